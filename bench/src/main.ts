@@ -7,6 +7,7 @@ import { encryptionBench } from './encryption/encryption-bench.ts'
 import { failoverBench } from './failover/failover-bench.ts'
 import { floodBench } from './flood/flood-bench.ts'
 import { joinBench } from './join/join-bench.ts'
+import { lastBench } from './last/last-bench.ts'
 import { publishBench } from './publish/publish-bench.ts'
 import { relayBench } from './relay/relay-bench.ts'
 import { resendBench } from './resend/resend-bench.ts'
@@ -131,6 +132,21 @@ await yargs(hideBin(process.argv))
     async ({ messages, limit, json }) => {
       tellEnd(limit)
       print(await publishBench({ messages, limitS: limit }), json)
+    },
+  )
+  .command(
+    'last',
+    'how long the newest message of a key takes from a neighbour, against a ping of the same links',
+    {
+      json: link.json,
+      members: { type: 'number' as const, default: 8, describe: 'nodes that keep the values' },
+      keys: { type: 'number' as const, default: 1_000 },
+      joins: { type: 'number' as const, default: 40, describe: 'nodes that come later and ask' },
+      limit: limitOf(120),
+    },
+    async ({ members, keys, joins, limit, json }) => {
+      tellEnd(limit)
+      print(await lastBench({ members, keys, joins, limitS: limit }), json)
     },
   )
   .command(

@@ -360,6 +360,14 @@ export const clientErrors = {
     remedy:
       'Give at most 32 headers: text of up to 1,024 bytes, by names of 1 to 64 printable ASCII characters. Of a message that came, tell its publisher.',
   },
+  INVALID_MESSAGE_KEY: {
+    summary: 'The key of a message is not what it should be',
+    remedy: 'Give text of 1 to 256 bytes of UTF-8.',
+  },
+  MESSAGE_KEY_MISMATCH: {
+    summary: 'The key of a message is not the one that it is kept under',
+    remedy: 'Tell its publisher: its software puts another key into the content than beside it.',
+  },
   INVALID_CONTENT: {
     summary: 'The content cannot be sent',
     remedy: 'Give a Uint8Array, a string, or a value JSON can express.',

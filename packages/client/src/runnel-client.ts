@@ -21,6 +21,7 @@ import { deadline } from './deadline.ts'
 import { clientError, streamNotFound } from './errors.ts'
 import type { ContentStep } from './content/content-step.ts'
 import { ContentSteps } from './content/content-steps.ts'
+import { checkedKey } from './content/message-key.ts'
 import { deflateStep } from './content/deflate.ts'
 import { Encryption } from './encryption/encryption.ts'
 import type { Cards } from './encryption/ports.ts'
@@ -29,7 +30,7 @@ import { asError, reasonOf } from './errors.ts'
 import type { Faults } from './faults.ts'
 import type { Logger } from './logger.ts'
 import type { PublishedMessage } from './publish/part-outbox.ts'
-import { publishMany, type PublishedMany } from './publish/publish-many.ts'
+import { publishMany, type PublishedMany, type PublishManyOptions } from './publish/publish-many.ts'
 import { Publisher, type PublishOptions } from './publish/publisher.ts'
 import { findStreams, type StreamFilter } from './find-streams.ts'
 import { checkPartition } from './publish/partition.ts'
@@ -38,13 +39,15 @@ import type { Permissions, StorageNodeInfo, StreamInfo, UserPermissions } from '
 import type { ActingUser } from './identity/acting-user.ts'
 import { ReadingRights } from './reading-rights.ts'
 import type { RegistryService } from './registry/registry-service.ts'
+import type { LastOptions, LatestValues, LatestValuesModules, TableOptions } from './latest/last.ts'
+import { latestLimits } from './latest/limits.ts'
 import { isTrackerUrl } from './registry/tracker-url.ts'
 import { StorageArchive, type LateArchive } from './resend/archive.ts'
 import { HistorySource } from './resend/history-source.ts'
 import { resendLimits } from './resend/limits.ts'
 import { PacedPlayback, type Playback, type PlaybackOptions, type ReadFrom } from './resend/playback.ts'
 import { readStorageNode, type StoredPart } from './resend/read-storage-node.ts'
-import { resend, type ResendModules, type ResendOptions } from './resend/resend.ts'
+import { resend, type ResendOptions } from './resend/resend.ts'
 import type { HistorySelection } from './resend/selection.ts'
 import { Slots } from './resend/slots.ts'
 import { StorageWaiter, type MessagePlace, type WaitForStorageOptions } from './resend/wait-for-storage.ts'
@@ -123,7 +126,8 @@ export class RunnelClient implements AsyncDisposable {
   readonly #archive: StorageArchive
   readonly #waiter: StorageWaiter
   readonly #encryption: Encryption
-  readonly #shared: ResendModules
+  readonly #shared: LatestValuesModules
+  #latest: Promise<LatestValues> | undefined
   readonly #status = new StatusHub()
   readonly #clock: Clock
   readonly #crypto: Crypto
@@ -466,19 +470,34 @@ export class RunnelClient implements AsyncDisposable {
 
   /**
    * Publishes all of an iterable, in order and as fast as it can be sent, waiting where `publish` would throw PUBLISH_QUEUE_FULL. The
-   * first message that is refused ends it, with its error. Throws what `publish` throws.
+   * first message that is refused ends it, with its error. `key` may be a function of the content. Throws what `publish` throws.
    */
-  async publishMany(
+  async publishMany<T>(
     streamId: string,
-    contents: Iterable<unknown> | AsyncIterable<unknown>,
-    options: Omit<PublishOptions, 'timestamp'> = {},
+    contents: Iterable<T> | AsyncIterable<T>,
+    { key, ...options }: PublishManyOptions<T> = {},
   ): Promise<PublishedMany> {
     this.#requireMember()
     const id = this.streamId(streamId)
+    const same = typeof key === 'function' ? options : { ...options, key }
+    const optionsOf = (content: T) => (typeof key === 'function' ? { ...options, key: key(content) } : same)
     return publishMany(contents, {
-      publish: (content) => this.#publisher.publish(id, content, options),
+      publish: async (content) => this.#publisher.publish(id, content, optionsOf(content)),
       room: () => this.#publisher.room(),
     })
+  }
+
+  /**
+   * Takes the value of a key away: publishes a message without content (null) that says so. Subscribers get it like any other; `last` and
+   * `table` leave the key out. Throws what `publish` throws.
+   */
+  async remove(
+    streamId: string,
+    key: string,
+    options: Omit<PublishOptions, 'key' | 'headers'> = {},
+  ): Promise<PublishedMessage> {
+    this.#requireMember()
+    return this.#publisher.publish(this.streamId(streamId), null, { ...options, key: checkedKey(key) }, true)
   }
 
   /** Resolves when `publish` can take many more messages: await it now and then instead of each `publish`. */
@@ -534,6 +553,30 @@ export class RunnelClient implements AsyncDisposable {
     options: ResendOptions<T> = {},
   ): AsyncGenerator<Message<T>, void, undefined> {
     return this.#resend(streamId, selection, options) as AsyncGenerator<Message<T>, void, undefined>
+  }
+
+  /**
+   * The newest message of a key, or of the whole stream, checked: from this node or from up to three neighbours at once, else from storage
+   * nodes; undefined where none is known, or the key was removed. Joins where it is not joined, and leaves some seconds later. Neighbours
+   * know what came in the last 30 s, and more where the stream's metadata has `lastValues: true`. Throws STREAM_NOT_FOUND,
+   * NO_SUBSCRIBE_PERMISSION, PARTITION_OUT_OF_RANGE, INVALID_MESSAGE_KEY, ABORTED, what opening the content throws, or what the registry
+   * throws.
+   */
+  async last<T = unknown>(streamId: string, options: LastOptions<T> = {}): Promise<Message<T> | undefined> {
+    this.#requireMember()
+    const values = await this.#latestValues()
+    return (await values.last(this.streamId(streamId), options)) as Message<T> | undefined
+  }
+
+  /**
+   * The stream as a table: the newest message of each key, from up to three storage nodes, checked; partition after partition, in the order
+   * of their times, without keys that were removed. An async iterable. Throws what `resend` throws.
+   */
+  table<T = unknown>(
+    streamId: string,
+    options: TableOptions<T> = {},
+  ): AsyncGenerator<Message<T>, void, undefined> {
+    return this.#table(streamId, options) as AsyncGenerator<Message<T>, void, undefined>
   }
 
   /** Stored messages at the pace they were published at, or a multiple of it; throws what `resend` throws. */
@@ -687,6 +730,20 @@ export class RunnelClient implements AsyncDisposable {
       if (!isRunnelError(error)) throw error
       this.#status.emit({ type: 'encryption', streamId, state: 'unshared', error })
     }
+  }
+
+  async *#table(streamId: string, options: TableOptions): AsyncGenerator<Message, void, undefined> {
+    this.#requireMember()
+    const values = await this.#latestValues()
+    yield* values.table(this.streamId(streamId), options)
+  }
+
+  /** Loaded when it is used: few pages need it. */
+  #latestValues(): Promise<LatestValues> {
+    this.#latest ??= import('./latest/last.ts').then(
+      ({ LatestValues }) => new LatestValues(latestLimits, this.#shared),
+    )
+    return this.#latest
   }
 
   #requireOpen(): void {

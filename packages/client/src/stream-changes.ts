@@ -2,6 +2,7 @@ import {
   decodeCard,
   encryptionChoiceFault,
   fromBase64Url,
+  lastValuesFault,
   limits,
   metadataField,
   overlayChoiceFault,
@@ -97,7 +98,9 @@ function checkPartitions(partitions: number): number {
 
 function metadataOf(metadata: unknown): string {
   const text = typeof metadata === 'string' ? metadata : (JSON.stringify(metadata) ?? '{}')
-  const faults = { overlay: overlayChoiceFault, encryption: encryptionChoiceFault }
+  const faults = {
+    ...{ overlay: overlayChoiceFault, encryption: encryptionChoiceFault, lastValues: lastValuesFault },
+  }
   for (const [field, faultOf] of Object.entries(faults)) {
     const value = metadataField(text, field)
     const fault = value === undefined ? undefined : faultOf(value)

@@ -1,5 +1,7 @@
-import type { NetworkNode } from '@runnel/network'
+import type { JoinOptions, NetworkNode } from '@runnel/network'
 import {
+  keyPartition,
+  lastValuesIn,
   permissionScope,
   toStreamPartId,
   type NodeId,
@@ -22,8 +24,10 @@ export interface PartUse {
 interface UsedPart {
   readonly scope: PermissionScope
   readonly uses: Set<Required<PartUse>>
+  /** Whether the stream's owner asks for last values to be kept, as of the last use that began. */
+  keepsLatest: boolean
   /** As the node was last told. */
-  joined: { fillGaps: boolean; reads: boolean }
+  joined: Required<JoinOptions>
 }
 
 export interface StreamPartsModules {
@@ -52,11 +56,13 @@ export class StreamParts {
     const scope = permissionScope(stream.id, partition)
     this.#modules.rights.watch(scope)
     const known = this.#parts.get(streamPartId)
+    const keepsLatest = partition !== keyPartition && lastValuesIn(stream.metadata)
     if (known !== undefined) {
       known.uses.add(use)
+      known.keepsLatest = keepsLatest
       this.#rejoin(streamPartId, known)
     } else {
-      const part = { scope, uses: new Set([use]), joined: use }
+      const part = { scope, uses: new Set([use]), keepsLatest, joined: { ...use, keepsLatest } }
       part.joined = this.#wanted(part)
       this.#modules.node.join(streamPartId, part.joined)
       this.#parts.set(streamPartId, part)
@@ -112,16 +118,17 @@ export class StreamParts {
 
   #rejoin(streamPartId: StreamPartId, part: UsedPart): void {
     const wanted = this.#wanted(part)
-    if (wanted.fillGaps === part.joined.fillGaps && wanted.reads === part.joined.reads) return
+    const { fillGaps, reads, keepsLatest } = part.joined
+    if (wanted.fillGaps === fillGaps && wanted.reads === reads && wanted.keepsLatest === keepsLatest) return
     part.joined = wanted
     this.#modules.node.join(streamPartId, wanted)
   }
 
   /** A user that may read is a neighbour in the overlay, even if it only publishes; one that may not never is. */
-  #wanted({ scope, uses }: UsedPart): Required<PartUse> {
+  #wanted({ scope, uses, keepsLatest }: UsedPart): Required<JoinOptions> {
     const isWanted = [...uses].some((use) => use.reads)
     const reads = this.#modules.rights.reads(scope, isWanted)
-    return { fillGaps: [...uses].some(({ fillGaps }) => fillGaps), reads }
+    return { fillGaps: [...uses].some(({ fillGaps }) => fillGaps), reads, keepsLatest }
   }
 }
 

@@ -1,6 +1,7 @@
 import {
   boundsProblem,
   isSignedByKey,
+  latestCapability,
   memoisedRecovery,
   reportsCapability,
   verifyBatch,
@@ -127,7 +128,7 @@ export function createNetworkNode(options: NetworkNodeOptions, modules: NetworkN
       const { connectionLimits } = options
       const connection: ConnectionModules = {
         ...{ identity, crypto, credentialCrypto, clock, random, onError },
-        capabilities: [{ name: reportsCapability, required: false }],
+        capabilities: [reportsCapability, latestCapability].map((name) => ({ name, required: false })),
         ...(modules.acting === undefined ? {} : { acting: modules.acting }),
         ...(connectionLimits === undefined ? {} : { limits: connectionLimits }),
       }

@@ -1,5 +1,15 @@
 /** Every limit of a node, with its default. Everything a peer, a publisher or a tracker can make grow is bounded here. */
 export const networkLimits = {
+  /** Keys of one stream part whose newest messages are kept; above it, those that changed longest ago go first (`latest.dropped`). */
+  maxLatestKeys: 10_000,
+  /** Bytes of the batches that these are in (`latest.dropped`). */
+  maxLatestBytes: 4 * 1024 * 1024,
+  /** The same in all stream parts together (`latest.dropped`). */
+  maxLatestBytesTotal: 32 * 1024 * 1024,
+  /** How often one neighbour is told the newest message of a key in a second (`latest.refused`). */
+  maxLatestPerS: 100,
+  /** A neighbour that does not answer on the newest message of a key is asked again after this long. */
+  latestRetryMs: 250,
   /** Missing ranges remembered in one stream part; above it, the publisher with the most loses its oldest (counter `dedup.rangesDropped`). */
   maxMissingRanges: 10_000,
   /** A range that was given up is still accepted for this long. */

@@ -107,6 +107,11 @@ export interface JoinOptions {
    * to some members, and receives nothing. Default true; the last call for a stream part wins.
    */
   readonly reads?: boolean
+  /**
+   * Keep the newest message of each key for as long as there is room, rather than for 30 s, to tell it to neighbours. Default false;
+   * the last call for a stream part wins.
+   */
+  readonly keepsLatest?: boolean
 }
 
 /** How far a batch has travelled. Only in nodes that measure, for batches from such nodes. */
@@ -199,6 +204,8 @@ export interface NetworkNode {
     peer: WantedNeighbour,
     options: { readonly streamPartId?: StreamPartId | undefined; readonly signal?: AbortSignal },
   ): Promise<{ release(): void }>
+  /** Whether a peer with a link and this node both have a capability. */
+  hasCapability(peerId: NodeId, name: string): boolean
   /**
    * Keeps an open link until the returned function is called: a link with a request in progress must not be closed as
    * unused.
@@ -223,6 +230,22 @@ export interface NetworkNode {
   offerStorage(streamPartId: StreamPartId, storing: boolean): void
   /** Asks the responsible tracker who stores a stream part, which need not be joined. Rejects with TRACKER_LOST or ABORTED. */
   findStorage(streamPartId: StreamPartId, signal?: AbortSignal): Promise<readonly WantedNeighbour[]>
+  /** The attached neighbours in a stream part; none where it is not joined. */
+  neighboursOf(streamPartId: StreamPartId): readonly NodeId[]
+  /**
+   * The batch with the newest message of a key (`keyTagOf`), or of all, that this node took while it was in the stream part; undefined where
+   * it has none any more, or does not read.
+   */
+  latest(streamPartId: StreamPartId, tag: Uint8Array | undefined): MessageBatch | undefined
+  /**
+   * Asks a neighbour for the same. Nothing of the answer is checked. Undefined where it has none, cannot be asked, or its link closes;
+   * asked again until it answers. Rejects with the signal's reason.
+   */
+  askLatest(
+    peerId: NodeId,
+    streamPartId: StreamPartId,
+    options: { readonly tag: Uint8Array | undefined; readonly signal: AbortSignal },
+  ): Promise<MessageBatch | undefined>
   on<E extends keyof NodeEvents>(event: E, listener: NodeEvents[E]): () => void
   metrics(): {
     readonly counters: Readonly<Record<string, number>>

@@ -91,6 +91,11 @@ export const nodeErrors = {
     remedy:
       'Correct the line: one JSON value a line, or --text for plain text; --skip-invalid skips such lines.',
   },
+  NO_LAST_VALUE: {
+    summary: 'Nobody knows a message of it',
+    remedy:
+      'Nothing was published under it, or its key was removed; or it is longer ago than nodes keep it: have the stream say "lastValues": true in its metadata, or a storage node keep it.',
+  },
   TRACKER_UNREACHABLE: {
     summary: 'No tracker of the network could be reached',
     remedy: 'Check that the trackers of the network run and that their registered addresses are right.',

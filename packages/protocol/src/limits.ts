@@ -24,6 +24,8 @@ export const limits = {
   maxHeaderNameBytes: 64,
   /** The value of a header, UTF-8. */
   maxHeaderValueBytes: 1024,
+  /** The key of a message, UTF-8. */
+  maxMessageKeyBytes: 256,
   /** Extensions of a message. */
   maxExtensions: 16,
   /** Bytes in all extensions of a message. */

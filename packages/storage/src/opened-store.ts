@@ -37,6 +37,7 @@ export class OpenedStore implements MessageStore {
   read: MessageStore['read'] = async (range, options) => this.#opened().read(range, options)
   last: MessageStore['last'] = async (streamPartId, count, filter, signal) =>
     this.#opened().last(streamPartId, count, filter, signal)
+  values: MessageStore['values'] = (streamPartId, options) => this.#opened().values(streamPartId, options)
   has: MessageStore['has'] = async (chain, place) => this.#opened().has(chain, place)
   prune: MessageStore['prune'] = async (streamPartId, limits) => this.#opened().prune(streamPartId, limits)
   usage: MessageStore['usage'] = async () => this.#opened().usage()

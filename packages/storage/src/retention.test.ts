@@ -78,7 +78,7 @@ describe('pruneAll', () => {
     const retentions = new Map([[partOf(0), { maxAgeDays: 1.5, notBeforeMs: 0 }]])
     const signal = new AbortController().signal
     const retentionOf = async (part: ReturnType<typeof partOf>) => retentions.get(part) ?? { notBeforeMs: 0 }
-    const pruned = await pruneAll({ store, retentionOf, nowMs: () => nowMs }, signal)
+    const pruned = await pruneAll({ store, retentionOf, nowMs: () => nowMs, maxValuesOf: () => 0 }, signal)
     expect(pruned.batches).toBe(2)
     const usage = await store.usage()
     expect(usage.map(({ streamPartId, batches }) => [streamPartId, batches])).toEqual([
@@ -94,7 +94,10 @@ describe('pruneAll', () => {
     await store.append([1, 2, 3].map((day) => batchOf(chainOf('c'), [at(day * msPerDay)])))
     const signal = new AbortController().signal
     const retentionOf = async () => ({ notBeforeMs: 3 * msPerDay })
-    const pruned = await pruneAll({ store, retentionOf, nowMs: () => 4 * msPerDay }, signal)
+    const pruned = await pruneAll(
+      { store, retentionOf, nowMs: () => 4 * msPerDay, maxValuesOf: () => 0 },
+      signal,
+    )
     expect(pruned.batches).toBe(2)
     await remove()
   })

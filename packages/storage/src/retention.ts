@@ -72,11 +72,13 @@ export interface PruneModules {
   readonly store: Pick<MessageStore, 'usage' | 'prune'>
   readonly retentionOf: (streamPartId: StreamPartId) => Promise<StreamRetention>
   readonly nowMs: () => number
+  /** How many newest messages of keys stay of a stream part, however old they are. */
+  readonly maxValuesOf: (streamPartId: StreamPartId) => number
 }
 
 /** Deletes what is beyond the retention, a stream part after the other. Gives what went. Throws what the store throws. */
 export async function pruneAll(
-  { store, retentionOf, nowMs }: PruneModules,
+  { store, retentionOf, nowMs, maxValuesOf }: PruneModules,
   signal: AbortSignal,
 ): Promise<{ batches: number; bytes: number }> {
   const pruned = { batches: 0, bytes: 0 }
@@ -85,7 +87,9 @@ export async function pruneAll(
     const retention = await retentionOf(streamPartId)
     const olderThanMs = oldestKeptMs(retention, nowMs()) || undefined
     if (olderThanMs === undefined && retention.maxBytes === undefined) continue
-    const { batches, bytes } = await store.prune(streamPartId, { olderThanMs, maxBytes: retention.maxBytes })
+    const { maxBytes, notBeforeMs: fromMs } = retention
+    const values = { fromMs, maxKeys: maxValuesOf(streamPartId) }
+    const { batches, bytes } = await store.prune(streamPartId, { olderThanMs, maxBytes, values })
     pruned.batches += batches
     pruned.bytes += bytes
   }

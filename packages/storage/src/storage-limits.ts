@@ -78,6 +78,8 @@ export const storageLimits = {
   markIntervalMs: 10_000,
   /** A part that lost its neighbours is repaired when it has some again, or after this long. */
   settleMs: 10_000,
+  /** Keys of a stream part whose newest messages stay longer than its retention; of more, those that changed longest ago go. */
+  maxValues: 100_000,
   /** How often what exceeds the retention is deleted. */
   pruneIntervalMs: 60_000,
 } as const

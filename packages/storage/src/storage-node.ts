@@ -350,7 +350,9 @@ export class StorageNode {
   async #prune(): Promise<void> {
     const { store, clock } = this.#modules
     const retentionOf = (streamPartId: StreamPartId) => this.#retention(streamPartId)
-    const modules = { store, retentionOf, nowMs: () => clock.now() }
+    // What is no longer asked to be kept ages as a whole.
+    const maxValuesOf = (id: StreamPartId) => (this.#kept.has(id) ? this.#options.limits.maxValues : 0)
+    const modules = { store, retentionOf, nowMs: () => clock.now(), maxValuesOf }
     this.#prunedBatches += (await pruneAll(modules, this.#stopping.signal)).batches
     this.#log.storeWorked('pruning')
   }

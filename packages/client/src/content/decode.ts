@@ -1,6 +1,7 @@
 import {
   ContentType,
   EncryptionType,
+  isRemoval,
   isRunnelError,
   toStreamPartId,
   type StreamMessage,
@@ -10,6 +11,7 @@ import type { StatusHub } from '../status.ts'
 import type { Message } from '../subscribe/message.ts'
 import type { UndecodableMessage } from './undecodable-message.ts'
 import { splitHeaders } from './headers.ts'
+import { requireKey } from './message-key.ts'
 import { checkContent, type ContentSchema } from './content-schema.ts'
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
@@ -30,7 +32,7 @@ export interface Decoding<T = unknown> {
 
 /**
  * A message for the application, sharing no memory with the bytes it came in. Throws ENCRYPTED_CONTENT, INVALID_JSON_CONTENT or
- * INVALID_TEXT_CONTENT, none of them when `raw`, INVALID_HEADERS and CONTENT_MISMATCH. `sealed` is the message as it came.
+ * INVALID_TEXT_CONTENT, none of them when `raw`, INVALID_HEADERS, MESSAGE_KEY_MISMATCH and CONTENT_MISMATCH. `sealed` is the message as it came.
  */
 export function decodeMessage(
   message: StreamMessage,
@@ -41,6 +43,8 @@ export function decodeMessage(
   if (message.encryptionType !== EncryptionType.none && !raw) throw clientError('ENCRYPTED_CONTENT')
   // Not taken apart: for each message that would copy what is left.
   const inner = splitHeaders(message)
+  // What is raw may be closed still, and then shows no key.
+  if (!raw || inner.key !== undefined) requireKey(message, inner.key)
   const contentType = contentTypes.get(inner.contentType) ?? 'unknown'
   const content = raw ? new Uint8Array(inner.content) : decodeContent(inner.content, contentType)
   return {
@@ -54,6 +58,8 @@ export function decodeMessage(
     keyId: keyIdOf(sealed),
     contentType,
     headers: inner.headers,
+    key: inner.key,
+    isRemoval: isRemoval(message),
     content: schema === undefined ? content : checkContent(content, schema),
   }
 }

@@ -7,10 +7,10 @@ const encoder = new TextEncoder()
 
 /**
  * Bytes travel as binary, a string as text, anything else as JSON, and come out as they went in. Bytes are copied: the
- * caller may go on using its buffer. Throws INVALID_CONTENT, INVALID_HEADERS or MESSAGE_TOO_LARGE.
+ * caller may go on using its buffer. Throws INVALID_CONTENT, INVALID_HEADERS, INVALID_MESSAGE_KEY or MESSAGE_TOO_LARGE.
  */
-export function encodeContent(content: unknown, headers?: MessageHeaders): EncodedContent {
-  const encoded = withHeaders(encode(content), headers)
+export function encodeContent(content: unknown, headers?: MessageHeaders, key?: string): EncodedContent {
+  const encoded = withHeaders(encode(content), headers, key)
   if (encoded.bytes.length > limits.maxContentBytes) {
     throw clientError('MESSAGE_TOO_LARGE', `${encoded.bytes.length} bytes, at most ${limits.maxContentBytes}`)
   }

@@ -1,6 +1,7 @@
 import { EncryptionType, limits, protocolError, Reader, Writer, type StreamMessage } from '@runnel/protocol'
 import { clientError, reasonOf } from '../errors.ts'
 import type { EncodedContent } from './encoded-content.ts'
+import { checkedKey } from './message-key.ts'
 
 /**
  * What a publisher says of a content beside it, such as a trace id or a schema's name: text by name. Signed with the message, and
@@ -13,13 +14,25 @@ const headersFlag = 0x40
 /** Those from here on say that the content is compressed. */
 const lastType = 0x7f
 
+/** The header that the key of a message is in. Clients that do not know it see it among the others. */
+const keyHeader = ':key'
+
 const noHeaders: MessageHeaders = Object.freeze({})
 
 /** Used again: what it has is copied within one call. */
 const writer = new Writer()
 
-/** A content with its headers before it: `u8 count ‖ (short name ‖ text value)… ‖ content`, by ascending name. Throws INVALID_HEADERS. */
-export function withHeaders(encoded: EncodedContent, headers: MessageHeaders = noHeaders): EncodedContent {
+/**
+ * A content with its key and headers before it: `u8 count ‖ (short name ‖ text value)… ‖ content`, by ascending name. Throws
+ * INVALID_HEADERS or INVALID_MESSAGE_KEY.
+ */
+export function withHeaders(
+  encoded: EncodedContent,
+  given: MessageHeaders = noHeaders,
+  key?: string,
+): EncodedContent {
+  if (Object.hasOwn(given, keyHeader)) throw clientError('INVALID_HEADERS', `${keyHeader} is for keys`)
+  const headers = key === undefined ? given : { ...given, [keyHeader]: checkedKey(key) }
   const names = Object.keys(headers).sort()
   if (names.length === 0) return encoded
   writer.reset()
@@ -35,22 +48,31 @@ export function withHeaders(encoded: EncodedContent, headers: MessageHeaders = n
   return { contentType: encoded.contentType + headersFlag, bytes: writer.view().slice() }
 }
 
+/** A content, with its own type, and what its publisher said beside it. */
+export interface SplitContent {
+  readonly contentType: number
+  readonly content: Uint8Array
+  readonly headers: MessageHeaders
+  /** Not yet compared with its tag: see `requireKey`. */
+  readonly key: string | undefined
+}
+
 /**
- * The headers before a content, and the content itself with its own type; of what is compressed or encrypted nothing is known. Throws
- * INVALID_HEADERS.
+ * The headers and the key before a content, and the content itself with its own type; of what is compressed or encrypted nothing is known.
+ * Throws INVALID_HEADERS.
  */
 export function splitHeaders({
   contentType,
   encryptionType,
   content,
-}: Pick<StreamMessage, 'contentType' | 'encryptionType' | 'content'>) {
+}: Pick<StreamMessage, 'contentType' | 'encryptionType' | 'content'>): SplitContent {
   const hasHeaders =
     encryptionType === EncryptionType.none && contentType >= headersFlag && contentType <= lastType
-  if (!hasHeaders) return { contentType, content, headers: noHeaders }
+  if (!hasHeaders) return { contentType, content, headers: noHeaders, key: undefined }
   const reader = new Reader(content)
   try {
-    const headers = readHeaders(reader)
-    return { contentType: contentType - headersFlag, content: reader.rest(), headers }
+    const { [keyHeader]: key, ...headers } = readHeaders(reader)
+    return { contentType: contentType - headersFlag, content: reader.rest(), headers, key }
   } catch (cause) {
     throw clientError('INVALID_HEADERS', reasonOf(cause), { cause })
   }

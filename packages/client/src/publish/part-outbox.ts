@@ -177,6 +177,7 @@ export class PartOutbox {
         contentType: content.contentType,
         encryptionType: EncryptionType.none,
         groupKeyId: '',
+        extensions: content.extensions,
         content: content.bytes,
       }
       previous = ref

@@ -1,4 +1,10 @@
 import type { PublishedMessage } from './part-outbox.ts'
+import type { PublishOptions } from './publisher.ts'
+
+/** As of a single message; the key may be told by the content. */
+export type PublishManyOptions<T = unknown> = Omit<PublishOptions, 'timestamp' | 'key'> & {
+  readonly key?: string | ((content: T) => string | undefined) | undefined
+}
 
 /** How many messages were published. */
 export interface PublishedMany {
@@ -9,8 +15,8 @@ export interface PublishedMany {
   readonly last: PublishedMessage | undefined
 }
 
-export interface PublishManyModules {
-  readonly publish: (content: unknown) => Promise<PublishedMessage>
+export interface PublishManyModules<T> {
+  readonly publish: (content: T) => Promise<PublishedMessage>
   /** Resolves when `publish` can take more; undefined when it can already. */
   readonly room: () => Promise<void> | undefined
 }
@@ -22,9 +28,9 @@ const maxUnderWay = 4_096
  * Publishes all contents in order, as fast as they can be sent. The first that is refused ends it: those before are published, those
  * under way may be, and its error is thrown when none is under way any more.
  */
-export async function publishMany(
-  contents: Iterable<unknown> | AsyncIterable<unknown>,
-  { publish, room }: PublishManyModules,
+export async function publishMany<T>(
+  contents: Iterable<T> | AsyncIterable<T>,
+  { publish, room }: PublishManyModules<T>,
 ): Promise<PublishedMany> {
   const result = { messages: 0, alone: 0, last: undefined as PublishedMessage | undefined }
   let failure: { readonly error: unknown } | undefined

@@ -1,6 +1,8 @@
 import type { NetworkNode } from '@runnel/network'
 import {
+  keyTagExtension,
   parseStreamPartId,
+  removalExtension,
   toStreamPartId,
   type Clock,
   type Crypto,
@@ -12,6 +14,7 @@ import type { ContentSteps } from '../content/content-steps.ts'
 import { encodeContent } from '../content/encode.ts'
 import type { EncodedContent } from '../content/encoded-content.ts'
 import type { MessageHeaders } from '../content/headers.ts'
+import { tagOfKey } from '../content/message-key.ts'
 import { deadline } from '../deadline.ts'
 import { clientError } from '../errors.ts'
 import type { ActingUser } from '../identity/acting-user.ts'
@@ -31,7 +34,13 @@ export interface PublishOptions {
   /** The partition to publish to. */
   readonly partition?: number | undefined
   /**
-   * Messages of the same key go to the same partition: see `partitionOfKey`. With neither partition nor key a client
+   * What the message is the value of, such as a sensor: text of up to 256 bytes of UTF-8. `last` and `table` give the newest message of each
+   * key. Sealed with the content where the stream is encrypted; a tag computed from it is not, and who can guess the key can tell it by
+   * that. Chooses the partition as `partitionKey` does, where neither that nor `partition` is given.
+   */
+  readonly key?: string | undefined
+  /**
+   * Messages of the same partition key go to the same partition: see `partitionOfKey`. With neither partition nor key a client
    * takes one partition of the stream at random and stays with it, which keeps its messages in order.
    */
   readonly partitionKey?: string | undefined
@@ -50,7 +59,7 @@ export interface PublishOptions {
 }
 
 const publishOptions: OptionNames<PublishOptions> = {
-  ...{ partition: true, partitionKey: true, timestamp: true, headers: true, signal: true },
+  ...{ partition: true, key: true, partitionKey: true, timestamp: true, headers: true, signal: true },
 }
 
 export interface PublisherOptions extends QueueBudgetLimits {
@@ -105,14 +114,19 @@ export class Publisher {
       .reduce((hex, byte) => hex + byte.toString(16).padStart(2, '0'), '')
   }
 
-  /** Resolves when the message was handed to the network. */
-  async publish(streamId: StreamId, content: unknown, options: PublishOptions): Promise<PublishedMessage> {
+  /** Resolves when the message was handed to the network. With `removes` it takes the value of its key away. */
+  async publish(
+    streamId: StreamId,
+    content: unknown,
+    options: PublishOptions,
+    removes = false,
+  ): Promise<PublishedMessage> {
     checkOptions('publish', options, publishOptions)
     if (options.signal?.aborted) throw clientError('ABORTED', undefined, { cause: options.signal.reason })
     if (options.partition !== undefined && options.partitionKey !== undefined) {
       throw clientError('INVALID_ARGUMENT', 'a partition and a partition key: give one of them')
     }
-    const encoded = encodeContent(content, options.headers)
+    const encoded = encodeWith(content, { streamId, removes, ...options })
     this.#budget.take(encoded.bytes.length)
     try {
       const { sent } = await this.#inLane(streamId, () => this.#enqueue(streamId, encoded, options))
@@ -200,7 +214,7 @@ export class Publisher {
     return { sent: this.#outbox(stream, this.#choosePartition(stream, options)).add(content, options) }
   }
 
-  #choosePartition(stream: StreamInfo, { partition, partitionKey }: PublishOptions): number {
+  #choosePartition(stream: StreamInfo, { partition, key, partitionKey = key }: PublishOptions): number {
     const { crypto, random } = this.#modules
     if (partition !== undefined) return checkPartition(partition, stream)
     if (partitionKey !== undefined) return partitionOfKey(partitionKey, stream.partitions, crypto)
@@ -259,3 +273,15 @@ export class Publisher {
     }
   }
 }
+
+function encodeWith(
+  content: unknown,
+  { streamId, headers, key, removes }: PublishOptions & { streamId: StreamId; removes: boolean },
+): EncodedContent {
+  const encoded = encodeContent(content, headers, key)
+  if (key === undefined) return encoded
+  const extensions = [{ type: keyTagExtension, bytes: tagOfKey(streamId, key) }]
+  return { ...encoded, extensions: removes ? [...extensions, removal] : extensions }
+}
+
+const removal = { type: removalExtension, bytes: new Uint8Array() }

@@ -121,6 +121,7 @@ export class DirectRequests {
       case 'awaitStored':
       case 'keepCard':
       case 'askCards':
+      case 'askTable':
     }
   }
 

@@ -11,6 +11,10 @@ export interface Message<T = unknown> extends MessageChain, MessageRef {
   readonly contentType: 'binary' | 'json' | 'text' | 'unknown'
   /** What the publisher said of the content beside it; empty where it said nothing. */
   readonly headers: MessageHeaders
+  /** Of which key of the stream it is the value; undefined where it has none, and where it is raw and closed. */
+  readonly key: string | undefined
+  /** True where it says that its key has no value from here on: see `remove`. */
+  readonly isRemoval: boolean
   /** A Uint8Array (binary, unknown, or a raw subscription), a string (text), or what the JSON says; or what the schema makes of it. */
   readonly content: T
 }

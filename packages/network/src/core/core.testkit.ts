@@ -18,6 +18,7 @@ import {
   verifyMembership,
   type ChainHead,
   type Contact,
+  type Extension,
   type Identity,
   type MessageBatch,
   type MessageRef,
@@ -52,6 +53,8 @@ export interface BatchOptions {
   partition?: number
   previous?: MessageRef
   content?: readonly number[]
+  /** Of each message. */
+  extensions?: readonly Extension[]
 }
 
 /** A signed batch of messages at the given times or places, each after the one before. */
@@ -65,6 +68,7 @@ export function batchAt(places: readonly (number | MessageRef)[], options: Batch
       contentType: 0,
       encryptionType: 0,
       groupKeyId: '',
+      extensions: options.extensions,
       content: new Uint8Array(options.content ?? [1, 2, 3]),
     }
     previous = place
@@ -283,6 +287,7 @@ export class CoreScript {
         this.delivered.push(message)
         note(`deliver ${message.timestamp - startMs}`)
       },
+      latest: (peerId, { requestId }) => note(`latest ${short(peerId)} ${requestId}`),
       neighbours: (_, neighbours) => note(`neighbours [${neighbours.map(short).join(' ')}]`),
       statusDue: () => note('status'),
       resolvePublisher: () => note('resolve'),
@@ -310,13 +315,17 @@ function detailOf(packet: ControlPacket): string {
       return packet.complete ? '' : ' and there is more'
     case 'heads':
       return ` [${packet.heads.map(({ timestamp }) => timestamp - startMs).join(' ')}]`
+    case 'latest':
+      return packet.batch === undefined ? ' none' : ` ${at(packet.batch)}`
     case 'attach':
+    case 'askLatest':
     case 'delegation':
     case 'askDelegation':
       return ''
   }
 }
 
+const at = ({ messages }: MessageBatch): number => (messages.at(-1)?.timestamp ?? 0) - startMs
 const short = (nodeId: NodeId): string => String(Number.parseInt(nodeId.slice(-4), 16))
 
 export const join: OverlayEvent = { type: 'join', streamPartId: partId, fillGaps: true, reads: true }

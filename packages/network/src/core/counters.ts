@@ -44,6 +44,10 @@ export const counterHelp = {
   'fetch.refused':
     'Fetches not answered because the peer is no neighbour, sent too many, or cannot take more',
   'fetch.unexpected': 'Ends of answers to fetches that were not sent',
+  'latest.answered': 'Neighbours told the newest message of a key',
+  'latest.refused': 'Neighbours not told it because the peer is none, asked too often, or cannot take more',
+  'latest.unexpected': 'Answers on the newest message of a key that was not asked for',
+  'latest.dropped': 'Newest messages of keys no longer kept because there were too many, or too many bytes',
   'heads.sent': 'Times that neighbours were told how far message chains were received',
   'heads.dropped': 'Heads ignored because too many chains were behind',
   'heads.unmet': 'Heads of neighbours that then did not have the messages',

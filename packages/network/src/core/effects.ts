@@ -3,6 +3,7 @@ import type {
   ControlPacket,
   Delegation,
   IceServer,
+  Latest,
   MessageBatch,
   NodeId,
   NodeToTracker,
@@ -46,6 +47,8 @@ export type NodeEffect =
   | { readonly type: 'fillFromArchive'; readonly gap: Gap }
   /** A gap was given up: delivery continues after it. */
   | { readonly type: 'gapLost'; readonly gap: Gap }
+  /** A neighbour told the newest message of a key; nothing of it is checked. */
+  | { readonly type: 'latest'; readonly peerId: NodeId; readonly packet: Latest }
   /** The attached neighbours changed, or there is nobody to be one. */
   | {
       readonly type: 'neighbours'

@@ -38,12 +38,13 @@ export type NodeEvent =
 
 /** Every event of overlays. */
 export type OverlayEvent =
-  /** If joined already, only `fillGaps` and `reads` change. Without `reads` the node is a feeder. */
+  /** If joined already, only the rest changes. Without `reads` the node is a feeder. `keepsLatest`: see `LatestBatches`. */
   | {
       readonly type: 'join'
       readonly streamPartId: StreamPartId
       readonly fillGaps: boolean
       readonly reads: boolean
+      readonly keepsLatest?: boolean
     }
   | { readonly type: 'leave'; readonly streamPartId: StreamPartId }
   /** The stream part has a new tracker, or a new connection to it: counters start again. */

@@ -218,6 +218,7 @@ export class NodeCore {
       gapLost: (gap) => this.#push({ type: 'gapLost', gap }),
       deliver: (streamPartId, message, from) =>
         this.#push({ type: 'deliver', delivery: { streamPartId, message, from } }),
+      latest: (peerId, packet) => this.#push({ type: 'latest', peerId, packet }),
       neighbours: (streamPartId, neighbours) => this.#push({ type: 'neighbours', streamPartId, neighbours }),
       resolveReader: (scope, userId, from, delegation) =>
         this.#push({ type: 'resolveReader', scope, userId, from, delegation }),

@@ -3,6 +3,7 @@ import type {
   ControlPacket,
   Delegation,
   DelegationRef,
+  Latest,
   MessageBatch,
   NodeId,
   PermissionScope,
@@ -34,6 +35,8 @@ export interface OverlayEffects {
   fillFromArchive(gap: Gap): void
   /** A gap was given up: delivery continues after it. */
   gapLost(gap: Gap): void
+  /** A neighbour told the newest message of a key; nothing of it is checked. */
+  latest(peerId: NodeId, packet: Latest): void
   /** The attached neighbours changed, or there is nobody to be one. */
   neighbours(streamPartId: StreamPartId, neighbours: readonly NodeId[]): void
   /** The tracker should hear of the stream part: take the status when it can be sent. */

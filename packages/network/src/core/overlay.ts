@@ -26,6 +26,8 @@ import { FetchServer } from './gaps/fetch-server.ts'
 import { Fetches } from './gaps/fetches.ts'
 import { GapFiller } from './gaps/gap-filler.ts'
 import { HeadPursuer } from './gaps/head-pursuer.ts'
+import type { LatestBytes } from './latest/latest-batches.ts'
+import { LatestServer } from './latest/latest-server.ts'
 import { MemberCheck, type MemberCheckModules } from './neighbours/member-check.ts'
 import { Neighbourhood } from './neighbours/neighbourhood.ts'
 import { PeerTable } from './neighbours/peer-table.ts'
@@ -65,6 +67,7 @@ export class Overlay {
   readonly #modules: OverlayModules
   readonly #parts = new StreamPartMap({ onFault: (part, error) => this.#failed(part, error) })
   readonly #recentBytes: RecentBytes = { total: 0 }
+  readonly #latestBytes: LatestBytes = { total: 0 }
   readonly delegations: DelegationBook
   readonly #neighbourhood: Neighbourhood
   readonly #flood: Flood
@@ -72,6 +75,7 @@ export class Overlay {
   readonly #filler: GapFiller
   readonly #pursuer: HeadPursuer
   readonly #fetchServer: FetchServer
+  readonly #latestServer: LatestServer
   #dueMs = Infinity
   #nowMs = 0
 
@@ -107,6 +111,7 @@ export class Overlay {
     this.#filler = new GapFiller(options.limits, { ...modules, counters, fetches })
     this.#pursuer = new HeadPursuer(options.limits, { ...modules, counters, fetches })
     this.#fetchServer = new FetchServer(options.limits, { ...modules, counters, parts })
+    this.#latestServer = new LatestServer(options.limits, { ...modules, counters, parts })
   }
 
   /** When the next `tick` is due, by the monotonic clock; Infinity for never. */
@@ -173,6 +178,7 @@ export class Overlay {
         this.#flood.linkClosed(event.peerId)
         this.delegations.linkClosed(event.peerId)
         this.#fetchServer.linkClosed(event.peerId)
+        this.#latestServer.linkClosed(event.peerId)
         this.#fetches.linkClosed(event.peerId)
         break
       case 'control':
@@ -269,6 +275,12 @@ export class Overlay {
       case 'heads':
         this.#withPart(packet.streamPartId, (part) => this.#pursuer.onHeads(part, peerId, packet, time))
         break
+      case 'askLatest':
+        this.#latestServer.onAsk(peerId, packet, time.nowMs)
+        break
+      case 'latest':
+        this.#modules.effects.latest(peerId, packet)
+        break
       case 'delegation':
         this.delegations.add(packet.delegation, peerId)
         break
@@ -308,6 +320,7 @@ export class Overlay {
     const { nowMs } = time
     if (part.faults.endRest(nowMs)) this.#modules.effects.partRested(part.id)
     part.recent.forgetOld(nowMs)
+    part.latest.forgetOld(nowMs)
     if (!part.reads) return
     this.#pursuer.tick(part, time)
     this.#filler.tick(part, nowMs)
@@ -328,22 +341,28 @@ export class Overlay {
     if (part !== undefined) this.#parts.within(part, () => work(part))
   }
 
-  #join({ streamPartId: id, fillGaps, reads }: Extract<OverlayEvent, { type: 'join' }>, nowMs: number): void {
+  #join(options: Extract<OverlayEvent, { type: 'join' }>, nowMs: number): void {
+    const { streamPartId: id, fillGaps, reads, keepsLatest = false } = options
     const known = this.#parts.get(id)
     if (known !== undefined) {
       known.gaps.fillGaps = fillGaps && reads
+      known.latest.keeps = keepsLatest
       if (known.reads === reads) return
       known.reads = reads
       this.#parts.within(known, () => this.#neighbourhood.readingChanged(known, nowMs))
       return
     }
-    this.#add(id, { fillGaps, reads }, nowMs)
+    this.#add(id, { fillGaps, reads, keepsLatest }, nowMs)
     this.#withPart(id, () => this.#modules.effects.statusDue(id))
   }
 
   #add(
     id: StreamPartId,
-    { fillGaps, reads }: { readonly fillGaps: boolean; readonly reads: boolean },
+    {
+      fillGaps,
+      reads,
+      keepsLatest,
+    }: Required<Pick<Extract<OverlayEvent, { type: 'join' }>, 'fillGaps' | 'reads' | 'keepsLatest'>>,
     nowMs: number,
     faults?: PartFaults,
   ): StreamPart {
@@ -352,6 +371,7 @@ export class Overlay {
       {
         counters: this.counters,
         recentBytes: this.#recentBytes,
+        latestBytes: this.#latestBytes,
         rttOf: (peerId) => this.#modules.rttOf(peerId),
         membershipToken: () => this.#modules.membershipToken(),
         onGapLost: (chain, { after, upTo }) => {
@@ -362,6 +382,7 @@ export class Overlay {
     )
     part.reads = reads
     part.gaps.fillGaps = fillGaps && reads
+    part.latest.keeps = keepsLatest
     this.#parts.add(part)
     return part
   }
@@ -370,6 +391,7 @@ export class Overlay {
     // After a fault there is a new one with this id.
     this.#withPart(id, (part) => this.#neighbourhood.leave(part, nowMs))
     this.#parts.get(id)?.recent.clear()
+    this.#parts.get(id)?.latest.clear()
     this.#fetches.drop(id)
     this.#parts.delete(id)
   }
@@ -381,16 +403,22 @@ export class Overlay {
    */
   #failed(part: StreamPart, error: unknown): void {
     const nowMs = this.#nowMs
-    const { id, gaps, faults } = part
+    const { id, gaps, faults, latest } = part
     this.counters['fault.streamPart']++
     this.#parts.delete(id)
     const isFirst = faults.add(nowMs) === 1
-    const fresh = this.#add(id, { fillGaps: gaps.fillGaps, reads: part.reads }, nowMs, faults)
+    const fresh = this.#add(
+      id,
+      { fillGaps: gaps.fillGaps, reads: part.reads, keepsLatest: latest.keeps },
+      nowMs,
+      faults,
+    )
     fresh.delivered = part.delivered
     fresh.duplicates = part.duplicates
     fresh.published = part.published
     this.#fetches.drop(id)
     attempt(() => part.recent.clear())
+    attempt(() => latest.clear())
     attempt(() => this.#neighbourhood.abandon(part, nowMs))
     if (isFirst) attempt(() => fresh.seen.resume(part.seen, nowMs))
     attempt(() => this.#loseGaps(part))
@@ -452,12 +480,19 @@ export class Overlay {
 
 /** Sends a neighbour each delegation once, before the first batch that is signed under it. */
 function announcing(effects: OverlayEffects, delegations: DelegationBook): OverlayEffects {
+  const announce = (peerId: NodeId, ref: DelegationRef | undefined): void => {
+    const delegation = ref === undefined ? undefined : delegations.takeFor(peerId, ref)
+    if (delegation !== undefined) effects.sendControl(peerId, { type: 'delegation', delegation })
+  }
   return {
     ...effects,
     sendData(peerId, packet, ref) {
-      const delegation = ref === undefined ? undefined : delegations.takeFor(peerId, ref)
-      if (delegation !== undefined) effects.sendControl(peerId, { type: 'delegation', delegation })
+      announce(peerId, ref)
       effects.sendData(peerId, packet)
+    },
+    sendControl(peerId, packet) {
+      if (packet.type === 'latest') announce(peerId, packet.batch?.delegationRef)
+      effects.sendControl(peerId, packet)
     },
   }
 }

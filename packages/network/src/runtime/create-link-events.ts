@@ -6,6 +6,7 @@ import type { DirectLinks } from './direct-links.ts'
 import { failureReasonOf } from './failure-reason.ts'
 import type { Faults } from './faults.ts'
 import type { IncomingPackets } from './incoming-packets.ts'
+import type { LatestQuestions } from './latest-questions.ts'
 import type { Listeners } from './listeners.ts'
 import type { Waiters } from './waiters.ts'
 
@@ -13,6 +14,7 @@ export interface LinkEventsModules {
   readonly links: Pick<LinksOwner, 'disconnect'>
   readonly incoming: IncomingPackets
   readonly direct: DirectLinks
+  readonly latest: Pick<LatestQuestions, 'linkClosed'>
   readonly waiters: Waiters
   readonly listeners: Listeners
   readonly tracer: Tracer | undefined
@@ -22,7 +24,7 @@ export interface LinkEventsModules {
 
 /** Tells the core, whoever waits and the listeners what becomes of links. An error in that is a fault of the peer's link. */
 export function createLinkEvents(modules: LinkEventsModules): LinkEvents {
-  const { links, incoming, direct, waiters, listeners, tracer, faults, dispatch } = modules
+  const { links, incoming, direct, latest, waiters, listeners, tracer, faults, dispatch } = modules
   const attempt = (peerId: NodeId, work: () => void): void => {
     try {
       work()
@@ -44,6 +46,7 @@ export function createLinkEvents(modules: LinkEventsModules): LinkEvents {
         tracer?.linkClosed(peerId)
         dispatch({ type: 'linkClosed', peerId })
         direct.check()
+        latest.linkClosed(peerId)
         listeners.emit('linkClosed', peerId)
       }),
     onFailed: (peerId, error) =>

@@ -15,6 +15,7 @@ import type { NodeEvent } from '../core/events.ts'
 import type { Tracer } from '../trace/tracer.ts'
 import type { ArchiveRequests } from './archive-requests.ts'
 import type { Faults } from './faults.ts'
+import type { LatestQuestions } from './latest-questions.ts'
 import type { Listeners } from './listeners.ts'
 import type { StorageSearch } from './storage-search.ts'
 import type { TrackerConnections } from './tracker-connections.ts'
@@ -28,6 +29,7 @@ export interface EffectRunnerModules {
   readonly waiters: Waiters
   readonly archive: ArchiveRequests
   readonly storage: StorageSearch
+  readonly latest: LatestQuestions
   readonly tracer: Tracer | undefined
   readonly faults: Faults
   readonly counters: Counters
@@ -78,6 +80,8 @@ export class EffectRunner {
         return links.connect(effect.peerId, effect.contact, { alone: effect.alone })
       case 'disconnect':
         return links.disconnect(effect.peerId, effect.code, effect.text)
+      case 'latest':
+        return this.#modules.latest.answered(effect.peerId, effect.packet)
       case 'neighbours':
         listeners.emit('neighbours', effect.streamPartId, effect.neighbours)
         return this.#modules.waiters.check()

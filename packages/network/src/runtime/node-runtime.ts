@@ -2,10 +2,12 @@ import {
   Alarm,
   encodePacket,
   guardedClock,
+  toHex,
   type ActingFor,
   type Contact,
   type DelegationRef,
   type DirectPacket,
+  type MessageBatch,
   type MessageChain,
   type MessageRef,
   type NodeId,
@@ -35,6 +37,7 @@ import { DirectLinks } from './direct-links.ts'
 import { EffectRunner } from './effect-runner.ts'
 import { Faults } from './faults.ts'
 import { IncomingPackets } from './incoming-packets.ts'
+import { LatestQuestions } from './latest-questions.ts'
 import { Listeners } from './listeners.ts'
 import { MembershipRenewal } from './membership-renewal.ts'
 import { nodeMetrics } from './node-metrics.ts'
@@ -56,6 +59,7 @@ export class NodeRuntime implements NetworkNode {
   readonly #wires: NodeWires
   readonly #direct: DirectLinks
   readonly #storage: StorageSearch
+  readonly #latest: LatestQuestions
   readonly #archive: ArchiveRequests
   readonly #tracer: Tracer | undefined
   readonly #runner: EffectRunner
@@ -122,6 +126,11 @@ export class NodeRuntime implements NetworkNode {
     this.#neighbours = new PartNeighbours({ core: this.#core, peers: links.peers, waiters, assertRunning })
     this.#direct = new DirectLinks({ links, dispatch, assertRunning })
     this.#storage = new StorageSearch({ timeoutMs: dialTimeoutMs }, { clock, dispatch, assertRunning })
+    this.#latest = new LatestQuestions(limits, {
+      links,
+      clock,
+      unexpected: (peerId) => listeners.drop('latest.unexpected', peerId),
+    })
     const incoming = new IncomingPackets({
       tracer,
       dispatch,
@@ -129,11 +138,21 @@ export class NodeRuntime implements NetworkNode {
       onUnknown: (id, type) => listeners.drop('packets.unknown', `type ${type} of ${id}`),
     })
     links.events = createLinkEvents({
-      ...{ links, incoming, direct: this.#direct, waiters, listeners, tracer, faults, dispatch },
+      ...{
+        links,
+        incoming,
+        direct: this.#direct,
+        latest: this.#latest,
+        waiters,
+        listeners,
+        tracer,
+        faults,
+        dispatch,
+      },
     })
     this.#runner = new EffectRunner({
       ...{ links, transports, trackers, listeners, waiters, tracer, faults, counters, dispatch },
-      ...{ archive: this.#archive, storage: this.#storage },
+      ...{ archive: this.#archive, storage: this.#storage, latest: this.#latest },
       publisherPolicy: modules.publisherPolicy,
       readerPolicy: modules.readerPolicy,
       contact: () => this.contact,
@@ -159,9 +178,12 @@ export class NodeRuntime implements NetworkNode {
     return this.#stopping
   }
 
-  join(streamPartId: StreamPartId, { fillGaps = true, reads = true }: JoinOptions = {}): void {
+  join(
+    streamPartId: StreamPartId,
+    { fillGaps = true, reads = true, keepsLatest = false }: JoinOptions = {},
+  ): void {
     this.#assertRunning()
-    this.#dispatch({ type: 'join', streamPartId, fillGaps, reads })
+    this.#dispatch({ type: 'join', streamPartId, fillGaps, reads, keepsLatest })
   }
 
   leave(streamPartId: StreamPartId): void {
@@ -209,6 +231,10 @@ export class NodeRuntime implements NetworkNode {
     return this.#direct.connect(peer, signal)
   }
 
+  hasCapability(peerId: NodeId, name: string): boolean {
+    return this.#wires.links.peers.get(peerId)?.capabilities.has(name) === true
+  }
+
   hold(peerId: NodeId): () => void {
     return this.#direct.hold(peerId)
   }
@@ -252,6 +278,24 @@ export class NodeRuntime implements NetworkNode {
 
   findStorage(streamPartId: StreamPartId, signal?: AbortSignal): Promise<readonly WantedNeighbour[]> {
     return this.#storage.find(streamPartId, signal)
+  }
+
+  neighboursOf(streamPartId: StreamPartId): readonly NodeId[] {
+    return this.#core.streamParts.get(streamPartId)?.attached ?? []
+  }
+
+  latest(streamPartId: StreamPartId, tag: Uint8Array | undefined): MessageBatch | undefined {
+    const part = this.#core.streamParts.get(streamPartId)
+    const nowMs = Math.floor(this.#modules.clock.monotonicMs())
+    return part?.reads ? part.latest.find(tag && toHex(tag), nowMs) : undefined
+  }
+
+  askLatest(
+    peerId: NodeId,
+    streamPartId: StreamPartId,
+    { tag, signal }: { readonly tag: Uint8Array | undefined; readonly signal: AbortSignal },
+  ): Promise<MessageBatch | undefined> {
+    return this.#latest.ask(peerId, streamPartId, tag, signal)
   }
 
   on<E extends keyof NodeEvents>(event: E, listener: NodeEvents[E]): () => void {

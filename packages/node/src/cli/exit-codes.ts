@@ -28,6 +28,7 @@ const codesOf: Readonly<Record<Exclude<keyof typeof exitCodes, 'ok' | 'failure'>
   ],
   badData: [
     ...['INPUT_INVALID', 'LIMIT_EXCEEDED', 'MESSAGE_TOO_LARGE', 'INVALID_CONTENT', 'INVALID_HEADERS'],
+    'INVALID_MESSAGE_KEY',
     ...['DELEGATION_INVALID', 'EXPORT_INVALID', 'BATCH_NOT_GENUINE'],
   ],
   unavailable: [

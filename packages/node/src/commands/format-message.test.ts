@@ -12,6 +12,8 @@ const message = {
     keyId: undefined,
     contentType: 'json' as const,
     headers: {},
+    key: undefined,
+    isRemoval: false,
   },
 }
 
@@ -39,8 +41,9 @@ describe('formatMessage', () => {
 
   it('has everything about the message with meta', () => {
     const headers = { trace: 'a' }
-    expect(JSON.parse(formatMessage({ ...message, headers, content: [1] }, true))).toEqual({
-      ...{ ...message, headers },
+    const { isRemoval: _, ...plain } = message
+    expect(JSON.parse(formatMessage({ ...message, headers, key: 'k', content: [1] }, true))).toEqual({
+      ...{ ...plain, headers, key: 'k' },
       previous: null,
       content: [1],
     })

@@ -18,12 +18,16 @@ export function formatMessage(message: Message, meta: boolean, isNamed = false):
     previous,
     contentType,
     headers,
+    key,
+    isRemoval,
   } = message
   return `${printableJson({
     ...{ streamId, partition, timestamp, sequenceNumber, publisherId, messageChainId },
     previous: previous ?? null,
     contentType,
     ...(Object.keys(headers).length === 0 ? {} : { headers }),
+    ...(key === undefined ? {} : { key }),
+    ...(isRemoval ? { isRemoval } : {}),
     content,
   })}\n`
 }

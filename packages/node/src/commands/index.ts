@@ -5,10 +5,12 @@ const loaders: Readonly<Record<string, () => Promise<readonly Command[]>>> = {
   up: async () => [(await import('./up.ts')).up],
   publish: async () => [(await import('./publish.ts')).publish],
   subscribe: async () => [(await import('./subscribe.ts')).subscribe],
+  last: async () => [(await import('./last.ts')).last],
   resend: async () => [
     (await import('./resend-last.ts')).resendLast,
     (await import('./resend-from.ts')).resendFrom,
     (await import('./resend-range.ts')).resendRange,
+    (await import('./resend-table.ts')).resendTable,
   ],
   stream: async () => [
     (await import('./stream-create.ts')).streamCreate,

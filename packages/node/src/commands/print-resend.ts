@@ -6,10 +6,10 @@ import { withClient } from '../cli/with-client.ts'
 import { formatMessage } from './format-message.ts'
 import { filterOf, type ResendArguments } from './resend-options.ts'
 
-/** Prints stored messages as they come; a slow reader slows the reading, one that goes away ends it. */
+/** Prints stored messages, or the newest of each key, as they come; a slow reader slows the reading, one that goes away ends it. */
 export async function printResend(
   stream: string,
-  selection: HistorySelection,
+  selection: HistorySelection | 'table',
   args: ResendArguments,
 ): Promise<void> {
   const streamOf = streamArgument(stream)
@@ -29,15 +29,14 @@ export async function printResend(
     leftOut.first ??= error
   }
   await withClient(args, {}, async (client) => {
-    const options = {
-      ...filter,
-      raw,
-      signal: ending.signal,
-      onGap: () => missing++,
-      onUndecodable,
-    }
+    const options = { raw, signal: ending.signal, onUndecodable }
+    const streamId = streamOf(client)
+    const messages =
+      selection === 'table'
+        ? client.table(streamId, { ...options, partitions: filter.partitions })
+        : client.resend(streamId, selection, { ...options, ...filter, onGap: () => missing++ })
     try {
-      for await (const message of client.resend(streamOf(client), selection, options)) {
+      for await (const message of messages) {
         const bytes =
           raw && message.content instanceof Uint8Array ? message.content : formatMessage(message, meta)
         if (!(await output.write(bytes))) break

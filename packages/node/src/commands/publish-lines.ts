@@ -20,6 +20,10 @@ export interface PublishLinesOptions {
   readonly text: boolean
   /** Name of the field whose value chooses the partition. */
   readonly partitionKey: string | undefined
+  /** Of each message. */
+  readonly key?: string | undefined
+  /** Name of the field whose value is the key of the message. */
+  readonly keyField?: string | undefined
   /** Beside each message. */
   readonly headers?: MessageHeaders | undefined
   /** Report bad lines and go on; otherwise the first ends the work. */
@@ -54,9 +58,9 @@ export async function publishLines(
     } else failure ??= error
   }
   const send = (line: Line) => {
-    const { content, partitionKey } = contentOf(line, options)
+    const { content, ...keys } = contentOf(line, options)
     const sent: Promise<void> = client
-      .publish(options.streamId, content, { partitionKey, headers: options.headers })
+      .publish(options.streamId, content, { ...keys, headers: options.headers })
       .then(
         ({ neighbours, partition }) => {
           published++
@@ -101,13 +105,17 @@ async function stillAlone(
 }
 
 function contentOf(line: Line, options: PublishLinesOptions) {
-  const { text, partitionKey } = options
+  const { text, partitionKey, keyField, key } = options
   if (line.text === undefined) throw lineError(line, options, `longer than ${maxLineBytes} bytes`)
-  if (text) return { content: line.text, partitionKey: undefined }
+  if (text) return { content: line.text, partitionKey: undefined, key }
   const content = parseJson(line, options, line.text)
   return {
     content,
-    partitionKey: partitionKey === undefined ? undefined : keyOf(line, options, content, partitionKey),
+    partitionKey:
+      partitionKey === undefined
+        ? undefined
+        : fieldOf(line, options, content, partitionKey, 'to choose a partition by'),
+    key: keyField === undefined ? key : fieldOf(line, options, content, keyField, 'to be the key'),
   }
 }
 
@@ -119,11 +127,17 @@ function parseJson(line: Line, options: PublishLinesOptions, text: string): unkn
   }
 }
 
-function keyOf(line: Line, options: PublishLinesOptions, content: unknown, field: string): string {
+function fieldOf(
+  line: Line,
+  options: PublishLinesOptions,
+  content: unknown,
+  field: string,
+  purpose: string,
+): string {
   const fields = typeof content === 'object' && content !== null ? (content as Record<string, unknown>) : {}
   const value = Object.hasOwn(fields, field) ? fields[field] : undefined
   if (typeof value !== 'string' && typeof value !== 'number') {
-    throw lineError(line, options, `no text or number in the field "${field}" to choose a partition by`)
+    throw lineError(line, options, `no text or number in the field "${field}" ${purpose}`)
   }
   return String(value)
 }

@@ -26,6 +26,17 @@ export const publish = defineCommand({
       requiresArg: true,
       describe: 'Field whose value chooses the partition: same value, same partition',
     },
+    'message-key': {
+      type: 'string',
+      requiresArg: true,
+      conflicts: 'key-field',
+      describe: 'What each message is the value of: runnel last and resend table give the newest of each key',
+    },
+    'key-field': {
+      type: 'string',
+      requiresArg: true,
+      describe: 'Field whose value is the key of the message',
+    },
     header: {
       type: 'string',
       array: true,
@@ -49,6 +60,8 @@ export const publish = defineCommand({
     messages,
     text,
     'partition-key': partitionKey,
+    'message-key': key,
+    'key-field': keyField,
     'skip-invalid': skipInvalid,
     header,
     json,
@@ -63,7 +76,7 @@ export const publish = defineCommand({
       const streamId = streamOf(client)
       const lines = given ? linesOf(messages) : readLines(standardInput(stop.signal), maxLineBytes)
       const result = await publishLines(client, lines, {
-        ...{ streamId, text, partitionKey, headers, skipInvalid, signal: stop.signal },
+        ...{ streamId, text, partitionKey, key, keyField, headers, skipInvalid, signal: stop.signal },
         unit: given ? 'message' : 'line',
         onInvalid: (error) => notice(errorLine(error)),
       })

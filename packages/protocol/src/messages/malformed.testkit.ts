@@ -173,6 +173,15 @@ function malformedGapFrames(part: string, b: string): MalformedSample[] {
       'LIMIT_EXCEEDED',
     ),
     frame('a fetched that is neither complete nor not', body(PacketType.fetched, `${requestId}02`)),
+    frame(
+      'an ask for the newest message of a key that is cut',
+      body(PacketType.askLatest, `${requestId}${part}01${'07'.repeat(15)}`),
+    ),
+    frame(
+      'a latest with a batch that is none',
+      body(PacketType.latest, `${requestId}00`),
+      'UNSUPPORTED_VERSION',
+    ),
     frame('65 heads in a heads', body(PacketType.heads, `${part}41`), 'LIMIT_EXCEEDED'),
   ]
 }

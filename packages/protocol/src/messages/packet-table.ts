@@ -3,6 +3,7 @@ import { askCards, cards, keepCard } from './codecs/cards.ts'
 import { about, nodeInfo } from './codecs/contact.ts'
 import { askDelegation, credential, delegation } from './codecs/delegations.ts'
 import { fetch, fetched, heads } from './codecs/gaps.ts'
+import { askLatest, askTable, latest } from './codecs/latest.ts'
 import { close, fragment, hello, ping, pong, proof } from './codecs/link.ts'
 import { attach, data, detach } from './codecs/node.ts'
 import { fullStatus, instruction, leave, redirect, status } from './codecs/overlay.ts'
@@ -68,6 +69,8 @@ export const packetTable = {
   clockTell: { number: 0x18, scope: 'clocks', since, codec: clockTell },
   delegation: { number: 0x1a, scope: 'delegations', since: '1.1', codec: delegation },
   askDelegation: { number: 0x1b, scope: 'delegations', since: '1.1', codec: askDelegation },
+  askLatest: { number: 0x1c, scope: 'neighbours', since: '1.1', codec: askLatest },
+  latest: { number: 0x1d, scope: 'neighbours', since: '1.1', codec: latest },
   nodeInfo: { number: 0x20, scope: 'toTracker', since, codec: nodeInfo },
   status: { number: 0x21, scope: 'toTracker', since, codec: status },
   leave: { number: 0x22, scope: 'toTracker', since, codec: leave },
@@ -92,6 +95,7 @@ export const packetTable = {
   keepCard: { number: 0x38, scope: 'toStorage', since: '1.1', codec: keepCard },
   askCards: { number: 0x39, scope: 'toStorage', since: '1.1', codec: askCards },
   cards: { number: 0x3a, scope: 'fromStorage', since: '1.1', codec: cards },
+  askTable: { number: 0x3b, scope: 'toStorage', since: '1.1', codec: askTable },
 } as const satisfies Readonly<Record<string, PacketKind>>
 
 type Table = typeof packetTable

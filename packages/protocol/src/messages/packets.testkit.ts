@@ -176,6 +176,12 @@ export const arbitraryPacket: fc.Arbitrary<Packet> = fc.oneof(
   }),
   fc.record({ type: is('fetch'), requestId: u32, streamPartId, ...chain, ranges }),
   fc.record({ type: is('fetched'), requestId: u32, complete: flag }),
+  fc.record({
+    type: is('askLatest'),
+    requestId: u32,
+    streamPartId,
+    tag: fc.option(fc.uint8Array({ minLength: 16, maxLength: 16 }), { nil: undefined }),
+  }),
   fc.record({ type: is('heads'), streamPartId, heads: list(head, limits.maxChainHeads) }),
   fc.record({ type: is('clockAsk'), token: u32 }),
   fc.record({ type: is('clockTell'), token: u32, atUs: counter }),
@@ -211,6 +217,14 @@ export const arbitraryPacket: fc.Arbitrary<Packet> = fc.oneof(
     .tuple(fc.record({ type: is('awaitStored'), requestId: u32, streamPartId, token }), head)
     .map(([request, at]) => ({ ...request, ...at })),
   fc.record({ type: is('stored'), ...outcome }),
+  fc.record({
+    type: is('askTable'),
+    requestId: u32,
+    streamPartId,
+    tag: fc.option(fc.uint8Array({ minLength: 16, maxLength: 16 }), { nil: undefined }),
+    windowBytes: u32,
+    token: fc.constant(undefined),
+  }),
   fc.record({ type: is('keepCard'), requestId: u32, card: arbitraryCard }),
   fc.record({
     type: is('askCards'),

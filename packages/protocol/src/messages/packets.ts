@@ -30,6 +30,9 @@ export const actsForCapability = 'acts-for'
 /** The capability of nodes and trackers that know `about` and `fullStatus`. */
 export const reportsCapability = 'reports'
 
+/** The capability of nodes that know `askLatest` and `latest`; of storage nodes also of `askTable`. */
+export const latestCapability = 'latest'
+
 export const linkRoles = ['node', 'tracker'] as const
 export type LinkRole = (typeof linkRoles)[number]
 
@@ -171,6 +174,23 @@ export interface Heads {
   readonly type: 'heads'
   readonly streamPartId: StreamPartId
   readonly heads: readonly ChainHead[]
+}
+
+/** "Which is the newest message that you know of this key?" Asked of a neighbour, answered with `latest`. */
+export interface AskLatest {
+  readonly type: 'askLatest'
+  /** Chosen by the asker, comes back in `latest`. Unsigned 32 bits. */
+  readonly requestId: number
+  readonly streamPartId: StreamPartId
+  /** See `keyTagOf`. Undefined: the newest of all, with a key or without. */
+  readonly tag: Uint8Array | undefined
+}
+
+/** The batch that the message is in; undefined where the neighbour knows none. The asker checks it like any other, and does not flood it. */
+export interface Latest {
+  readonly type: 'latest'
+  readonly requestId: number
+  readonly batch: MessageBatch | undefined
 }
 
 /**
@@ -399,6 +419,21 @@ export interface Resend {
   readonly messageChainId: string | undefined
   readonly windowBytes: number
   /** Proof that the asker acts for a user who may subscribe: see `AccessToken`. Undefined: the asker is the user. */
+  readonly token: AccessToken | undefined
+}
+
+/**
+ * Node → storage node: send me the newest message of each key, or of one. Answered with `resendData` and `resendEnd`, each batch once and in
+ * any order, and as much as is granted: as a resend, but without a beginning. Other messages may be in the batches.
+ */
+export interface AskTable {
+  readonly type: 'askTable'
+  /** As in a resend. */
+  readonly requestId: number
+  readonly streamPartId: StreamPartId
+  /** See `keyTagOf`. Undefined: of every key. */
+  readonly tag: Uint8Array | undefined
+  readonly windowBytes: number
   readonly token: AccessToken | undefined
 }
 

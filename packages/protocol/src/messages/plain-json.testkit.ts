@@ -2,7 +2,7 @@ import type { Packet } from './packet-table.ts'
 
 /** A packet as the vectors show it: a batch in it as its bytes, whose meaning the vectors of batches tell. */
 export function packetToJson(packet: Packet): unknown {
-  return toPlainJson('batch' in packet ? { ...packet, batch: packet.batch.bytes } : packet)
+  return toPlainJson('batch' in packet ? { ...packet, batch: packet.batch?.bytes } : packet)
 }
 
 /** A value as the vectors show it: bytes as `{ "hex": … }`, undefined as null, all else as JSON has it. */

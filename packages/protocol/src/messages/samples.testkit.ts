@@ -307,6 +307,21 @@ function nodePackets(crypto: Crypto): SamplePacket[] {
     },
     { name: 'fetched, all of it', packet: { type: 'fetched', requestId: 7, complete: true } },
     { name: 'fetched, not all', packet: { type: 'fetched', requestId: 0xffffffff, complete: false } },
+    {
+      name: 'ask for the newest message of a key',
+      packet: { type: 'askLatest', requestId: 7, streamPartId, tag: pattern(16) },
+    },
+    {
+      name: 'ask for the newest message',
+      packet: { type: 'askLatest', requestId: 0xffffffff, streamPartId, tag: undefined },
+    },
+    { name: 'latest, none', packet: { type: 'latest', requestId: 7, batch: undefined } },
+    ...sampleBatches(crypto)
+      .slice(0, 1)
+      .map(({ name, batch }) => ({
+        name: `latest: ${name}`,
+        packet: { type: 'latest', requestId: 8, batch } as const,
+      })),
     { name: 'heads, none', packet: { type: 'heads', streamPartId, heads: [] } },
     {
       name: 'heads',
@@ -565,6 +580,28 @@ function directPackets(crypto: Crypto): SamplePacket[] {
     {
       name: 'ask for cards',
       packet: { type: 'askCards', requestId: 15, userIds: [sampleNodeId('a'), sampleNodeId('b')] },
+    },
+    {
+      name: 'ask for the newest message of every key',
+      packet: {
+        type: 'askTable',
+        requestId: 16,
+        streamPartId,
+        tag: undefined,
+        windowBytes: 65_536,
+        token: undefined,
+      },
+    },
+    {
+      name: 'ask a storage node for the newest message of a key',
+      packet: {
+        type: 'askTable',
+        requestId: 17,
+        streamPartId,
+        tag: pattern(16),
+        windowBytes: 1,
+        token: undefined,
+      },
     },
     { name: 'no cards', packet: { type: 'cards', requestId: 15, cards: [] } },
     {

@@ -3,6 +3,7 @@ import {
   compareRefs,
   ContentType,
   EncryptionType,
+  isRemoval,
   type MessageBatch,
   type StreamMessage,
 } from '@runnel/protocol'
@@ -41,7 +42,7 @@ export function linesOf(
 }
 
 function fieldsOf(message: StreamMessage) {
-  const { headers, ...inner } = partsOf(message)
+  const { headers, key, ...inner } = partsOf(message)
   const { streamId, partition, timestamp, sequenceNumber, publisherId, messageChainId, previous } = message
   return {
     ...{ streamId, partition, timestamp, sequenceNumber, publisherId, messageChainId },
@@ -49,6 +50,8 @@ function fieldsOf(message: StreamMessage) {
     contentType: contentTypes.get(typeInside(inner.contentType) ?? inner.contentType) ?? 'unknown',
     ...(typeInside(inner.contentType) === undefined ? {} : { compression: 'deflate' }),
     ...(Object.keys(headers).length === 0 ? {} : { headers }),
+    ...(key === undefined ? {} : { key }),
+    ...(isRemoval(message) ? { isRemoval: true } : {}),
     ...(message.encryptionType === EncryptionType.none
       ? {}
       : { encryptionType: message.encryptionType, groupKeyId: message.groupKeyId }),
@@ -61,7 +64,7 @@ function partsOf(message: StreamMessage): ReturnType<typeof splitHeaders> {
   try {
     return splitHeaders(message)
   } catch {
-    return { contentType: message.contentType, content: message.content, headers: {} }
+    return { contentType: message.contentType, content: message.content, headers: {}, key: undefined }
   }
 }
 

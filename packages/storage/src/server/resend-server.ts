@@ -2,6 +2,7 @@ import type { NetworkNode } from '@runnel/network'
 import {
   decodeBatch,
   parseStreamPartId,
+  type AskTable,
   type AwaitStored,
   type Clock,
   type DirectPacket,
@@ -71,7 +72,7 @@ interface Session {
 /** Of a `resendData` body, before the batch. */
 const requestIdBytes = 4
 
-/** Answers what other nodes ask over their links: `resend` and `awaitStored`. */
+/** Answers what other nodes ask over their links: `resend`, `askTable` and `awaitStored`. */
 export class ResendServer {
   readonly #options: ResendServerOptions
   readonly #modules: ResendServerModules
@@ -96,6 +97,9 @@ export class ResendServer {
   handle(peerId: NodeId, packet: DirectPacket): void {
     switch (packet.type) {
       case 'resend':
+        this.#run(() => this.#resend(peerId, packet))
+        return
+      case 'askTable':
         this.#run(() => this.#resend(peerId, packet))
         return
       case 'awaitStored':
@@ -147,7 +151,7 @@ export class ResendServer {
     session.controller.abort(cancelled)
   }
 
-  async #resend(peerId: NodeId, request: Resend): Promise<void> {
+  async #resend(peerId: NodeId, request: Resend | AskTable): Promise<void> {
     const { requestId } = request
     const release = this.#slots.take(peerId)
     const isRepeated = this.#sessions.get(peerId)?.has(requestId) === true
@@ -174,26 +178,25 @@ export class ResendServer {
     }
   }
 
-  async #serve(peerId: NodeId, request: Resend, { credit, controller }: Session): Promise<void> {
-    const { store, access, ingest, clock, network, room, delegations, oldestMs } = this.#modules
+  async #serve(peerId: NodeId, request: Resend | AskTable, { credit, controller }: Session): Promise<void> {
+    const { store, access, ingest, clock, room, delegations } = this.#modules
     const { limits } = this.#options
-    const { requestId, streamPartId, publisherId, messageChainId, token } = request
+    const { requestId, streamPartId, token } = request
     const { signal } = controller
     const asker = { requesterId: peerId, token }
     await access.requireSubscriber(streamPartId, asker)
     await requireStored(this.#modules, streamPartId)
     // What has arrived and is not stored yet belongs to what is asked for.
     await atMost(clock, limits.flushMs, ingest.flushed())
-    const extent = await extentOf(store, request, await oldestMs(streamPartId), signal)
-    signal.throwIfAborted()
-    const start = { type: 'resendStart', requestId, ...(extent ?? nothing) } as const
-    while (!network.sendDirect(peerId, start)) await room.wait(peerId, signal)
-    if (extent === undefined) return
-    const range = { streamPartId, from: extent.from, to: extent.to, publisherId, messageChainId }
+    const pages =
+      request.type === 'resend'
+        ? await this.#begin(peerId, request, signal)
+        : store.values(streamPartId, { tag: request.tag, maxBytes: limits.pageBytes })
+    if (pages === undefined) return
     const recheck = everyNowAndThen(clock, limits.recheckMs, () =>
       access.requireStillSubscriber(streamPartId, asker),
     )
-    for await (const page of pagesOf(store, range, limits.pageBytes)) {
+    for await (const page of pages) {
       const batches = page.map((bytes) => decodeBatch(bytes))
       const lacked = await delegations.lackedBy(batches, store)
       for (const batch of batches) {
@@ -204,6 +207,23 @@ export class ResendServer {
       }
       await room.wait(peerId, signal)
     }
+  }
+
+  /** Tells what a resend comes to, and gives its batches; undefined when there are none. */
+  async #begin(
+    peerId: NodeId,
+    request: Resend,
+    signal: AbortSignal,
+  ): Promise<AsyncGenerator<readonly Uint8Array[], void> | undefined> {
+    const { store, network, room, oldestMs } = this.#modules
+    const { requestId, streamPartId, publisherId, messageChainId } = request
+    const extent = await extentOf(store, request, await oldestMs(streamPartId), signal)
+    signal.throwIfAborted()
+    const start = { type: 'resendStart', requestId, ...(extent ?? nothing) } as const
+    while (!network.sendDirect(peerId, start)) await room.wait(peerId, signal)
+    if (extent === undefined) return undefined
+    const range = { streamPartId, from: extent.from, to: extent.to, publisherId, messageChainId }
+    return pagesOf(store, range, this.#options.limits.pageBytes)
   }
 
   /** Sends a batch once there is room. The node sends its delegation first if the peer lacks it, and has to know it for that. */
@@ -255,7 +275,7 @@ export class ResendServer {
     }
   }
 
-  #open(peerId: NodeId, { requestId, windowBytes }: Resend): Session {
+  #open(peerId: NodeId, { requestId, windowBytes }: Resend | AskTable): Session {
     const { limits } = this.#options
     const controller = new AbortController()
     const link = this.#linkOf(peerId)

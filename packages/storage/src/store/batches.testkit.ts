@@ -3,6 +3,8 @@ import {
   compareRefs,
   ContentType,
   delegationRef,
+  keyTagBytes,
+  keyTagExtension,
   loadCrypto,
   nodeIdFromBytes,
   toStreamId,
@@ -57,6 +59,32 @@ export function batchOf(
   }))
   const ref = delegation && delegationRef(delegation, crypto)
   return buildBatch({ chain, messages }, crypto, { ...unsigned, delegationRef: ref })
+}
+
+/** A batch with one message of each key, at these places; a key is a byte, undefined for none. */
+export function keyedBatch(
+  chain: MessageChain,
+  keys: readonly (number | undefined)[],
+  places: readonly MessageRef[],
+  fill = 0,
+): MessageBatch {
+  const messages = places.map((place, index) => {
+    const key = keys[index]
+    return {
+      ...place,
+      previous: places[index - 1],
+      contentType: ContentType.binary,
+      encryptionType: 0,
+      groupKeyId: '',
+      extensions: key === undefined ? undefined : [{ type: keyTagExtension, bytes: tagOf(key) }],
+      content: new Uint8Array(20).fill(fill),
+    }
+  })
+  return buildBatch({ chain, messages }, crypto, unsigned)
+}
+
+export function tagOf(key: number): Uint8Array {
+  return new Uint8Array(keyTagBytes).fill(key)
 }
 
 /** As many bytes as a delegation; stores do not read them. */

@@ -17,10 +17,12 @@ import {
   chainOf,
   compareBatches,
   delegationOf,
+  keyedBatch,
   nodeId,
   owner,
   partOf,
   streamId,
+  tagOf,
 } from './batches.testkit.ts'
 import { lookUpLimits } from './last-messages.ts'
 import type { StoredCard } from './stored-cards.ts'
@@ -465,6 +467,90 @@ export function testMessageStore(
       await store.append(batches)
       expect(await read()).toEqual(hexOf(batches))
       expect(await read({ streamPartId: partOf(1) })).toEqual(hexOf([elsewhere]))
+    })
+
+    const valuesOf = async (key?: number, maxBytes = 1e6) => {
+      const found: string[] = []
+      const tag = key === undefined ? undefined : tagOf(key)
+      for await (const page of store.values(part, { tag, maxBytes })) found.push(...page.map(hex))
+      return found.toSorted()
+    }
+    const sorted = (...batches: readonly MessageBatch[]) => hexOf(batches).toSorted()
+
+    it('knows the newest message of each key, whatever the order they come in, after reopening too', async () => {
+      const old = keyedBatch(chainOf(), [1], [at(10)])
+      const two = keyedBatch(chainOf(), [2, undefined, 3], [at(20), at(21), at(22)])
+      const newest = keyedBatch(chainOf('other', nodeId(2)), [1], [at(30)])
+      const elsewhere = keyedBatch(chainOf('chain', owner, 1), [1], [at(90)])
+      expect([await valuesOf(), await valuesOf(1)]).toEqual([[], []])
+      await store.append([two, newest])
+      await store.append([old, elsewhere])
+      expect(await valuesOf()).toEqual(sorted(two, newest))
+      await reopen()
+      expect(await valuesOf(undefined, 1)).toEqual(sorted(two, newest))
+      expect([await valuesOf(1), await valuesOf(2), await valuesOf(3), await valuesOf(4)]).toEqual(
+        [newest, two, two].map((batch) => sorted(batch)).concat([[]]),
+      )
+      const tied = [3, 4].map((publisher) => keyedBatch(chainOf('c', nodeId(publisher)), [1], [at(40)]))
+      await store.append(tied.toReversed())
+      expect(await valuesOf(1)).toEqual(sorted(...tied.slice(1)))
+    })
+
+    it('gives the values of many keys, each batch once', async () => {
+      const places = Array.from({ length: 100 }, (_, i) => at(1000 + i))
+      const first = Array.from({ length: 100 }, (_, i) => i)
+      const whole = keyedBatch(chainOf(), first, places)
+      const later = [5, 6, 7].map((key) => keyedBatch(chainOf(), [key], [at(2000 + key)]))
+      await store.append([whole, ...later])
+      expect(await valuesOf(undefined, 500)).toEqual(sorted(whole, ...later))
+      expect(await valuesOf(5)).toEqual(sorted(...later.slice(0, 1)))
+    })
+
+    it('keeps values as old as it is told, and deletes the rest with their batches', async () => {
+      const values = { fromMs: 150, maxKeys: 2 }
+      const batches = [1, 2, 3, 4].map((key) => keyedBatch(chainOf(), [key], [at(key * 100)]))
+      const [, second, third, fourth] = batches as [MessageBatch, MessageBatch, MessageBatch, MessageBatch]
+      const plain = batchOf(chainOf('plain'), [at(250)])
+      await store.append([...batches, plain])
+      await store.prune(part, { olderThanMs: 1, values: { fromMs: 0, maxKeys: 9 } })
+      expect(await valuesOf()).toEqual(sorted(...batches))
+      expect((await store.prune(part, { olderThanMs: 350, values: { ...values, maxKeys: 3 } })).batches).toBe(
+        2,
+      )
+      expect(await read()).toEqual(hexOf([second, third, fourth]))
+      expect(await valuesOf()).toEqual(sorted(second, third, fourth))
+      expect((await store.prune(part, { olderThanMs: 350, values })).batches).toBe(1)
+      expect(await valuesOf()).toEqual(sorted(third, fourth))
+      await store.append([keyedBatch(chainOf(), [3], [at(500)])])
+      expect((await store.prune(part, { olderThanMs: 350, values })).batches).toBe(1)
+      expect((await store.prune(part, { olderThanMs: 1000 })).batches).toBe(2)
+      expect([await valuesOf(), await read()]).toEqual([[], []])
+    })
+
+    it('deletes values last when there are too many bytes', async () => {
+      const values = { fromMs: 0, maxKeys: 9 }
+      const keyed = [1, 2].map((key) => keyedBatch(chainOf(), [key], [at(key * 100)]))
+      const plain = [300, 400].map((time) => batchOf(chainOf('plain'), [at(time)]))
+      await store.append([...keyed, ...plain])
+      const bytes = (keyed[0]?.bytes.length ?? 0) + 1
+      await store.prune(part, { maxBytes: 2 * bytes, values })
+      expect(await read()).toEqual(hexOf(keyed))
+      await store.prune(part, { maxBytes: bytes, values })
+      expect([await read(), await valuesOf()]).toEqual([hexOf(keyed.slice(1)), sorted(...keyed.slice(1))])
+    })
+
+    it('has the value of the one that counts of two batches that contradict each other', async () => {
+      for (const isReversed of [false, true]) {
+        const place = at(isReversed ? 20 : 10)
+        const both = [1, 2].map((key) => keyedBatch(chainOf(), [key], [place], key))
+        const [a, b] = both as [MessageBatch, MessageBatch]
+        const winner = contradictionOf(a, b)?.winner ?? a
+        const key = winner === a ? 1 : 2
+        for (const batch of isReversed ? both.toReversed() : both) await store.append([batch])
+        expect([await valuesOf(key), await valuesOf(3 - key)]).toEqual([sorted(winner), []])
+        await store.prune(part, { olderThanMs: 1000 })
+        expect(await valuesOf()).toEqual([])
+      }
     })
 
     it('says what is used, by stream part', async () => {

@@ -26,6 +26,14 @@ export interface StoredPage {
   readonly next: PageCursor | undefined
 }
 
+/** What is to be deleted. */
+export interface PruneLimits {
+  readonly olderThanMs?: number | undefined
+  readonly maxBytes?: number | undefined
+  /** Default: none stay. */
+  readonly values?: KeptValues | undefined
+}
+
 /** The newest messages of a stream part. */
 export interface LastMessages {
   /** Place of the oldest of them. */
@@ -34,6 +42,14 @@ export interface LastMessages {
   readonly to: MessageRef
   /** How many there are: as many as asked for, or all. 0 when counting would read too much: then some more may be there. */
   readonly count: number
+}
+
+/** Which newest messages of keys stay however old they are. */
+export interface KeptValues {
+  /** Publisher's time of the oldest that may stay. */
+  readonly fromMs: number
+  /** Of so many keys of a stream part: those that changed longest ago go first. */
+  readonly maxKeys: number
 }
 
 export interface StreamPartUsage {
@@ -85,12 +101,21 @@ export interface MessageStore extends CardTable {
     filter?: { readonly publisherId?: NodeId | undefined; readonly messageChainId?: string | undefined },
     signal?: AbortSignal,
   ): Promise<LastMessages | undefined>
+  /**
+   * The batches that have the newest message of each key (`keyTagIn`) of a stream part, or of one key: each once, in pages of about so many
+   * bytes, in the engine's order. There may be more in them. What is appended meanwhile may be there or not;
+   * what was deleted does not become a value again.
+   */
+  values(
+    streamPartId: StreamPartId,
+    options: { readonly tag?: Uint8Array | undefined; readonly maxBytes: number },
+  ): AsyncGenerator<readonly Uint8Array[], void>
   /** Throws also TOO_COSTLY, when too many batches of the chain reach over the place. */
   has(chain: MessageChain, place: MessageRef): Promise<boolean>
-  /** Deletes batches whose messages are all from before `olderThanMs` (publisher's time, Unix milliseconds), and then the oldest until at most `maxBytes` are left; with them the delegations that no batch left names. */
+  /** Deletes batches whose messages are all from before `olderThanMs` (publisher's time, Unix milliseconds), and then the oldest until at most `maxBytes` are left; with them the delegations that no batch left names. Batches with a message that is to stay by `values` are not too old, and go last. */
   prune(
     streamPartId: StreamPartId,
-    limits: { readonly olderThanMs?: number | undefined; readonly maxBytes?: number | undefined },
+    limits: PruneLimits,
   ): Promise<{ readonly batches: number; readonly bytes: number }>
   usage(): Promise<readonly StreamPartUsage[]>
   /** Small facts beside the messages, by name (how far repair got). Undefined when never set. */

@@ -205,6 +205,7 @@ export class Flood {
     const isAlone = from === undefined && part.attached.length === 0
     if (again === 0 || !this.#equivocations.taken(part, arrival, nowMs))
       part.recent.add(batch, packet, nowMs, { isAlone })
+    part.latest.note(batch, packet, nowMs)
     part.gaps.heads.news(nowMs)
     for (const peerId of part.attached) {
       if (peerId === from) continue

@@ -1,4 +1,5 @@
 import type { Fetch, NodeId } from '@runnel/protocol'
+import { Allowances } from '../allowances.ts'
 import type { CounterName, Counters } from '../counters.ts'
 import type { OverlayEffects } from '../overlay-effects.ts'
 import type { StreamPart } from '../stream-part/stream-part.ts'
@@ -12,28 +13,21 @@ export interface FetchServerModules {
   canTakeMore(peerId: NodeId): boolean
 }
 
-/** How much a peer may still fetch; refills with time. */
-interface Allowance {
-  fetches: number
-  atMs: number
-}
-
 /** Answers fetches of neighbours from recent batches. */
 export class FetchServer {
-  readonly #maxFetchesPerS: number
   readonly #modules: FetchServerModules
-  readonly #allowances = new Map<NodeId, Allowance>()
+  readonly #allowances: Allowances
 
   constructor(limits: { readonly maxFetchesPerS: number }, modules: FetchServerModules) {
-    this.#maxFetchesPerS = limits.maxFetchesPerS
     this.#modules = modules
+    this.#allowances = new Allowances(limits.maxFetchesPerS)
   }
 
   onFetch(peerId: NodeId, fetch: Fetch, nowMs: number): void {
     const { parts, effects, counters } = this.#modules
     const part = parts.get(fetch.streamPartId)
     if (part?.isAttached(peerId) !== true) this.#refuse(peerId, 'no neighbour')
-    else if (!this.#allows(peerId, nowMs)) this.#refuse(peerId, 'too many')
+    else if (!this.#allowances.take(peerId, nowMs)) this.#refuse(peerId, 'too many')
     else {
       counters['fetch.answered']++
       const complete = this.#send(part, peerId, fetch)
@@ -42,7 +36,7 @@ export class FetchServer {
   }
 
   linkClosed(peerId: NodeId): void {
-    this.#allowances.delete(peerId)
+    this.#allowances.linkClosed(peerId)
   }
 
   #send(part: StreamPart, peerId: NodeId, fetch: Fetch): boolean {
@@ -55,17 +49,6 @@ export class FetchServer {
     counters['fetch.batches'] += batches.length
     for (const { packet, delegationRef } of batches) effects.sendData(peerId, packet, delegationRef)
     return complete
-  }
-
-  #allows(peerId: NodeId, nowMs: number): boolean {
-    const max = this.#maxFetchesPerS
-    const allowance = this.#allowances.get(peerId) ?? { fetches: max, atMs: nowMs }
-    this.#allowances.set(peerId, allowance)
-    allowance.fetches = Math.min(max, allowance.fetches + ((nowMs - allowance.atMs) / 1000) * max)
-    allowance.atMs = nowMs
-    if (allowance.fetches < 1) return false
-    allowance.fetches--
-    return true
   }
 
   #refuse(peerId: NodeId, why: string): void {

@@ -12,11 +12,15 @@ export interface Kept {
   readonly recentBatches: number
   /** Total bytes of these batches. */
   readonly recentBytes: number
+  /** Keys whose newest message is kept, and one more for the newest of all. */
+  readonly latestKeys: number
+  /** Total bytes of the batches that these are in. */
+  readonly latestBytes: number
   /** Claims of neighbours that they have newer messages of a chain. */
   readonly headClaims: number
 }
 
-export function keptBy({ seen, gaps, recent }: StreamPart): Kept {
+export function keptBy({ seen, gaps, recent, latest }: StreamPart): Kept {
   let rangesSought = 0
   for (const progress of gaps.chains.keys()) rangesSought += progress.wanted.length
   return {
@@ -25,6 +29,8 @@ export function keptBy({ seen, gaps, recent }: StreamPart): Kept {
     rangesSought,
     recentBatches: recent.size,
     recentBytes: recent.bytes,
+    latestKeys: latest.keys,
+    latestBytes: latest.bytes,
     headClaims: [...gaps.claims].length,
   }
 }

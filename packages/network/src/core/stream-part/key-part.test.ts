@@ -14,6 +14,7 @@ function openPart(partition: number) {
     {
       counters,
       recentBytes: { total: 0 },
+      latestBytes: { total: 0 },
       onGapLost: () => expect.unreachable(),
       rttOf: () => undefined,
       membershipToken: () => undefined,

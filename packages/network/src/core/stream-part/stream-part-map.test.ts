@@ -12,6 +12,7 @@ const partOf = (partition: number) =>
     {
       counters: newCounters(),
       recentBytes: { total: 0 },
+      latestBytes: { total: 0 },
       onGapLost: () => {},
       rttOf: () => undefined,
       membershipToken: () => undefined,

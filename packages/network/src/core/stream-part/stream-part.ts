@@ -23,6 +23,7 @@ import type { NetworkLimits } from '../../limits.ts'
 import type { Counters } from '../counters.ts'
 import { SeenMessages } from '../dedup/seen-messages.ts'
 import { RecentBatches, type RecentBytes } from '../flood/recent-batches.ts'
+import { LatestBatches, type LatestBytes } from '../latest/latest-batches.ts'
 import { gapWaitMs } from '../gaps/gap-times.ts'
 import { PartMembers, wantsToRead, type Feeder } from '../neighbours/part-members.ts'
 import { PartGaps, type PartGapsModules } from '../gaps/part-gaps.ts'
@@ -33,6 +34,7 @@ import { StatusSchedule } from './status-schedule.ts'
 export interface StreamPartModules {
   readonly counters: Counters
   readonly recentBytes: RecentBytes
+  readonly latestBytes: LatestBytes
   readonly onGapLost: PartGapsModules['onLost']
   rttOf(peerId: NodeId): number | undefined
   /** Sent with the attach and the status: the user that the node acts for, when that is not itself. */
@@ -61,6 +63,7 @@ export class StreamPart {
   readonly members: PartMembers
   readonly seen: SeenMessages
   readonly recent: RecentBatches
+  readonly latest: LatestBatches
   readonly gaps: PartGaps
   readonly schedule: StatusSchedule
   readonly faults: PartFaults
@@ -121,6 +124,7 @@ export class StreamPart {
       shared: modules.recentBytes,
       counters: modules.counters,
     })
+    this.latest = new LatestBatches(limits, { shared: modules.latestBytes, counters })
     this.schedule = new StatusSchedule(options.limits)
     this.faults = options.faults ?? new PartFaults(limits)
   }

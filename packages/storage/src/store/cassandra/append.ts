@@ -12,6 +12,7 @@ import { countedBytes, delegationOf, type EncodedDelegations } from '../stored-d
 import { forAll } from './concurrency.ts'
 import { writeDelegations } from './delegations.ts'
 import { listKeyChains } from './key-chains.ts'
+import { noteNewest } from './newest.ts'
 import { bucketOf } from './stored-batch.ts'
 
 interface Statement {
@@ -59,6 +60,7 @@ export async function appendBatches(
   const added = [...buckets.values()].flatMap(({ batches }) => [...batches.values()])
   await writeDelegations(client, keyspace, added, delegations)
   await listKeyChains(client, keyspace, added, delegations)
+  await noteNewest(client, keyspace, added)
   const groups = [...buckets.values()].flatMap((bucket) => groupsOf(bucket, delegations, keyspace))
   await forAll(groups, (statements) =>
     client.batch(

@@ -2,6 +2,8 @@ import type { Client } from 'cassandra-driver'
 import {
   compareRefs,
   decodeBatch,
+  isSameBytes,
+  keyTagIn,
   toStreamPartId,
   type Clock,
   type MessageBatch,
@@ -17,6 +19,7 @@ import type {
   LastMessages,
   MessageStore,
   PageCursor,
+  PruneLimits,
   StoredPage,
   StoredRange,
   StreamPartUsage,
@@ -28,6 +31,7 @@ import { appendBatches } from './append.ts'
 import { CassandraCards } from './cards.ts'
 import { toStoreError } from './cassandra-errors.ts'
 import { forgetDelegations, readDelegations } from './delegations.ts'
+import { readNewest, textOf, type BatchKey } from './newest.ts'
 import { Partitions } from './partitions.ts'
 import type { Filter, StoredBatch } from './stored-batch.ts'
 import { pruneBatches } from './prune.ts'
@@ -171,6 +175,32 @@ export class CassandraStore implements MessageStore {
     })
   }
 
+  async *values(
+    streamPartId: StreamPartId,
+    { tag, maxBytes }: { readonly tag?: Uint8Array | undefined; readonly maxBytes: number },
+  ): AsyncGenerator<readonly Uint8Array[], void> {
+    const found = await this.#do(async ({ client }) => {
+      const batches = new Map<string, BatchKey>()
+      for await (const { batch } of readNewest(client, this.#options.keyspace, streamPartId, tag))
+        batches.set(textOf(batch), batch)
+      return [...batches.values()]
+    })
+    let page: Uint8Array[] = []
+    let pageBytes = 0
+    for (const batch of found) {
+      const bytes = await this.#do(() => this.#partitions(streamPartId).bytesOf(batch))
+      // One that is noted and not there was not appended to the end, or is deleted; or one that contradicts it counts.
+      if (bytes === undefined || (tag !== undefined && !hasKey(bytes, tag))) continue
+      page.push(bytes)
+      pageBytes += bytes.length
+      if (pageBytes < Math.min(maxBytes, maxPageBytes)) continue
+      yield page
+      page = []
+      pageBytes = 0
+    }
+    if (page.length > 0) yield page
+  }
+
   has(chain: MessageChain, place: MessageRef): Promise<boolean> {
     return this.#do(async () => {
       const partitions = this.#partitions(toStreamPartId(chain.streamId, chain.partition))
@@ -186,17 +216,14 @@ export class CassandraStore implements MessageStore {
 
   prune(
     streamPartId: StreamPartId,
-    {
-      olderThanMs,
-      maxBytes,
-    }: { readonly olderThanMs?: number | undefined; readonly maxBytes?: number | undefined },
+    { olderThanMs, maxBytes, values }: PruneLimits,
   ): Promise<{ readonly batches: number; readonly bytes: number }> {
     return this.#do(async ({ client, totals }) => {
       const partitions = this.#partitions(streamPartId)
       const stored = maxBytes === undefined ? 0 : (await totals.of(streamPartId, partitions)).bytes
       const modules = { client, keyspace: this.#options.keyspace, partitions, now: this.#now }
       const excessBytes = stored - (maxBytes ?? 0)
-      const pruned = await pruneBatches(modules, streamPartId, { olderThanMs, excessBytes })
+      const pruned = await pruneBatches(modules, streamPartId, { olderThanMs, excessBytes, values })
       await forgetDelegations(modules, streamPartId)
       return pruned
     })
@@ -295,6 +322,13 @@ export class CassandraStore implements MessageStore {
     if (bytes === undefined) throw storageError('STORE_CORRUPT', `${this.location}: a batch without bytes`)
     return bytes
   }
+}
+
+function hasKey(bytes: Uint8Array, tag: Uint8Array): boolean {
+  return decodeBatch(bytes).messages.some((message) => {
+    const own = keyTagIn(message)
+    return own !== undefined && isSameBytes(own, tag)
+  })
 }
 
 function rangeOf({ firstTime, firstNumber, lastTime, lastNumber }: StoredBatch) {

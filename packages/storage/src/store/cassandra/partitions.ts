@@ -5,6 +5,7 @@ import type { BatchPlace } from '../page-cursor.ts'
 import { widthMsByLevel } from '../span-levels.ts'
 import { inSequence, mergeAsync } from './concurrency.ts'
 import { keyChainOf, readKeyChain, type KeyChain } from './key-chains.ts'
+import type { BatchKey } from './newest.ts'
 import { bucketOf, keyOf, toBatch, type Filter, type StoredBatch } from './stored-batch.ts'
 
 /** Rows fetched at once when they hold no bytes. For rows with bytes: at first, until their size is known. */
@@ -83,7 +84,7 @@ export class Partitions {
     }
   }
 
-  async bytesOf({ level, bucket, ...batch }: StoredBatch): Promise<Uint8Array | undefined> {
+  async bytesOf({ level, bucket, ...batch }: BatchKey): Promise<Uint8Array | undefined> {
     const query = `SELECT bytes FROM ${this.#keyspace}.batches WHERE ${partition} AND (${key}) = (?, ?, ?, ?, ?, ?)`
     const { rows } = await this.#client.execute(query, [this.#part, level, bucket, ...keyOf(batch)], {
       prepare: true,

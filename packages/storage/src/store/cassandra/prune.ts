@@ -1,9 +1,11 @@
 import type { Client } from 'cassandra-driver'
 import type { StreamPartId } from '@runnel/protocol'
+import type { PruneLimits } from '../message-store.ts'
 import { firstRef, lastRef } from '../last-messages.ts'
 import { listBucket } from './append.ts'
 import { forAll } from './concurrency.ts'
 import { unlistKeyChain } from './key-chains.ts'
+import { forgetNewest, textOf, trimNewest } from './newest.ts'
 import type { Partitions } from './partitions.ts'
 import { keyOf, type StoredBatch } from './stored-batch.ts'
 import { settledMs } from './totals.ts'
@@ -26,23 +28,36 @@ export async function pruneBatches(
   {
     olderThanMs = 0,
     excessBytes,
-  }: { readonly olderThanMs: number | undefined; readonly excessBytes: number },
+    values,
+  }: Pick<PruneLimits, 'olderThanMs' | 'values'> & { readonly excessBytes: number },
 ): Promise<{ batches: number; bytes: number }> {
   const total = { batches: 0, bytes: 0 }
+  const { client, keyspace } = modules
+  const newest = await trimNewest(client, keyspace, part, values)
+  const spared: StoredBatch[] = []
   let doomed: StoredBatch[] = []
   const deleteThem = async () => {
     await forAll(doomed, (batch) => deleteBatch(modules, part, batch))
     await forAll(bucketsOf(doomed), (bucket) => tidyBucket(modules, part, bucket))
     doomed = []
   }
-  for await (const batch of modules.partitions.overlapping({ from: firstRef, to: lastRef })) {
-    const isOver = total.bytes < excessBytes
-    if (!isOver && batch.firstTime >= olderThanMs) break
-    if (!isOver && batch.lastTime >= olderThanMs) continue
+  const doom = async (batch: StoredBatch) => {
+    await forgetNewest(client, keyspace, part, newest.get(textOf(batch)) ?? [])
     doomed.push(batch)
     total.batches++
     total.bytes += batch.size
     if (doomed.length === maxPrunedAtOnce) await deleteThem()
+  }
+  for await (const batch of modules.partitions.overlapping({ from: firstRef, to: lastRef })) {
+    const isOver = total.bytes < excessBytes
+    if (!isOver && batch.firstTime >= olderThanMs) break
+    if (!isOver && batch.lastTime >= olderThanMs) continue
+    if (values !== undefined && newest.has(textOf(batch))) spared.push(batch)
+    else await doom(batch)
+  }
+  for (const batch of spared) {
+    if (total.bytes >= excessBytes) break
+    await doom(batch)
   }
   await deleteThem()
   return total

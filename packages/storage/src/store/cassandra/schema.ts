@@ -8,7 +8,7 @@ import { storageError } from '../../errors.ts'
 export const bucketMs = 60_000
 
 /** The version of the tables below. */
-const schemaVersion = 3
+const schemaVersion = 4
 
 /** Copies in a data centre, unless it has fewer nodes when the keyspace is made. */
 const largestReplication = 3
@@ -19,6 +19,7 @@ const largestReplication = 3
  * - `buckets`: which of these there are, so that nobody looks through empty minutes. Written before every append, so
  *   that its write time says when there was the last one.
  * - `key_chains`: the batches of key parts by their message chains, to find the last of one among those of thousands.
+ * - `newest`: in which batch the newest message of each key of a stream part is, in 16 partitions by tag.
  * - `cards`: a card for each user.
  * - `delegations`: those that batches of a stream part name, by the hour in which the batches begin (see `periodOf`).
  * - `delegation_periods`: for which hours there are some.
@@ -38,6 +39,7 @@ const tables = [
     first_time bigint, first_number bigint, last_time bigint, last_number bigint, messages int, size int,
     PRIMARY KEY ((part, publisher, chain), first_time, first_number, last_time, last_number)
   )`,
+  'newest (part text, shard tinyint, tag blob, value text, PRIMARY KEY ((part, shard), tag))',
   'cards (user text PRIMARY KEY, bytes blob, kept bigint, vouched boolean)',
   'parts (part text PRIMARY KEY)',
   'marks (name text PRIMARY KEY, value text)',

@@ -14,6 +14,7 @@ import { lastMessages, lastRef, lookUpLimits, type BatchIndex } from '../last-me
 import { Cards } from './cards.ts'
 import { Delegations } from './delegations.ts'
 import { Entries, everything, type Entry, type EntryPlace, type Place } from './entries.ts'
+import { Newest } from './newest.ts'
 import { pack, type Packed } from './packing.ts'
 import { StoreError } from './sqlite-errors.ts'
 
@@ -30,6 +31,21 @@ export interface ReadRequest extends Filter {
   readonly after: EntryPlace | undefined
 }
 
+export interface ValuesRequest {
+  readonly streamPartId: StreamPartId
+  readonly tag: Uint8Array | undefined
+  readonly maxBytes: number
+  readonly after: number
+}
+
+export interface ValuesPage {
+  readonly batches: Packed
+  readonly next: number | undefined
+}
+
+/** Batches found at once of those with the newest messages of keys. */
+const maxValuesAtOnce = 1_000
+
 interface UsageRow {
   readonly id: number
   readonly part: StreamPartId
@@ -44,6 +60,7 @@ export class BatchReader {
   readonly #database: Database.Database
   readonly #entries: Entries
   readonly #delegations: Delegations
+  readonly #newest: Newest
   readonly #scope: Database.Statement<[string, string], number>
   readonly #chain: Database.Statement<[number, string], { id: number; oldest: number; newest: number }>
   readonly #bytes: Database.Statement<[number], Uint8Array>
@@ -55,6 +72,7 @@ export class BatchReader {
     this.#database = database
     this.#entries = new Entries(database)
     this.#delegations = new Delegations(database)
+    this.#newest = new Newest(database)
     this.#scope = database
       .prepare<[string, string], number>('SELECT id FROM scope WHERE part = ? AND publisher = ?')
       .pluck()
@@ -83,6 +101,28 @@ export class BatchReader {
         last = entry
       }
       return { batches: pack(batches), next: undefined }
+    })
+  }
+
+  /** Of one key, or of all after a batch; `next` is that of the last batch when there may be more. */
+  values({ streamPartId, tag, maxBytes, after }: ValuesRequest): ValuesPage {
+    return this.#consistently(() => {
+      const scope = this.#scope.get(streamPartId, '')
+      if (scope === undefined) return { batches: pack([]), next: undefined }
+      if (tag !== undefined) {
+        const batch = this.#newest.batchOf(scope, tag)
+        return { batches: pack(batch === undefined ? [] : [this.#bytesOf(batch)]), next: undefined }
+      }
+      const numbers = this.#newest.batchesAfter(scope, after, maxValuesAtOnce)
+      const batches: Uint8Array[] = []
+      let bytes = 0
+      for (const number of numbers) {
+        const batch = this.#bytesOf(number)
+        batches.push(batch)
+        bytes += batch.length
+        if (bytes >= maxBytes) return { batches: pack(batches), next: number }
+      }
+      return { batches: pack(batches), next: numbers.length < maxValuesAtOnce ? undefined : numbers.at(-1) }
     })
   }
 

@@ -6,10 +6,12 @@ import {
   type MessageBatch,
   type StreamPartId,
 } from '@runnel/protocol'
+import type { KeptValues, PruneLimits } from '../message-store.ts'
 import { wholeScope } from './batch-reader.ts'
 import { Cards } from './cards.ts'
 import { Delegations } from './delegations.ts'
 import { Entries, everything, type Entry } from './entries.ts'
+import { Newest } from './newest.ts'
 import { unpack, type Packed } from './packing.ts'
 import { StoreError } from './sqlite-errors.ts'
 import { levelOf } from '../span-levels.ts'
@@ -21,10 +23,8 @@ export interface AppendRequest {
   readonly delegations: EncodedDelegations
 }
 
-export interface PruneRequest {
+export interface PruneRequest extends PruneLimits {
   readonly streamPartId: StreamPartId
-  readonly olderThanMs: number | undefined
-  readonly maxBytes: number | undefined
 }
 
 export interface Pruned {
@@ -57,6 +57,7 @@ export class BatchWriter {
   readonly #database: Database.Database
   readonly #entries: Entries
   readonly #delegations: Delegations
+  readonly #newest: Newest
   readonly #statements: ReturnType<typeof prepare>
   readonly #chains = new Map<string, Chain>()
   readonly #touched = new Set<Chain>()
@@ -68,6 +69,7 @@ export class BatchWriter {
     this.#database = database
     this.#entries = new Entries(database)
     this.#delegations = new Delegations(database)
+    this.#newest = new Newest(database)
     this.#statements = prepare(database)
   }
 
@@ -86,28 +88,46 @@ export class BatchWriter {
     })
   }
 
-  prune({ streamPartId, olderThanMs = 0, maxBytes = Number.POSITIVE_INFINITY }: PruneRequest): Pruned {
+  prune({ streamPartId, values, ...limits }: PruneRequest): Pruned {
     return this.#transaction(() => {
       const part = this.#statements.part.get(streamPartId)
-      const doomed: Entry[] = []
-      let bytes = 0
-      let complete = true
-      for (const entry of part ? this.#entries.overlapping(wholeScope(part.id), everything) : []) {
-        const isOver = part !== undefined && part.bytes - bytes > maxBytes
-        if (!isOver && entry.firstTime >= olderThanMs) break
-        if (!isOver && entry.lastTime >= olderThanMs) continue
-        if (doomed.length === maxPrunedAtOnce) {
-          complete = false
-          break
-        }
-        doomed.push(entry)
-        bytes += entry.bytes
-      }
+      if (part === undefined) return { batches: 0, bytes: 0, complete: true }
+      if (values !== undefined) this.#newest.trim(part.id, values)
+      const { doomed, complete } = this.#doomed(part, limits, values)
       for (const entry of doomed) this.#delete(entry)
-      if (part !== undefined) this.#forgetDelegations(part.id)
+      this.#forgetDelegations(part.id)
       this.#forgetEmpty(doomed)
-      return { batches: doomed.length, bytes, complete }
+      return { batches: doomed.length, bytes: doomed.reduce((sum, { bytes }) => sum + bytes, 0), complete }
     })
+  }
+
+  /** What is to be deleted, the oldest first, or as much of it as goes at once. */
+  #doomed(
+    part: { readonly id: number; readonly bytes: number },
+    { olderThanMs = 0, maxBytes = Number.POSITIVE_INFINITY }: PruneLimits,
+    values: KeptValues | undefined,
+  ): { readonly doomed: Entry[]; readonly complete: boolean } {
+    const doomed: Entry[] = []
+    const spared: Entry[] = []
+    let left = part.bytes
+    for (const entry of this.#entries.overlapping(wholeScope(part.id), everything)) {
+      if (left <= maxBytes && entry.firstTime >= olderThanMs) break
+      if (left <= maxBytes && entry.lastTime >= olderThanMs) continue
+      if (values !== undefined && this.#newest.isIn(part.id, entry.batch)) {
+        spared.push(entry)
+        continue
+      }
+      if (doomed.length === maxPrunedAtOnce) return { doomed, complete: false }
+      doomed.push(entry)
+      left -= entry.bytes
+    }
+    for (const entry of spared) {
+      if (left <= maxBytes) break
+      if (doomed.length === maxPrunedAtOnce) return { doomed, complete: false }
+      doomed.push(entry)
+      left -= entry.bytes
+    }
+    return { doomed, complete: true }
   }
 
   setMark({ name, value }: { readonly name: string; readonly value: string }): void {
@@ -148,6 +168,7 @@ export class BatchWriter {
       return
     }
     insertInto(known.publisherScope)
+    this.#newest.note(known.partScope, batch, this.#nextBatch)
     this.#statements.insertBatch.run(this.#nextBatch++, bytes)
     this.#delegations.add(known.partScope, batch, delegation)
     known.batches++
@@ -175,6 +196,8 @@ export class BatchWriter {
     const { messages, bytes } = batch
     const size = countedBytes(batch, delegation)
     updateBatch.run(bytes, stored.batch)
+    this.#newest.forget(known.partScope, stored.batch)
+    this.#newest.note(known.partScope, batch, stored.batch)
     this.#delegations.add(known.partScope, batch, delegation)
     for (const scope of [known.partScope, known.publisherScope]) {
       updateEntry.run(messages.length, size, scope, ...key)
@@ -220,6 +243,7 @@ export class BatchWriter {
     const scopes = chainScopes.get(id) ?? missing(`chain ${id}`)
     const level = levelOf(lastTime - firstTime)
     deleteBatch.run(entry.batch)
+    this.#newest.forget(scopes.partScope, entry.batch)
     countChain.run({ id, batches: -1, oldest: lastTime, newest: firstTime })
     for (const scope of [scopes.partScope, scopes.publisherScope]) {
       deleteEntry.run(scope, level, firstTime, firstNumber, lastTime, lastNumber, id)

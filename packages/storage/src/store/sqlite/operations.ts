@@ -2,7 +2,7 @@ import type Database from 'better-sqlite3'
 import type { MessageChain, MessageRef, NodeId } from '@runnel/protocol'
 import type { StoredCard } from '../stored-cards.ts'
 import type { DelegationPlace } from '../stored-delegations.ts'
-import { BatchReader, type Filter, type ReadRequest } from './batch-reader.ts'
+import { BatchReader, type Filter, type ReadRequest, type ValuesRequest } from './batch-reader.ts'
 import { BatchWriter, type AppendRequest, type PruneRequest } from './batch-writer.ts'
 import { lockForWriting, openForReading, openForWriting } from './database.ts'
 
@@ -55,6 +55,7 @@ export function readerOperations(path: string) {
   return {
     open: (_: undefined) => void reader(),
     read: (request: ReadRequest) => reader().read(request),
+    values: (request: ValuesRequest) => reader().values(request),
     last: (request: Filter & { readonly count: number }) => reader().last(request),
     has: (request: { readonly chain: MessageChain; readonly place: MessageRef }) => reader().has(request),
     delegations: (places: readonly DelegationPlace[]) => reader().delegations(places),

@@ -7,6 +7,7 @@
  * - `entry`: where they are in their two scopes, apart by how long they last (see `widthMsByLevel`). Narrow, so that
  *   counting back over many messages reads little; a table of its own order, without row ids.
  * - `card`: a card for each user.
+ * - `newest`: in which batch of a stream part the newest message of a key is.
  * - `delegation`: those that batches of a stream part name, by the hour in which the batches begin (see `periodOf`).
  */
 export const migrations: readonly string[] = [
@@ -72,5 +73,18 @@ export const migrations: readonly string[] = [
   `
   CREATE TABLE card (user TEXT PRIMARY KEY, bytes BLOB NOT NULL, kept INTEGER NOT NULL, vouched INTEGER NOT NULL) STRICT;
   CREATE INDEX card_order ON card (vouched, kept);
+  `,
+  `
+  CREATE TABLE newest (
+    scope INTEGER NOT NULL,
+    tag BLOB NOT NULL,
+    time INTEGER NOT NULL,
+    number INTEGER NOT NULL,
+    publisher TEXT NOT NULL,
+    batch INTEGER NOT NULL,
+    PRIMARY KEY (scope, tag)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX newest_batch ON newest (scope, batch);
+  CREATE INDEX newest_time ON newest (scope, time);
   `,
 ]

@@ -36,7 +36,7 @@ it('opens what 0.1.0 wrote', async () => {
   await store.close()
   const database = new Database(store.location)
   // All that has been added since.
-  database.exec('DROP TABLE delegation; DROP TABLE card')
+  database.exec('DROP TABLE delegation; DROP TABLE card; DROP TABLE newest')
   expect(database.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").pluck().all()).toEqual(
     tablesOf(migrations.slice(0, 2)),
   )

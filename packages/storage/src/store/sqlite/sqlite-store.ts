@@ -5,6 +5,7 @@ import type {
   LastMessages,
   MessageStore,
   PageCursor,
+  PruneLimits,
   StoredPage,
   StoredRange,
   StreamPartUsage,
@@ -17,6 +18,7 @@ import {
   noDelegations,
   type EncodedDelegations,
 } from '../stored-delegations.ts'
+import type { ValuesPage } from './batch-reader.ts'
 import { fromEntryCursor, toEntryCursor } from './entry-cursor.ts'
 import type { readerOperations, writerOperations } from './operations.ts'
 import { pack, transferOf, unpack } from './packing.ts'
@@ -138,6 +140,20 @@ export class SqliteStore implements MessageStore {
     return this.#counts.run(streamPartId, countBack, signal)
   }
 
+  async *values(
+    streamPartId: StreamPartId,
+    { tag, maxBytes }: { readonly tag?: Uint8Array | undefined; readonly maxBytes: number },
+  ): AsyncGenerator<readonly Uint8Array[], void> {
+    const request = { streamPartId, tag, maxBytes: Math.min(maxBytes, maxPageBytes) }
+    let after: number | undefined = 0
+    while (after !== undefined) {
+      this.#requireOpen()
+      const page: ValuesPage = await this.#reader.call('values', { ...request, after })
+      yield unpack(page.batches)
+      after = page.next
+    }
+  }
+
   async has(chain: MessageChain, place: MessageRef): Promise<boolean> {
     this.#requireOpen()
     const { timestamp, sequenceNumber } = place
@@ -146,15 +162,12 @@ export class SqliteStore implements MessageStore {
 
   async prune(
     streamPartId: StreamPartId,
-    {
-      olderThanMs,
-      maxBytes,
-    }: { readonly olderThanMs?: number | undefined; readonly maxBytes?: number | undefined },
+    limits: PruneLimits,
   ): Promise<{ readonly batches: number; readonly bytes: number }> {
     const total = { batches: 0, bytes: 0 }
     for (let complete = false; !complete;) {
       this.#requireOpen()
-      const pruned = await this.#writer.call('prune', { streamPartId, olderThanMs, maxBytes })
+      const pruned = await this.#writer.call('prune', { streamPartId, ...limits })
       total.batches += pruned.batches
       total.bytes += pruned.bytes
       complete = pruned.complete
