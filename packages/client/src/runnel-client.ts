@@ -479,10 +479,14 @@ export class RunnelClient implements AsyncDisposable {
   ): Promise<PublishedMany> {
     this.#requireMember()
     const id = this.streamId(streamId)
-    const same = typeof key === 'function' ? options : { ...options, key }
-    const optionsOf = (content: T) => (typeof key === 'function' ? { ...options, key: key(content) } : same)
-    return publishMany(contents, {
-      publish: async (content) => this.#publisher.publish(id, content, optionsOf(content)),
+    const publish = (content: unknown, ofKey: string | undefined) =>
+      this.#publisher.publish(id, content, { ...options, key: ofKey })
+    return publishMany<T>(contents, {
+      // What the function throws is as what is refused.
+      publish:
+        typeof key === 'function'
+          ? async (content) => publish(content, key(content))
+          : (content) => publish(content, key),
       room: () => this.#publisher.room(),
     })
   }

@@ -1,5 +1,12 @@
 import type { NetworkNode } from '@runnel/network'
-import { isRemoval, isRunnelError, toStreamPartId, type Crypto, type StreamId, type StreamMessage } from '@runnel/protocol'
+import {
+  isRemoval,
+  isRunnelError,
+  toStreamPartId,
+  type Crypto,
+  type StreamId,
+  type StreamMessage,
+} from '@runnel/protocol'
 import { decodeMessage, reportUndecodable, type Decoding } from '../content/decode.ts'
 import { tagOfKey } from '../content/message-key.ts'
 import type { UndecodableMessage } from '../content/undecodable-message.ts'
