@@ -10,6 +10,7 @@ import { joinBench } from './join/join-bench.ts'
 import { lastBench } from './last/last-bench.ts'
 import { publishBench } from './publish/publish-bench.ts'
 import { relayBench } from './relay/relay-bench.ts'
+import { requestBench } from './request/request-bench.ts'
 import { resendBench } from './resend/resend-bench.ts'
 import { sparseBench } from './sparse/sparse-bench.ts'
 import { startBench } from './start/start-bench.ts'
@@ -147,6 +148,20 @@ await yargs(hideBin(process.argv))
     async ({ members, keys, joins, limit, json }) => {
       tellEnd(limit)
       print(await lastBench({ members, keys, joins, limitS: limit }), json)
+    },
+  )
+  .command(
+    'request',
+    'time from a request to its reply among some nodes, beside the way of a message through the same overlay',
+    {
+      json: link.json,
+      nodes: { type: 'number' as const, default: 8 },
+      requests: { type: 'number' as const, default: 500 },
+      limit: limitOf(120),
+    },
+    async ({ nodes, requests, limit, json }) => {
+      tellEnd(limit)
+      print(await requestBench({ nodes, requests, limitS: limit }), json)
     },
   )
   .command(

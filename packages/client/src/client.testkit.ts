@@ -32,10 +32,11 @@ export async function startTracker(
   return tracker
 }
 
-/** A fault fails the test: what is thrown here nobody catches. */
+/** A fault fails the test: what is thrown here nobody catches. Sockets need real time, whatever the clock of the client. */
 const createNode: CreateNode = (options, modules) =>
   createNetworkNode(options, {
     ...modules,
+    clock: systemClock,
     onError: (error) => {
       throw error
     },
@@ -53,7 +54,7 @@ export class Clients {
   /** One that others can dial by WebSocket, unless told otherwise. */
   async create(
     config: Partial<ClientConfig> = {},
-    modules: Pick<ClientModules, 'contentSteps' | 'sessions' | 'cards'> = {},
+    modules: Pick<ClientModules, 'contentSteps' | 'sessions' | 'cards' | 'clock'> = {},
   ): Promise<RunnelClient> {
     const transports = { websocket: { listen: { host: '127.0.0.1', port: 0 } }, webrtc: false } as const
     const client = await createClient(

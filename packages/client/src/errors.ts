@@ -429,6 +429,31 @@ export const clientErrors = {
     remedy:
       'Take the subscribe permission from the public, or make a stream with encryption.content always; see runnel stream show.',
   },
+  REQUEST_TIMEOUT: {
+    summary: 'Nobody replied in time',
+    remedy:
+      'See that a responder runs and may subscribe, with runnel respond or client.respond(); or wait longer with timeoutMs.',
+  },
+  NO_RESPONDER: {
+    summary: 'Nobody else is in the stream',
+    remedy: 'Start a responder, with runnel respond or client.respond(), and ask again.',
+  },
+  REQUEST_FAILED: {
+    summary: 'The responder failed',
+    remedy: 'The message says what its handler threw: correct the request, or the responder.',
+  },
+  REPLY_UNREADABLE: {
+    summary: 'A reply cannot be read',
+    remedy: 'Its responder is at fault, or the schema is: ask with raw: true to see the bytes.',
+  },
+  TOO_MANY_REQUESTS: {
+    summary: 'Too many requests wait for replies',
+    remedy: 'At most 1,000 of one client may: wait for some of them, or give them less time.',
+  },
+  PRESENCE_NOT_ENCRYPTED: {
+    summary: 'What a member says of itself is in the clear, and the stream is encrypted',
+    remedy: 'Enter without data, and publish what others should know as a message of the stream.',
+  },
   CARD_OF_OTHER_USER: {
     summary: 'The card is of another user',
     remedy: 'Give the card of the user who gets the permission: runnel reading-key card prints it.',

@@ -41,6 +41,18 @@ export async function requirePermission(
   )
 }
 
+/**
+ * The stream, if the user may subscribe or publish now: then it may take part in its key part. Throws as `requirePermission` does for
+ * subscribing.
+ */
+export function requireEitherPermission(streamId: StreamId, modules: PermissionModules): Promise<StreamInfo> {
+  return requirePermission('subscribe', streamId, modules).catch((error: unknown) =>
+    requirePermission('publish', streamId, modules).catch(() => {
+      throw error
+    }),
+  )
+}
+
 /** Others would drop everything that goes by a delegation that is not. */
 async function requireInForce(
   { userId, delegation }: Pick<ActingUser, 'userId' | 'delegation'>,

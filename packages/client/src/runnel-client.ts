@@ -51,6 +51,11 @@ import { resend, type ResendOptions } from './resend/resend.ts'
 import type { HistorySelection } from './resend/selection.ts'
 import { Slots } from './resend/slots.ts'
 import { StorageWaiter, type MessagePlace, type WaitForStorageOptions } from './resend/wait-for-storage.ts'
+import type { Presence, PresenceOptions } from './presence/presence.ts'
+import type { FailedReply, Reply } from './request/pending-request.ts'
+import type { RequestManyOptions, RequestOptions } from './request/requester.ts'
+import type { RequestHandler, RespondOptions, Responding } from './request/responder.ts'
+import type { SideServices, SideServicesModules } from './side/side-services.ts'
 import { StatusHub, type ClientStatus } from './status.ts'
 import { StreamParts } from './stream-parts.ts'
 import { requirePermission } from './permission.ts'
@@ -126,6 +131,11 @@ export class RunnelClient implements AsyncDisposable {
   readonly #archive: StorageArchive
   readonly #waiter: StorageWaiter
   readonly #encryption: Encryption
+  /** Presence, replies and cursors, beside the messages of streams. */
+  readonly #sideModules: SideServicesModules
+  #loadingSides: Promise<SideServices> | undefined
+  /** Undefined until it is loaded. */
+  #sides: SideServices | undefined
   readonly #shared: LatestValuesModules
   #latest: Promise<LatestValues> | undefined
   readonly #status = new StatusHub()
@@ -205,6 +215,11 @@ export class RunnelClient implements AsyncDisposable {
       { ...config.subscribe, waitForNeighboursMs: config.waitForNeighboursMs },
       shared,
     )
+    this.#sideModules = {
+      ...{ ...modules, cache, delegations, parts, status, nodeId: node.nodeId, userId: user.userId },
+      ...{ publisher: this.#publisher, subscriber: this.#subscriber, closing: this.#history.closing },
+      isEncrypted: (streamId) => encryption.isEncrypted(streamId),
+    }
     this.#listen(parts, logger)
     modules.faults.onFault = ({ error, ...where }) =>
       status.emit({ type: 'fault', ...where, error: asError(error) })
@@ -516,7 +531,9 @@ export class RunnelClient implements AsyncDisposable {
    */
   async stopPublishing(streamId: string): Promise<void> {
     this.#requireOpen()
-    await this.#publisher.leave(this.streamId(streamId))
+    const id = this.streamId(streamId)
+    await this.#publisher.leave(id)
+    this.#sides?.requester.leave(id)
   }
 
   /**
@@ -542,6 +559,60 @@ export class RunnelClient implements AsyncDisposable {
     const subscription = await this.#subscriber.subscribe(id, options, given)
     this.#attend(id)
     return subscription as Subscription<T>
+  }
+
+  /**
+   * Asks in a stream, and resolves to the first reply: an ordinary message that `respond` of others answers. Only this client can read the
+   * reply, which its responder signed. Needs publish. Throws REQUEST_TIMEOUT after `timeoutMs` (default 5,000), NO_RESPONDER where nobody else
+   * is in the stream, REQUEST_FAILED where the responder failed, REPLY_UNREADABLE, TOO_MANY_REQUESTS, ABORTED, and what `publish` throws.
+   */
+  async request<T = unknown>(
+    streamId: string,
+    content: unknown,
+    options: RequestOptions<T> = {},
+  ): Promise<Reply<T>> {
+    this.#requireMember()
+    const { requester } = await this.#loadSides()
+    return (await requester.one(this.streamId(streamId), content, options)) as Reply<T>
+  }
+
+  /** As `request`, of several responders: replies as they come, until `timeoutMs` are over or `maxReplies` came. A failure is a reply, too. */
+  async *requestMany<T = unknown>(
+    streamId: string,
+    content: unknown,
+    options: RequestManyOptions<T> = {},
+  ): AsyncGenerator<Reply<T> | FailedReply, void, undefined> {
+    this.#requireMember()
+    const { requester } = await this.#loadSides()
+    const replies = requester.many(this.streamId(streamId), content, options)
+    yield* replies as AsyncGenerator<Reply<T> | FailedReply, void, undefined>
+  }
+
+  /**
+   * Answers requests in a stream from now on: up to 100 are handled at once, each with what the handler returns, or not at all where that is
+   * undefined. What it throws is told to the asker, and a status 'callback-failed'. Throws what `subscribe` throws.
+   */
+  async respond<T = unknown>(
+    streamId: string,
+    handler: RequestHandler<T>,
+    options: RespondOptions<T> = {},
+  ): Promise<Responding> {
+    this.#requireMember()
+    const id = this.streamId(streamId)
+    const sides = await this.#loadSides()
+    const responding = await sides.respond(id, handler as RequestHandler, options)
+    this.#encryption.attend(id).catch(() => {})
+    return responding
+  }
+
+  /**
+   * Watches who is in a stream: members that want to be seen, as `presence.enter` makes this client. Joins are announced at once, leaves
+   * within ten seconds, and who goes silently is lost within thirty. Needs publish or subscribe. Throws STREAM_NOT_FOUND,
+   * NO_SUBSCRIBE_PERMISSION, ABORTED, and with `as` what `enter` throws.
+   */
+  async presence(streamId: string, options: PresenceOptions = {}): Promise<Presence> {
+    this.#requireMember()
+    return (await this.#loadSides()).presences.open(this.streamId(streamId), options)
   }
 
   /**
@@ -687,6 +758,7 @@ export class RunnelClient implements AsyncDisposable {
     const { signal, end } = deadline(this.#clock, this.#closeTimeoutMs)
     const unsentMessages = await this.#publisher.drain(signal)
     this.#publisher.close()
+    this.#sides?.presences.close()
     await this.#encryption.finish(signal)
     end()
     this.#history.close()
@@ -724,6 +796,20 @@ export class RunnelClient implements AsyncDisposable {
   /** What fails now is done again with the first message that needs it, and reported. */
   #attend(streamId: StreamId): void {
     this.#encryption.attend(streamId).catch(() => {})
+  }
+
+  async #loadSides(): Promise<SideServices> {
+    this.#loadingSides ??= import('./side/side-services.ts').then(
+      ({ SideServices }) => (this.#sides = new SideServices(this.#sideModules)),
+      (error: unknown) => {
+        // A page may be without a network just now.
+        this.#loadingSides = undefined
+        throw error
+      },
+    )
+    const sides = await this.#loadingSides
+    this.#requireOpen()
+    return sides
   }
 
   /** The permission is given, whether or not keys can be: the user asks for them when it comes. */
@@ -783,6 +869,7 @@ export class RunnelClient implements AsyncDisposable {
       if (delivery.from !== undefined) this.#phases.reach('message')
       this.#subscriber.receive(delivery)
       this.#encryption.receive(delivery.message)
+      this.#sides?.receive(delivery.message)
     })
     this.network.on('gap', (gap) => this.#subscriber.gap(gap))
     this.network.on('equivocation', (equivocation) => {

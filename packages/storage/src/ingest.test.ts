@@ -1,4 +1,4 @@
-import { encodeDelegation } from '@runnel/protocol'
+import { encodeDelegation, keyPartition } from '@runnel/protocol'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { storageError } from './errors.ts'
 import { Ingest, type IngestEvents } from './ingest.ts'
@@ -95,6 +95,21 @@ describe('Ingest', () => {
     expect(ingest.push(batch(2))).toBe(true)
     await ingest.flushed()
     expect(ingest.status()).toMatchObject({ storedBatches: 1, droppedBatches: 1 })
+  })
+
+  it('stores no presence and no replies, which are of use only while they are live', async () => {
+    const ingest = createIngest()
+    const [presence, cursor, ofApplication] = [
+      { ...chain, partition: keyPartition, messageChainId: '~p' },
+      { ...chain, partition: keyPartition, messageChainId: '@c' },
+      { ...chain, messageChainId: '~p' },
+    ]
+    for (const each of [presence, cursor, ofApplication])
+      expect(ingest.push(batchOf(each, [at(1)]))).toBe(true)
+    await ingest.flushed()
+    expect(await kept.store.has(presence, at(1))).toBe(false)
+    expect(await kept.store.has(cursor, at(1))).toBe(true)
+    expect(await kept.store.has(ofApplication, at(1))).toBe(true)
   })
 
   it('keeps its own copy of a batch', async () => {

@@ -2,6 +2,7 @@ import {
   backoffMs,
   decodeBatch,
   isRunnelError,
+  isTransient,
   toStreamPartId,
   type Cancel,
   type Clock,
@@ -100,8 +101,9 @@ export class Ingest {
     this.#events = modules.events
   }
 
-  /** Takes a batch and copies it. False when there is no room, or its delegation is not known any more. */
+  /** Takes a batch and copies it, unless nobody keeps its chain. False when there is no room, or its delegation is not known any more. */
   push(batch: MessageBatch): boolean {
+    if (isTransient(batch.chain)) return true
     const { maxQueuedBatches, maxQueuedBytes } = this.#options
     const { delegationRef: ref } = batch
     const delegation = ref && this.#delegations.bytesOf(ref)

@@ -1,6 +1,7 @@
 import type { Clock } from '@runnel/protocol'
 import { systemClock } from '@runnel/protocol/system'
 import type { CipherSuite } from 'hpke'
+import { undefinedOn } from './undefined-on.ts'
 
 /** What is sealed for whoever has the private key of `publicKey`. */
 export interface SealRequest {
@@ -96,15 +97,6 @@ async function seal(
   })
 }
 
-/** Names of the library's errors: where its classes are loaded twice, `instanceof` would not know them. */
+/** Names of the library's errors. */
 const noKey = ['DeserializeError', 'EncapError', 'ValidationError']
 const notForUs = ['DecapError', 'OpenError', 'ValidationError']
-
-async function undefinedOn<T>(names: readonly string[], work: () => Promise<T>): Promise<T | undefined> {
-  try {
-    return await work()
-  } catch (error) {
-    if (error instanceof Error && names.includes(error.name)) return undefined
-    throw error
-  }
-}

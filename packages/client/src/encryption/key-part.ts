@@ -1,10 +1,8 @@
 import type { NetworkNode } from '@runnel/network'
 import {
-  buildBatch,
   compareRefs,
-  ContentType,
-  EncryptionType,
   isRunnelError,
+  isSideMessage,
   keyPartition,
   limits,
   placeOf,
@@ -23,6 +21,7 @@ import type { ActingUser } from '../identity/acting-user.ts'
 import type { StreamInfo } from '../registry/ports.ts'
 import type { HistorySource } from '../resend/history-source.ts'
 import type { MessagePlace } from '../resend/wait-for-storage.ts'
+import { publishAlone } from '../side/publish-alone.ts'
 import type { StreamParts } from '../stream-parts.ts'
 
 /** A record and who signed it. */
@@ -102,7 +101,7 @@ export class KeyPart {
 
   /** Signs a record and floods it. Returns its place, to wait until it is stored. */
   publish(messageChainId: string, record: KeyRecord): MessagePlace {
-    const { node, user, crypto, clock, random } = this.#modules
+    const { user, clock, random } = this.#modules
     this.join()
     this.#lastMs = Math.max(clock.now(), this.#lastMs + 1)
     // Another process of the user may have written to the chain, by a clock that is ahead: what comes later has the later time.
@@ -119,11 +118,7 @@ export class KeyPart {
       publisherId: user.userId,
       messageChainId,
     }
-    const message = {
-      ...{ ...ref, previous: undefined, contentType: ContentType.binary },
-      ...{ encryptionType: EncryptionType.none, groupKeyId: '', content: encodeKeyRecord(record) },
-    }
-    node.publish(buildBatch({ chain, messages: [message] }, crypto, user.signer).bytes)
+    publishAlone({ chain, place: ref, content: encodeKeyRecord(record) }, this.#modules)
     const own = { publisherId: user.userId, messageChainId, record, place: ref }
     this.#own.set(messageChainId, own)
     this.#keep(own)
@@ -213,7 +208,7 @@ const nameOf = ({ publisherId, messageChainId }: Pick<FoundRecord, 'publisherId'
 /** Undefined for what is none, and for kinds of later versions. */
 function foundIn(message: StreamMessage): FoundRecord | undefined {
   const { publisherId, messageChainId, content } = message
-  if (content.length > limits.maxKeyRecordBytes) return undefined
+  if (isSideMessage(message) || content.length > limits.maxKeyRecordBytes) return undefined
   try {
     return { publisherId, messageChainId, record: decodeKeyRecord(content), place: placeOf(message) }
   } catch {

@@ -42,6 +42,7 @@ const codesOf: Readonly<Record<Exclude<keyof typeof exitCodes, 'ok' | 'failure'>
       'STORAGE_UNREACHABLE',
       'PORT_IN_USE',
     ],
+    ...['REQUEST_TIMEOUT', 'NO_RESPONDER'],
     ...['DISK_FULL', 'LISTEN_FAILED', 'DIAL_FAILED', 'DIAL_TIMEOUT', 'NO_STORAGE_NODE', 'RESEND_FAILED'],
   ],
   noPermission: [

@@ -32,6 +32,7 @@ export function formatMessage(message: Message, meta: boolean, isNamed = false):
   })}\n`
 }
 
-function printableContent(content: unknown): unknown {
+/** Bytes become base64, as they are no JSON. */
+export function printableContent(content: unknown): unknown {
   return content instanceof Uint8Array ? { base64: Buffer.from(content).toString('base64') } : content
 }

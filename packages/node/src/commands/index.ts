@@ -6,6 +6,9 @@ const loaders: Readonly<Record<string, () => Promise<readonly Command[]>>> = {
   publish: async () => [(await import('./publish.ts')).publish],
   subscribe: async () => [(await import('./subscribe.ts')).subscribe],
   last: async () => [(await import('./last.ts')).last],
+  request: async () => [(await import('./request.ts')).request],
+  respond: async () => [(await import('./respond.ts')).respond],
+  presence: async () => [(await import('./presence.ts')).presence],
   resend: async () => [
     (await import('./resend-last.ts')).resendLast,
     (await import('./resend-from.ts')).resendFrom,

@@ -1,6 +1,8 @@
 import {
   compareRefs,
+  isTransient,
   limits as wireLimits,
+  parseStreamPartId,
   type ChainHead,
   type Heads,
   type NodeId,
@@ -23,7 +25,7 @@ export interface HeadPursuerModules {
 
 /**
  * Repairs the end of a chain, where no later message shows that one is missing: neighbours tell each other their heads, and a
- * node that is behind fetches from one that is ahead.
+ * node that is behind fetches from one that is ahead. Not of chains that nobody keeps.
  */
 export class HeadPursuer {
   readonly #limits: NetworkLimits
@@ -45,9 +47,10 @@ export class HeadPursuer {
   /** Takes a neighbour's heads. What is newer than here may be in flight. */
   onHeads(part: StreamPart, peerId: NodeId, { heads }: Heads, time: Time): void {
     if (!part.isAttached(peerId)) return
+    const { partition } = parseStreamPartId(part.id)
     for (const head of heads) {
       part.seen.shown(peerId, head, head)
-      if (!part.gaps.fillGaps) continue
+      if (!part.gaps.fillGaps || isTransient({ partition, ...head })) continue
       const isAhead = head.timestamp > time.wallMs + this.#limits.clockToleranceMs
       if (isAhead || !this.#isBehind(part, head, time)) continue
       const dueMs = time.nowMs + gapWaitMs(part.attached, this.#modules.rttOf, this.#limits)
@@ -68,7 +71,7 @@ export class HeadPursuer {
     const whoIsTold = part.gaps.heads.take(nowMs)
     if (whoIsTold === undefined) return
     const due = part.seen
-      .heads(({ lastUsedMs }) => whoIsTold(lastUsedMs) !== undefined)
+      .heads(({ lastUsedMs, chain }) => whoIsTold(lastUsedMs) !== undefined && !isTransient(chain))
       .map(({ head, progress: { holders, lastUsedMs } }) => ({ head, holders, who: whoIsTold(lastUsedMs) }))
     for (const peerId of part.attached) {
       const heads = due

@@ -1,0 +1,50 @@
+import type { StreamId, StreamMessage } from '@runnel/protocol'
+import { checkOptions } from '../options.ts'
+import { requirePermission } from '../permission.ts'
+import { Presences, type PresencesModules } from '../presence/presences.ts'
+import { Requester, type RequesterModules } from '../request/requester.ts'
+import {
+  Responder,
+  respondOptions,
+  type RequestHandler,
+  type ResponderModules,
+  type Responding,
+  type RespondOptions,
+} from '../request/responder.ts'
+import { SideParts, type SidePartModules } from './side-part.ts'
+
+export type SideServicesModules = SidePartModules &
+  Omit<PresencesModules, 'sides'> &
+  Omit<RequesterModules, 'sides' | 'responds'> &
+  Omit<ResponderModules, 'sides'>
+
+/** What goes beside the messages of streams. A page loads it when it first uses some of it. */
+export class SideServices {
+  readonly parts: SideParts
+  readonly presences: Presences
+  readonly requester: Requester
+  readonly #responder: Responder
+  readonly #modules: SideServicesModules
+
+  constructor(modules: SideServicesModules) {
+    this.#modules = modules
+    const sides = new SideParts(modules)
+    const responder = new Responder({ ...modules, sides })
+    this.parts = sides
+    this.presences = new Presences({ ...modules, sides })
+    this.requester = new Requester({ ...modules, sides, responds: (streamId) => responder.isIn(streamId) })
+    this.#responder = responder
+  }
+
+  /** Answers requests; throws what subscribing throws. */
+  async respond(streamId: StreamId, handler: RequestHandler, options: RespondOptions): Promise<Responding> {
+    checkOptions('respond', options, respondOptions)
+    const stream = await requirePermission('subscribe', streamId, this.#modules)
+    return this.#responder.respond(stream, handler, options)
+  }
+
+  /** A message came. */
+  receive(message: StreamMessage): void {
+    this.parts.receive(message)
+  }
+}

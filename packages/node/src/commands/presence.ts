@@ -1,0 +1,48 @@
+import { defineCommand } from '../cli/command.ts'
+import { userOptions } from '../cli/common-options.ts'
+import { parseDurationMs } from '../cli/duration.ts'
+import { notice, standardOutput } from '../cli/output.ts'
+import { printableJson } from '../cli/printable.ts'
+import { listenForStop } from '../cli/stop-signal.ts'
+import { streamArgument, streamPositional } from '../cli/stream-argument.ts'
+import { tellOfEnd } from '../cli/tell-of-end.ts'
+import { withClient } from '../cli/with-client.ts'
+
+export const presence = defineCommand({
+  name: 'presence',
+  describe: 'Print who joins and leaves a stream, one JSON value a line',
+  positionals: { stream: streamPositional },
+  options: {
+    ...userOptions,
+    enter: {
+      type: 'string',
+      requiresArg: true,
+      describe: 'Be seen, by this name; public, as all of presence',
+    },
+    for: { type: 'string', requiresArg: true, describe: 'End after this time, such as 10s' },
+  },
+  examples: [
+    ['presence 0xowner/lobby --network network.json', 'Until Ctrl-C'],
+    ['presence /lobby --enter alice --network network.json --key my.key', 'As a member'],
+  ],
+  epilogue:
+    'Whoever is there already joins within ten seconds. A member leaves, or is lost when it was silent for 25 seconds.',
+  run: async ({ stream, enter, for: duration, json: _, ...network }) => {
+    const streamOf = streamArgument(stream)
+    const durationMs = duration === undefined ? undefined : parseDurationMs(duration, 'for')
+    const stop = listenForStop()
+    const output = standardOutput()
+    await withClient(network, {}, async (client) => {
+      void tellOfEnd(client)
+      const as = enter === undefined ? {} : { as: { name: enter } }
+      const watched = await client.presence(streamOf(client), { ...as, signal: stop.signal })
+      notice(`watching ${watched.streamId}`)
+      const end = () => watched.close()
+      void output.closed.then(end)
+      const timer = durationMs === undefined ? undefined : setTimeout(end, durationMs)
+      for await (const event of watched) if (!(await output.write(`${printableJson(event)}\n`))) break
+      clearTimeout(timer)
+    })
+    stop.release()
+  },
+})

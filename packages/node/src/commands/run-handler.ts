@@ -1,0 +1,48 @@
+import { spawn } from 'node:child_process'
+import { printableContent } from './format-message.ts'
+
+/** A program that answers a request is ended after this. */
+const maxHandlerMs = 30_000
+/** What it prints. */
+const maxOutputBytes = 1024 * 1024
+
+/**
+ * Runs a program for one request, without a shell: content goes in as JSON, and what it prints comes out, as JSON or else as text; undefined
+ * where it prints nothing. Rejects where it cannot be run or fails, without what it said: the asker is told.
+ */
+export async function runHandler(
+  [program = '', ...args]: readonly string[],
+  content: unknown,
+  publisherId: string,
+): Promise<unknown> {
+  const child = spawn(program, args, {
+    stdio: ['pipe', 'pipe', 'inherit'],
+    env: { ...process.env, RUNNEL_PUBLISHER: publisherId },
+    timeout: maxHandlerMs,
+    killSignal: 'SIGKILL',
+  })
+  // A program need not read what is asked.
+  child.stdin.on('error', () => {})
+  child.stdin.end(`${JSON.stringify(printableContent(content))}\n`)
+  const chunks: Buffer[] = []
+  let bytes = 0
+  child.stdout.on('data', (chunk: Buffer) => {
+    bytes += chunk.length
+    if (bytes > maxOutputBytes) child.kill('SIGKILL')
+    else chunks.push(chunk)
+  })
+  await new Promise<void>((resolve, reject) => {
+    child.on('error', () => reject(new Error('the program of the responder cannot be run')))
+    child.on('close', (code) => {
+      if (code === 0) resolve()
+      else reject(new Error(`the program of the responder ended with ${code ?? 'a signal'}`))
+    })
+  })
+  const text = Buffer.concat(chunks).toString('utf8').trimEnd()
+  if (text === '') return undefined
+  try {
+    return JSON.parse(text) as unknown
+  } catch {
+    return text
+  }
+}

@@ -1,0 +1,24 @@
+import { keyPartition } from '../ids/stream-id.ts'
+import type { MessageChain } from './stream-message.ts'
+
+/**
+ * Chains of a stream's key part that hold no key records begin with one of these. `transient`: of use only while they are live, so that
+ * nobody keeps them or looks for what is missing. `cursor`: only the newest message counts.
+ */
+export const sideChains = { transient: '~', cursor: '@' } as const
+
+type ChainPlace = Pick<MessageChain, 'partition' | 'messageChainId'>
+
+/** Whether a message is for presence, replies or cursors, and not about keys. */
+export function isSideMessage(chain: ChainPlace): boolean {
+  return isTransient(chain) || isIn(chain, sideChains.cursor)
+}
+
+/** Whether nobody keeps the messages of a chain. */
+export function isTransient(chain: ChainPlace): boolean {
+  return isIn(chain, sideChains.transient)
+}
+
+function isIn({ partition, messageChainId }: ChainPlace, first: string): boolean {
+  return partition === keyPartition && messageChainId.startsWith(first)
+}
