@@ -179,6 +179,7 @@ commitlog_directory: ${directory}/commitlog
 saved_caches_directory: ${directory}/saved_caches
 hints_directory: ${directory}/hints
 cdc_raw_directory: ${directory}/cdc_raw
+auto_snapshot: false
 `
 }
 

@@ -24,9 +24,17 @@ function storeIn(keyspace: string, contactPoint = server.contactPoint): Cassandr
   )
 }
 
+/** Each test has a keyspace, which goes with it: the server is small, and slow with hundreds of tables. */
 async function newPlace() {
   const keyspace = `conformance_${keyspaces++}`
-  return { create: () => storeIn(keyspace), remove: async () => {} }
+  return { create: () => storeIn(keyspace), remove: () => execute(`DROP KEYSPACE IF EXISTS ${keyspace}`) }
+}
+
+async function execute(...statements: readonly string[]): Promise<void> {
+  const { contactPoint, localDataCenter } = server
+  const client = new Client({ contactPoints: [contactPoint], localDataCenter })
+  for (const statement of statements) await client.execute(statement)
+  await client.shutdown()
 }
 
 testMessageStore('Cassandra', newPlace, { seeds: [6, 7], questions: 15 })
@@ -94,13 +102,11 @@ describe('a store in Cassandra', () => {
     const store = storeIn('older')
     await store.open()
     await store.close()
-    const { contactPoint, localDataCenter } = server
-    const client = new Client({ contactPoints: [contactPoint], localDataCenter })
-    await client.execute('DROP TABLE older.delegations')
-    for (const table of ['delegation_periods', 'key_chains', 'cards'])
-      await client.execute(`DROP TABLE older.${table}`)
-    await client.execute("UPDATE older.versions SET version = 1 WHERE name = 'tables'")
-    await client.shutdown()
+    const later = ['delegations', 'delegation_periods', 'key_chains', 'newest', 'cards']
+    await execute(
+      ...later.map((table) => `DROP TABLE older.${table}`),
+      "UPDATE older.versions SET version = 1 WHERE name = 'tables'",
+    )
     await store.open()
     const delegation = delegationOf(1)
     const batch = batchOf(chainOf(), [at(1)], 20, 0, delegation)
@@ -113,12 +119,7 @@ describe('a store in Cassandra', () => {
     const store = storeIn('newer')
     await store.open()
     await store.close()
-    const client = new Client({
-      contactPoints: [server.contactPoint],
-      localDataCenter: server.localDataCenter,
-    })
-    await client.execute("UPDATE newer.versions SET version = 1000 WHERE name = 'tables'")
-    await client.shutdown()
+    await execute("UPDATE newer.versions SET version = 1000 WHERE name = 'tables'")
     await expect(store.open()).rejects.toMatchObject({ code: 'STORE_VERSION' })
   })
 
