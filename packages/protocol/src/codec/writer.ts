@@ -96,9 +96,9 @@ export class Writer {
 
   /** A few bytes of others, from `start` to before `end`: one by one, which takes less than making a view of them. */
   few(bytes: Uint8Array, start: number, end: number): void {
-    const at = this.#grow(end - start)
+    let at = this.#grow(end - start)
     const buffer = this.#buffer
-    for (let i = start; i < end; i++) buffer[at + i - start] = bytes[i] ?? 0
+    for (let i = start; i < end; i++) buffer[at++] = bytes[i] as number
   }
 
   /** Exactly `length` bytes. */
