@@ -123,7 +123,7 @@ export class EncryptionStep implements ContentStep {
     return undefined
   }
 
-  /** What was opened to its end is let go: the collector of young objects keeps all that a WeakMap once had. */
+  /** What was opened to its end is let go: what a WeakMap has, V8 keeps until it collects old objects. */
   #turnTo(opened: OpenedBatch): OpenedBatch {
     const before = this.#last
     if (before !== undefined && before.next < before.messages.length)
