@@ -135,13 +135,18 @@ function atOnce<T>(value: T | Promise<T>): T {
   return value
 }
 
-/** Messages a millisecond apart, in batches. */
+/** Messages a millisecond apart, in batches; of the shape that a client's outbox gives them. */
 function draftsOf(messages: number, perBatch: number): (readonly MessageDraft[])[] {
   let timestamp = Date.UTC(2026, 0)
   const next = (_: unknown, i: number): MessageDraft => ({
-    ...{ timestamp: timestamp++, sequenceNumber: 0, contentType: ContentType.binary },
+    timestamp: timestamp++,
+    sequenceNumber: 0,
     previous: i === 0 ? undefined : { timestamp: timestamp - 2, sequenceNumber: 0 },
-    ...{ encryptionType: EncryptionType.none, groupKeyId: '', content: systemRandom.bytes(contentBytes) },
+    contentType: ContentType.binary,
+    encryptionType: EncryptionType.none,
+    groupKeyId: '',
+    extensions: undefined,
+    content: systemRandom.bytes(contentBytes),
   })
   const batch = () => Array.from({ length: perBatch }, next)
   return Array.from({ length: Math.ceil(messages / perBatch) }, batch)

@@ -101,6 +101,7 @@ function withContents(
     const counts = `${contents.length} contents for ${messages.length} messages`
     throw clientError('CONTENT_NOT_SEALED', `${name}: ${counts}`)
   }
+  if (areAtPlacesOf(messages, contents)) return contents
   return messages.map((message, i) => sealedWith(message, contents[i] ?? message))
 }
 
@@ -143,6 +144,13 @@ function openedWith(message: StreamMessage, opened: MessageContent): StreamMessa
     content,
     batch,
   }
+}
+
+function areAtPlacesOf(
+  messages: readonly MessageDraft[],
+  contents: readonly MessageContent[],
+): contents is readonly MessageDraft[] {
+  return messages.every((message, i) => isAtPlaceOf(message, contents[i] as MessageContent))
 }
 
 function isAtPlaceOf(

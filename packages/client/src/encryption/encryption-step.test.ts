@@ -65,6 +65,23 @@ describe('the content step of encryption', () => {
     }
   })
 
+  it('opens a batch once, also when messages of others come in between', async () => {
+    const [writer, other] = [world.start(owner), world.start(reader)]
+    const [one, two] = [
+      signed(await sealed(writer, drafts(text('1'), text('2')))),
+      signed(await sealed(writer, drafts(text('3'), text('4')))),
+    ]
+    const first = await open(other, one)
+    for (const [batch, at, content] of [
+      [two, 0, '3'],
+      [one, 1, '2'],
+      [two, 1, '4'],
+    ] as const)
+      expect(textOf(await open(other, batch, at))).toBe(content)
+    await open(other, one)
+    expect(await open(other, one)).toBe(first)
+  })
+
   it('leaves content in the clear where everybody may subscribe, and seals it when that ends', async () => {
     begin()
     const untilMs = world.clock.now() + 1_000

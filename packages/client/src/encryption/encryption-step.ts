@@ -12,7 +12,6 @@ import {
   type MessageBatch,
   type MessageChain,
   type MessageDraft,
-  type SealedContent,
   type StreamId,
   type StreamMessage,
 } from '@runnel/protocol'
@@ -38,10 +37,10 @@ interface ChainCiphers<T> {
   readonly ciphers: T
 }
 
-/** A batch whose contents are known. */
+/** A batch that was opened. */
 interface OpenedBatch {
   readonly batch: MessageBatch
-  readonly contents: readonly SealedContent[]
+  readonly messages: readonly StreamMessage[]
   /** Which message is probably asked for next. */
   next: number
 }
@@ -54,10 +53,10 @@ export class EncryptionStep implements ContentStep {
   readonly #sealingCiphers = new WeakMap<MessageChain, ChainCiphers<Aead>>()
   /** Those that may open a chain's batches. */
   readonly #openingCiphers = new WeakMap<MessageChain, ChainCiphers<readonly Aead[]>>()
-  /** Batches whose messages are being opened one after the other. */
-  readonly #opened = new WeakMap<MessageBatch, OpenedBatch>()
-  /** The one that was asked for last: mostly the messages of a batch come together. */
-  #lastOpened: OpenedBatch | undefined
+  /** The batch that was asked for last: mostly the messages of a batch come together. */
+  #last: OpenedBatch | undefined
+  /** Batches of which messages were left when another was asked for. */
+  readonly #unfinished = new WeakMap<MessageBatch, OpenedBatch>()
 
   constructor(modules: EncryptionStepModules) {
     this.#modules = modules
@@ -78,9 +77,9 @@ export class EncryptionStep implements ContentStep {
 
   open(message: StreamMessage): StreamMessage | Promise<StreamMessage> {
     const { batch } = message
-    const last = this.#lastOpened
-    const before = last?.batch === batch ? last : batch && this.#opened.get(batch)
-    if (before !== undefined) return openedOf(message, (this.#lastOpened = before))
+    if (this.#last !== undefined && this.#last.batch === batch) return openedOf(message, this.#last)
+    const before = batch && this.#unfinished.get(batch)
+    if (before !== undefined) return openedOf(message, this.#turnTo(before))
     const id = toEpochId(message.groupKeyId)
     if (batch === undefined || id === undefined || message.partition === keyPartition)
       throw clientError('CONTENT_NOT_AUTHENTIC', `key ${message.groupKeyId}`)
@@ -118,13 +117,18 @@ export class EncryptionStep implements ContentStep {
     if (stream === undefined) return undefined
     const keys = () => stream.known.publisherKeys(id, chain.publisherId)
     for (const aead of this.#ciphersFor(id, chain, keys)) {
-      const contents = openBatch(batch, aead)
-      if (contents === undefined) continue
-      const opened = { batch, contents, next: 0 }
-      this.#opened.set(batch, opened)
-      return (this.#lastOpened = opened)
+      const messages = openBatch(batch, aead)
+      if (messages !== undefined) return this.#turnTo({ batch, messages, next: 0 })
     }
     return undefined
+  }
+
+  /** What was opened to its end is let go: what a WeakMap has, V8 keeps until it collects old objects. */
+  #turnTo(opened: OpenedBatch): OpenedBatch {
+    const before = this.#last
+    if (before !== undefined && before.next < before.messages.length)
+      this.#unfinished.set(before.batch, before)
+    return (this.#last = opened)
   }
 
   async #openLater(batch: MessageBatch, id: EpochId, message: StreamMessage): Promise<StreamMessage> {
@@ -157,27 +161,12 @@ export class EncryptionStep implements ContentStep {
 
 /** The place tells which one it is; mostly they are taken in order. */
 function openedOf(message: StreamMessage, opened: OpenedBatch): StreamMessage {
-  const { messages } = opened.batch
-  const { next } = opened
+  const { messages, next } = opened
   const at = isAt(messages[next], message) ? next : messages.findIndex((one) => isAt(one, message))
-  const inside = opened.contents[at]
-  if (inside === undefined) throw clientError('CONTENT_NOT_AUTHENTIC', `key ${message.groupKeyId}`)
+  const found = messages[at]
+  if (found === undefined) throw clientError('CONTENT_NOT_AUTHENTIC', `key ${message.groupKeyId}`)
   opened.next = at + 1
-  return {
-    streamId: message.streamId,
-    partition: message.partition,
-    publisherId: message.publisherId,
-    messageChainId: message.messageChainId,
-    timestamp: message.timestamp,
-    sequenceNumber: message.sequenceNumber,
-    previous: message.previous,
-    contentType: inside.contentType,
-    encryptionType: EncryptionType.none,
-    groupKeyId: '',
-    extensions: message.extensions,
-    content: inside.content,
-    batch: message.batch,
-  }
+  return found
 }
 
 function isAt(one: StreamMessage | undefined, { timestamp, sequenceNumber }: StreamMessage): boolean {

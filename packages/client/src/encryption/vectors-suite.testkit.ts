@@ -65,8 +65,8 @@ export function describeEncryption(platform: string, ciphers: Ciphers): void {
     it('opens the batches of the vectors, and none that was changed', () => {
       for (const { bytes, publisherKey, messages } of vectors.sealedBatches) {
         const batch = decodeBatch(of(bytes))
-        const contents = openBatch(batch, chainCipher(ciphers, of(publisherKey), batch.chain))
-        expect(contents?.map(({ content }) => toHex(content))).toEqual(
+        const opened = openBatch(batch, chainCipher(ciphers, of(publisherKey), batch.chain))
+        expect(opened?.map(({ content }) => toHex(content))).toEqual(
           messages.map(({ content }) => `0x${content.hex}`),
         )
       }

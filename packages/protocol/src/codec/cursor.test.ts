@@ -108,6 +108,9 @@ describe('text', () => {
     expect(() => new Reader(fromHex('010a')).ascii(10, 'text')).toThrow(malformed)
     expect(() => new Reader(fromHex('0480616263')).shortAscii(10, 'text')).toThrow(malformed)
     expect(new Reader(fromHex('02207e')).ascii(10, 'text')).toBe(' ~')
+    for (const expected of ['', ' ~', ' a', ' ~~'])
+      expect(new Reader(fromHex('02207e')).shortAscii(10, 'text', expected)).toBe(' ~')
+    expect(() => new Reader(fromHex('0220')).shortAscii(10, 'text', ' ~')).toThrow(malformed)
   })
 })
 

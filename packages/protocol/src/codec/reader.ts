@@ -119,20 +119,25 @@ export class Reader {
     return this.#asciiOf(this.count(limit, what), what)
   }
 
-  /** Printable ASCII behind a length of one byte. */
-  shortAscii(limit: number, what: string): string {
-    return this.#asciiOf(withinLimit(this.u8(), limit, what), what)
+  /** Printable ASCII behind a length of one byte. Where it is what was `expected`, that itself: no string has to be made. */
+  shortAscii(limit: number, what: string, expected = ''): string {
+    return this.#asciiOf(withinLimit(this.u8(), limit, what), what, expected)
   }
 
-  #asciiOf(length: number, what: string): string {
+  #asciiOf(length: number, what: string, expected = ''): string {
     const start = this.#advance(length)
-    if (length === 0) return ''
+    if (length === expected.length && this.#isAt(start, expected)) return expected
     const text = String.fromCharCode.apply(
       null,
       this.bytes.subarray(start, start + length) as unknown as number[],
     )
     if (!printableAscii.test(text)) throw protocolError('MALFORMED_PACKET', `${what} is not printable ASCII`)
     return text
+  }
+
+  #isAt(start: number, text: string): boolean {
+    for (let i = 0; i < text.length; i++) if (this.bytes[start + i] !== text.charCodeAt(i)) return false
+    return true
   }
 
   /** Throws MALFORMED_PACKET when bytes are left over. */

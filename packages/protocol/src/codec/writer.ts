@@ -29,13 +29,16 @@ export class Writer {
   /** Makes room for `length` bytes and returns where they go. Reads of `#buffer` before it may be of a smaller one. */
   #grow(length: number): number {
     const start = this.#offset
-    this.#offset = start + length
-    if (this.#offset > this.#buffer.length) {
-      const larger = new Uint8Array(Math.max(this.#offset, 2 * this.#buffer.length))
-      larger.set(this.#buffer.subarray(0, start))
-      this.#buffer = larger
-    }
+    const end = start + length
+    if (end > this.#buffer.length) this.#enlarge(end)
+    this.#offset = end
     return start
+  }
+
+  #enlarge(bytes: number): void {
+    const larger = new Uint8Array(Math.max(bytes, 2 * this.#buffer.length))
+    larger.set(this.view())
+    this.#buffer = larger
   }
 
   u8(value: number): void {
@@ -72,7 +75,11 @@ export class Writer {
   /** See Reader.varint. */
   varint(value: number, max: number = Number.MAX_SAFE_INTEGER): void {
     // Most fit in one byte.
-    if ((value & 0x7f) === value && value <= max) return this.#byte(value)
+    if ((value & 0x7f) === value && value <= max) this.#byte(value)
+    else this.#longVarint(value, max)
+  }
+
+  #longVarint(value: number, max: number): void {
     wholeUpTo(value, max)
     let left = value
     while (left >= 0x80) {
@@ -96,9 +103,9 @@ export class Writer {
 
   /** A few bytes of others, from `start` to before `end`: one by one, which takes less than making a view of them. */
   few(bytes: Uint8Array, start: number, end: number): void {
-    const at = this.#grow(end - start)
+    let at = this.#grow(end - start)
     const buffer = this.#buffer
-    for (let i = start; i < end; i++) buffer[at + i - start] = bytes[i] ?? 0
+    for (let i = start; i < end; i++) buffer[at++] = bytes[i] as number
   }
 
   /** Exactly `length` bytes. */

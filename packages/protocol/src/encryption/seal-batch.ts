@@ -18,12 +18,6 @@ const typeBytes = 1
 /** While its batch is being sealed. */
 type Unfinished = Omit<MessageDraft, 'content'> & { content: Uint8Array }
 
-/** What of a message is sealed. */
-export interface SealedContent {
-  readonly contentType: number
-  readonly content: Uint8Array
-}
-
 /** Of a batch: what is around the contents, and the contents. Used again, as they are needed during one call only. */
 const [envelopes, contents] = [new Writer(), new Writer()]
 const nonce = new Uint8Array(12)
@@ -47,14 +41,11 @@ export function sealMessages(
   aead: Aead,
 ): readonly MessageDraft[] {
   const last = messages.length - 1
-  const sealed: Unfinished[] = []
   envelopes.reset()
   contents.reset()
-  for (let i = 0; i <= last; i++) {
-    const { timestamp, sequenceNumber, previous, contentType, extensions, content } = messages[
-      i
-    ] as MessageDraft
-    const message = {
+  const sealed = messages.map((message, i) => {
+    const { timestamp, sequenceNumber, previous, contentType, extensions, content } = message
+    const draft: Unfinished = {
       timestamp,
       sequenceNumber,
       previous,
@@ -64,11 +55,11 @@ export function sealMessages(
       extensions,
       content,
     }
-    sealed.push(message)
     contents.u8(contentType)
     contents.raw(content)
-    writeEnvelope(envelopes, message, typeBytes + content.length + (i === last ? tagBytes : 0))
-  }
+    writeEnvelope(envelopes, draft, typeBytes + content.length + (i === last ? tagBytes : 0))
+    return draft
+  })
   const { buffer, byteOffset, length } = aead.seal(nonceOf(messages[0]), contents.view(), envelopes.view())
   let start = 0
   for (let i = 0; i <= last; i++) {
@@ -81,8 +72,8 @@ export function sealMessages(
   return sealed
 }
 
-/** The content of each message of a sealed batch; undefined when the key is another one, or the batch is not authentic. */
-export function openBatch(batch: MessageBatch, aead: Aead): readonly SealedContent[] | undefined {
+/** The messages of a sealed batch as they were before; undefined when the key is another one, or the batch is not authentic. */
+export function openBatch(batch: MessageBatch, aead: Aead): readonly StreamMessage[] | undefined {
   const { messages, bytes, messageOffsets } = batch
   const groupKeyId = messages[0]?.groupKeyId
   // Envelopes and contents take turns in a batch: each goes together with its like.
@@ -95,18 +86,37 @@ export function openBatch(batch: MessageBatch, aead: Aead): readonly SealedConte
     contents.raw(content)
   }
   const plaintext = aead.open(nonceOf(messages[0]), contents.view(), envelopes.view())
-  if (plaintext === undefined) return undefined
+  return plaintext && openedMessages(messages, plaintext)
+}
+
+/** Undefined where its publisher sealed a message without a type: nobody else could. */
+function openedMessages(
+  messages: readonly StreamMessage[],
+  plaintext: Uint8Array,
+): readonly StreamMessage[] | undefined {
   const { buffer, byteOffset, length } = plaintext
-  const opened: SealedContent[] = []
+  const opened: StreamMessage[] = []
   let start = 0
-  for (const { content } of messages) {
-    const end = Math.min(start + content.length, length)
-    const contentType = plaintext[start]
-    // Its publisher sealed a message without a type: nobody else could.
-    if (contentType === undefined || end <= start) return undefined
+  for (const message of messages) {
+    const end = Math.min(start + message.content.length, length)
+    if (end <= start) return undefined
     const at = start + typeBytes
-    // As `subarray` does, which takes twice as long.
-    opened.push({ contentType, content: new Uint8Array(buffer, byteOffset + at, end - at) })
+    opened.push({
+      streamId: message.streamId,
+      partition: message.partition,
+      publisherId: message.publisherId,
+      messageChainId: message.messageChainId,
+      timestamp: message.timestamp,
+      sequenceNumber: message.sequenceNumber,
+      previous: message.previous,
+      contentType: plaintext[start] as number,
+      encryptionType: EncryptionType.none,
+      groupKeyId: '',
+      extensions: message.extensions,
+      // As `subarray` does, which takes twice as long.
+      content: new Uint8Array(buffer, byteOffset + at, end - at),
+      batch: message.batch,
+    })
     start = end
   }
   return opened

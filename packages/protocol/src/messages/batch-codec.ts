@@ -58,7 +58,7 @@ export function decodeBatch(bytes: Uint8Array): MessageBatch {
   let before: StreamMessage | undefined
   for (let i = 0; i < count; i++) {
     messageOffsets.push(reader.offset)
-    const message = readMessage(reader, chain)
+    const message = readMessage(reader, chain, before?.groupKeyId)
     messageOffsets.push(reader.offset)
     checkOrder(message, before)
     messages.push(message)
@@ -109,7 +109,8 @@ function readHeader(reader: Reader): MessageChain {
 /** While its batch is being read. */
 type ReadMessage = StreamMessage & { batch?: MessageBatch }
 
-function readMessage(reader: Reader, chain: MessageChain): ReadMessage {
+/** Messages of a batch mostly have the same group key. */
+function readMessage(reader: Reader, chain: MessageChain, expectedKeyId: string | undefined): ReadMessage {
   const flags = reader.u8()
   if (flags > (previousFlag | encryptedFlag | extendedFlag))
     throw protocolError('MALFORMED_PACKET', `message flags ${flags}`)
@@ -122,7 +123,7 @@ function readMessage(reader: Reader, chain: MessageChain): ReadMessage {
   if (flags & encryptedFlag) {
     encryptionType = reader.u8()
     if (encryptionType === EncryptionType.none) throw protocolError('MALFORMED_PACKET', 'encryption type 0')
-    groupKeyId = reader.shortAscii(limits.maxGroupKeyIdBytes, 'group key id')
+    groupKeyId = reader.shortAscii(limits.maxGroupKeyIdBytes, 'group key id', expectedKeyId)
   }
   const extensions = flags & extendedFlag ? readExtensions(reader) : undefined
   const content = reader.view(reader.count(limits.maxContentBytes, 'bytes of content'))

@@ -151,7 +151,8 @@ describe('what the second implementation made', () => {
       const batch = signed(bytes)
       const key = publisherKeyOf(ciphers, of(made.epochKey), openerId)
       const opened = openBatch(batch, chainCipher(ciphers, key, batch.chain))
-      expect(toPlainJson(opened)).toEqual(vectors.sealedBatches[i]?.messages)
+      const contents = opened?.map(({ contentType, content }) => ({ contentType, content }))
+      expect(toPlainJson(contents)).toEqual(vectors.sealedBatches[i]?.messages)
     }
   })
 })
