@@ -45,6 +45,16 @@ export type { RequestManyOptions, RequestOptions } from './request/requester.ts'
 export type { RequestHandler, RespondOptions, Responding } from './request/responder.ts'
 export type { Presence, PresenceOptions } from './presence/presence.ts'
 export type { Member, PresenceEvent } from './presence/member-table.ts'
+export type {
+  DurableReader,
+  ReaderCounters,
+  ReaderLag,
+  ReaderMessage,
+  ReaderNews,
+} from './reader/durable-reader.ts'
+export type { ReaderOptions, ReaderStart } from './reader/reader-options.ts'
+export type { Spread } from './reader/core/share.ts'
+export type { StoredReader } from './reader/readers.ts'
 export type { ClientStatus } from './status.ts'
 export type { EncryptionNews } from './encryption/encryption-news.ts'
 export type { PhaseName, PhaseTimes } from './phases.ts'

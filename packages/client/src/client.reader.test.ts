@@ -1,0 +1,101 @@
+import { addressOf, keyPartition, toStreamId, toStreamPartId, type StreamId } from '@runnel/protocol'
+import type { Tracker } from '@runnel/tracker'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { startStorage } from './client.storage.testkit.ts'
+import { Clients, newAccount, nextStatus, startTracker, take } from './client.testkit.ts'
+import type { DurableReader, ReaderMessage, RunnelClient, StaticNetwork } from './index.ts'
+import type { FakeStorage } from './resend/storage.testkit.ts'
+
+const [owner, user] = [newAccount(), newAccount()]
+/** One for each test: neighbours replay what they had lately to who comes. */
+const streamIds = Array.from({ length: 12 }, (_, i) => toStreamId(`${owner.nodeId}/read/${i}`))
+const bare = toStreamId(`${owner.nodeId}/kept/nowhere`)
+let streamId = streamIds[0] as StreamId
+
+let tracker: Tracker
+let storage: FakeStorage
+let clients: Clients
+
+beforeAll(async () => {
+  tracker = await startTracker()
+  const parts = streamIds.flatMap((id) => [0, 1, keyPartition].map((part) => toStreamPartId(id, part)))
+  storage = await startStorage(tracker, parts)
+  const { nodeId, contact } = storage.node
+  const storageNodes = [{ nodeId, url: addressOf(contact, 'websocket') ?? '' }]
+  const permissions = [
+    { user: owner.nodeId, publish: true, subscribe: true },
+    { user: 'public', subscribe: true },
+  ]
+  const document: StaticNetwork = {
+    version: 1,
+    trackers: [{ nodeId: tracker.nodeId, url: tracker.url }],
+    streams: [
+      ...streamIds.map((id) => ({ id, partitions: 2, storageNodes, permissions })),
+      { id: bare, permissions },
+    ],
+  }
+  clients = new Clients({ network: { kind: 'static', document } })
+})
+beforeEach(({ task }) => {
+  streamId = streamIds[task.suite?.tasks.indexOf(task) ?? 0] as StreamId
+})
+afterEach(() => clients.closeAll())
+afterAll(async () => {
+  await storage.node.stop()
+  await tracker.stop()
+})
+
+const publisher = () => clients.create({ privateKey: owner.privateKey })
+const start = () => clients.create({ privateKey: user.privateKey })
+/** Publishes numbers, and resolves when they are stored. */
+async function publish(client: RunnelClient, from: number, to: number): Promise<void> {
+  const sent = []
+  for (let i = from; i < to; i++) sent.push(await client.publish(streamId, i, { partition: i % 2 }))
+  await client.waitForStorage(sent)
+}
+const numbers = (messages: readonly ReaderMessage[]) => messages.map(({ content }) => content as number)
+const sorted = (messages: readonly ReaderMessage[]) => numbers(messages).sort((a, b) => a - b)
+const upTo = (count: number, from = 0) => Array.from({ length: count }, (_, i) => from + i)
+
+describe('a durable reader', () => {
+  it('goes on after the last acknowledged message, in another process, from storage alone', async () => {
+    const alice = await publisher()
+    await publish(alice, 0, 20)
+    const first = await start()
+    const reader = await first.reader(streamId, { name: 'billing' })
+    const taken = await take(reader, 20)
+    expect(sorted(taken)).toEqual(upTo(20))
+    // What is acknowledged between others counts, too.
+    for (const message of taken) if (message.content !== 7 && message.content !== 15) message.ack()
+    await reader.flush()
+    await first.network.stop()
+    await publish(alice, 20, 30)
+    const again = await (await start()).reader(streamId, { name: 'billing' })
+    expect(sorted(await take(again, 12))).toEqual([7, 15, ...upTo(10, 20)])
+    await alice.publish(streamId, 30)
+    expect(numbers(await take(again, 1))).toEqual([30])
+  })
+
+  it('gives a message again that is not acknowledged in time, or refused, and gives up', async () => {
+    const alice = await publisher()
+    await publish(alice, 0, 1)
+    const client = await start()
+    const lost: unknown[] = []
+    const reader = await client.reader(streamId, {
+      ...{ name: 'slow', ackWaitMs: 20, maxDeliveries: 3 },
+      onGivenUp: ({ content }) => lost.push(content),
+    })
+    const redelivered = nextStatus(client, 'reader', ({ state }) => state === 'redelivered')
+    const givenUp = nextStatus(client, 'reader', ({ state }) => state === 'given-up')
+    const [first, second, third] = await take(reader, 3)
+    expect([first, second, third].map((message) => message?.deliveries)).toEqual([1, 2, 3])
+    expect(await redelivered).toMatchObject({ name: 'slow', message: { content: 0 } })
+    expect(await givenUp).toMatchObject({ message: { content: 0 } })
+    expect(lost).toEqual([0])
+    expect(reader.counters()).toMatchObject({ delivered: 1, redelivered: 2, givenUp: 1, inFlight: 0 })
+    await publish(alice, 1, 2)
+    const [message] = await take(reader, 1)
+    message?.nack()
+    expect((await take(reader, 1))[0]).toMatchObject({ content: 1, deliveries: 2 })
+  })
+})
