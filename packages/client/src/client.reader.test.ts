@@ -10,7 +10,8 @@ const [owner, user] = [newAccount(), newAccount()]
 /** One for each test: neighbours replay what they had lately to who comes. */
 const streamIds = Array.from({ length: 12 }, (_, i) => toStreamId(`${owner.nodeId}/read/${i}`))
 const bare = toStreamId(`${owner.nodeId}/kept/nowhere`)
-let streamId = streamIds[0] as StreamId
+const unused = [...streamIds]
+let streamId: StreamId
 
 let tracker: Tracker
 let storage: FakeStorage
@@ -36,8 +37,8 @@ beforeAll(async () => {
   }
   clients = new Clients({ network: { kind: 'static', document } })
 })
-beforeEach(({ task }) => {
-  streamId = streamIds[task.suite?.tasks.indexOf(task) ?? 0] as StreamId
+beforeEach(() => {
+  streamId = unused.shift() ?? expect.fail('more streams')
 })
 afterEach(() => clients.closeAll())
 afterAll(async () => {
@@ -99,3 +100,55 @@ describe('a durable reader', () => {
     expect((await take(reader, 1))[0]).toMatchObject({ content: 1, deliveries: 2 })
   })
 })
+
+describe('the work of a reader that several processes share', () => {
+  it('is each message for one of them, and goes to the others when one is gone', async () => {
+    const alice = await publisher()
+    const members = [await start(), await start(), await start()]
+    const readers: DurableReader<number>[] = []
+    for (const client of members)
+      readers.push(await client.reader<number>(streamId, { name: 'workers', group: true, spread: 'message' }))
+    await Promise.all(readers.map((reader) => untilMembers(reader, 3)))
+    await publish(alice, 0, 60)
+    const taken = new Map<number, number>()
+    const kept: ReaderMessage<number>[] = []
+    const work = readers.map(async (reader, index) => {
+      for await (const message of reader) {
+        taken.set(message.content, (taken.get(message.content) ?? 0) + 1)
+        // The last one never gets to the end of anything.
+        if (index < 2) message.ack()
+        else kept.push(message)
+        wake()
+      }
+    })
+    let wake = () => {}
+    const until = async (isSo: () => boolean) => {
+      while (!isSo()) await new Promise<void>((resolve) => (wake = resolve))
+    }
+    await until(() => taken.size === 60)
+    expect([...taken.values()].every((count) => count === 1)).toBe(true)
+    expect(kept.length).toBeGreaterThan(0)
+    expect(kept.length).toBeLessThan(60)
+    const lost = kept.map(({ content }) => content)
+    await members[2]?.network.stop()
+    await until(() => lost.every((content) => taken.get(content) === 2))
+    expect(
+      [...taken]
+        .filter(([, count]) => count > 1)
+        .map(([content]) => content)
+        .sort(),
+    ).toEqual(lost.sort())
+    await Promise.all(members.map((client) => client.close()))
+    await Promise.all(work)
+    const last = await start()
+    expect((await last.readerState(streamId, 'workers'))?.name).toBe('workers')
+    await publish(alice, 60, 61)
+    const rest = await last.reader(streamId, { name: 'workers' })
+    expect(numbers(await take(rest, 1))).toEqual([60])
+  })
+})
+
+/** Resolves when a reader knows of so many members. */
+async function untilMembers(reader: DurableReader<number>, count: number): Promise<void> {
+  while (reader.members.length !== count) await new Promise(setImmediate)
+}
