@@ -1,4 +1,4 @@
-import { decodeCursor, encodeCursor, type MessageRef } from '@runnel/protocol'
+import { decodeCursor, encodeCursor, type MessageRef, type ReaderCursor } from '@runnel/protocol'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { ReaderCore, type ChainPlace } from './reader-core.ts'
@@ -17,7 +17,7 @@ const options = {
   maxChains: 1_000,
   maxRanges: 1_000,
 }
-const begin = { generation: 0, floorMs: 0, chains: [] }
+const begin: ReaderCursor = { generation: 0, floorMs: 0, chains: [] }
 const tags = ['AAAAAAAAAAAAAAAA', 'AAAAAAAAAAAAAAAB', 'AAAAAAAAAAAAAAAC']
 const nameOf = ({ tag, timestamp }: TestMessage) => `${tag} ${timestamp}`
 
