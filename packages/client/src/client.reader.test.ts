@@ -1,4 +1,15 @@
-import { addressOf, keyPartition, toStreamId, toStreamPartId, type StreamId } from '@runnel/protocol'
+import {
+  addressOf,
+  buildBatch,
+  ContentType,
+  createIdentity,
+  keyPartition,
+  loadCrypto,
+  parsePrivateKey,
+  toStreamId,
+  toStreamPartId,
+  type StreamId,
+} from '@runnel/protocol'
 import type { Tracker } from '@runnel/tracker'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { startStorage } from './client.storage.testkit.ts'
@@ -6,9 +17,10 @@ import { Clients, newAccount, nextStatus, startTracker, take } from './client.te
 import type { DurableReader, ReaderMessage, RunnelClient, StaticNetwork } from './index.ts'
 import type { FakeStorage } from './resend/storage.testkit.ts'
 
+const crypto = await loadCrypto()
 const [owner, user] = [newAccount(), newAccount()]
 /** One for each test: neighbours replay what they had lately to who comes. */
-const streamIds = Array.from({ length: 12 }, (_, i) => toStreamId(`${owner.nodeId}/read/${i}`))
+const streamIds = Array.from({ length: 16 }, (_, i) => toStreamId(`${owner.nodeId}/read/${i}`))
 const bare = toStreamId(`${owner.nodeId}/kept/nowhere`)
 const unused = [...streamIds]
 let streamId: StreamId
@@ -99,6 +111,132 @@ describe('a durable reader', () => {
     message?.nack()
     expect((await take(reader, 1))[0]).toMatchObject({ content: 1, deliveries: 2 })
   })
+  it('acknowledges by itself what a loop got to the end of, and nothing of what it was left at', async () => {
+    const alice = await publisher()
+    await publish(alice, 0, 6)
+    const client = await start()
+    const done: unknown[] = []
+    const failing = async () => {
+      for await (const { content } of await client.reader(streamId, { name: 'loop', autoAck: true })) {
+        if (done.length === 4) throw new Error('full')
+        done.push(content)
+      }
+    }
+    await expect(failing()).rejects.toThrow('full')
+    const again = await client.reader(streamId, { name: 'loop', autoAck: true })
+    expect([...done, ...numbers(await take(again, 2))].sort()).toEqual(upTo(6))
+  })
+
+  it('misses nothing when the application is slower than the stream', async () => {
+    const alice = await publisher()
+    const slow = await clients.create({ privateKey: user.privateKey, subscribe: { maxQueuedMessages: 10 } })
+    const reader = await slow.reader(streamId, { name: 'slow', maxInFlight: 5, start: 'new' })
+    await publish(alice, 0, 1)
+    const seen = new Set(numbers(await take(reader, 1)))
+    // None of these finds room: the first is not acknowledged.
+    await publish(alice, 1, 300)
+    for await (const message of reader) {
+      seen.add(message.content as number)
+      message.ack()
+      if (seen.size === 300) break
+    }
+    expect(seen).toEqual(new Set(upTo(300)))
+  })
+
+  it('finds a message that storage nodes got late, when it looks again at what should be complete', async () => {
+    const alice = await publisher()
+    await publish(alice, 0, 2)
+    const client = await start()
+    const reader = await client.reader(streamId, { name: 'late', maxLateMs: 1_000 })
+    for (const message of await take(reader, 2)) message.ack()
+    // No neighbour has it, and nothing comes after it in its chain.
+    storage.add(lateBatch(streamId, Date.now()))
+    expect((await take(reader, 1))[0]).toMatchObject({ content: 'late', messageChainId: 'late' })
+  })
+
+  it('goes where it is put while it runs, and is shown', async () => {
+    const alice = await publisher()
+    await publish(alice, 0, 4)
+    const [client, other] = [await start(), await start()]
+    expect(await other.readerState(streamId, 'moved')).toBeUndefined()
+    const reader = await client.reader(streamId, { name: 'moved' })
+    for (const message of await take(reader, 4)) message.ack()
+    await reader.flush()
+    expect(await other.readerState(streamId, 'moved')).toMatchObject({ name: 'moved', chains: 2 })
+    const reset = nextStatus(client, 'reader', ({ state }) => state === 'reset')
+    await other.resetReader(streamId, 'moved', 'first')
+    await reset
+    expect(sorted(await take(reader, 4))).toEqual(upTo(4))
+    expect(reader.lag().doneBeforeMs).toBe(0)
+    expect(reader.lag().oldestMs).toBeGreaterThan(0)
+  })
+
+  it('begins with what is new, or at a time, where it has no cursor yet', async () => {
+    const alice = await publisher()
+    await publish(alice, 0, 3)
+    const client = await start()
+    const fresh = await client.reader(streamId, { name: 'new', start: 'new' })
+    const dated = await client.reader(streamId, { name: 'dated', start: { from: new Date(0) } })
+    expect(sorted(await take(dated, 3))).toEqual(upTo(3))
+    await publish(alice, 3, 4)
+    expect(numbers(await take(fresh, 1))).toEqual([3])
+  })
+
+  it('says what is wrong with its options, and that nobody keeps the stream', async () => {
+    const client = await start()
+    const wrong = [
+      { name: '' },
+      { name: 'x'.repeat(129) },
+      { name: 'a', maxInFlight: 0 },
+      { name: 'a', ackWaitMs: 1.5 },
+    ]
+    for (const options of [
+      ...wrong,
+      { name: 'a', spread: 'some' },
+      { name: 'a', start: 'last' },
+      { name: 'a', no: 1 },
+    ])
+      await expect(client.reader(streamId, options as never)).rejects.toMatchObject({
+        code: 'INVALID_ARGUMENT',
+      })
+    await expect(client.reader(bare, { name: 'a' })).rejects.toMatchObject({ code: 'NO_STORAGE_NODE' })
+    const ended = new AbortController()
+    ended.abort()
+    await expect(client.reader(streamId, { name: 'a', signal: ended.signal })).rejects.toMatchObject({
+      code: 'ABORTED',
+    })
+  })
+
+  it('ends with its signal, and stores what was acknowledged', async () => {
+    const alice = await publisher()
+    await publish(alice, 0, 2)
+    const client = await start()
+    const ending = new AbortController()
+    const reader = await client.reader(streamId, { name: 'ended', signal: ending.signal })
+    const [first] = await take(reader, 2)
+    first?.ack()
+    ending.abort()
+    expect(await reader[Symbol.asyncIterator]().next()).toEqual({ done: true, value: undefined })
+    await reader.close()
+    await expect(reader.flush()).resolves.toBeUndefined()
+    const again = await client.reader(streamId, { name: 'ended' })
+    expect(numbers(await take(again, 1))).not.toEqual([first?.content])
+  })
+
+  it('tells that the cursor cannot be stored, and stores it when it can be', async () => {
+    const alice = await publisher()
+    await publish(alice, 0, 1)
+    const client = await start()
+    const reader = await client.reader(streamId, { name: 'unstored' })
+    const { stored } = storage
+    storage.stored = () => 'NOT_ACCEPTED'
+    const failed = nextStatus(client, 'reader', ({ state }) => state === 'failed')
+    for (const message of await take(reader, 1)) message.ack()
+    await expect(reader.flush()).rejects.toMatchObject({ code: 'NOT_STORED_IN_TIME' })
+    expect(await failed).toMatchObject({ error: { code: 'NOT_STORED_IN_TIME' } })
+    storage.stored = stored
+    await reader.flush()
+  })
 })
 
 describe('the work of a reader that several processes share', () => {
@@ -147,6 +285,19 @@ describe('the work of a reader that several processes share', () => {
     expect(numbers(await take(rest, 1))).toEqual([60])
   })
 })
+
+/** Signed by the owner; nobody floods it. */
+function lateBatch(id: StreamId, timestamp: number) {
+  const chain = { streamId: id, partition: 0, publisherId: owner.nodeId, messageChainId: 'late' }
+  const content = new TextEncoder().encode('"late"')
+  const place = { timestamp, sequenceNumber: 0, previous: undefined }
+  const message = { ...place, contentType: ContentType.json, encryptionType: 0, groupKeyId: '', content }
+  return buildBatch(
+    { chain, messages: [message] },
+    crypto,
+    createIdentity(parsePrivateKey(owner.privateKey), crypto),
+  )
+}
 
 /** Resolves when a reader knows of so many members. */
 async function untilMembers(reader: DurableReader<number>, count: number): Promise<void> {

@@ -16,7 +16,7 @@ import type { ReaderCore, Delivery } from './core/reader-core.ts'
 import type { Share } from './core/share.ts'
 import type { Group, GroupModules } from './group.ts'
 import { readerLimits } from './limits.ts'
-import { ReaderFeed, type FeedListeners, type ReaderFeedModules } from './reader-feed.ts'
+import { isFinal, ReaderFeed, type FeedListeners, type ReaderFeedModules } from './reader-feed.ts'
 import type { ReaderOptions } from './reader-options.ts'
 
 /** A message that is to be acknowledged. */
@@ -161,11 +161,19 @@ export class DurableReader<T = unknown>
       this.#modules.share.others = this.#group.others
     }
     await this.#writer.flush()
-    this.#feed.run().catch((error: unknown) => this.fail(error))
+    this.#feed.run().catch((error: unknown) => this.#fail(error))
+  }
+
+  /** Ends the iteration with an error when the user may not read any more. For `client.reader`. */
+  async checkRight(): Promise<void> {
+    await this.#modules.checkRight().catch((error: unknown) => {
+      // While the registry does not answer, what was known applies.
+      if (isFinal(error)) this.#fail(error)
+    })
   }
 
   /** Ends the iteration with an error. */
-  fail(error: unknown): void {
+  #fail(error: unknown): void {
     this.#failure ??= { error }
     void this.close()
   }
@@ -336,11 +344,8 @@ export class DurableReader<T = unknown>
   }
 
   async #write(cursor: ReaderCursor): Promise<void> {
-    const { store, ending, checkRight } = this.#modules
-    await checkRight().catch((error: unknown) => {
-      this.fail(error)
-      throw error
-    })
+    const { store, ending } = this.#modules
+    await this.checkRight()
     const { bytes } = await store.write(cursor, this.#group?.slot ?? 0, ending.signal)
     this.#cursorBytes = bytes
   }

@@ -46,7 +46,7 @@ const finalCodes = [
   'CLIENT_CLOSED',
   'NODE_REPLACED',
 ]
-const isFinal = (error: unknown): boolean =>
+export const isFinal = (error: unknown): boolean =>
   !isRunnelError(error) || finalCodes.includes(error.code) || error.code.startsWith('DELEGATION_')
 
 /**
@@ -140,13 +140,13 @@ export class ReaderFeed {
     if (this.#againMs !== undefined) void subscription.unsubscribe()
     let failure: unknown
     const ending = new AbortController()
-    subscription.caughtUp().then(
-      () => void this.#sweepNowAndThen(ending.signal),
-      (error: unknown) => {
+    subscription
+      .caughtUp()
+      .then(() => this.#sweepNowAndThen(ending.signal))
+      .catch((error: unknown) => {
         failure = error
         void subscription.unsubscribe()
-      },
-    )
+      })
     let lastMs = fromMs
     try {
       for await (const message of subscription) {
@@ -168,6 +168,7 @@ export class ReaderFeed {
     this.again({ timestamp: Math.max(0, lastMs - readerLimits.readerOverlapMs), sequenceNumber: 0 })
   }
 
+  /** Rejects with what a pause cannot mend. */
   async #sweepNowAndThen(signal: AbortSignal): Promise<void> {
     const { clock, onFailed } = this.#modules
     const untilEnded = AbortSignal.any([signal, this.#modules.signal])
@@ -176,8 +177,9 @@ export class ReaderFeed {
       try {
         if (!untilEnded.aborted) await this.#sweep(untilEnded)
       } catch (error) {
-        if (!isRunnelError(error)) throw error
-        if (!untilEnded.aborted) onFailed(error)
+        if (untilEnded.aborted) return
+        if (isFinal(error)) throw error
+        onFailed(error)
       }
     }
   }
