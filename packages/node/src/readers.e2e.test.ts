@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import type { Readable } from 'node:stream'
 import type { RunnelClient } from '@runnel/client'
 import { toStreamPartId, type StreamId } from '@runnel/protocol'
+import { Wallet } from 'ethers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startRunnel, stopAll, type RunningCommand } from './cli.testkit.ts'
 import { collect, StorageNetwork, untilReport, type StorageProcess } from './storage-network.testkit.ts'
@@ -147,6 +148,26 @@ describe('durable readers, with processes that are killed', { timeout: timeoutMs
     await publishAll()
     await untilAll(others, count - printed(killed).filter((i) => !others.flatMap(printed).includes(i)).length)
     expect(new Set(members.flatMap(printed))).toEqual(new Set(upTo(count)))
+  })
+
+  it('read what is encrypted, and end when the user may not read any more', async () => {
+    const { id } = await owner.createStream({ path: 'private', partitions: 2 })
+    const user = new Wallet(readerKey).address
+    await owner.grant(id, { user, permissions: ['subscribe'] })
+    for (const node of nodes) {
+      await owner.addToStorageNode(id, node.nodeId)
+      await untilReport(node, ({ kept }) => kept.includes(toStreamPartId(id, 1)))
+    }
+    await publish(owner, id, 0, 10)
+    const first = startReader(id)
+    await untilAll([first], 10)
+    await kill(first)
+    await publish(owner, id, 10, 20)
+    const second = startReader(id)
+    await untilAll([first, second], 20)
+    await owner.revoke(id, { user, permissions: ['subscribe'] })
+    const { code, stderr } = await second.ended
+    expect([code, stderr]).toEqual([77, expect.stringContaining('NO_SUBSCRIBE_PERMISSION')])
   })
 
   it('are shown and put elsewhere by the command line, and refused without storage', async () => {

@@ -13,6 +13,8 @@ export interface ReadDurably {
   readonly raw: boolean
   readonly meta: boolean
   readonly count: number | undefined
+  /** End after this time. */
+  readonly durationMs: number | undefined
   readonly signal: AbortSignal
 }
 
@@ -20,12 +22,14 @@ export interface ReadDurably {
 export async function readDurably(
   client: RunnelClient,
   streamId: string,
-  { name, group, start, raw, meta, count, signal }: ReadDurably,
+  { name, group, start, raw, meta, count, durationMs, signal }: ReadDurably,
   output: Output,
 ): Promise<number> {
   await using reader = await client.reader(streamId, { name, group, start, raw, signal })
   notice(`reading ${streamId} as ${name}`)
-  void output.closed.then(() => reader.close())
+  const end = () => void reader.close()
+  void output.closed.then(end)
+  const timer = durationMs === undefined ? undefined : setTimeout(end, durationMs)
   let printed = 0
   for await (const message of reader) {
     const isBytes = raw && message.content instanceof Uint8Array
@@ -34,6 +38,7 @@ export async function readDurably(
     message.ack()
     if (++printed === count) break
   }
+  clearTimeout(timer)
   return printed
 }
 

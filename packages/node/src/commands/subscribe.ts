@@ -101,11 +101,7 @@ export const subscribe = defineCommand({
       if (isPrefix) void tellOfPrefix(client)
       else void tellOfRevocation(client, streamId)
       if (reader !== undefined) {
-        const ending = AbortSignal.any([
-          stop.signal,
-          ...(durationMs === undefined ? [] : [AbortSignal.timeout(durationMs)]),
-        ])
-        const how = { name: reader, group, start: begin, raw, meta, count, signal: ending }
+        const how = { name: reader, group, start: begin, raw, meta, count, durationMs, signal: stop.signal }
         return readDurably(client, streamId, how, output)
       }
       let missing = 0

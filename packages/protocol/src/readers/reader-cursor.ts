@@ -83,7 +83,7 @@ function readRanges(reader: Reader, count: number, floorMs: number): PlaceRange[
   const ranges: PlaceRange[] = []
   let before: MessageRef = { timestamp: firstMs(floorMs), sequenceNumber: 0 }
   const next = (): MessageRef => {
-    const timestamp = before.timestamp + reader.varint(maxMs - before.timestamp)
+    const timestamp = before.timestamp + reader.varint(lastMs - before.timestamp)
     const place = { timestamp, sequenceNumber: reader.varint(2 ** 32 - 1) }
     before = place
     return place
@@ -99,7 +99,7 @@ function readRanges(reader: Reader, count: number, floorMs: number): PlaceRange[
   return ranges
 }
 
-const maxMs = 2 ** 48 - 1
+const lastMs = 2 ** 48 - 1
 
 /** Ranges begin here at the earliest. */
 const firstMs = (floorMs: number): number => Math.max(0, floorMs - 1)
