@@ -56,6 +56,7 @@ export interface ReaderLag {
   readonly oldestMs: number
 }
 
+/** What a durable reader has to say: statuses of type `reader`. */
 export type ReaderNews =
   /** A message was not acknowledged in time, or refused, and is delivered again. */
   | { readonly state: 'redelivered' | 'given-up'; readonly message: Message }

@@ -46,7 +46,7 @@ export function encodeCursor({ generation, floorMs, chains }: ReaderCursor): Uin
   for (const { ranges, bytes } of byTag.sort((a, b) => compareBytes(a.bytes, b.bytes))) {
     writer.fixed(bytes, chainTagBytes, 'the tag of a chain')
     writer.count(ranges.length, limits.maxCursorRanges, 'ranges of a cursor')
-    let beforeMs = firstMs(floorMs)
+    let beforeMs = beginOf(floorMs)
     for (const place of ranges.flatMap(({ after, upTo }) => [after, upTo])) {
       writer.varint(place.timestamp - beforeMs)
       writer.varint(place.sequenceNumber)
@@ -81,9 +81,9 @@ export function decodeCursor(bytes: Uint8Array): ReaderCursor {
 
 function readRanges(reader: Reader, count: number, floorMs: number): PlaceRange[] {
   const ranges: PlaceRange[] = []
-  let before: MessageRef = { timestamp: firstMs(floorMs), sequenceNumber: 0 }
+  let before: MessageRef = { timestamp: beginOf(floorMs), sequenceNumber: 0 }
   const next = (): MessageRef => {
-    const timestamp = before.timestamp + reader.varint(lastMs - before.timestamp)
+    const timestamp = before.timestamp + reader.varint(latestTimestamp - before.timestamp)
     const place = { timestamp, sequenceNumber: reader.varint(2 ** 32 - 1) }
     before = place
     return place
@@ -99,10 +99,10 @@ function readRanges(reader: Reader, count: number, floorMs: number): PlaceRange[
   return ranges
 }
 
-const lastMs = 2 ** 48 - 1
+const latestTimestamp = 2 ** 48 - 1
 
 /** Ranges begin here at the earliest. */
-const firstMs = (floorMs: number): number => Math.max(0, floorMs - 1)
+const beginOf = (floorMs: number): number => Math.max(0, floorMs - 1)
 
 function tagBytesOf(tag: string): Uint8Array {
   return fromBase64Url(tag) ?? new Uint8Array()
