@@ -50,8 +50,8 @@ export type {
   ReaderCounters,
   ReaderLag,
   ReaderMessage,
-  ReaderNews,
 } from './reader/durable-reader.ts'
+export type { ReaderNews } from './reader/reader-news.ts'
 export type { ReaderOptions, ReaderStart } from './reader/reader-options.ts'
 export type { Spread } from './reader/core/share.ts'
 export type { StoredReader } from './reader/readers.ts'

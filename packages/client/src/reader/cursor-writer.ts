@@ -27,7 +27,7 @@ export class CursorWriter {
   #failures = 0
   #isWriting = false
   #waiting: Waiter[] = []
-  #isClosed = false
+  #closed: Error | undefined
 
   /** `stored`: the version that storage nodes have. */
   constructor(options: { readonly stored: number }, modules: CursorWriterModules) {
@@ -38,7 +38,7 @@ export class CursorWriter {
 
   /** Something may have changed. */
   touch(): void {
-    if (this.#isClosed || this.#isWriting || this.#modules.version() <= this.#stored) return
+    if (this.#closed !== undefined || this.#isWriting || this.#modules.version() <= this.#stored) return
     const { cursorIntervalMs, minCursorIntervalMs, minReaderBackoffMs, maxReaderBackoffMs } = readerLimits
     const pauseMs = this.#waiting.length > 0 ? minCursorIntervalMs : cursorIntervalMs
     const failedMs =
@@ -50,6 +50,7 @@ export class CursorWriter {
   flush(): Promise<void> {
     const version = this.#modules.version()
     if (version <= this.#stored) return Promise.resolve()
+    if (this.#closed !== undefined) return Promise.reject(this.#closed)
     return new Promise((resolve, reject) => {
       this.#waiting.push({ version, resolve, reject })
       this.touch()
@@ -58,13 +59,13 @@ export class CursorWriter {
 
   /** Writes no more. Idempotent. */
   close(reason: Error): void {
-    this.#isClosed = true
+    this.#closed = reason
     this.#alarm.set(Infinity)
     for (const { reject } of this.#waiting.splice(0)) reject(reason)
   }
 
   async #write(): Promise<void> {
-    if (this.#isClosed || this.#isWriting) return
+    if (this.#closed !== undefined || this.#isWriting) return
     this.#isWriting = true
     this.#beganMs = this.#modules.clock.monotonicMs()
     const { cursor, version } = this.#modules.cursor()
@@ -76,7 +77,7 @@ export class CursorWriter {
     } catch (error) {
       if (!isRunnelError(error)) throw error
       this.#failures++
-      if (!this.#isClosed) this.#modules.onFailed(error)
+      if (this.#closed === undefined) this.#modules.onFailed(error)
       for (const { reject } of this.#waiting.splice(0)) reject(error)
     } finally {
       this.#isWriting = false

@@ -17,6 +17,7 @@ import type { Share } from './core/share.ts'
 import type { Group, GroupModules } from './group.ts'
 import { readerLimits } from './limits.ts'
 import { isFinal, ReaderFeed, type FeedListeners, type ReaderFeedModules } from './reader-feed.ts'
+import type { ReaderNews } from './reader-news.ts'
 import type { ReaderOptions } from './reader-options.ts'
 
 /** A message that is to be acknowledged. */
@@ -55,19 +56,6 @@ export interface ReaderLag {
   /** Age of the oldest message that was heard of and is not done, in any member; 0 where there is none. */
   readonly oldestMs: number
 }
-
-/** What a durable reader has to say: statuses of type `reader`. */
-export type ReaderNews =
-  /** A message was not acknowledged in time, or refused, and is delivered again. */
-  | { readonly state: 'redelivered' | 'given-up'; readonly message: Message }
-  /** Members that share the work, this one among them. */
-  | { readonly state: 'members'; readonly members: readonly NodeId[] }
-  /** The cursor could not be stored, or history not be read; it is tried again. */
-  | { readonly state: 'failed'; readonly error: unknown }
-  /** The cursor has more ranges than it has room for. */
-  | { readonly state: 'cursor-full'; readonly leftOut: number }
-  /** It was put elsewhere, with `resetReader`. */
-  | { readonly state: 'reset' }
 
 export interface DurableReaderOptions {
   readonly streamId: StreamId
@@ -230,12 +218,14 @@ export class DurableReader<T = unknown>
   async #close(): Promise<void> {
     const { clock, ending, onClosed } = this.#modules
     this.#changed()
-    const limited = deadline(clock, readerLimits.cursorStoredMs)
-    const flushed = this.#writer.flush().catch(() => {
-      // No storage node has it: it is delivered again.
-    })
-    await Promise.race([flushed, aborted(limited.signal)])
-    limited.end()
+    if (this.#failure === undefined) {
+      const limited = deadline(clock, readerLimits.cursorStoredMs)
+      const flushed = this.#writer.flush().catch(() => {
+        // No storage node has it: it is delivered again.
+      })
+      await Promise.race([flushed, aborted(limited.signal)])
+      limited.end()
+    }
     this.#writer.close(clientError('CLIENT_CLOSED', 'or this reader'))
     ending.abort()
     this.#due.set(Infinity)

@@ -31,5 +31,3 @@ export const readerLimits = {
   /** Live messages that are read from storage again because clocks differ, when the reader went back to history. */
   readerOverlapMs: 10_000,
 } as const
-
-export type ReaderLimits = { readonly [L in keyof typeof readerLimits]: number }

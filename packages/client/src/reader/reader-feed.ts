@@ -60,6 +60,8 @@ export class ReaderFeed {
   /** From when on it is to read next; undefined while it need not go back. */
   #againMs: number | undefined
   #sweptMs: number
+  /** Where to go on when what is read now fails. */
+  #resumeMs = 0
   #subscription: Subscription | undefined
 
   constructor(options: ReaderFeedOptions, modules: ReaderFeedModules) {
@@ -100,7 +102,7 @@ export class ReaderFeed {
         if (signal.aborted) return
         if (isFinal(error)) throw error
         onFailed(error)
-        this.again({ timestamp: fromMs, sequenceNumber: 0 })
+        this.again({ timestamp: this.#resumeMs, sequenceNumber: 0 })
         const { minReaderBackoffMs, maxReaderBackoffMs } = readerLimits
         await pause(clock, backoffMs(++failures, minReaderBackoffMs, maxReaderBackoffMs), signal)
       }
@@ -111,6 +113,7 @@ export class ReaderFeed {
   async #pass(fromMs: number): Promise<void> {
     const settledMs = Math.max(0, this.#modules.clock.now() - this.#options.maxLateMs)
     const isWhole = fromMs <= this.#sweptMs
+    this.#resumeMs = fromMs
     const swept = (untilMs: number) => {
       if (isWhole) this.#sweptMs = Math.max(this.#sweptMs, Math.min(untilMs, settledMs))
     }
@@ -122,11 +125,13 @@ export class ReaderFeed {
         await this.#modules.room()
         if (this.#againMs !== undefined) return
         this.#modules.offer(message)
+        this.#resumeMs = message.timestamp
         swept(message.timestamp)
       }
       swept(settledMs)
     }
-    await this.#live(Math.max(fromMs, settledMs))
+    this.#resumeMs = Math.max(fromMs, settledMs)
+    await this.#live(this.#resumeMs)
   }
 
   /** What is stored since a time, and what comes then. */

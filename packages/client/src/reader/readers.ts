@@ -80,7 +80,7 @@ export class Readers {
         { ...checked, streamId, isNew: stored === undefined },
         {
           ...this.#feedModules(stream, options, ending.signal),
-          ...{ clock, core, share, store, ending, listeners: options as DurableReaderModules['listeners'] },
+          ...{ clock, core, share, store, ending, listeners: options },
           tagOf: tags(),
           groupOf: checked.group
             ? (onChange) =>

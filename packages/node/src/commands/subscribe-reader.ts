@@ -33,7 +33,7 @@ export async function readDurably(
   let printed = 0
   for await (const message of reader) {
     const isBytes = raw && message.content instanceof Uint8Array
-    const bytes = isBytes ? (message.content as Uint8Array) : formatMessage(message, meta)
+    const bytes = isBytes ? message.content : formatMessage(message, meta)
     if (!(await output.write(bytes))) break
     message.ack()
     if (++printed === count) break

@@ -1,5 +1,11 @@
-import { compareRefs, placeOf, type MessageRef, type PlaceRange, type ReaderCursor } from '@runnel/protocol'
-import { placeBefore } from '../../resend/selection.ts'
+import {
+  compareRefs,
+  placeBefore,
+  placeOf,
+  type MessageRef,
+  type PlaceRange,
+  type ReaderCursor,
+} from '@runnel/protocol'
 import { Progress } from './progress.ts'
 
 /** Where a message is in its chain. */
