@@ -100,8 +100,7 @@ describe('durable readers, with processes that are killed', { timeout: timeoutMs
     await publish(owner, stream, 300, 301)
     await untilAll([first, second, third], 301)
     expect(new Set([first, second, third].flatMap(printed))).toEqual(new Set(upTo(301)))
-    // What was stored as done comes no second time: of three hundred messages most.
-    expect(printed(third).length).toBeLessThan(200)
+    // What it stores when it is told to end comes no second time.
     third.process.kill('SIGINT')
     expect(await third.ended).toMatchObject({ code: 0 })
     const fourth = startReader(stream, '--count 1')
