@@ -45,12 +45,7 @@ export type { RequestManyOptions, RequestOptions } from './request/requester.ts'
 export type { RequestHandler, RespondOptions, Responding } from './request/responder.ts'
 export type { Presence, PresenceOptions } from './presence/presence.ts'
 export type { Member, PresenceEvent } from './presence/member-table.ts'
-export type {
-  DurableReader,
-  ReaderCounters,
-  ReaderLag,
-  ReaderMessage,
-} from './reader/durable-reader.ts'
+export type { DurableReader, ReaderCounters, ReaderLag, ReaderMessage } from './reader/durable-reader.ts'
 export type { ReaderNews } from './reader/reader-news.ts'
 export type { ReaderOptions, ReaderStart } from './reader/reader-options.ts'
 export type { Spread } from './reader/core/share.ts'
