@@ -105,6 +105,7 @@ export class Readers {
       signal?.addEventListener('abort', onAbort, { once: true })
       await reader.start(begun).catch(async (error: unknown) => {
         await reader.close()
+        throwIfAborted(signal)
         throw error
       })
       return reader
