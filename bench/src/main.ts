@@ -9,6 +9,7 @@ import { floodBench } from './flood/flood-bench.ts'
 import { joinBench } from './join/join-bench.ts'
 import { lastBench } from './last/last-bench.ts'
 import { publishBench } from './publish/publish-bench.ts'
+import { readerBench } from './reader/reader-bench.ts'
 import { relayBench } from './relay/relay-bench.ts'
 import { requestBench } from './request/request-bench.ts'
 import { resendBench } from './resend/resend-bench.ts'
@@ -167,6 +168,20 @@ await yargs(hideBin(process.argv))
     async ({ nodes, overlays, requests, limit, json }) => {
       tellEnd(limit)
       print(await requestBench({ nodes, overlays, requests, limitS: limit }), json)
+    },
+  )
+  .command(
+    'reader',
+    'messages a second to a durable reader that acknowledges each, beside a plain subscription; its cursor, and how long a lost share waits',
+    {
+      json: link.json,
+      messages: { type: 'number' as const, default: 50_000 },
+      publishers: { type: 'number' as const, default: 4 },
+      limit: limitOf(180),
+    },
+    async ({ messages, publishers, limit, json }) => {
+      tellEnd(limit)
+      print(await readerBench({ messages, publishers, limitS: limit }), json)
     },
   )
   .command(

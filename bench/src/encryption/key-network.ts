@@ -1,5 +1,4 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createClient, type ClientConfig, type RunnelClient } from '@runnel/client'
@@ -10,6 +9,7 @@ import { generatePrivateKey, loadCrypto, type StreamId } from '@runnel/protocol'
 import { systemClock, systemRandom } from '@runnel/protocol/system'
 import { createTracker } from '@runnel/tracker'
 import { JsonRpcProvider, Wallet } from 'ethers'
+import { freePort } from '../free-port.ts'
 import { newIdentity } from '../swarm.ts'
 
 /** A real chain with registries on it, a tracker, and storage nodes with SQLite, all in this process; and clients of users. */
@@ -102,12 +102,4 @@ export class KeyNetwork {
   get #file(): string {
     return join(this.#directory, 'network.json')
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  await new Promise((resolve) => server.close(resolve))
-  return port
 }

@@ -1,6 +1,5 @@
 import { fork } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -16,6 +15,7 @@ import {
   type NodeId,
 } from '@runnel/protocol'
 import { systemRandom } from '@runnel/protocol/system'
+import { freePort } from '../free-port.ts'
 import { ChildCalls } from '../child-calls.ts'
 import type { JoinTimes, MemberCalls, MemberOptions } from './member-child.ts'
 import { TrackerProcess } from './tracker-process.ts'
@@ -227,12 +227,4 @@ function startMembers(): ChildCalls<MemberCalls> {
 
 function networkFileIn(directory: string): string {
   return join(directory, 'network.json')
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  await new Promise((resolve) => server.close(resolve))
-  return port
 }

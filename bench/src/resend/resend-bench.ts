@@ -1,11 +1,11 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createClient, type ClientConfig, type RunnelClient } from '@runnel/client'
 import { createIdentity, generatePrivateKey, loadCrypto, type Crypto, type NodeId } from '@runnel/protocol'
 import { systemClock, systemRandom } from '@runnel/protocol/system'
 import { createTracker } from '@runnel/tracker'
+import { freePort } from '../free-port.ts'
 import { round } from '../statistics.ts'
 import { IdleLinks, newcomers } from './newcomers.ts'
 import type { FillOptions } from './resend-child.ts'
@@ -210,14 +210,6 @@ async function bareResend(crypto: Crypto, transport: ResendTransport, messages: 
 function newKey(crypto: Crypto) {
   const key = generatePrivateKey(systemRandom)
   return { privateKey: Buffer.from(key).toString('hex'), nodeId: createIdentity(key, crypto).nodeId }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  await new Promise((resolve) => server.close(resolve))
-  return port
 }
 
 function delay(ms: number): Promise<void> {

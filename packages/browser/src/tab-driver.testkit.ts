@@ -94,6 +94,18 @@ const driver = {
       for await (const { content } of opened().resend(streamId, { last })) contents.push(content)
       return contents
     }),
+  /** The contents of so many messages of a durable reader, which are acknowledged, and stored as that. */
+  readDurably: (streamId: string, name: string, count: number) =>
+    outcome(async () => {
+      const reader = await opened().reader(streamId, { name })
+      const contents: unknown[] = []
+      for await (const { content, ack } of reader) {
+        contents.push(content)
+        ack()
+        if (contents.length === count) break
+      }
+      return contents
+    }),
   /** The public key of the user's card, in hexadecimal digits. */
   ensureCard: () =>
     outcome(async () => {

@@ -299,6 +299,11 @@ export const clientErrors = {
     remedy:
       'Assign one with: runnel storage add, or client.addToStorageNode(). It keeps what is published from then on.',
   },
+  READER_GROUP_FULL: {
+    summary: 'The group of the reader has no room for another member',
+    remedy:
+      'End one of its processes, or read with another name; what a member does may be spread over threads.',
+  },
   RESEND_FAILED: {
     summary: 'No storage node could send everything requested',
     remedy: 'Read the message for what each answered; resend from the last message received.',

@@ -55,6 +55,9 @@ import type { Presence, PresenceOptions } from './presence/presence.ts'
 import type { FailedReply, Reply } from './request/pending-request.ts'
 import type { RequestManyOptions, RequestOptions } from './request/requester.ts'
 import type { RequestHandler, RespondOptions, Responding } from './request/responder.ts'
+import type { DurableReader } from './reader/durable-reader.ts'
+import type { ReaderOptions, ReaderStart } from './reader/reader-options.ts'
+import type { StoredReader } from './reader/readers.ts'
 import type { SideServices, SideServicesModules } from './side/side-services.ts'
 import { StatusHub, type ClientStatus } from './status.ts'
 import { StreamParts } from './stream-parts.ts'
@@ -216,7 +219,7 @@ export class RunnelClient implements AsyncDisposable {
       shared,
     )
     this.#sideModules = {
-      ...{ ...modules, cache, delegations, parts, status, nodeId: node.nodeId, userId: user.userId },
+      ...{ ...shared, waiter: this.#waiter, nodeId: node.nodeId, userId: user.userId },
       ...{ publisher: this.#publisher, subscriber: this.#subscriber, closing: this.#history.closing },
       isEncrypted: (streamId) => encryption.isEncrypted(streamId),
     }
@@ -616,6 +619,36 @@ export class RunnelClient implements AsyncDisposable {
   }
 
   /**
+   * Reads a stream at least once, also across crashes: storage nodes keep what of it was acknowledged, under a name, for this user. An async
+   * iterable of messages, each with `ack()`. With `group` several processes of the user share the messages, and what one of them leaves the
+   * others take over. Needs a storage node. Throws NO_STORAGE_NODE, READER_GROUP_FULL, NOT_STORED_IN_TIME, INVALID_ARGUMENT, and what
+   * `resend` throws; the iteration throws when the user may not read any more.
+   */
+  async reader<T = unknown>(streamId: string, options: ReaderOptions<T>): Promise<DurableReader<T>> {
+    this.#requireMember()
+    const id = this.streamId(streamId)
+    const { readers } = await this.#loadSides()
+    const reader = await readers.open(id, options as ReaderOptions)
+    this.#attend(id)
+    return reader as DurableReader<T>
+  }
+
+  /** What storage nodes have of a durable reader of this user; undefined where they have nothing. Throws what `resend` throws. */
+  async readerState(streamId: string, name: string): Promise<StoredReader | undefined> {
+    this.#requireMember()
+    return (await this.#loadSides()).readers.show(this.streamId(streamId), name)
+  }
+
+  /**
+   * Puts a durable reader of this user elsewhere, back or ahead; members that run go on from there, and what they are at is not counted. Throws
+   * NOT_STORED_IN_TIME, and what `resend` throws.
+   */
+  async resetReader(streamId: string, name: string, start: ReaderStart): Promise<void> {
+    this.#requireMember()
+    await (await this.#loadSides()).readers.reset(this.streamId(streamId), name, start)
+  }
+
+  /**
    * Stored messages of a stream: the last `n`, or all from a given time or place on. An async iterable: verified, in order of
    * time, each message once; read from up to three storage nodes at once as it is taken. `last` is exact up to 10,000; for more,
    * or when storage nodes differ or fail meanwhile, a few extra may come. Throws, with the first message or later,
@@ -759,6 +792,7 @@ export class RunnelClient implements AsyncDisposable {
     const unsentMessages = await this.#publisher.drain(signal)
     this.#publisher.close()
     this.#sides?.presences.close()
+    await this.#sides?.readers.close()
     await this.#encryption.finish(signal)
     end()
     this.#history.close()

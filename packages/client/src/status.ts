@@ -4,6 +4,7 @@ import type { UndecodableMessage } from './content/undecodable-message.ts'
 import type { EncryptionNews } from './encryption/encryption-news.ts'
 import type { DelegationNews } from './identity/acting-user.ts'
 import type { PhaseName } from './phases.ts'
+import type { ReaderNews } from './reader/reader-news.ts'
 import type { RegistryChange } from './registry/ports.ts'
 import type { MessageEquivocation } from './subscribe/equivocation.ts'
 import type { MessageGap } from './subscribe/gap.ts'
@@ -76,6 +77,8 @@ export type ClientStatus =
       readonly leftOut: number
       readonly error?: RunnelError
     }
+  /** How a durable reader does: see `ReaderNews`. */
+  | ({ readonly type: 'reader'; readonly streamId: StreamId; readonly name: string } & ReaderNews)
   /** How the encryption of a stream does. */
   | ({ readonly type: 'encryption'; readonly streamId: StreamId } & EncryptionNews)
   /** A message's content could not be opened or decoded; the message was left out. */

@@ -6,6 +6,7 @@ import { writeFileSync } from 'node:fs'
 import { encodePacket, loadCrypto } from '../src/index.ts'
 import { encryptionVectors } from '../src/encryption/vectors.testkit.ts'
 import { malformedSamples } from '../src/messages/malformed.testkit.ts'
+import { readerVectors } from '../src/readers/vectors.testkit.ts'
 import { samplePackets } from '../src/messages/samples.testkit.ts'
 import { packetToJson, toHex } from '../src/messages/plain-json.testkit.ts'
 import {
@@ -32,6 +33,7 @@ const files = {
   cards: cardVectors(crypto),
   encryption: await encryptionVectors(crypto),
   placement: placementVectors(),
+  readers: readerVectors(),
   malformed: malformedSamples(crypto),
 }
 

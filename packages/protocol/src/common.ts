@@ -49,7 +49,10 @@ export * from './crypto/identity.ts'
 export * from './crypto/memoised-recovery.ts'
 export * from './random/seeded-random.ts'
 export * from './placement/card-holders.ts'
+export { highestFor } from './placement/rendezvous.ts'
 export * from './placement/responsible-trackers.ts'
+export * from './readers/reader-chains.ts'
+export * from './readers/reader-cursor.ts'
 export {
   circuitPath,
   circuitUrl,

@@ -56,6 +56,8 @@ export const limits = {
   maxCohorts: 4096,
   /** Records with the keys of publishers in one epoch. */
   maxPublisherRecords: 1024,
+  /** Ranges of places in the cursor of a durable reader, of all chains together: about 200 KB. */
+  maxCursorRanges: 8_192,
   /** Earlier epochs that an epoch leads to. */
   maxEarlierEpochs: 16,
   /** Epochs in one request. */

@@ -1,5 +1,5 @@
 import { oldestOfStreamMs, type StreamInfo } from '@runnel/client'
-import type { StreamId, StreamPartId } from '@runnel/protocol'
+import { isKeyPart, type StreamId, type StreamPartId } from '@runnel/protocol'
 import { z } from 'zod'
 import type { MessageStore } from './store/message-store.ts'
 
@@ -23,6 +23,8 @@ export interface RetentionOptions extends Retention {
 }
 
 const msPerDay = 24 * 3_600_000
+/** A cursor that a later one replaces stays so long: whoever published it may be asking whether it is stored. */
+const replacedKeptMs = 60_000
 
 /** What a stream's metadata may say: anybody's text until checked. */
 const metadataSchema = z.object({
@@ -86,10 +88,13 @@ export async function pruneAll(
     if (signal.aborted) break
     const retention = await retentionOf(streamPartId)
     const olderThanMs = oldestKeptMs(retention, nowMs()) || undefined
-    if (olderThanMs === undefined && retention.maxBytes === undefined) continue
     const { maxBytes, notBeforeMs: fromMs } = retention
+    const replacedBeforeMs = isKeyPart(streamPartId) ? nowMs() - replacedKeptMs : undefined
+    if (olderThanMs === undefined && maxBytes === undefined && replacedBeforeMs === undefined) continue
     const values = { fromMs, maxKeys: maxValuesOf(streamPartId) }
-    const { batches, bytes } = await store.prune(streamPartId, { olderThanMs, maxBytes, values })
+    const { batches, bytes } = await store.prune(streamPartId, {
+      ...{ olderThanMs, maxBytes, values, replacedBeforeMs },
+    })
     pruned.batches += batches
     pruned.bytes += bytes
   }

@@ -1,6 +1,7 @@
 import type { Gap } from '@runnel/network'
 import {
   compareRefs,
+  placeBefore,
   placeOf,
   type MessageChain,
   type MessageRef,
@@ -11,7 +12,6 @@ import type { BatchCheck } from './batch-check.ts'
 import type { BatchMerge, Candidate } from './merge.ts'
 import type { OpenSources } from './open-sources.ts'
 import type { PartSources } from './part-sources.ts'
-import { placeBefore } from './selection.ts'
 import { StorageSource, type SourceModules } from './storage-source.ts'
 import type { WantedRange } from './wanted-range.ts'
 

@@ -1,13 +1,7 @@
+import { placeBefore } from '@runnel/protocol'
 import { describe, expect, it } from 'vitest'
 import { at, identityOf, streamId } from './batches.testkit.ts'
-import {
-  firstPlace,
-  historyOf,
-  lastPlace,
-  placeBefore,
-  toSelection,
-  type HistorySelection,
-} from './selection.ts'
+import { firstPlace, historyOf, lastPlace, toSelection, type HistorySelection } from './selection.ts'
 
 const stream = { id: streamId, partitions: 3, metadata: '', trackers: [], createdMs: 0 }
 

@@ -100,10 +100,3 @@ export function toPlace(place: HistoryPlace, name: string, edge: MessageRef): Me
 
 const isWhole = (value: unknown, max: number): boolean =>
   Number.isInteger(value) && Number(value) >= 0 && Number(value) <= max
-
-/** The place just before `place`. */
-export function placeBefore({ timestamp, sequenceNumber }: MessageRef): MessageRef {
-  if (sequenceNumber > 0) return { timestamp, sequenceNumber: sequenceNumber - 1 }
-  if (timestamp > 0) return { timestamp: timestamp - 1, sequenceNumber: lastPlace.sequenceNumber }
-  return firstPlace
-}

@@ -13,7 +13,6 @@ import type { ActingUser } from '../identity/acting-user.ts'
 export interface LoneMessage {
   readonly chain: MessageChain
   readonly place: MessageRef
-  readonly previous?: MessageRef | undefined
   readonly content: Uint8Array
 }
 
@@ -25,11 +24,11 @@ export interface LoneModules {
 
 /** Signs bytes as the only message of a batch, in the clear, and floods it at once. Throws LIMIT_EXCEEDED, and what the node throws. */
 export function publishAlone(
-  { chain, place, previous, content }: LoneMessage,
+  { chain, place, content }: LoneMessage,
   { node, user, crypto }: LoneModules,
 ): void {
   const message = {
-    ...{ ...place, previous, contentType: ContentType.binary },
+    ...{ ...place, previous: undefined, contentType: ContentType.binary },
     ...{ encryptionType: EncryptionType.none, groupKeyId: '', content },
   }
   node.publish(buildBatch({ chain, messages: [message] }, crypto, user.signer).bytes)

@@ -60,9 +60,11 @@ describe('what is beside the messages of a stream', () => {
     const places = [part.publish('~p', bytes('')), part.publish('~r', bytes(''))]
     const nowMs = world.clock.now()
     expect(places.map(({ timestamp }) => timestamp)).toEqual([nowMs, nowMs + 1])
-    const previous = { timestamp: nowMs + 1_000, sequenceNumber: 3 }
-    expect(part.publish('@c', bytes(''), { previous }).timestamp).toBe(nowMs + 1_001)
-    expect(lastMessage().previous).toEqual(previous)
+    const after = { timestamp: nowMs + 1_000, sequenceNumber: 3 }
+    expect(part.publish('@c', bytes(''), { after, sequenceNumber: 7 })).toMatchObject({
+      ...{ timestamp: nowMs + 1_001, sequenceNumber: 7 },
+    })
+    expect(lastMessage()).toMatchObject({ previous: undefined, sequenceNumber: 7 })
   })
 
   it('is no key record to a client that knows of nothing else, and not heard when it is one', () => {

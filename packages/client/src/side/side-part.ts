@@ -27,6 +27,12 @@ export interface SideMessage {
   readonly content: Uint8Array
 }
 
+/** Where a message is to come in its chain. */
+export interface SidePlace {
+  readonly after?: MessageRef | undefined
+  readonly sequenceNumber?: number | undefined
+}
+
 export type SideListener = (message: SideMessage) => void
 
 export interface SidePartModules {
@@ -81,12 +87,13 @@ export class SidePart {
 
   /**
    * Joins, signs a message of the user and floods it. Chain ids begin with one of `sideChains`. Its time is later than that of any that this
-   * client published here, and than `previous`. Returns its place, to wait until it is stored.
+   * client published here, and than `after`. Other processes of the user that write to the same chain give a `sequenceNumber` of their own,
+   * so that no two take the same place. Returns its place, to wait until it is stored.
    */
   publish(
     messageChainId: string,
     content: Uint8Array,
-    { previous }: { readonly previous?: MessageRef | undefined } = {},
+    { after, sequenceNumber = 0 }: SidePlace = {},
   ): MessagePlace {
     this.join()
     const { user, clock } = this.#modules
@@ -96,12 +103,11 @@ export class SidePart {
       publisherId: user.userId,
       messageChainId,
     }
-    const timestamp = this.#times.next(clock.now(), previous)
-    const place = { timestamp, sequenceNumber: 0 }
+    const place = { timestamp: this.#times.next(clock.now(), after), sequenceNumber }
     const bytes = new Uint8Array(1 + content.length)
     bytes[0] = sideByte
     bytes.set(content, 1)
-    publishAlone({ chain, place, previous, content: bytes }, this.#modules)
+    publishAlone({ chain, place, content: bytes }, this.#modules)
     return { ...chain, ...place }
   }
 
@@ -126,8 +132,8 @@ export class SidePart {
 export class SideTimes {
   #lastMs = 0
 
-  next(nowMs: number, previous?: MessageRef): number {
-    this.#lastMs = Math.max(nowMs, this.#lastMs + 1, (previous?.timestamp ?? 0) + 1)
+  next(nowMs: number, after?: MessageRef): number {
+    this.#lastMs = Math.max(nowMs, this.#lastMs + 1, (after?.timestamp ?? 0) + 1)
     return this.#lastMs
   }
 }

@@ -2,6 +2,7 @@ import type { StreamId, StreamMessage } from '@runnel/protocol'
 import { checkOptions } from '../options.ts'
 import { requirePermission } from '../permission.ts'
 import { Presences, type PresencesModules } from '../presence/presences.ts'
+import { Readers, type ReadersModules } from '../reader/readers.ts'
 import { Requester, type RequesterModules } from '../request/requester.ts'
 import {
   Responder,
@@ -16,13 +17,15 @@ import { SideParts, type SidePartModules } from './side-part.ts'
 export type SideServicesModules = SidePartModules &
   Omit<PresencesModules, 'sides'> &
   Omit<RequesterModules, 'sides' | 'responds'> &
-  Omit<ResponderModules, 'sides'>
+  Omit<ResponderModules, 'sides'> &
+  Omit<ReadersModules, 'sides'>
 
 /** What goes beside the messages of streams. A page loads it when it first uses some of it. */
 export class SideServices {
   readonly parts: SideParts
   readonly presences: Presences
   readonly requester: Requester
+  readonly readers: Readers
   readonly #responder: Responder
   readonly #modules: SideServicesModules
 
@@ -33,6 +36,7 @@ export class SideServices {
     this.parts = sides
     this.presences = new Presences({ ...modules, sides })
     this.requester = new Requester({ ...modules, sides, responds: (streamId) => responder.isIn(streamId) })
+    this.readers = new Readers({ ...modules, sides })
     this.#responder = responder
   }
 

@@ -3,6 +3,7 @@ import {
   compareRefs,
   isRunnelError,
   laterPlace,
+  placeBefore,
   placeOf,
   type MessageChain,
   type MessageRef,
@@ -12,7 +13,7 @@ import {
 import { clientError } from '../errors.ts'
 import type { HistorySource } from '../resend/history-source.ts'
 import type { PartPlan } from '../resend/part-sources.ts'
-import { lastPlace, placeBefore, type History } from '../resend/selection.ts'
+import { lastPlace, type History } from '../resend/selection.ts'
 import { ChainHeads, keyOfChain } from './chain-heads.ts'
 import { LiveBuffer, type DroppedStretch } from './live-buffer.ts'
 import { RecentMessages } from './recent-messages.ts'

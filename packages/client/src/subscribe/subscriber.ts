@@ -272,6 +272,7 @@ export class Subscriber {
     }
     const streamPartIds = partitions.map((partition) => toStreamPartId(stream.id, partition))
     const leave = inbox.enter()
+    const releases: (() => void)[] = []
     const subscription: QueuedSubscription = new QueuedSubscription(
       {
         streamId: stream.id,
@@ -312,7 +313,7 @@ export class Subscriber {
       this.#byStreamPart.set(id, (this.#byStreamPart.get(id) ?? new Set()).add(subscription))
     // After it is listed: what the node delivers while joining is not to be missed.
     const { fillGaps = true } = options
-    const releases = partitions.map((partition) => parts.join(stream, partition, { fillGaps }))
+    for (const partition of partitions) releases.push(parts.join(stream, partition, { fillGaps }))
     return subscription
   }
 

@@ -1,5 +1,6 @@
 import { createClient, type RunnelClient } from '@runnel/client'
 import { resolveReadingKey } from '../keys/reading-keys.ts'
+import { nodeError } from '../errors.ts'
 import { requireUserKey, resolveUser } from '../keys/resolve-user.ts'
 import { tellOfClock } from '../watch-clock.ts'
 import type { UserArguments } from './common-options.ts'
@@ -10,6 +11,8 @@ import { watchTrackers, type TrackerWatch } from './tracker-watch.ts'
 export interface WithClientOptions {
   /** Refuse to start without the key of a user, rather than make one up or act under a delegation. */
   readonly needsKey?: boolean
+  /** Refuse to start without a user, rather than make one up: what it does is kept under its name. */
+  readonly needsUser?: boolean
 }
 
 /**
@@ -18,11 +21,12 @@ export interface WithClientOptions {
  */
 export async function withClient<T>(
   { network, key, as, 'reading-key': readingKeyFile }: Partial<UserArguments>,
-  { needsKey = false }: WithClientOptions,
+  { needsKey = false, needsUser = false }: WithClientOptions,
   work: (client: RunnelClient, trackers: TrackerWatch) => Promise<T>,
 ): Promise<T> {
   const sources = { as, key, env: process.env }
   const user = needsKey ? requireUserKey(sources) : resolveUser(sources)
+  if (needsUser && user === undefined) throw nodeError('KEY_REQUIRED')
   const source = readNetwork(network)
   const clock = tellOfClock(source)
   try {

@@ -9,6 +9,10 @@ const loaders: Readonly<Record<string, () => Promise<readonly Command[]>>> = {
   request: async () => [(await import('./request.ts')).request],
   respond: async () => [(await import('./respond.ts')).respond],
   presence: async () => [(await import('./presence.ts')).presence],
+  reader: async () => [
+    (await import('./reader-show.ts')).readerShow,
+    (await import('./reader-reset.ts')).readerReset,
+  ],
   resend: async () => [
     (await import('./resend-last.ts')).resendLast,
     (await import('./resend-from.ts')).resendFrom,

@@ -11,6 +11,7 @@ import { withClient } from '../cli/with-client.ts'
 import { nodeError } from '../errors.ts'
 import { formatMessage } from './format-message.ts'
 import { formatOptions, historyOf } from './resend-options.ts'
+import { readDurably, readerStart, requireReaderOptions } from './subscribe-reader.ts'
 
 /** So long it may take to find neighbours before a person is told that there are none. */
 const aloneMs = 2_000
@@ -40,6 +41,17 @@ export const subscribe = defineCommand({
       requiresArg: true,
       describe: 'Only this partition; may be repeated; default: all',
     },
+    reader: {
+      type: 'string',
+      requiresArg: true,
+      describe: 'Go on where the reader of this name was; storage nodes keep where that is',
+    },
+    group: { type: 'boolean', describe: 'Share the messages with others that read with the same name' },
+    start: {
+      type: 'string',
+      requiresArg: true,
+      describe: 'Where a new reader begins: first (default), new, or a time',
+    },
     ...formatOptions,
   },
   examples: [
@@ -50,9 +62,13 @@ export const subscribe = defineCommand({
       'All streams below, also later ones, with their ids',
     ],
     ['subscribe 0xowner/lobby --network network.json --last 100', 'The last hundred, and those to come'],
+    [
+      'subscribe 0xowner/jobs --reader billing --group --key my.key',
+      'A share of the jobs, each at least once',
+    ],
   ],
   epilogue:
-    'Messages from now on; with --last or --from first those that storage nodes have, without a gap between. Of 0xowner/path/# it prints {"streamId": …, "content": …}. Bytes are printed as {"base64": …}. Ends with 0 on SIGINT, or when the reader of its output goes away.',
+    'Messages from now on; with --last or --from first those that storage nodes have, without a gap between. Of 0xowner/path/# it prints {"streamId": …, "content": …}. Bytes are printed as {"base64": …}. With --reader a message counts as done when its line is written; what was not is printed again. Ends with 0 on SIGINT, or when the reader of its output goes away.',
   run: async (args) => {
     const {
       stream,
@@ -61,6 +77,9 @@ export const subscribe = defineCommand({
       last,
       from,
       partition,
+      reader,
+      group = false,
+      start,
       raw = false,
       meta = false,
       ...network
@@ -72,13 +91,19 @@ export const subscribe = defineCommand({
     }
     const durationMs = duration === undefined ? undefined : parseDurationMs(duration, 'for')
     const resend = historyOf(last, from)
+    requireReaderOptions(reader, { group, start, others: [last, from, partition] })
+    const begin = readerStart(start ?? 'first')
     const stop = listenForStop()
     const output = standardOutput()
-    await withClient(network, {}, async (client, trackers) => {
+    await withClient(network, { needsUser: reader !== undefined }, async (client, trackers) => {
       const streamId = streamOf(client)
       void tellOfEnd(client)
       if (isPrefix) void tellOfPrefix(client)
       else void tellOfRevocation(client, streamId)
+      if (reader !== undefined) {
+        const how = { name: reader, group, start: begin, raw, meta, count, durationMs, signal: stop.signal }
+        return readDurably(client, streamId, how, output)
+      }
       let missing = 0
       const subscription = await client.subscribe(streamId, {
         ...{ raw, resend, partitions: partition },

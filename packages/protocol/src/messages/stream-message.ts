@@ -20,6 +20,13 @@ export function laterPlace(a: MessageRef | undefined, b: MessageRef): MessageRef
   return a === undefined || compareRefs(a, b) < 0 ? b : a
 }
 
+/** The place just before `place`; the first one has none, and is given back. */
+export function placeBefore({ timestamp, sequenceNumber }: MessageRef): MessageRef {
+  if (sequenceNumber > 0) return { timestamp, sequenceNumber: sequenceNumber - 1 }
+  if (timestamp > 0) return { timestamp: timestamp - 1, sequenceNumber: 2 ** 32 - 1 }
+  return { timestamp, sequenceNumber }
+}
+
 /** Just the place: a message would keep its bytes alive. */
 export function placeOf({ timestamp, sequenceNumber }: MessageRef): MessageRef {
   return { timestamp, sequenceNumber }

@@ -469,6 +469,25 @@ export function testMessageStore(
       expect(await read({ streamPartId: partOf(1) })).toEqual(hexOf([elsewhere]))
     })
 
+    it('deletes cursors that a later one replaces, and no other chain of the key part', async () => {
+      const keys = partOf(keyPartition)
+      const cursorOf = (publisher: number, name: string, time: number) =>
+        batchOf(chainOf(name, nodeId(publisher), keyPartition), [at(time)])
+      const cursors = [10, 20, 30].flatMap((time) => [cursorOf(1, '@c0', time), cursorOf(2, '@c0', time)])
+      const others = [10, 20].flatMap((time) => [cursorOf(1, 'n', time), cursorOf(1, 'A', time)])
+      const lone = cursorOf(1, '@c1', 5)
+      await store.append([...cursors, ...others, lone])
+      expect((await store.prune(keys, {})).batches).toBe(0)
+      expect((await store.prune(keys, { replacedBeforeMs: 20 })).batches).toBe(2)
+      const { batches, bytes } = await store.prune(keys, { replacedBeforeMs: 1_000 })
+      expect([batches, bytes]).toEqual([2, 2 * (cursors[2]?.bytes.length ?? 0)])
+      const left = await readAll(store, { streamPartId: keys })
+      expect(left.map(hex).toSorted()).toEqual(sorted(...cursors.slice(4), ...others, lone))
+      expect((await store.prune(keys, { replacedBeforeMs: 1_000 })).batches).toBe(0)
+      const usage = await store.usage()
+      expect(usage.find(({ streamPartId }) => streamPartId === keys)?.batches).toBe(7)
+    })
+
     const valuesOf = async (key?: number, maxBytes = 1e6) => {
       const found: string[] = []
       const tag = key === undefined ? undefined : tagOf(key)

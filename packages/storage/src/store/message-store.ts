@@ -32,6 +32,8 @@ export interface PruneLimits {
   readonly maxBytes?: number | undefined
   /** Default: none stay. */
   readonly values?: KeptValues | undefined
+  /** Of chains of cursors (`sideChains`), batches whose messages are all from before and that a later one of their chain replaces. Default: all stay. */
+  readonly replacedBeforeMs?: number | undefined
 }
 
 /** The newest messages of a stream part. */

@@ -216,14 +216,15 @@ export class CassandraStore implements MessageStore {
 
   prune(
     streamPartId: StreamPartId,
-    { olderThanMs, maxBytes, values }: PruneLimits,
+    { olderThanMs, maxBytes, values, replacedBeforeMs }: PruneLimits,
   ): Promise<{ readonly batches: number; readonly bytes: number }> {
     return this.#do(async ({ client, totals }) => {
       const partitions = this.#partitions(streamPartId)
       const stored = maxBytes === undefined ? 0 : (await totals.of(streamPartId, partitions)).bytes
       const modules = { client, keyspace: this.#options.keyspace, partitions, now: this.#now }
       const excessBytes = stored - (maxBytes ?? 0)
-      const pruned = await pruneBatches(modules, streamPartId, { olderThanMs, excessBytes, values })
+      const limits = { olderThanMs, excessBytes, values, replacedBeforeMs }
+      const pruned = await pruneBatches(modules, streamPartId, limits)
       await forgetDelegations(modules, streamPartId)
       return pruned
     })

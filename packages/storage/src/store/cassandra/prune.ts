@@ -1,5 +1,5 @@
 import type { Client } from 'cassandra-driver'
-import type { StreamPartId } from '@runnel/protocol'
+import { sideChains, type StreamPartId } from '@runnel/protocol'
 import type { PruneLimits } from '../message-store.ts'
 import { firstRef, lastRef } from '../last-messages.ts'
 import { listBucket } from './append.ts'
@@ -21,7 +21,7 @@ export interface PruneModules {
 const maxPrunedAtOnce = 1000
 const options = { prepare: true, isIdempotent: true }
 
-/** Deletes batches that end before `olderThanMs`, and then the oldest until `excessBytes` are gone. */
+/** Deletes cursors that are replaced, batches that end before `olderThanMs`, and then the oldest until `excessBytes` are gone. */
 export async function pruneBatches(
   modules: PruneModules,
   part: StreamPartId,
@@ -29,7 +29,8 @@ export async function pruneBatches(
     olderThanMs = 0,
     excessBytes,
     values,
-  }: Pick<PruneLimits, 'olderThanMs' | 'values'> & { readonly excessBytes: number },
+    replacedBeforeMs,
+  }: Pick<PruneLimits, 'olderThanMs' | 'values' | 'replacedBeforeMs'> & { readonly excessBytes: number },
 ): Promise<{ batches: number; bytes: number }> {
   const total = { batches: 0, bytes: 0 }
   const { client, keyspace } = modules
@@ -48,6 +49,9 @@ export async function pruneBatches(
     total.bytes += batch.size
     if (doomed.length === maxPrunedAtOnce) await deleteThem()
   }
+  if (replacedBeforeMs !== undefined)
+    for await (const batch of replacedCursors(modules.partitions, replacedBeforeMs)) await doom(batch)
+  await deleteThem()
   for await (const batch of modules.partitions.overlapping({ from: firstRef, to: lastRef })) {
     const isOver = total.bytes < excessBytes
     if (!isOver && batch.firstTime >= olderThanMs) break
@@ -61,6 +65,18 @@ export async function pruneBatches(
   }
   await deleteThem()
   return total
+}
+
+/** Of each chain of cursors all that a later one replaces. */
+async function* replacedCursors(partitions: Partitions, beforeMs: number): AsyncGenerator<StoredBatch> {
+  const newest = new Map<string, StoredBatch>()
+  for await (const batch of partitions.overlapping({ from: firstRef, to: lastRef })) {
+    if (!batch.name.startsWith(sideChains.cursor)) continue
+    const name = `${batch.publisher} ${batch.name}`
+    const before = newest.get(name)
+    newest.set(name, batch)
+    if (before !== undefined && before.lastTime < Math.min(beforeMs, batch.lastTime)) yield before
+  }
 }
 
 type Bucket = Pick<StoredBatch, 'level' | 'bucket'>

@@ -2,6 +2,7 @@ import type Database from 'better-sqlite3'
 import {
   contradictionOf,
   decodeBatch,
+  sideChains,
   toStreamPartId,
   type MessageBatch,
   type StreamPartId,
@@ -88,8 +89,10 @@ export class BatchWriter {
     })
   }
 
-  prune({ streamPartId, values, ...limits }: PruneRequest): Pruned {
+  prune({ streamPartId, values, replacedBeforeMs = 0, ...limits }: PruneRequest): Pruned {
     return this.#transaction(() => {
+      const replaced = this.#statements.replacedCursors.all(streamPartId, replacedBeforeMs)
+      for (const entry of replaced) this.#delete(entry)
       const part = this.#statements.part.get(streamPartId)
       if (part === undefined) return { batches: 0, bytes: 0, complete: true }
       if (values !== undefined) this.#newest.trim(part.id, values)
@@ -97,7 +100,12 @@ export class BatchWriter {
       for (const entry of doomed) this.#delete(entry)
       this.#forgetDelegations(part.id)
       this.#forgetEmpty(doomed)
-      return { batches: doomed.length, bytes: doomed.reduce((sum, { bytes }) => sum + bytes, 0), complete }
+      const gone = [...replaced, ...doomed]
+      return {
+        batches: gone.length,
+        bytes: gone.reduce((sum, { bytes }) => sum + bytes, 0),
+        complete: complete && replaced.length < maxPrunedAtOnce,
+      }
     })
   }
 
@@ -283,6 +291,9 @@ function missing(what: string): never {
   throw new StoreError('STORE_CORRUPT', `${what} is missing`)
 }
 
+/** The names of chains of cursors come before this. */
+const afterCursors = String.fromCharCode(sideChains.cursor.charCodeAt(0) + 1)
+
 const entryKey = `scope = ? AND level = ? AND first_time = ? AND first_number = ?
   AND last_time = ? AND last_number = ? AND chain = ?`
 
@@ -326,6 +337,14 @@ function prepare(database: Database.Database) {
     deleteBatch: database.prepare('DELETE FROM batch WHERE id = ?'),
     deleteEmptyChain: database.prepare('DELETE FROM chain WHERE id = ? AND batches = 0'),
     deleteEmptyScope: database.prepare('DELETE FROM scope WHERE id = ? AND batches = 0'),
+    replacedCursors: database.prepare<[string, number], Entry>(
+      `SELECT e.first_time AS firstTime, e.first_number AS firstNumber, e.last_time AS lastTime,
+         e.last_number AS lastNumber, e.chain, e.messages, e.bytes, e.batch
+       FROM scope s JOIN chain c ON c.publisher_scope = s.id JOIN entry e ON e.scope = s.id AND e.chain = c.id
+       WHERE s.part = ? AND c.name >= '${sideChains.cursor}' AND c.name < '${afterCursors}' AND c.batches > 1
+         AND e.last_time < c.newest AND e.last_time < ?
+       LIMIT ${maxPrunedAtOnce}`,
+    ),
     setMark: database.prepare('INSERT OR REPLACE INTO mark VALUES (?, ?)'),
   }
 }

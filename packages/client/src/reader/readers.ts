@@ -1,0 +1,234 @@
+import {
+  ciphers,
+  chainTagOf,
+  limits,
+  readerIdOf,
+  toNodeId,
+  type NodeId,
+  type Random,
+  type ReaderCursor,
+  type StreamId,
+} from '@runnel/protocol'
+import { LRU } from 'tiny-lru'
+import { throwIfAborted } from '../deadline.ts'
+import { requirePermission } from '../permission.ts'
+import type { StreamInfo } from '../registry/ports.ts'
+import { resend, type ResendModules } from '../resend/resend.ts'
+import type { StorageWaiter } from '../resend/wait-for-storage.ts'
+import type { SidePart, SideParts } from '../side/side-part.ts'
+import type { Message } from '../subscribe/message.ts'
+import type { Subscriber } from '../subscribe/subscriber.ts'
+import { Progress } from './core/progress.ts'
+import { ReaderCore } from './core/reader-core.ts'
+import { Share } from './core/share.ts'
+import { CursorStore } from './cursor-store.ts'
+import { DurableReader, type DurableReaderModules } from './durable-reader.ts'
+import { Group } from './group.ts'
+import { readerLimits } from './limits.ts'
+import {
+  checkedName,
+  checkedReader,
+  startMs,
+  type ReaderOptions,
+  type ReaderStart,
+} from './reader-options.ts'
+
+export interface ReadersModules extends ResendModules {
+  readonly nodeId: NodeId
+  readonly random: Random
+  readonly sides: SideParts
+  readonly subscriber: Pick<Subscriber, 'subscribe'>
+  readonly waiter: Pick<StorageWaiter, 'wait'>
+}
+
+/** What is stored of a reader. */
+export interface StoredReader {
+  readonly name: string
+  /** Everything with an earlier timestamp is done. */
+  readonly doneBeforeMs: number
+  /** Message chains of which something later is done. */
+  readonly chains: number
+}
+
+/** The durable readers of one client. */
+export class Readers {
+  readonly #modules: ReadersModules
+  readonly #open = new Set<DurableReader>()
+
+  constructor(modules: ReadersModules) {
+    this.#modules = modules
+  }
+
+  async open(streamId: StreamId, options: ReaderOptions): Promise<DurableReader> {
+    const checked = checkedReader(options)
+    const { signal } = options
+    throwIfAborted(signal)
+    const stream = await requirePermission('subscribe', streamId, this.#modules)
+    const { sides, history, clock, nodeId } = this.#modules
+    const side = sides.open(stream)
+    const ending = new AbortController()
+    const begun = signal === undefined ? history.closing : AbortSignal.any([signal, history.closing])
+    try {
+      const store = this.#storeOf(checked.name, side)
+      // First, so that what is written meanwhile is heard.
+      await side.waitForNeighbour(begun)
+      const stored = joined(await store.load(begun))
+      const cursor = stored ?? { generation: 0, floorMs: startMs(checked.start, clock.now()), chains: [] }
+      const share = new Share(nodeId, checked.spread)
+      const core = this.#coreOf(cursor, checked, share)
+      const reader: DurableReader = new DurableReader(
+        { ...checked, streamId, isNew: stored === undefined },
+        {
+          ...this.#feedModules(stream, options, ending.signal),
+          ...{ clock, core, share, store, ending, listeners: options },
+          tagOf: tags(),
+          groupOf: checked.group
+            ? (onChange) =>
+                new Group(this.#idOf(streamId, checked.name), {
+                  ...this.#modules,
+                  ...this.#self,
+                  side,
+                  onChange,
+                })
+            : undefined,
+          say: (news) => this.#modules.status.emit({ type: 'reader', streamId, name: checked.name, ...news }),
+          onClosed: () => {
+            signal?.removeEventListener('abort', onAbort)
+            this.#open.delete(reader)
+            sides.close(side)
+          },
+        },
+      )
+      const onAbort = () => void reader.close()
+      this.#open.add(reader)
+      void this.#watchRight(reader, ending.signal)
+      signal?.addEventListener('abort', onAbort, { once: true })
+      await reader.start(begun).catch(async (error: unknown) => {
+        await reader.close()
+        throwIfAborted(signal)
+        throw error
+      })
+      return reader
+    } catch (error) {
+      sides.close(side)
+      throw error
+    }
+  }
+
+  /** Permissions change with the registry. */
+  async #watchRight(reader: DurableReader, signal: AbortSignal): Promise<void> {
+    const statuses = this.#modules.status.listen()
+    signal.addEventListener('abort', () => void statuses.return?.(), { once: true })
+    for await (const { type } of statuses) if (type === 'registry') await reader.checkRight()
+  }
+
+  /** What storage nodes have of a reader; undefined where they have nothing. */
+  async show(streamId: StreamId, name: string): Promise<StoredReader | undefined> {
+    return this.#with(streamId, name, async (store) => {
+      const cursor = joined(await store.load(this.#modules.history.closing))
+      return cursor && { name, doneBeforeMs: cursor.floorMs, chains: cursor.chains.length }
+    })
+  }
+
+  /** Puts a reader elsewhere: one that runs goes on from there. */
+  async reset(streamId: StreamId, name: string, start: ReaderStart): Promise<void> {
+    await this.#with(streamId, name, async (store, side) => {
+      const { history, clock } = this.#modules
+      const floorMs = startMs(start, clock.now())
+      await side.waitForNeighbour(history.closing)
+      const known = joined(await store.load(history.closing))
+      const generation = (known?.generation ?? 0) + 1
+      await store.write({ generation, floorMs, chains: [] }, 0, history.closing)
+    })
+  }
+
+  /** Has every reader store what was acknowledged, and ends it. */
+  async close(): Promise<void> {
+    await Promise.all([...this.#open].map((reader) => reader.close()))
+  }
+
+  async #with<R>(
+    streamId: StreamId,
+    name: string,
+    work: (store: CursorStore, side: SidePart) => Promise<R>,
+  ): Promise<R> {
+    checkedName(name)
+    const { sides } = this.#modules
+    const side = sides.open(await requirePermission('subscribe', streamId, this.#modules))
+    try {
+      return await work(this.#storeOf(name, side), side)
+    } finally {
+      sides.close(side)
+    }
+  }
+
+  get #self(): { readonly userId: NodeId } {
+    return { userId: this.#modules.user.userId }
+  }
+
+  #idOf(streamId: StreamId, name: string): Uint8Array {
+    return readerIdOf(ciphers, streamId, name)
+  }
+
+  #storeOf(name: string, side: SidePart): CursorStore {
+    const sequenceNumber = Math.floor(this.#modules.random.next() * 2 ** 32)
+    const readerId = this.#idOf(side.stream.id, name)
+    return new CursorStore({ readerId, sequenceNumber }, { ...this.#modules, ...this.#self, side })
+  }
+
+  #coreOf(
+    cursor: ReaderCursor,
+    options: ReturnType<typeof checkedReader>,
+    share: Share,
+  ): ReaderCore<Message> {
+    const { maxReaderChains: maxChains } = readerLimits
+    return new ReaderCore<Message>(
+      cursor,
+      { ...options, maxChains, maxRanges: limits.maxCursorRanges },
+      { isMine: (message, tag) => share.isMine(message, tag) },
+    )
+  }
+
+  #feedModules(
+    { id }: StreamInfo,
+    { raw, schema }: ReaderOptions,
+    signal: AbortSignal,
+  ): Pick<DurableReaderModules, 'read' | 'subscribe' | 'checkRight'> {
+    const { subscriber } = this.#modules
+    return {
+      read: (selection, listeners) =>
+        resend(
+          id,
+          selection,
+          listeners === undefined ? { raw: true, signal } : { raw, schema, signal, ...listeners },
+          this.#modules,
+        ),
+      subscribe: (options) => subscriber.subscribe(id, { raw, schema, signal, ...options }, undefined),
+      checkRight: async () => void (await requirePermission('subscribe', id, this.#modules)),
+    }
+  }
+}
+
+/** What several members stored, together; undefined where there is nothing. */
+function joined(cursors: readonly ReaderCursor[]): ReaderCursor | undefined {
+  if (cursors.length === 0) return undefined
+  const generation = Math.max(...cursors.map((cursor) => cursor.generation))
+  const progress = new Progress({ floorMs: 0, chains: [] })
+  for (const cursor of cursors) if (cursor.generation === generation) progress.join(cursor)
+  return progress.cursor(generation, Infinity).cursor
+}
+
+/** Chains whose tags are remembered. */
+const maxKnownTags = 10_000
+
+/** A tag takes a hash: one for each chain, and not for each message. */
+function tags(): DurableReaderModules['tagOf'] {
+  const known = new LRU<string>(maxKnownTags)
+  return ({ partition, publisherId, messageChainId }) => {
+    const key = `${partition} ${publisherId} ${messageChainId}`
+    const tag =
+      known.get(key) ?? chainTagOf(ciphers, { partition, publisherId: toNodeId(publisherId), messageChainId })
+    known.set(key, tag)
+    return tag
+  }
+}

@@ -1,0 +1,33 @@
+import { defineCommand } from '../cli/command.ts'
+import { userOptions } from '../cli/common-options.ts'
+import { printResult } from '../cli/output.ts'
+import { streamArgument, streamPositional } from '../cli/stream-argument.ts'
+import { withClient } from '../cli/with-client.ts'
+import { namePositional } from './reader-show.ts'
+import { readerStart } from './subscribe-reader.ts'
+
+export const readerReset = defineCommand({
+  name: 'reader reset',
+  describe: 'Put a durable reader of the user elsewhere in a stream',
+  positionals: { stream: streamPositional, name: namePositional },
+  options: {
+    ...userOptions,
+    start: {
+      type: 'string',
+      requiresArg: true,
+      default: 'first',
+      describe: 'first, new, or a time: ISO 8601, Unix milliseconds, or -10m',
+    },
+  },
+  examples: [['reader reset 0xowner/lobby billing --start -1h --key my.key', 'Reads the last hour again']],
+  epilogue: 'Processes that read with that name go on from there. Ends when a storage node has it.',
+  run: async ({ stream, name, start, json, ...network }) => {
+    const streamOf = streamArgument(stream)
+    const from = readerStart(start)
+    await withClient(network, { needsUser: true }, async (client) => {
+      const streamId = streamOf(client)
+      await client.resetReader(streamId, name, from)
+      printResult({ streamId, name }, json, [`${name} reads ${streamId} from there`])
+    })
+  },
+})

@@ -1,0 +1,34 @@
+import { defineCommand } from '../cli/command.ts'
+import { userOptions } from '../cli/common-options.ts'
+import { printResult } from '../cli/output.ts'
+import { streamArgument, streamPositional } from '../cli/stream-argument.ts'
+import { withClient } from '../cli/with-client.ts'
+
+/** The name of a durable reader. */
+export const namePositional = {
+  describe: 'Name of the reader, as in: subscribe --reader NAME',
+  required: true,
+} as const
+
+export const readerShow = defineCommand({
+  name: 'reader show',
+  describe: 'Print how far a durable reader of the user is in a stream',
+  positionals: { stream: streamPositional, name: namePositional },
+  options: userOptions,
+  examples: [['reader show 0xowner/lobby billing --key my.key', 'What storage nodes have of it']],
+  epilogue:
+    'Everything with an earlier timestamp is done; of so many message chains something later is, too.',
+  run: async ({ stream, name, json, ...network }) => {
+    const streamOf = streamArgument(stream)
+    await withClient(network, { needsUser: true }, async (client) => {
+      const stored = await client.readerState(streamOf(client), name)
+      printResult(
+        stored ?? null,
+        json,
+        stored === undefined
+          ? ['no storage node has a cursor of it']
+          : [`done before  ${new Date(stored.doneBeforeMs).toISOString()}`, `chains       ${stored.chains}`],
+      )
+    })
+  },
+})
