@@ -1,5 +1,6 @@
 import {
   boundsProblem,
+  guestsCapability,
   isSignedByKey,
   latestCapability,
   memoisedRecovery,
@@ -29,7 +30,14 @@ import {
 } from '@runnel/transport'
 import { networkLimits, type NetworkLimits } from './limits.ts'
 import { MembershipTokens } from './membership-tokens.ts'
-import type { Archive, NetworkNode, OnNetworkBack, PublisherPolicy, TrackerDirectory } from './ports.ts'
+import type {
+  Archive,
+  HostsOptions,
+  NetworkNode,
+  OnNetworkBack,
+  PublisherPolicy,
+  TrackerDirectory,
+} from './ports.ts'
 import { NodeRuntime } from './runtime/node-runtime.ts'
 import { softwareVersion } from './version.ts'
 
@@ -49,6 +57,10 @@ export interface NetworkNodeOptions {
   readonly tracing?: boolean
   /** What its trackers are told that it is, and show: lower-case letters, digits and hyphens, at most 16. Default `node`. */
   readonly role?: string
+  /** Makes it a light node, which is in no overlay and forwards nothing. Default: it is a member. */
+  readonly hosts?: HostsOptions | undefined
+  /** Serve light nodes as guests; the limits are among `limits`. Default false. */
+  readonly servesGuests?: boolean
   /** A name for it that its trackers show to everybody: printable ASCII, at most 64. Default: none. */
   readonly name?: string
 }
@@ -109,7 +121,7 @@ export function createNetworkNode(options: NetworkNodeOptions, modules: NetworkN
   const limits = { ...networkLimits, ...options.limits }
   // On links and in batches a node meets the same delegations.
   const credentialCrypto = memoisedRecovery(crypto, limits.maxRememberedSigners)
-  const { tracing = false, role = 'node', name = '' } = options
+  const { tracing = false, role = 'node', name = '', hosts, servesGuests = false } = options
   const { user = identity } = modules
   const tokens =
     user.nodeId === identity.nodeId
@@ -117,8 +129,10 @@ export function createNetworkNode(options: NetworkNodeOptions, modules: NetworkN
       : new MembershipTokens({ nodeId: identity.nodeId }, { identity: user, crypto, clock: modules.clock })
   const about: About = { type: 'about', role, version: softwareVersion, name }
   const runtimeOptions = { limits, dialTimeoutMs, tracing, about }
+  const guests = servesGuests || hosts !== undefined ? [guestsCapability] : []
   return new NodeRuntime(runtimeOptions, {
     ...modules,
+    ...{ hosts, servesGuests },
     verify: modules.verify ?? ((batch, signerId) => verifyBatch(batch, crypto, signerId)),
     chainId: modules.acting?.chainId,
     verifyDelegation: (delegation) => isBelievable(delegation, credentialCrypto),
@@ -128,7 +142,10 @@ export function createNetworkNode(options: NetworkNodeOptions, modules: NetworkN
       const { connectionLimits } = options
       const connection: ConnectionModules = {
         ...{ identity, crypto, credentialCrypto, clock, random, onError },
-        capabilities: [reportsCapability, latestCapability].map((name) => ({ name, required: false })),
+        capabilities: [reportsCapability, latestCapability, ...guests].map((name) => ({
+          name,
+          required: false,
+        })),
         ...(modules.acting === undefined ? {} : { acting: modules.acting }),
         ...(connectionLimits === undefined ? {} : { limits: connectionLimits }),
       }
