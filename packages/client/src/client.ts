@@ -1,4 +1,12 @@
-import type { Archive, NetworkLimits, NetworkNode, PublisherPolicy, TrackerDirectory } from '@runnel/network'
+import type {
+  Archive,
+  HostsOptions,
+  NetworkLimits,
+  NetworkNode,
+  NetworkNodeOptions,
+  PublisherPolicy,
+  TrackerDirectory,
+} from '@runnel/network'
 import {
   ciphers,
   createIdentity,
@@ -7,6 +15,7 @@ import {
   loadCrypto,
   parsePrivateKey,
   toHex,
+  toNodeId,
   type Clock,
   type Crypto,
   type Identity,
@@ -16,7 +25,13 @@ import {
 } from '@runnel/protocol'
 import type { Acting } from '@runnel/transport'
 import { systemClock, systemRandom } from '@runnel/protocol/system'
-import { parseConfig, type ClientConfig, type ParsedClientConfig, type ParsedTransports } from './config.ts'
+import {
+  defaultHostsAtOnce,
+  parseConfig,
+  type ClientConfig,
+  type ParsedClientConfig,
+  type ParsedTransports,
+} from './config.ts'
 import type { ContentStep } from './content/content-step.ts'
 import type { Cards } from './encryption/ports.ts'
 import { Faults } from './faults.ts'
@@ -61,7 +76,10 @@ export interface NodeModules {
 
 /** Makes the node a client embeds. */
 export type CreateNode = (
-  options: { transports: ParsedTransports; limits: Pick<NetworkLimits, 'maxLiveAgeMs'> },
+  options: Pick<NetworkNodeOptions, 'hosts' | 'servesGuests'> & {
+    transports: ParsedTransports
+    limits: Partial<NetworkLimits>
+  },
   modules: NodeModules,
 ) => NetworkNode
 
@@ -125,7 +143,11 @@ export async function openClient(config: ClientConfig, modules: ClientModules): 
     const { transports, maxLiveAgeMs } = parsed
     const archive = new LateArchive()
     node = createNode(
-      { transports, limits: { maxLiveAgeMs } },
+      {
+        transports,
+        ...{ hosts: hostsOf(parsed), servesGuests: parsed.guests.serve },
+        limits: { maxLiveAgeMs, ...guestLimits(parsed) },
+      },
       {
         ...{ identity, isKeyShared: parsed.nodePrivateKey !== undefined },
         ...{ crypto, clock: ownClock, random, publisherPolicy, readerPolicy },
@@ -155,6 +177,25 @@ export async function openClient(config: ClientConfig, modules: ClientModules): 
     await node?.stop()
     await registry.stop()
     throw error
+  }
+}
+
+function hostsOf({ via }: ParsedClientConfig): HostsOptions | undefined {
+  if (via === undefined) return undefined
+  const { hosts, atOnce } = 'hosts' in via ? via : { hosts: via, atOnce: defaultHostsAtOnce }
+  const addresses = hosts.map((host) => {
+    if (typeof host === 'string') return { url: host }
+    return { url: host.url, nodeId: host.nodeId === undefined ? undefined : toNodeId(host.nodeId) }
+  })
+  return { hosts: addresses, atOnce }
+}
+
+function guestLimits({ guests }: ParsedClientConfig): Partial<NetworkLimits> {
+  const { maxGuests, maxStreamParts: maxGuestParts, maxBytesPerS: maxGuestBytesPerS } = guests
+  return {
+    ...(maxGuests === undefined ? {} : { maxGuests }),
+    ...(maxGuestParts === undefined ? {} : { maxGuestParts }),
+    ...(maxGuestBytesPerS === undefined ? {} : { maxGuestBytesPerS }),
   }
 }
 
