@@ -25,12 +25,12 @@ export class GuestTraffic {
     this.#limits = limits
   }
 
-  /** A guest is sent so many bytes. Returns the guest that has to go for it, which may be another one. */
+  /** A guest is sent so many bytes. Returns the guests that have to go for it, mostly one, and mostly another. */
   take(
     guest: { readonly peerId: NodeId; readonly network: string },
     bytes: number,
     nowMs: number,
-  ): NodeId | undefined {
+  ): readonly NodeId[] {
     const { maxGuestBytesPerS, guestWindowMs } = this.#limits
     if (nowMs >= this.#endsMs) {
       this.#networks.clear()
@@ -42,18 +42,20 @@ export class GuestTraffic {
     taken.bytes += bytes
     taken.byGuest.set(guest.peerId, (taken.byGuest.get(guest.peerId) ?? 0) + bytes)
     this.#bytes += bytes
-    return this.#bytes > (maxGuestBytesPerS * guestWindowMs) / 1_000 ? this.#dropHeaviest() : undefined
+    const dropped: NodeId[] = []
+    while (this.#bytes > (maxGuestBytesPerS * guestWindowMs) / 1_000) dropped.push(...this.#dropHeaviest())
+    return dropped
   }
 
   /** Its bytes count no more: what others take now has room. */
-  #dropHeaviest(): NodeId | undefined {
+  #dropHeaviest(): readonly NodeId[] {
     const [heaviest] = [...this.#networks.values()].sort((a, b) => b.bytes - a.bytes)
     const [guest] = [...(heaviest?.byGuest ?? [])].sort(([, a], [, b]) => b - a)
-    if (heaviest === undefined || guest === undefined) return undefined
+    if (heaviest === undefined || guest === undefined) return []
     const [peerId, bytes] = guest
     heaviest.byGuest.delete(peerId)
     heaviest.bytes -= bytes
     this.#bytes -= bytes
-    return peerId
+    return [peerId]
   }
 }

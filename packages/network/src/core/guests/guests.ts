@@ -128,8 +128,7 @@ export class Guests {
     const network = this.#networks.get(peerId)
     if (network === undefined) return
     this.#modules.counters['guests.bytes'] += bytes
-    const victim = this.#traffic.take({ peerId, network }, bytes, nowMs)
-    if (victim !== undefined) this.#leaving.add(victim)
+    for (const victim of this.#traffic.take({ peerId, network }, bytes, nowMs)) this.#leaving.add(victim)
   }
 
   /** Dismisses those that took too much. */

@@ -41,6 +41,7 @@ export class HostChoice {
   readonly #modules: HostChoiceModules
   readonly #hosts: readonly Host[]
   #isNeeded = false
+  #dueMs = Infinity
 
   constructor(
     options: {
@@ -71,13 +72,7 @@ export class HostChoice {
 
   /** When `tick` is due. */
   get dueMs(): number {
-    let dueMs = Infinity
-    if (!this.#isNeeded) return dueMs
-    for (const { state, retryAtMs, sinceMs } of this.#hosts) {
-      if (state === 'idle') dueMs = Math.min(dueMs, retryAtMs)
-      if (state === 'dialling') dueMs = Math.min(dueMs, sinceMs + this.#limits.hostStaggerMs)
-    }
-    return dueMs
+    return this.#dueMs
   }
 
   addressOf(peerId: NodeId): HostAddress | undefined {
@@ -91,9 +86,15 @@ export class HostChoice {
   }
 
   tick(nowMs: number): void {
+    this.#dueMs = Infinity
     if (!this.#isNeeded) return
     this.#dial(nowMs)
     this.#dropSurplus(nowMs)
+    for (const { state, retryAtMs, sinceMs, restsUntilMs } of this.#hosts) {
+      const staleMs = state === 'dialling' ? sinceMs + this.#limits.hostStaggerMs : 0
+      for (const atMs of [retryAtMs, staleMs, restsUntilMs])
+        if (atMs > nowMs) this.#dueMs = Math.min(this.#dueMs, atMs)
+    }
   }
 
   /** Somebody answered at the address. False when the same node was found elsewhere. */
@@ -146,15 +147,18 @@ export class HostChoice {
 
   #dial(nowMs: number): void {
     const { hostStaggerMs } = this.#limits
-    let missing = this.#atOnce
-    for (const { state, sinceMs, restsUntilMs } of this.#hosts) {
-      const isHere = state === 'found' || (state === 'dialling' && nowMs - sinceMs < hostStaggerMs)
-      if (isHere && restsUntilMs <= nowMs) missing--
-    }
+    const here = this.#hosts.filter(
+      ({ state, sinceMs }) => state === 'found' || (state === 'dialling' && nowMs - sinceMs < hostStaggerMs),
+    )
+    let count = here.length
+    let rested = here.filter((host) => restOf(host, nowMs) === 0).length
     const idle = this.#hosts.filter(({ state, retryAtMs }) => state === 'idle' && retryAtMs <= nowMs)
-    // Those that rest only when nobody else is left.
     for (const host of idle.toSorted((a, b) => restOf(a, nowMs) - restOf(b, nowMs))) {
-      if (missing-- <= 0) return
+      const rests = restOf(host, nowMs) > 0
+      // One that rests takes the place of nobody.
+      if ((rests ? count : rested) >= this.#atOnce) continue
+      count++
+      if (!rests) rested++
       Object.assign(host, { state: 'dialling', sinceMs: nowMs })
       this.#modules.find(host.address)
     }
