@@ -1,6 +1,7 @@
 import type {
   Archive,
   HostsOptions,
+  LightOptions,
   NetworkLimits,
   NetworkNode,
   NetworkNodeOptions,
@@ -76,7 +77,7 @@ export interface NodeModules {
 
 /** Makes the node a client embeds. */
 export type CreateNode = (
-  options: Pick<NetworkNodeOptions, 'hosts' | 'servesGuests'> & {
+  options: Pick<NetworkNodeOptions, 'light'> & {
     transports: ParsedTransports
     limits: Partial<NetworkLimits>
   },
@@ -145,7 +146,7 @@ export async function openClient(config: ClientConfig, modules: ClientModules): 
     node = createNode(
       {
         transports,
-        ...{ hosts: hostsOf(parsed), servesGuests: parsed.guests.serve },
+        light: await lightOf(parsed),
         limits: { maxLiveAgeMs, ...guestLimits(parsed) },
       },
       {
@@ -188,6 +189,15 @@ function hostsOf({ via }: ParsedClientConfig): HostsOptions | undefined {
     return { url: host.url, nodeId: host.nodeId === undefined ? undefined : toNodeId(host.nodeId) }
   })
   return { hosts: addresses, atOnce }
+}
+
+/** Loaded where it is used. */
+async function lightOf(parsed: ParsedClientConfig): Promise<LightOptions | undefined> {
+  const hosts = hostsOf(parsed)
+  const servesGuests = parsed.guests.serve
+  if (hosts === undefined && !servesGuests) return undefined
+  const { lightParts: parts } = await import('@runnel/network/light')
+  return { parts, hosts, servesGuests }
 }
 
 function guestLimits({ guests }: ParsedClientConfig): Partial<NetworkLimits> {

@@ -32,7 +32,7 @@ import { networkLimits, type NetworkLimits } from './limits.ts'
 import { MembershipTokens } from './membership-tokens.ts'
 import type {
   Archive,
-  HostsOptions,
+  LightOptions,
   NetworkNode,
   OnNetworkBack,
   PublisherPolicy,
@@ -57,10 +57,8 @@ export interface NetworkNodeOptions {
   readonly tracing?: boolean
   /** What its trackers are told that it is, and show: lower-case letters, digits and hyphens, at most 16. Default `node`. */
   readonly role?: string
-  /** Makes it a light node, which is in no overlay and forwards nothing. Default: it is a member. */
-  readonly hosts?: HostsOptions | undefined
-  /** Serve light nodes as guests; the limits are among `limits`. Default false. */
-  readonly servesGuests?: boolean
+  /** Makes it a light node, or has it serve such nodes. Default: neither. */
+  readonly light?: LightOptions | undefined
   /** A name for it that its trackers show to everybody: printable ASCII, at most 64. Default: none. */
   readonly name?: string
 }
@@ -121,7 +119,7 @@ export function createNetworkNode(options: NetworkNodeOptions, modules: NetworkN
   const limits = { ...networkLimits, ...options.limits }
   // On links and in batches a node meets the same delegations.
   const credentialCrypto = memoisedRecovery(crypto, limits.maxRememberedSigners)
-  const { tracing = false, role = 'node', name = '', hosts, servesGuests = false } = options
+  const { tracing = false, role = 'node', name = '', light } = options
   const { user = identity } = modules
   const tokens =
     user.nodeId === identity.nodeId
@@ -129,10 +127,10 @@ export function createNetworkNode(options: NetworkNodeOptions, modules: NetworkN
       : new MembershipTokens({ nodeId: identity.nodeId }, { identity: user, crypto, clock: modules.clock })
   const about: About = { type: 'about', role, version: softwareVersion, name }
   const runtimeOptions = { limits, dialTimeoutMs, tracing, about }
-  const guests = servesGuests || hosts !== undefined ? [guestsCapability] : []
+  const guests = light?.hosts !== undefined || light?.servesGuests === true ? [guestsCapability] : []
   return new NodeRuntime(runtimeOptions, {
     ...modules,
-    ...{ hosts, servesGuests },
+    light,
     verify: modules.verify ?? ((batch, signerId) => verifyBatch(batch, crypto, signerId)),
     chainId: modules.acting?.chainId,
     verifyDelegation: (delegation) => isBelievable(delegation, credentialCrypto),

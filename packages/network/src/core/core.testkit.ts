@@ -28,6 +28,7 @@ import {
   type StreamMessage,
   type StreamPartId,
 } from '@runnel/protocol'
+import { lightParts } from '../light.ts'
 import { networkLimits, type NetworkLimits } from '../limits.ts'
 import type { Equivocation, Gap, WithheldMessages } from '../ports.ts'
 import type { OverlayEffects } from './overlay-effects.ts'
@@ -198,6 +199,7 @@ export class CoreScript {
         canTakeMore: () => this.canTakeMore,
         isLight: this.isLight,
         servesGuests: this.servesGuests,
+        lightParts,
         networkOf: (peerId) => this.networkOf(peerId),
         hasArchive: this.hasArchive,
       },

@@ -30,6 +30,7 @@ function script(trackersFor = () => [1, 2].map((n) => ({ nodeId: idOf(n), url: u
       hasArchive: false,
       isHost: () => undefined,
       servesGuests: false,
+      lightParts: undefined,
       networkOf: () => '',
     },
   )

@@ -6,7 +6,7 @@ import type { DelegationBook } from './delegations/delegation-book.ts'
 import type { NodeEffect, Owner } from './effects.ts'
 import type { NodeEvent } from './events.ts'
 import type { OverlayEffects } from './overlay-effects.ts'
-import { Hosts, type HostsModules } from './hosts/hosts.ts'
+import type { Hosts, HostsModules } from './hosts/hosts.ts'
 import { Overlay, type OverlayModules } from './overlay.ts'
 import type { StreamPartMap } from './stream-part/stream-part-map.ts'
 import { SignalRoutes } from './tracker-link/signal-routes.ts'
@@ -45,8 +45,11 @@ export class NodeCore {
     const { hosts } = modules
     const isLight = hosts !== undefined
     this.#overlay = new Overlay(options, { ...modules, isLight, effects: this.#overlayEffects() })
-    if (hosts !== undefined)
-      this.#hosts = new Hosts({ ...hosts, limits: options.limits }, this.#hostModules(modules))
+    if (hosts !== undefined && modules.lightParts !== undefined)
+      this.#hosts = new modules.lightParts.Hosts(
+        { ...hosts, limits: options.limits },
+        this.#hostModules(modules),
+      )
     this.#links = new TrackerLinks(options.limits, {
       effects: this.#trackerEffects(),
       trackersFor: (streamPartId) => modules.trackers.trackersFor(streamPartId),
@@ -93,7 +96,7 @@ export class NodeCore {
   }
 
   get guests(): number {
-    return this.#overlay.guests.size
+    return this.#overlay.guests?.size ?? 0
   }
 
   /** Returns the effects in order. Never throws: an error ends the work that threw it, and is itself an effect. */

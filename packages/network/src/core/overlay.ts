@@ -5,6 +5,7 @@ import type {
   Delegation,
   DelegationRef,
   Fetched,
+  GuestAttach,
   Instruction,
   MessageBatch,
   MessageChain,
@@ -29,8 +30,9 @@ import { Fetches } from './gaps/fetches.ts'
 import { GapFiller } from './gaps/gap-filler.ts'
 import { HeadPursuer } from './gaps/head-pursuer.ts'
 import type { LatestBytes } from './latest/latest-batches.ts'
-import { Guests } from './guests/guests.ts'
-import { HostWatch } from './hosts/host-watch.ts'
+import type { LightParts } from '../light.ts'
+import type { Guests } from './guests/guests.ts'
+import type { HostWatch } from './hosts/host-watch.ts'
 import { LatestServer } from './latest/latest-server.ts'
 import { MemberCheck, type MemberCheckModules } from './neighbours/member-check.ts'
 import { Neighbourhood } from './neighbours/neighbourhood.ts'
@@ -60,6 +62,8 @@ export interface OverlayModules
   readonly isLight: boolean
   /** Whether it takes guests. */
   readonly servesGuests: boolean
+  /** In a light node, and in one that takes guests. */
+  readonly lightParts: LightParts | undefined
   /** The network of addresses that a peer's link comes from. */
   networkOf(peerId: NodeId): string
   /** Whether gaps that no neighbour can fill may be filled from an archive. */
@@ -86,7 +90,8 @@ export class Overlay {
   readonly #pursuer: HeadPursuer
   readonly #fetchServer: FetchServer
   readonly #latestServer: LatestServer
-  readonly guests: Guests
+  /** Of a node that serves guests. */
+  readonly guests: Guests | undefined
   /** Of a light node. */
   readonly watch: HostWatch | undefined
   #hosts: readonly NodeId[] = []
@@ -106,7 +111,7 @@ export class Overlay {
     const charged: OverlayEffects = {
       ...given.effects,
       sendData: (peerId, packet) => {
-        this.guests.sending(peerId, packet.length, this.#nowMs)
+        this.guests?.sending(peerId, packet.length, this.#nowMs)
         given.effects.sendData(peerId, packet)
       },
     }
@@ -122,19 +127,24 @@ export class Overlay {
       peers,
       memberCheck,
     })
-    this.guests = new Guests(
-      { limits: options.limits, isServing: given.servesGuests },
-      {
-        ...{ ...modules, counters, parts, memberCheck },
-        attach: (peerId, packet, time) => this.#neighbourhood.onAttach(peerId, packet, time),
-        dismiss: (peerId, reason, nowMs) => this.#neighbourhood.dismissGuest(peerId, reason, nowMs),
-        misbehaved: (peerId, detail, nowMs) => this.#misbehaved(peerId, detail, nowMs),
-      },
-    )
+    const { isLight, servesGuests, lightParts } = given
+    this.guests =
+      servesGuests && lightParts
+        ? new lightParts.Guests(options.limits, {
+            ...{ ...modules, counters, parts, memberCheck },
+            attach: (peerId, packet, time) => this.#neighbourhood.onAttach(peerId, packet, time),
+            dismiss: (peerId, reason, nowMs) => this.#neighbourhood.dismissGuest(peerId, reason, nowMs),
+            misbehaved: (peerId, detail, nowMs) => this.#misbehaved(peerId, detail, nowMs),
+          })
+        : undefined
     const fetches = (this.#fetches = new Fetches(options.limits))
-    this.watch = given.isLight
-      ? new HostWatch(options.limits, { ...modules, counters, fetch: (...asked) => this.#askHost(...asked) })
-      : undefined
+    this.watch =
+      isLight && lightParts
+        ? new lightParts.HostWatch(options.limits, {
+            ...{ ...modules, counters },
+            fetch: (...asked) => this.#askHost(...asked),
+          })
+        : undefined
     this.#flood = new Flood(options.limits, {
       ...modules,
       counters,
@@ -168,7 +178,7 @@ export class Overlay {
     switch (event.type) {
       case 'data':
         this.#onData(event.peerId, event.batch, event.packet, time)
-        this.guests.settle(nowMs)
+        this.guests?.settle(nowMs)
         return
       case 'publish':
         this.#withinOf(event.batch.chain, () => this.#flood.publish(event.batch, event.packet, nowMs))
@@ -180,18 +190,18 @@ export class Overlay {
           event.found,
           time,
         )
-        this.guests.userResolved(event.scope, event.found, time)
+        this.guests?.userResolved(event.scope, event.found, time)
         break
       case 'readerResolved':
         this.#neighbourhood.userResolved({ ...event, toRead: true }, event.found, time)
-        this.guests.userResolved(event.scope, event.found, time)
+        this.guests?.userResolved(event.scope, event.found, time)
         break
       case 'permissionsChanged':
         this.#neighbourhood.permissionsChanged(event.streamId, time)
         break
       case 'join':
         this.#join(event, nowMs)
-        this.guests.joined(event.streamPartId, time)
+        this.guests?.joined(event.streamPartId, time)
         break
       case 'leave':
         this.#leave(event.streamPartId, nowMs)
@@ -218,7 +228,7 @@ export class Overlay {
         break
       case 'linkClosed':
         this.#neighbourhood.linkClosed(event.peerId, nowMs)
-        this.guests.linkClosed(event.peerId)
+        this.guests?.linkClosed(event.peerId)
         this.#flood.linkClosed(event.peerId)
         this.delegations.linkClosed(event.peerId)
         this.#fetchServer.linkClosed(event.peerId)
@@ -256,11 +266,11 @@ export class Overlay {
         this.#parts.each((part) => this.#tick(part, time))
         this.#neighbourhood.tick(time)
         this.#flood.tick(nowMs)
-        this.guests.tick(nowMs)
+        this.guests?.tick(nowMs)
         this.watch?.tick(nowMs)
         break
     }
-    this.guests.settle(nowMs)
+    this.guests?.settle(nowMs)
     this.#updateDue()
   }
 
@@ -311,10 +321,11 @@ export class Overlay {
         this.#neighbourhood.onAttach(peerId, packet, time)
         break
       case 'guestAttach':
-        this.guests.onAttach(peerId, packet, time)
+        if (this.guests === undefined) this.#refuseGuest(peerId, packet)
+        else this.guests.onAttach(peerId, packet, time)
         break
       case 'detach':
-        this.guests.onDetach(peerId, packet.streamPartId)
+        this.guests?.onDetach(peerId, packet.streamPartId)
         this.#neighbourhood.onDetach(peerId, packet, time.nowMs)
         break
       case 'fetch':
@@ -358,6 +369,11 @@ export class Overlay {
       else this.#filler.fetched(part, fetch, complete, time.nowMs)
       this.#filler.tick(part, time.nowMs)
     })
+  }
+
+  #refuseGuest(peerId: NodeId, { streamPartId }: GuestAttach): void {
+    this.#drop('guests.refused', `${peerId} in ${streamPartId}: this node serves none`)
+    this.#modules.effects.sendControl(peerId, { type: 'detach', streamPartId, reason: 'not-wanted' })
   }
 
   /** What the host has comes as data, and closes what is watched; its answer says nothing more. */
@@ -543,8 +559,8 @@ export class Overlay {
   }
 
   #updateDue(): void {
-    let dueMs = Math.min(this.#neighbourhood.dueMs, this.#flood.dueMs, this.guests.dueMs)
-    dueMs = Math.min(dueMs, this.watch?.dueMs ?? Infinity)
+    let dueMs = Math.min(this.#neighbourhood.dueMs, this.#flood.dueMs)
+    dueMs = Math.min(dueMs, this.guests?.dueMs ?? Infinity, this.watch?.dueMs ?? Infinity)
     this.#parts.each((part) => {
       const partDueMs = part.dueMs
       if (Number.isNaN(partDueMs)) throw new Error('a due time is NaN')

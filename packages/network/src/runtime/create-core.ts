@@ -14,9 +14,10 @@ export function createCore(
   const isHost = (peerId: NodeId): boolean | undefined =>
     peers.get(peerId)?.capabilities.has(guestsCapability)
   return new NodeCore(options, {
-    hosts: modules.hosts,
+    hosts: modules.light?.hosts,
     isHost,
-    servesGuests: modules.servesGuests,
+    servesGuests: modules.light?.servesGuests ?? false,
+    lightParts: modules.light?.parts,
     networkOf: (peerId) => networkOf(peers.get(peerId)?.remoteAddress ?? ''),
     trackers: modules.trackers,
     random: () => modules.random.next(),

@@ -2,6 +2,7 @@ import { decodeBatch, PacketType, readPackets, type NodeId } from '@runnel/proto
 import type { Connection, Transport } from '@runnel/transport'
 import { afterEach, expect, it } from 'vitest'
 import type { NetworkNodeModules } from '../create-network-node.ts'
+import { lightParts } from '../light.ts'
 import type { HostNews, WithheldMessages } from '../ports.ts'
 import {
   identityOf,
@@ -23,7 +24,10 @@ afterEach(async () => {
 /** A light node, with what it tells of its hosts. */
 async function light(name: string, hosts: readonly string[], atOnce = 2) {
   const options = {
-    hosts: { hosts: hosts.map((host) => ({ url: `memory:${identityOf(host).nodeId}` })), atOnce },
+    light: {
+      parts: lightParts,
+      hosts: { hosts: hosts.map((host) => ({ url: `memory:${identityOf(host).nodeId}` })), atOnce },
+    },
   }
   const member = swarm.make(name, options)
   const news: HostNews[] = []
@@ -43,7 +47,13 @@ async function host(
   const others: Partial<NetworkNodeModules> = {
     transports: (modules) => [filtered(swarm.network.transport({ role: 'node' }, modules), sends)],
   }
-  const member = swarm.make(name, { servesGuests: true }, undefined, undefined, others)
+  const member = swarm.make(
+    name,
+    { light: { parts: lightParts, servesGuests: true } },
+    undefined,
+    undefined,
+    others,
+  )
   await member.node.start()
   member.node.join(partId)
   started.push(member)

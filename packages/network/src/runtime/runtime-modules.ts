@@ -13,7 +13,7 @@ import type {
 } from '@runnel/protocol'
 import type { LinksOwner, Signalling, Transport } from '@runnel/transport'
 import type { NetworkLimits } from '../limits.ts'
-import type { Archive, HostsOptions, OnNetworkBack, PublisherPolicy, TrackerDirectory } from '../ports.ts'
+import type { Archive, LightOptions, OnNetworkBack, PublisherPolicy, TrackerDirectory } from '../ports.ts'
 
 export interface NodeRuntimeOptions {
   readonly limits: NetworkLimits
@@ -44,9 +44,7 @@ export interface NodeRuntimeModules {
   readonly membershipToken: () => AccessToken | undefined
   readonly trackers: TrackerDirectory
   readonly archive?: Archive | undefined
-  /** Of a light node. */
-  readonly hosts?: HostsOptions | undefined
-  readonly servesGuests: boolean
+  readonly light?: LightOptions | undefined
   readonly onNetworkBack?: OnNetworkBack | undefined
   readonly onError?: ((error: unknown) => void) | undefined
   /** Built by whoever builds the runtime, because they need each other: signalling goes through the runtime. */

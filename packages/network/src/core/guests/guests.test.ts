@@ -81,7 +81,7 @@ describe('a host', () => {
     script.run(closed(9))
     expect(script.pass(3 * networkLimits.guestLingerMs)).toContain('guests are gone')
     script.run(leave)
-    expect(script.core.guests.dueMs).toBe(Infinity)
+    expect(script.core.guests?.dueMs).toBe(Infinity)
   })
 
   it('tells a guest in time that it did not come to be in the stream part', () => {
@@ -101,7 +101,7 @@ describe('a host', () => {
     expect(lines).toContain('detach 10 full')
     expect(lines).toContain('attach 11')
     expect(script.run(guestAttach(12))).toContain('detach 12 full')
-    expect(script.core.guests.size).toBe(2)
+    expect(script.core.guests?.size).toBe(2)
     expect(script.core.counters['guests.refused']).toBe(1)
     expect(script.core.counters['guests.dismissed']).toBe(1)
   })

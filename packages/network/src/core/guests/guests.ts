@@ -50,7 +50,6 @@ interface Waiting {
 export class Guests {
   readonly #limits: GuestsLimits
   readonly #modules: GuestsModules
-  readonly #isServing: boolean
   readonly #places: Shares<NodeId>
   readonly #networks = new Map<NodeId, string>()
   readonly #traffic: GuestTraffic
@@ -65,12 +64,8 @@ export class Guests {
   readonly #leaving = new Set<NodeId>()
   #lookMs = Infinity
 
-  constructor(
-    options: { readonly limits: GuestsLimits; readonly isServing: boolean },
-    modules: GuestsModules,
-  ) {
-    this.#limits = options.limits
-    this.#isServing = options.isServing
+  constructor(limits: GuestsLimits, modules: GuestsModules) {
+    this.#limits = limits
     this.#modules = modules
     this.#places = new Shares({ max: this.#limits.maxGuests, evict: 'newest' })
     this.#joined = new Shares({ max: this.#limits.maxGuestParts, evict: 'newest' })
@@ -90,7 +85,6 @@ export class Guests {
 
   onAttach(peerId: NodeId, packet: GuestAttach, time: Time): void {
     const { nowMs } = time
-    if (!this.#isServing) return this.#refuse(peerId, packet, 'not-wanted')
     if (!this.#admit(peerId, nowMs)) return this.#refuse(peerId, packet, 'full')
     if (this.#modules.parts.get(packet.streamPartId) !== undefined) this.#modules.attach(peerId, packet, time)
     else this.#await(peerId, packet, time)
