@@ -28,16 +28,10 @@ import {
   type Transport,
   type TransportOptions,
 } from '@runnel/transport'
+import type { LightOptions } from './light.ts'
 import { networkLimits, type NetworkLimits } from './limits.ts'
 import { MembershipTokens } from './membership-tokens.ts'
-import type {
-  Archive,
-  LightOptions,
-  NetworkNode,
-  OnNetworkBack,
-  PublisherPolicy,
-  TrackerDirectory,
-} from './ports.ts'
+import type { Archive, NetworkNode, OnNetworkBack, PublisherPolicy, TrackerDirectory } from './ports.ts'
 import { NodeRuntime } from './runtime/node-runtime.ts'
 import { softwareVersion } from './version.ts'
 

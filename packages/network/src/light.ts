@@ -1,7 +1,14 @@
-/** What light nodes and their hosts have besides: loaded where it is used, as most pages need neither. */
-import { Guests } from './core/guests/guests.ts'
-import { HostWatch } from './core/hosts/host-watch.ts'
-import { Hosts } from './core/hosts/hosts.ts'
+import type { LightParts } from './core/light-parts.ts'
+import type { HostsOptions } from './ports.ts'
 
-export const lightParts = { Guests, Hosts, HostWatch }
-export type LightParts = typeof lightParts
+export { lightParts } from './core/light-parts.ts'
+
+/** What a light node, or a host, is made with. */
+export interface LightOptions {
+  /** `lightParts` of `@runnel/network/light`. */
+  readonly parts: LightParts
+  /** Makes it a light node. */
+  readonly hosts?: HostsOptions | undefined
+  /** Serve light nodes as guests; the limits are among the node's. Default false. */
+  readonly servesGuests?: boolean | undefined
+}

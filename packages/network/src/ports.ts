@@ -17,7 +17,6 @@ import type {
 } from '@runnel/protocol'
 export type { PublisherPolicy, ReaderPolicy } from '@runnel/protocol'
 import type { LinkPath } from '@runnel/transport'
-import type { LightParts } from './light.ts'
 import type { Kept } from './core/stream-part/kept.ts'
 
 /** Calls back whenever this machine's network is back, until the returned function is called. */
@@ -101,16 +100,6 @@ export interface HostsOptions {
   readonly hosts: readonly HostAddress[]
   /** To how many it is linked at once. */
   readonly atOnce: number
-}
-
-/** What a light node, or a host, is made with. */
-export interface LightOptions {
-  /** `lightParts` of `@runnel/network/light`. */
-  readonly parts: LightParts
-  /** Makes it a light node. */
-  readonly hosts?: HostsOptions | undefined
-  /** Serve light nodes as guests; the limits are among the node's. Default false. */
-  readonly servesGuests?: boolean | undefined
 }
 
 /** What a host of a light node has done; messages are counted, and times in milliseconds. */

@@ -28,7 +28,7 @@ import {
   type StreamMessage,
   type StreamPartId,
 } from '@runnel/protocol'
-import { lightParts } from '../light.ts'
+import { lightParts } from './light-parts.ts'
 import { networkLimits, type NetworkLimits } from '../limits.ts'
 import type { Equivocation, Gap, WithheldMessages } from '../ports.ts'
 import type { OverlayEffects } from './overlay-effects.ts'

@@ -13,7 +13,8 @@ import type {
 } from '@runnel/protocol'
 import type { LinksOwner, Signalling, Transport } from '@runnel/transport'
 import type { NetworkLimits } from '../limits.ts'
-import type { Archive, LightOptions, OnNetworkBack, PublisherPolicy, TrackerDirectory } from '../ports.ts'
+import type { LightOptions } from '../light.ts'
+import type { Archive, OnNetworkBack, PublisherPolicy, TrackerDirectory } from '../ports.ts'
 
 export interface NodeRuntimeOptions {
   readonly limits: NetworkLimits
