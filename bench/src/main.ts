@@ -157,7 +157,7 @@ await yargs(hideBin(process.argv))
     {
       json: link.json,
       peers: { type: 'number' as const, default: 3, describe: 'guests, and neighbours, of each run' },
-      messages: { type: 'number' as const, default: 2_000, describe: 'of each run' },
+      messages: { type: 'number' as const, default: 1_000, describe: 'of each run' },
       rounds: { type: 'number' as const, default: 3, describe: 'runs with each, in turns' },
       idle: { type: 'number' as const, default: 100, describe: 'guests at once, for memory' },
       starts: { type: 'number' as const, default: 20 },

@@ -86,6 +86,8 @@ async function measure(scene: Scene, { peers, messages, rounds, idle, starts }: 
   const noneUs = percentile(cpu.none, 0.5)
   const ofOne = (all: readonly number[]) => round((percentile(all, 0.5) - noneUs) / peers)
   const [guestUs, neighbourUs] = [ofOne(cpu.guests), ofOne(cpu.neighbours)]
+  // What grows once, for the first, is not of one.
+  await memoryOf(scene, idle)
   const memory = await memoryOf(scene, idle)
   const first = await firstMessages(scene, starts)
   return {
@@ -127,7 +129,7 @@ async function cpuOf(
   return (after.cpuUs - before.cpuUs) / messages
 }
 
-/** Of one among many that are there and silent: what its link holds, and what more a guest does. */
+/** Of one among many that are there and silent: what its link holds, and what a guest does with its link. */
 async function memoryOf(scene: Scene, count: number): Promise<{ linkKB: number; guestKB: number }> {
   const { host, streamId } = scene
   const before = await host.call('figures')
@@ -145,7 +147,7 @@ async function memoryOf(scene: Scene, count: number): Promise<{ linkKB: number; 
   await Promise.all(clients.map((client) => client.close()))
   await untilHost(scene, 'guests', 0)
   const kB = (bytes: number) => round(bytes / count / 1000)
-  return { linkKB: kB(linked.heldBytes - before.heldBytes), guestKB: kB(served.heldBytes - linked.heldBytes) }
+  return { linkKB: kB(linked.heldBytes - before.heldBytes), guestKB: kB(served.heldBytes - before.heldBytes) }
 }
 
 /** Of nodes that start while messages flow: until the first one came. */
