@@ -132,7 +132,7 @@ async function cpuOf(
 /** Of one among many that are there and silent: what its link holds, and what a guest does with its link. */
 async function memoryOf(scene: Scene, count: number): Promise<{ linkKB: number; guestKB: number }> {
   const { host, streamId } = scene
-  const before = await host.call('figures')
+  const beforeBytes = await host.call('heldBytes')
   const clients: RunnelClient[] = []
   for (let n = 0; n < count; n++) clients.push(await newGuest(scene))
   await settled({
@@ -140,14 +140,14 @@ async function memoryOf(scene: Scene, count: number): Promise<{ linkKB: number; 
     progress: () => clients.filter(({ hosts }) => hosts.length === 1).length,
     quietMs,
   })
-  const linked = await host.call('figures')
+  const linkedBytes = await host.call('heldBytes')
   for (const client of clients) await client.subscribe(streamId, {}, () => {})
   await untilHost(scene, 'guests', count)
-  const served = await host.call('figures')
+  const servedBytes = await host.call('heldBytes')
   await Promise.all(clients.map((client) => client.close()))
   await untilHost(scene, 'guests', 0)
   const kB = (bytes: number) => round(bytes / count / 1000)
-  return { linkKB: kB(linked.heldBytes - before.heldBytes), guestKB: kB(served.heldBytes - before.heldBytes) }
+  return { linkKB: kB(linkedBytes - beforeBytes), guestKB: kB(servedBytes - beforeBytes) }
 }
 
 /** Of nodes that start while messages flow: until the first one came. */
