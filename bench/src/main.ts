@@ -8,6 +8,7 @@ import { failoverBench } from './failover/failover-bench.ts'
 import { floodBench } from './flood/flood-bench.ts'
 import { joinBench } from './join/join-bench.ts'
 import { lastBench } from './last/last-bench.ts'
+import { lightBench } from './light/light-bench.ts'
 import { publishBench } from './publish/publish-bench.ts'
 import { readerBench } from './reader/reader-bench.ts'
 import { relayBench } from './relay/relay-bench.ts'
@@ -149,6 +150,23 @@ await yargs(hideBin(process.argv))
     async ({ members, keys, joins, limit, json }) => {
       tellEnd(limit)
       print(await lastBench({ members, keys, joins, limitS: limit }), json)
+    },
+  )
+  .command(
+    'light',
+    'what a guest costs its host, against a full neighbour, and how soon each gets its first message',
+    {
+      json: link.json,
+      peers: { type: 'number' as const, default: 3, describe: 'guests, and neighbours, of each run' },
+      messages: { type: 'number' as const, default: 1_000, describe: 'of each run' },
+      rounds: { type: 'number' as const, default: 3, describe: 'runs with each, in turns' },
+      idle: { type: 'number' as const, default: 100, describe: 'guests at once, for memory' },
+      starts: { type: 'number' as const, default: 20 },
+      limit: limitOf(240),
+    },
+    async ({ peers, messages, rounds, idle, starts, limit, json }) => {
+      tellEnd(limit)
+      print(await lightBench({ peers, messages, rounds, idle, starts, limitS: limit }), json)
     },
   )
   .command(

@@ -1,4 +1,13 @@
-import type { Archive, NetworkLimits, NetworkNode, PublisherPolicy, TrackerDirectory } from '@runnel/network'
+import type {
+  Archive,
+  HostsOptions,
+  LightOptions,
+  NetworkLimits,
+  NetworkNode,
+  NetworkNodeOptions,
+  PublisherPolicy,
+  TrackerDirectory,
+} from '@runnel/network'
 import {
   ciphers,
   createIdentity,
@@ -7,6 +16,7 @@ import {
   loadCrypto,
   parsePrivateKey,
   toHex,
+  toNodeId,
   type Clock,
   type Crypto,
   type Identity,
@@ -16,7 +26,13 @@ import {
 } from '@runnel/protocol'
 import type { Acting } from '@runnel/transport'
 import { systemClock, systemRandom } from '@runnel/protocol/system'
-import { parseConfig, type ClientConfig, type ParsedClientConfig, type ParsedTransports } from './config.ts'
+import {
+  defaultHostsAtOnce,
+  parseConfig,
+  type ClientConfig,
+  type ParsedClientConfig,
+  type ParsedTransports,
+} from './config.ts'
 import type { ContentStep } from './content/content-step.ts'
 import type { Cards } from './encryption/ports.ts'
 import { Faults } from './faults.ts'
@@ -61,7 +77,10 @@ export interface NodeModules {
 
 /** Makes the node a client embeds. */
 export type CreateNode = (
-  options: { transports: ParsedTransports; limits: Pick<NetworkLimits, 'maxLiveAgeMs'> },
+  options: Pick<NetworkNodeOptions, 'light'> & {
+    transports: ParsedTransports
+    limits: Partial<NetworkLimits>
+  },
   modules: NodeModules,
 ) => NetworkNode
 
@@ -125,7 +144,11 @@ export async function openClient(config: ClientConfig, modules: ClientModules): 
     const { transports, maxLiveAgeMs } = parsed
     const archive = new LateArchive()
     node = createNode(
-      { transports, limits: { maxLiveAgeMs } },
+      {
+        transports,
+        light: await lightOf(parsed),
+        limits: { maxLiveAgeMs, ...guestLimits(parsed) },
+      },
       {
         ...{ identity, isKeyShared: parsed.nodePrivateKey !== undefined },
         ...{ crypto, clock: ownClock, random, publisherPolicy, readerPolicy },
@@ -155,6 +178,34 @@ export async function openClient(config: ClientConfig, modules: ClientModules): 
     await node?.stop()
     await registry.stop()
     throw error
+  }
+}
+
+function hostsOf({ via }: ParsedClientConfig): HostsOptions | undefined {
+  if (via === undefined) return undefined
+  const { hosts, atOnce } = 'hosts' in via ? via : { hosts: via, atOnce: defaultHostsAtOnce }
+  const addresses = hosts.map((host) => {
+    if (typeof host === 'string') return { url: host }
+    return { url: host.url, nodeId: host.nodeId === undefined ? undefined : toNodeId(host.nodeId) }
+  })
+  return { hosts: addresses, atOnce }
+}
+
+/** Loaded where it is used. */
+async function lightOf(parsed: ParsedClientConfig): Promise<LightOptions | undefined> {
+  const hosts = hostsOf(parsed)
+  const servesGuests = parsed.guests.serve
+  if (hosts === undefined && !servesGuests) return undefined
+  const { lightParts: parts } = await import('@runnel/network/light')
+  return { parts, hosts, servesGuests }
+}
+
+function guestLimits({ guests }: ParsedClientConfig): Partial<NetworkLimits> {
+  const { maxGuests, maxStreamParts: maxGuestParts, maxBytesPerS: maxGuestBytesPerS } = guests
+  return {
+    ...(maxGuests === undefined ? {} : { maxGuests }),
+    ...(maxGuestParts === undefined ? {} : { maxGuestParts }),
+    ...(maxGuestBytesPerS === undefined ? {} : { maxGuestBytesPerS }),
   }
 }
 

@@ -4,12 +4,17 @@ export type { ClientConfig, NetworkSource } from './given-config.ts'
 export type { UserConfig } from './node/user-file.ts'
 export type {
   DelegationConfig,
+  GuestsConfig,
+  ViaConfig,
+  ViaHost,
   DelegationRequestConfig,
   PublishConfig,
   QueueLimitsConfig,
   ReadingKeyConfig,
   TransportsConfig,
 } from './config.ts'
+export type { HostNews, HostView } from '@runnel/network'
+export type { MessagesWithheld } from './light/host-messages.ts'
 export type { ContentSchema } from './content/content-schema.ts'
 export type { Decoding } from './content/decode.ts'
 export type { UndecodableMessage } from './content/undecodable-message.ts'

@@ -15,6 +15,7 @@ describe('a configuration', () => {
         reads: true,
         requester: 'a Runnel client',
       },
+      guests: { serve: false },
       transports: {},
       waitForNeighboursMs: 5_000,
       closeTimeoutMs: 5_000,
@@ -25,9 +26,21 @@ describe('a configuration', () => {
     })
   })
 
+  it('of a light client has no transport that its hosts do not need, unless it is named', () => {
+    const via = ['wss://one.example.com', { url: 'wss://two.example.com', nodeId: `0x${'a'.repeat(40)}` }]
+    expect(parseConfig({ network, via }).transports).toEqual({ webrtc: false, circuits: false })
+    expect(parseConfig({ network, via: { hosts: via }, transports: { webrtc: {} } })).toMatchObject({
+      via: { hosts: via, atOnce: 2 },
+      transports: { webrtc: {}, circuits: false },
+    })
+  })
+
   it.each([
     ['nothing', undefined, /\(top level\): /],
     ['no network', {}, /network: /],
+    ['a host that is no URL', { network, via: ['example.org'] }, /via.*: must be a URL/],
+    ['no host', { network, via: [] }, /via: /],
+    ['a light client with guests', { network, via: ['ws://a'], guests: { serve: true } }, /via and guests/],
     ['an unknown key', { network, netwrok: 1 }, /"netwrok"/],
     ['an unknown key further in', { network, publish: { maxBytes: 1 } }, /publish: .*"maxBytes"/],
     ['an unknown kind of network', { network: { kind: 'dns' } }, /network\.kind: /],

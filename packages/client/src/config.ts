@@ -96,6 +96,34 @@ const transportsSchema = z.strictObject({
   circuits: z.exactOptional(z.union([z.literal(false), circuitsSchema])),
 })
 
+const hostUrlSchema = z
+  .string()
+  .check(
+    z.maxLength(256),
+    z.regex(/^[a-z]+:\/\/[^/]/, { error: 'must be a URL, such as wss://host.example.com' }),
+  )
+const hostSchema = z.union([
+  hostUrlSchema,
+  z.strictObject({ url: hostUrlSchema, nodeId: z.exactOptional(addressSchema) }),
+])
+const hostsSchema = z.array(hostSchema).check(z.minLength(1), z.maxLength(8))
+/** With two, one may fail or withhold messages without anything missing. */
+export const defaultHostsAtOnce = 2
+const viaSchema = z.union([
+  hostsSchema,
+  z.strictObject({
+    hosts: hostsSchema,
+    atOnce: z._default(z.int().check(z.minimum(1), z.maximum(8)), defaultHostsAtOnce),
+  }),
+])
+
+const guestsSchema = z.strictObject({
+  serve: z._default(z.boolean(), false),
+  maxGuests: z.exactOptional(countSchema),
+  maxStreamParts: z.exactOptional(countSchema),
+  maxBytesPerS: z.exactOptional(countSchema),
+})
+
 const registrySchema = z.strictObject({
   maxAgeMs: z._default(msSchema, 10 * 60_000),
   maxCachedEntries: z._default(countSchema, 10_000),
@@ -161,6 +189,8 @@ const configSchema = z.strictObject({
   readingKey: z.optional(readingKeySchema),
   nodePrivateKey: z.optional(z.string()),
   network: networkSchema,
+  via: z.optional(viaSchema),
+  guests: z.prefault(guestsSchema, {}),
   transports: z._default(transportsSchema, {}),
   waitForNeighboursMs: z._default(waitMsSchema, 5_000),
   closeTimeoutMs: z._default(waitMsSchema, 5_000),
@@ -226,6 +256,13 @@ export interface ClientConfig<Source = NetworkSource> {
    */
   readonly nodePrivateKey?: string | undefined
   readonly network: Source
+  /**
+   * Makes this a light client, which forwards nothing: it is in no overlay and needs no tracker, but is a guest of these nodes, the
+   * preferred first, of two at once. They must serve guests. WebRTC and circuits are off then, unless they are in `transports`.
+   */
+  readonly via?: ViaConfig | readonly ViaHost[] | undefined
+  /** Whether light clients may be guests of this node, and what they may take of it. */
+  readonly guests?: GuestsConfig | undefined
   /** How the node connects to others. `false` turns a transport off. */
   readonly transports?: TransportsConfig | undefined
   /** How long the first message in a stream part waits for a neighbour. Default 5,000. */
@@ -251,6 +288,29 @@ export interface ClientConfig<Source = NetworkSource> {
   readonly publish?: PublishConfig | undefined
   /** What may wait in a subscription; beyond it the oldest messages are dropped, counted and reported. */
   readonly subscribe?: QueueLimitsConfig | undefined
+}
+
+/** Where a host is. With `nodeId` nobody else may answer there, which is for nodes with a key of their own (`nodePrivateKey`). */
+export type ViaHost = string | { readonly url: string; readonly nodeId?: string }
+
+/** The hosts of a light client. */
+export interface ViaConfig {
+  /** At most 8. */
+  readonly hosts: readonly ViaHost[]
+  /** To how many it is linked. With one, what that one withholds is not noticed, and what it lost comes late. Default 2. */
+  readonly atOnce?: number | undefined
+}
+
+/** What a host gives its guests, all together and shared out by the networks that they come from. */
+export interface GuestsConfig {
+  /** Default false. */
+  readonly serve?: boolean | undefined
+  /** Default 256. */
+  readonly maxGuests?: number
+  /** Stream parts that it joins for guests alone. Default 64. */
+  readonly maxStreamParts?: number
+  /** Bytes of messages that it sends them, on average over ten seconds. Default 8 MiB. */
+  readonly maxBytesPerS?: number
 }
 
 /** What a delegation file holds. */
@@ -320,5 +380,9 @@ export function parseConfig(config: unknown): ParsedClientConfig {
     (name) => result.data[name] !== undefined,
   )
   if (users.length > 1) throw clientError('INVALID_CONFIG', `${users.join(' and ')}: give one of them`)
-  return result.data
+  if (result.data.via === undefined) return result.data
+  if (result.data.guests.serve)
+    throw clientError('INVALID_CONFIG', 'via and guests.serve: a light client forwards nothing')
+  // Links to hosts need neither, and what they load is the larger part of a node's start.
+  return { ...result.data, transports: { webrtc: false, circuits: false, ...result.data.transports } }
 }

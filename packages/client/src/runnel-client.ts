@@ -1,5 +1,5 @@
 import type { RpcStatus } from '@runnel/contracts'
-import type { NetworkNode, PublisherPolicy } from '@runnel/network'
+import type { HostView, NetworkNode, PublisherPolicy } from '@runnel/network'
 import {
   keyPartition,
   parseStreamPartId,
@@ -39,6 +39,8 @@ import type { Permissions, StorageNodeInfo, StreamInfo, UserPermissions } from '
 import type { ActingUser } from './identity/acting-user.ts'
 import { ReadingRights } from './reading-rights.ts'
 import type { RegistryService } from './registry/registry-service.ts'
+import { GuestParts } from './light/guest-parts.ts'
+import { toMessagesWithheld } from './light/host-messages.ts'
 import type { LastOptions, LatestValues, LatestValuesModules, TableOptions } from './latest/last.ts'
 import { latestLimits } from './latest/limits.ts'
 import { isTrackerUrl } from './registry/tracker-url.ts'
@@ -224,6 +226,7 @@ export class RunnelClient implements AsyncDisposable {
       isEncrypted: (streamId) => encryption.isEncrypted(streamId),
     }
     this.#listen(parts, logger)
+    if (config.guests.serve) new GuestParts({ node, cache, parts, logger }).start()
     modules.faults.onFault = ({ error, ...where }) =>
       status.emit({ type: 'fault', ...where, error: asError(error) })
     this.network.on('fault', (fault) => modules.faults.report(fault))
@@ -232,6 +235,11 @@ export class RunnelClient implements AsyncDisposable {
   /** The id of a stream: `0xowner/path`, or `/path` for one of `account`'s. Throws INVALID_STREAM_ID. */
   streamId(text: string): StreamId {
     return streamIdOf(text, this.account)
+  }
+
+  /** Of a light client: the hosts that it is linked to, and what they did, the preferred first. */
+  get hosts(): readonly HostView[] {
+    return this.network.hosts
   }
 
   /** In whose name registries are changed: the address of the wallet, or of the user. */
@@ -916,6 +924,19 @@ export class RunnelClient implements AsyncDisposable {
       if (neighbours.length > 0) this.#phases.reach('neighbour')
       parts.neighboursChanged(streamPartId, neighbours)
       status.emit({ type: 'neighbours', streamPartId, neighbours })
+    })
+    this.network.on('host', ({ url, nodeId, state, error }) => {
+      const isWell = state === 'connected'
+      logger[isWell ? 'info' : 'warn']({ url, nodeId, state, code: error?.code }, error?.message ?? 'host')
+      status.emit({ type: 'host', url, nodeId, state, error })
+    })
+    this.network.on('withheld', (withheld) => {
+      const { streamPartId, hostId, messages, deliveredBy } = withheld
+      logger.warn(
+        { streamPartId, hostId, messages, deliveredBy },
+        'a host did not bring messages that others did',
+      )
+      status.emit({ type: 'withheld', ...toMessagesWithheld(withheld) })
     })
     this.network.on('replaced', (error) => {
       this.#replaced = error

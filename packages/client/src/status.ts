@@ -1,8 +1,10 @@
 import type { RpcStatus } from '@runnel/contracts'
+import type { HostNews } from '@runnel/network'
 import type { NodeId, RunnelError, StreamId, StreamPartId } from '@runnel/protocol'
 import type { UndecodableMessage } from './content/undecodable-message.ts'
 import type { EncryptionNews } from './encryption/encryption-news.ts'
 import type { DelegationNews } from './identity/acting-user.ts'
+import type { MessagesWithheld } from './light/host-messages.ts'
 import type { PhaseName } from './phases.ts'
 import type { ReaderNews } from './reader/reader-news.ts'
 import type { RegistryChange } from './registry/ports.ts'
@@ -49,6 +51,10 @@ export type ClientStatus =
       readonly state: 'connected' | 'disconnected'
       readonly error?: Error
     }
+  /** Of a light client: a host was linked, was lost or could not be reached, refuses a stream part, or brings messages late or not at all. */
+  | ({ readonly type: 'host' } & HostNews)
+  /** Of a light client: a host did not bring messages that others did. */
+  | ({ readonly type: 'withheld' } & MessagesWithheld)
   /** The set of neighbours in a joined stream part changed. */
   | {
       readonly type: 'neighbours'

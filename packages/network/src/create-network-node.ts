@@ -1,5 +1,6 @@
 import {
   boundsProblem,
+  guestsCapability,
   isSignedByKey,
   latestCapability,
   memoisedRecovery,
@@ -27,6 +28,7 @@ import {
   type Transport,
   type TransportOptions,
 } from '@runnel/transport'
+import type { LightOptions } from './light.ts'
 import { networkLimits, type NetworkLimits } from './limits.ts'
 import { MembershipTokens } from './membership-tokens.ts'
 import type { Archive, NetworkNode, OnNetworkBack, PublisherPolicy, TrackerDirectory } from './ports.ts'
@@ -49,6 +51,8 @@ export interface NetworkNodeOptions {
   readonly tracing?: boolean
   /** What its trackers are told that it is, and show: lower-case letters, digits and hyphens, at most 16. Default `node`. */
   readonly role?: string
+  /** Makes it a light node, or has it serve such nodes. Default: neither. */
+  readonly light?: LightOptions | undefined
   /** A name for it that its trackers show to everybody: printable ASCII, at most 64. Default: none. */
   readonly name?: string
 }
@@ -109,7 +113,7 @@ export function createNetworkNode(options: NetworkNodeOptions, modules: NetworkN
   const limits = { ...networkLimits, ...options.limits }
   // On links and in batches a node meets the same delegations.
   const credentialCrypto = memoisedRecovery(crypto, limits.maxRememberedSigners)
-  const { tracing = false, role = 'node', name = '' } = options
+  const { tracing = false, role = 'node', name = '', light } = options
   const { user = identity } = modules
   const tokens =
     user.nodeId === identity.nodeId
@@ -117,8 +121,10 @@ export function createNetworkNode(options: NetworkNodeOptions, modules: NetworkN
       : new MembershipTokens({ nodeId: identity.nodeId }, { identity: user, crypto, clock: modules.clock })
   const about: About = { type: 'about', role, version: softwareVersion, name }
   const runtimeOptions = { limits, dialTimeoutMs, tracing, about }
+  const guests = light?.hosts !== undefined || light?.servesGuests === true ? [guestsCapability] : []
   return new NodeRuntime(runtimeOptions, {
     ...modules,
+    light,
     verify: modules.verify ?? ((batch, signerId) => verifyBatch(batch, crypto, signerId)),
     chainId: modules.acting?.chainId,
     verifyDelegation: (delegation) => isBelievable(delegation, credentialCrypto),
@@ -128,7 +134,10 @@ export function createNetworkNode(options: NetworkNodeOptions, modules: NetworkN
       const { connectionLimits } = options
       const connection: ConnectionModules = {
         ...{ identity, crypto, credentialCrypto, clock, random, onError },
-        capabilities: [reportsCapability, latestCapability].map((name) => ({ name, required: false })),
+        capabilities: [reportsCapability, latestCapability, ...guests].map((name) => ({
+          name,
+          required: false,
+        })),
         ...(modules.acting === undefined ? {} : { acting: modules.acting }),
         ...(connectionLimits === undefined ? {} : { limits: connectionLimits }),
       }

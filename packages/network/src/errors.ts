@@ -26,6 +26,20 @@ export const networkErrors = {
     summary: 'The peer that answered is not a tracker',
     remedy: 'Correct the address of the tracker where it is configured or registered.',
   },
+  NOT_A_HOST: {
+    summary: 'The node serves no guests',
+    remedy: 'Have its operator turn on guests (`guests: { serve: true }`), or name another node in `via`.',
+  },
+  HOST_FAILED: {
+    summary: 'A host could not be reached, or its link ended',
+    remedy:
+      'Nothing: another is used meanwhile, and it is dialled again. If it stays so, correct its URL in `via`.',
+  },
+  HOST_REFUSED: {
+    summary: 'A host does not serve this node in the stream part',
+    remedy:
+      'not-permitted: the user of the light client or of the host may not read it. full: name more hosts in `via`. It is asked again after a pause.',
+  },
   NODE_REPLACED: {
     summary: 'Another process with the key of this node took its place in the network',
     remedy:

@@ -2,6 +2,7 @@ export * from './ports.ts'
 export * from './limits.ts'
 export * from './errors.ts'
 export * from './create-network-node.ts'
+export type { LightOptions } from './light.ts'
 export type { Kept } from './core/stream-part/kept.ts'
 export { counterHelp, gaugeHelp, type CounterName } from './core/counters.ts'
 export {

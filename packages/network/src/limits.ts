@@ -119,6 +119,43 @@ export const networkLimits = {
   provisionalGraceMs: 5_000,
   /** Feeders of one stream part: nodes that publish there and may not read (`attach.full`). */
   maxFeeders: 256,
+  /** Nodes that a host serves as guests; for one more, the newest of the network with the most goes (`guests.dismissed`, `guests.refused`). */
+  maxGuests: 256,
+  /** Stream parts that a host joins for guests alone, shared out by their networks in the same way (`guests.refused`). */
+  maxGuestParts: 64,
+  /** Attaches of guests that wait for the registry, or for the host to join the stream part (`guests.refused`). */
+  maxWaitingGuests: 64,
+  /** A guest waits this long for the host to join a stream part (`guests.refused`). */
+  guestJoinMs: 5_000,
+  /** A host leaves a stream part that it joined for guests when it had none for this long, or up to twice as long. */
+  guestLingerMs: 30_000,
+  /**
+   * Bytes that all guests of a host are sent in a second, on average over `guestWindowMs`; above it, the guest that took most in the
+   * network that took most is dismissed (`guests.dismissed`).
+   */
+  maxGuestBytesPerS: 8 * 1024 * 1024,
+  /** Over how long these bytes are counted: a replay or a burst is no reason. */
+  guestWindowMs: 10_000,
+  /** A light node dials the next host when one takes longer to answer. */
+  hostStaggerMs: 2_000,
+  /** A host that was slow, silent, full or withheld messages is used again after this long, unless there is no other. */
+  hostRestMs: 60_000,
+  /** Earlier failures of a host are forgotten when its link was open for this long. */
+  hostForgiveMs: 10_000,
+  /** How often a light node looks at what its hosts have not brought, while there is something. */
+  hostWatchMs: 500,
+  /** Batches of one stream part that some host has not brought yet; of more the oldest are watched no longer (`hosts.unwatched`). */
+  maxWatchedBatches: 4_096,
+  /** A host that brings later messages and not this one is asked for it after this long, and after three times as long. */
+  hostAskMs: 2_000,
+  /** It withholds what it has not brought this long after it brought something later (`hosts.withheld`). */
+  hostWithholdsMs: 10_000,
+  /** A host is silent when others bring messages of a stream part and it has brought none for this long (`hosts.silent`). */
+  hostSilentMs: 30_000,
+  /** A host whose messages come this much later than another's, on average, is slow. */
+  hostSlowMs: 3_000,
+  /** Hosts whose figures are remembered: a host that starts anew is another one. */
+  maxHostFigures: 64,
   /** Attaches in one stream part that wait for the registry to say who may read or publish (`attach.full`). */
   maxWaitingAttaches: 64,
   /** While the registry gives no answer on an attached user, it is asked again after this long. */

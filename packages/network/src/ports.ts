@@ -86,6 +86,67 @@ export interface Equivocation extends Contradiction {
   readonly delivered: 'winner' | 'loser'
 }
 
+/** Where a light node finds a host. */
+export interface HostAddress {
+  /** Of a transport that this node has, such as `wss://host.example.com`. */
+  readonly url: string
+  /** Who must answer there: only for a host with a fixed key. Default: whoever does. */
+  readonly nodeId?: NodeId | undefined
+}
+
+/** A light node's way to take part: through hosts, in no overlay, without forwarding anything. */
+export interface HostsOptions {
+  /** The preferred first. */
+  readonly hosts: readonly HostAddress[]
+  /** To how many it is linked at once. */
+  readonly atOnce: number
+}
+
+/** What a host of a light node has done; messages are counted, and times in milliseconds. */
+export interface HostFigures {
+  /** It brought them before all others. */
+  readonly deliveredFirst: number
+  readonly delivered: number
+  /** Of these, two seconds or more after another host. */
+  readonly late: number
+  /** It did not bring them, and said when asked that it does not have them. */
+  readonly withheld: number
+  /** How much later than the first they come, on average; undefined before any. */
+  readonly lagMs: number | undefined
+}
+
+/** A host, as it does now. */
+export interface HostView extends HostFigures {
+  readonly nodeId: NodeId
+  readonly url: string
+}
+
+/**
+ * Messages of one chain that a host did not bring within ten seconds although it brought later ones, and although it was asked twice.
+ * That they exist is proven by their signatures. That the host had them is not: whoever brought them may have kept them from it, together
+ * with their publisher.
+ */
+export interface WithheldMessages {
+  readonly streamPartId: StreamPartId
+  readonly hostId: NodeId
+  readonly chain: MessageChain
+  /** In order; each ends with a message that is missing. */
+  readonly ranges: readonly MissingRange[]
+  readonly messages: number
+  /** The hosts that did bring them; none where the archive did. */
+  readonly deliveredBy: readonly NodeId[]
+}
+
+/** What became of a host. */
+export interface HostNews {
+  readonly url: string
+  /** Once it is known. */
+  readonly nodeId?: NodeId | undefined
+  /** `refused`: in one stream part. `slow`, `silent`: another is used instead where there is one. */
+  readonly state: 'connected' | 'lost' | 'failed' | 'refused' | 'slow' | 'silent'
+  readonly error?: RunnelError | undefined
+}
+
 /**
  * A source of older messages than the neighbours have: in production storage nodes. Fills gaps that the neighbours cannot
  * fill.
@@ -154,6 +215,15 @@ export interface NodeEvents {
   linkFailed: (peerId: NodeId, error: RunnelError) => void
   /** The set of attached neighbours of a joined stream part changed, or its tracker says that there is nobody to be one. */
   neighbours: (streamPartId: StreamPartId, neighbours: readonly NodeId[]) => void
+  /** Of a light node: a host was linked, was lost, or does not do what it should. */
+  host: (news: HostNews) => void
+  /** Of a light node: a host did not bring what others did. */
+  withheld: (withheld: WithheldMessages) => void
+  /**
+   * Of a host: guests want to be served in a stream part that this node is not in, and may read or publish there; or for a while none
+   * has. Join it, or not.
+   */
+  guestPart: (streamPartId: StreamPartId, isWanted: boolean) => void
   /** A connection to a tracker opened, perhaps by a better way than one that is open already; or the last one closed. */
   tracker: (trackerId: NodeId, state: 'connected' | 'disconnected', error?: RunnelError) => void
   /** NODE_REPLACED: a tracker said that another process has the key of this node. The node stops. */
@@ -182,6 +252,8 @@ export interface NetworkNode {
   join(streamPartId: StreamPartId, options?: JoinOptions): void
   leave(streamPartId: StreamPartId): void
   readonly streamParts: readonly StreamPartId[]
+  /** The hosts that a light node is linked to. */
+  readonly hosts: readonly HostView[]
   /** Resolves when the stream part has at least `count` attached neighbours (default 1). */
   waitForNeighbours(streamPartId: StreamPartId, options?: WaitForNeighboursOptions): Promise<void>
   /**

@@ -96,6 +96,10 @@ export const nodeErrors = {
     remedy:
       'Nothing was published under it, or its key was removed; or it is longer ago than nodes keep it: have the stream say "lastValues": true in its metadata, or a storage node keep it.',
   },
+  HOST_UNREACHABLE: {
+    summary: 'None of the nodes given with --via could be reached, or none serves guests',
+    remedy: 'Check their URLs, and that they run with guests.serve.',
+  },
   TRACKER_UNREACHABLE: {
     summary: 'No tracker of the network could be reached',
     remedy: 'Check that the trackers of the network run and that their registered addresses are right.',

@@ -147,7 +147,7 @@ function clientConfigOf(
   network: DescribedNetwork,
   env: Readonly<Record<string, string | undefined>>,
 ): ClientConfig {
-  const { websocket, tcp, webrtc, circuits, maxLiveAgeMs } = config
+  const { websocket, tcp, webrtc, circuits, guests, maxLiveAgeMs } = config
   const { host, port, publicUrl, alsoKnownAs, certFile, keyFile } = websocket
   const tls = certFile !== undefined && keyFile !== undefined ? readTls(certFile, keyFile) : undefined
   const listen = {
@@ -162,6 +162,7 @@ function clientConfigOf(
     nodePrivateKey: resolveKey({ key: config.key, env }),
     network,
     maxLiveAgeMs,
+    guests,
     transports: {
       tcp: tcp.enabled && tcpOptions(tcp),
       websocket: websocket.listen ? { listen } : {},

@@ -97,8 +97,11 @@ export interface Connection {
 }
 
 export interface DialRequest {
-  /** Who must answer; anyone else fails the dial with PEER_ID_MISMATCH. */
-  readonly peerId: NodeId
+  /**
+   * Who must answer; anyone else fails the dial with PEER_ID_MISMATCH. Undefined: whoever is at the URL, which is of a transport that
+   * needs no signalling.
+   */
+  readonly peerId: NodeId | undefined
   /** Where to dial; absent where the id is enough. */
   readonly url?: string
   /** True when a peer named the URL: a node learns it from trackers, which learn it from the node that claims to be there. */
@@ -159,6 +162,14 @@ export interface LinkEvents {
   onCredential?(peerId: NodeId): void
 }
 
+/** See `Links.find`. */
+export interface FindRequest extends Pick<DialRequest, 'peerId'> {
+  readonly url: string
+  readonly timeoutMs: number
+  onFound(peerId: NodeId): void
+  onFail(error: RunnelError): void
+}
+
 /**
  * The one owner of who is connected: at most one connection per peer, whatever number of ways it was dialled.
  * Two connections that open at once (both sides dialled) are settled by the ids, so both sides keep the same one.
@@ -179,6 +190,11 @@ export interface Links {
   connect(peerId: NodeId, contact: Contact, options?: { readonly alone?: boolean }): void
   /** This side uses the link, whoever opened it: it is not closed as unused. */
   keep(peerId: NodeId): void
+  /**
+   * Opens a link to whoever is at a URL that this side's operator chose. Exactly one of its callbacks is called, once, unless it is
+   * cancelled; `onFound` before the link's `onOpened`, or where there is a link to that peer already.
+   */
+  find(request: FindRequest): Cancel
   /** Closes the link, or stops opening it. */
   disconnect(peerId: NodeId, code: string, text: string): void
   /** False when there is no link or its queue is at its limit. */

@@ -27,7 +27,7 @@ export async function recordTranscript(): Promise<Step[]> {
   const { node } = await world.addNode('third', { fill: () => Promise.resolve() }, {}, (transport) => {
     const dial = transport.dial.bind(transport)
     transport.dial = (request) => {
-      add(request.peerId)
+      if (request.peerId !== undefined) add(request.peerId)
       return dial(request)
     }
     return tapped(transport, {

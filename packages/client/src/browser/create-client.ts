@@ -73,8 +73,8 @@ function requireWallet(given: { readonly wallet?: unknown }): void {
 }
 
 /** Said at once, rather than when the first neighbour is dialled. */
-function requirePlatform({ transports = {} }: ClientConfig): void {
+function requirePlatform({ transports = {}, via }: ClientConfig): void {
   if (typeof WebSocket !== 'function') throw transportError('NO_WEBSOCKET')
-  if (transports.webrtc !== false && typeof RTCPeerConnection !== 'function')
-    throw transportError('NO_WEBRTC')
+  const hasWebRtc = via === undefined ? transports.webrtc !== false : Boolean(transports.webrtc)
+  if (hasWebRtc && typeof RTCPeerConnection !== 'function') throw transportError('NO_WEBRTC')
 }

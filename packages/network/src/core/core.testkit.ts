@@ -28,8 +28,9 @@ import {
   type StreamMessage,
   type StreamPartId,
 } from '@runnel/protocol'
+import { lightParts } from './light-parts.ts'
 import { networkLimits, type NetworkLimits } from '../limits.ts'
-import type { Equivocation, Gap } from '../ports.ts'
+import type { Equivocation, Gap, WithheldMessages } from '../ports.ts'
 import type { OverlayEffects } from './overlay-effects.ts'
 import type { OverlayEvent } from './events.ts'
 import { Overlay } from './overlay.ts'
@@ -153,8 +154,18 @@ export class CoreScript {
   hostile: (port: string, args: readonly unknown[]) => void = () => {}
   readonly hasArchive: boolean
 
-  constructor(limits: Partial<NetworkLimits> = {}, { hasArchive = false } = {}) {
+  readonly isLight: boolean
+  readonly servesGuests: boolean
+  networkOf: (peerId: NodeId) => string = () => ''
+  readonly withheld: WithheldMessages[] = []
+
+  constructor(
+    limits: Partial<NetworkLimits> = {},
+    { hasArchive = false, isLight = false, servesGuests = false } = {},
+  ) {
     this.hasArchive = hasArchive
+    this.isLight = isLight
+    this.servesGuests = servesGuests
     this.core = new Overlay(
       { self: idOf(1), limits: { ...networkLimits, ...limits } },
       {
@@ -186,6 +197,10 @@ export class CoreScript {
         rttOf: () => this.rttMs,
         transportOf: () => this.transport,
         canTakeMore: () => this.canTakeMore,
+        isLight: this.isLight,
+        servesGuests: this.servesGuests,
+        lightParts,
+        networkOf: (peerId) => this.networkOf(peerId),
         hasArchive: this.hasArchive,
       },
     )
@@ -289,6 +304,13 @@ export class CoreScript {
       },
       latest: (peerId, { requestId }) => note(`latest ${short(peerId)} ${requestId}`),
       neighbours: (_, neighbours) => note(`neighbours [${neighbours.map(short).join(' ')}]`),
+      guestPart: (_, isWanted) => note(isWanted ? 'guests want it' : 'guests are gone'),
+      hostRefused: (_, peerId, reason) => note(`refused by ${short(peerId)} ${reason}`),
+      hostFails: (peerId, how) => note(`${short(peerId)} is ${how}`),
+      withheld: (withheld) => {
+        this.withheld.push(withheld)
+        note(`withheld ${short(withheld.hostId)} ${withheld.ranges.map(rangeText).join(' ')}`)
+      },
       statusDue: () => note('status'),
       resolvePublisher: () => note('resolve'),
       resolveReader: (_, userId) => note(`resolve reader ${short(userId)}`),
@@ -318,6 +340,7 @@ function detailOf(packet: ControlPacket): string {
     case 'latest':
       return packet.batch === undefined ? ' none' : ` ${at(packet.batch)}`
     case 'attach':
+    case 'guestAttach':
     case 'askLatest':
     case 'delegation':
     case 'askDelegation':

@@ -78,6 +78,15 @@ export const counterHelp = {
   'tracker.refused': 'Error replies of trackers',
   'tracker.unexpected': 'Instructions of a tracker that is not the one of their stream part',
   'tracker.silent': 'Joins that a connected tracker did not answer in time',
+  'guests.refused': 'Attaches of guests refused: no room, no permission, or a node that serves none',
+  'guests.dismissed': 'Guests that had to go because others needed the room, or because they took too much',
+  'guests.bytes': 'Bytes of messages sent to guests',
+  'hosts.failed': 'Hosts that could not be reached, were lost, or serve no guests',
+  'hosts.refused': 'Times that a host refused this node in a stream part',
+  'hosts.withheld':
+    'Messages that a host did not bring although it brought later ones, and denied when asked',
+  'hosts.silent': 'Times that a host brought nothing while others did',
+  'hosts.unwatched': 'Batches not watched until every host had brought them, because there were too many',
   'signal.refused': 'Signals not sent because no connected tracker could relay them',
   'signal.routesDropped': 'Return ways of signals forgotten because there were too many',
   'circuits.opened': 'Circuits carried between other nodes, since the start',
@@ -93,6 +102,7 @@ export const counterHelp = {
 /** Current amounts; read together with the counters. */
 export const gaugeHelp = {
   'links.open': 'Links to other nodes that are open',
+  'guests.open': 'Nodes that are served as guests',
   'trackers.open': 'Connections to trackers that are open',
   'circuits.open': 'Circuits that are carried between other nodes',
   'circuits.waiting': 'Nodes that wait here for circuits',

@@ -12,7 +12,7 @@ import type {
   StreamPartId,
   WantedNeighbour,
 } from '@runnel/protocol'
-import type { Delivery, Equivocation, Gap } from '../ports.ts'
+import type { Delivery, Equivocation, Gap, HostAddress, HostNews, WithheldMessages } from '../ports.ts'
 import type { CounterName } from './counters.ts'
 import type { Way } from './tracker-link/way.ts'
 
@@ -71,6 +71,12 @@ export type NodeEffect =
       readonly delegation: Delegation | undefined
       readonly from: NodeId | undefined
     }
+  /** Guests want to be served there, or not any more. */
+  | { readonly type: 'guestPart'; readonly streamPartId: StreamPartId; readonly isWanted: boolean }
+  /** Open a link to whoever is there; `hostFound` or `hostFailed` follows. */
+  | { readonly type: 'findHost'; readonly host: HostAddress }
+  | { readonly type: 'host'; readonly news: HostNews }
+  | { readonly type: 'withheld'; readonly withheld: WithheldMessages }
   | { readonly type: 'dialTracker'; readonly way: Way }
   /** The connection, or the attempt to open one, is no longer needed. */
   | { readonly type: 'hangUpTracker'; readonly way: Way }

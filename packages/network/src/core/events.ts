@@ -7,6 +7,7 @@ import type {
   MessageBatch,
   NodeId,
   PermissionScope,
+  RunnelError,
   StreamId,
   StreamPartId,
   TrackerToNode,
@@ -32,6 +33,11 @@ export type NodeEvent =
   | { readonly type: 'offerStorage'; readonly streamPartId: StreamPartId; readonly storing: boolean }
   /** The application asks who stores a stream part, until `storageSearchEnded`. */
   | { readonly type: 'findStorage'; readonly requestId: number; readonly streamPartId: StreamPartId }
+  /** The node has started: a light one looks for its hosts. */
+  | { readonly type: 'started' }
+  /** A host's link is about to open, or is open already. */
+  | { readonly type: 'hostFound'; readonly url: string; readonly peerId: NodeId }
+  | { readonly type: 'hostFailed'; readonly url: string; readonly error: RunnelError }
   | { readonly type: 'storageSearchEnded'; readonly requestId: number }
   /** The peer was found through a tracker of the stream part: signals for it go there. */
   | { readonly type: 'found'; readonly peerId: NodeId; readonly streamPartId: StreamPartId }
@@ -52,7 +58,9 @@ export type OverlayEvent =
   | { readonly type: 'instruction'; readonly instruction: Instruction }
   | { readonly type: 'linkOpened'; readonly peerId: NodeId }
   | { readonly type: 'linkFailed'; readonly peerId: NodeId; readonly reason: FailureReason }
-  | { readonly type: 'linkClosed'; readonly peerId: NodeId }
+  | { readonly type: 'linkClosed'; readonly peerId: NodeId; readonly reason?: string }
+  /** The hosts of a light node are these from now on. */
+  | { readonly type: 'useHosts'; readonly hosts: readonly NodeId[] }
   | { readonly type: 'control'; readonly peerId: NodeId; readonly packet: ControlPacket }
   /** `packet` is the data packet as it came, header included; neither it nor the batch may change afterwards. */
   | {

@@ -28,6 +28,10 @@ function script(trackersFor = () => [1, 2].map((n) => ({ nodeId: idOf(n), url: u
       transportOf: () => 0,
       canTakeMore: () => true,
       hasArchive: false,
+      isHost: () => undefined,
+      servesGuests: false,
+      lightParts: undefined,
+      networkOf: () => '',
     },
   )
   let nowMs = 0

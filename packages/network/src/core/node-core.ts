@@ -1,11 +1,12 @@
 import type { MessageChain, MessageRef, NodeId, StreamPartId, Time, TrackerToNode } from '@runnel/protocol'
 import type { NetworkLimits } from '../limits.ts'
-import type { TrackerDirectory } from '../ports.ts'
+import type { HostsOptions, HostView, TrackerDirectory } from '../ports.ts'
 import type { CounterName, Counters } from './counters.ts'
 import type { DelegationBook } from './delegations/delegation-book.ts'
 import type { NodeEffect, Owner } from './effects.ts'
 import type { NodeEvent } from './events.ts'
 import type { OverlayEffects } from './overlay-effects.ts'
+import type { Hosts, HostsModules } from './hosts/hosts.ts'
 import { Overlay, type OverlayModules } from './overlay.ts'
 import type { StreamPartMap } from './stream-part/stream-part-map.ts'
 import { SignalRoutes } from './tracker-link/signal-routes.ts'
@@ -13,7 +14,11 @@ import { StorageQuestions } from './tracker-link/storage-questions.ts'
 import { TrackerLinks, type TrackerLinksModules } from './tracker-link/tracker-links.ts'
 import type { Way } from './tracker-link/way.ts'
 
-export interface NodeCoreModules extends Omit<OverlayModules, 'effects'> {
+export interface NodeCoreModules extends Omit<OverlayModules, 'effects' | 'isLight'> {
+  /** Of a light node. */
+  readonly hosts?: HostsOptions | undefined
+  /** Whether a linked node serves guests; undefined without a link. */
+  isHost(peerId: NodeId): boolean | undefined
   readonly trackers: Pick<TrackerDirectory, 'trackersFor'>
   /** In [0, 1): spreads reconnects. */
   random(): number
@@ -28,6 +33,8 @@ export class NodeCore {
   readonly #links: TrackerLinks
   readonly #storage: StorageQuestions
   readonly #routes: SignalRoutes
+  /** Of a light node, in place of trackers. */
+  #hosts: Hosts | undefined
   #effects: NodeEffect[] = []
   #time: Time = { nowMs: 0, wallMs: 0 }
   /** What to do when the event is handled. */
@@ -35,7 +42,14 @@ export class NodeCore {
   #awaitsTurnEnd = false
 
   constructor(options: { self: NodeId; limits: NetworkLimits }, modules: NodeCoreModules) {
-    this.#overlay = new Overlay(options, { ...modules, effects: this.#overlayEffects() })
+    const { hosts } = modules
+    const isLight = hosts !== undefined
+    this.#overlay = new Overlay(options, { ...modules, isLight, effects: this.#overlayEffects() })
+    if (hosts !== undefined && modules.lightParts !== undefined)
+      this.#hosts = new modules.lightParts.Hosts(
+        { ...hosts, limits: options.limits },
+        this.#hostModules(modules),
+      )
     this.#links = new TrackerLinks(options.limits, {
       effects: this.#trackerEffects(),
       trackersFor: (streamPartId) => modules.trackers.trackersFor(streamPartId),
@@ -69,7 +83,20 @@ export class NodeCore {
 
   /** When the next `tick` is due, by the monotonic clock; Infinity for never. */
   get dueMs(): number {
-    return Math.min(this.#overlay.dueMs, this.#links.dueMs)
+    return Math.min(this.#overlay.dueMs, this.#links.dueMs, this.#hosts?.dueMs ?? Infinity)
+  }
+
+  /** The hosts that a light node is linked to. */
+  get hosts(): readonly HostView[] {
+    return (this.#hosts?.linked ?? []).map((host) => ({
+      ...noFigures,
+      ...this.#overlay.watch?.figuresOf(host.nodeId),
+      ...host,
+    }))
+  }
+
+  get guests(): number {
+    return this.#overlay.guests?.size ?? 0
   }
 
   /** Returns the effects in order. Never throws: an error ends the work that threw it, and is itself an effect. */
@@ -113,17 +140,39 @@ export class NodeCore {
     switch (event.type) {
       case 'join':
         this.#overlay.handle(event, this.#time)
-        if (!this.streamParts.get(event.streamPartId)?.isResting) this.#links.join(event.streamPartId, nowMs)
+        if (this.#hosts !== undefined) this.#hosts.joined(event.streamPartId, nowMs)
+        else if (!this.streamParts.get(event.streamPartId)?.isResting)
+          this.#links.join(event.streamPartId, nowMs)
+        break
+      case 'started':
+        this.#hosts?.started(nowMs)
+        break
+      case 'hostFound':
+        this.#hosts?.found(event.url, event.peerId, nowMs)
+        break
+      case 'hostFailed':
+        this.#hosts?.failed(event.url, event.error, nowMs)
+        break
+      case 'linkOpened':
+        this.#overlay.handle(event, this.#time)
+        this.#hosts?.linkOpened(event.peerId, nowMs)
+        break
+      case 'linkClosed':
+        this.#overlay.handle(event, this.#time)
+        this.#hosts?.linkClosed(event.peerId, event.reason ?? '', nowMs)
         break
       case 'leave':
         this.#try({}, () => this.#overlay.handle(event, this.#time))
         this.#links.leave(event.streamPartId, nowMs)
+        this.#hosts?.left(event.streamPartId, nowMs)
         break
       case 'networkBack':
       case 'tick':
         this.#try({}, () => this.#overlay.handle(event, this.#time))
         if (event.type === 'tick') this.#links.tick(nowMs)
         else this.#links.networkBack(nowMs)
+        if (event.type === 'tick') this.#hosts?.tick(nowMs)
+        else this.#hosts?.networkBack(nowMs)
         break
       case 'trackerOpened':
         this.#links.opened(event.way, nowMs)
@@ -231,8 +280,36 @@ export class NodeCore {
         this.#afterwards.push(() => this.#links.leave(streamPartId, this.#time.nowMs))
       },
       partRested: (streamPartId) => {
-        this.#afterwards.push(() => this.#links.join(streamPartId, this.#time.nowMs))
+        this.#afterwards.push(() => {
+          if (this.#hosts === undefined) this.#links.join(streamPartId, this.#time.nowMs)
+          else
+            this.#overlay.handle(
+              { type: 'useHosts', hosts: this.#hosts.linked.map(({ nodeId }) => nodeId) },
+              this.#time,
+            )
+        })
       },
+      guestPart: (streamPartId, isWanted) => this.#push({ type: 'guestPart', streamPartId, isWanted }),
+      hostRefused: (streamPartId, peerId, reason) =>
+        this.#hosts?.refused(streamPartId, peerId, reason, this.#time.nowMs),
+      hostFails: (peerId, how) => this.#hosts?.fails(peerId, how, this.#time.nowMs),
+      withheld: (withheld) => {
+        this.#push({ type: 'withheld', withheld })
+        this.#hosts?.withheld(withheld.hostId, this.#time.nowMs)
+      },
+    }
+  }
+
+  #hostModules(modules: NodeCoreModules): HostsModules {
+    return {
+      counters: this.counters,
+      random: () => modules.random(),
+      isHost: (peerId) => modules.isHost(peerId),
+      find: (host) => this.#push({ type: 'findHost', host }),
+      drop: (peerId) =>
+        this.#push({ type: 'disconnect', peerId, code: 'UNUSED', text: 'another host is used' }),
+      use: (hosts) => this.#overlay.handle({ type: 'useHosts', hosts }, this.#time),
+      news: (news) => this.#push({ type: 'host', news }),
     }
   }
 
@@ -286,6 +363,9 @@ export class NodeCore {
     this.#effects.push(effect)
   }
 }
+
+/** Of a host that has brought nothing yet. */
+const noFigures = { deliveredFirst: 0, delivered: 0, late: 0, withheld: 0, lagMs: undefined }
 
 /** The owner of the fault when handling the event throws. */
 function ownerOf(event: NodeEvent): Owner {

@@ -3,6 +3,7 @@ import type {
   ControlPacket,
   Delegation,
   DelegationRef,
+  DetachReason,
   Latest,
   MessageBatch,
   NodeId,
@@ -10,7 +11,7 @@ import type {
   StreamMessage,
   StreamPartId,
 } from '@runnel/protocol'
-import type { Equivocation, Gap } from '../ports.ts'
+import type { Equivocation, Gap, WithheldMessages } from '../ports.ts'
 import type { CounterName } from './counters.ts'
 
 /**
@@ -39,6 +40,14 @@ export interface OverlayEffects {
   latest(peerId: NodeId, packet: Latest): void
   /** The attached neighbours changed, or there is nobody to be one. */
   neighbours(streamPartId: StreamPartId, neighbours: readonly NodeId[]): void
+  /** Guests want to be served in a stream part that is not joined; or none has for a while. */
+  guestPart(streamPartId: StreamPartId, isWanted: boolean): void
+  /** A host does not serve this light node in a stream part, or no longer. */
+  hostRefused(streamPartId: StreamPartId, peerId: NodeId, reason: DetachReason): void
+  /** A host did not bring what others did, and says that it does not have it. */
+  withheld(withheld: WithheldMessages): void
+  /** A host brings what others bring much later, or nothing. */
+  hostFails(peerId: NodeId, how: 'slow' | 'silent'): void
   /** The tracker should hear of the stream part: take the status when it can be sent. */
   statusDue(streamPartId: StreamPartId): void
   /** `from` acts for the user. */

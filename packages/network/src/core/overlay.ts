@@ -5,15 +5,18 @@ import type {
   Delegation,
   DelegationRef,
   Fetched,
+  GuestAttach,
   Instruction,
   MessageBatch,
   MessageChain,
   MessageRef,
+  MissingRange,
   NodeId,
   Status,
   StreamPartId,
   Time,
 } from '@runnel/protocol'
+import { toStreamPartId } from '@runnel/protocol'
 import type { NetworkLimits } from '../limits.ts'
 import { newCounters, type CounterName, type Counters } from './counters.ts'
 import type { OverlayEffects } from './overlay-effects.ts'
@@ -27,6 +30,9 @@ import { Fetches } from './gaps/fetches.ts'
 import { GapFiller } from './gaps/gap-filler.ts'
 import { HeadPursuer } from './gaps/head-pursuer.ts'
 import type { LatestBytes } from './latest/latest-batches.ts'
+import type { LightParts } from './light-parts.ts'
+import type { Guests } from './guests/guests.ts'
+import type { HostWatch } from './hosts/host-watch.ts'
 import { LatestServer } from './latest/latest-server.ts'
 import { MemberCheck, type MemberCheckModules } from './neighbours/member-check.ts'
 import { Neighbourhood } from './neighbours/neighbourhood.ts'
@@ -52,6 +58,14 @@ export interface OverlayModules
   transportOf(peerId: NodeId): number
   /** False while the link's queue is above its high mark. */
   canTakeMore(peerId: NodeId): boolean
+  /** A light node has hosts in place of neighbours, and sends on nothing but what it publishes itself. */
+  readonly isLight: boolean
+  /** Whether it takes guests. */
+  readonly servesGuests: boolean
+  /** In a light node, and in one that takes guests. */
+  readonly lightParts: LightParts | undefined
+  /** The network of addresses that a peer's link comes from. */
+  networkOf(peerId: NodeId): string
   /** Whether gaps that no neighbour can fill may be filled from an archive. */
   readonly hasArchive: boolean
 }
@@ -76,6 +90,11 @@ export class Overlay {
   readonly #pursuer: HeadPursuer
   readonly #fetchServer: FetchServer
   readonly #latestServer: LatestServer
+  /** Of a node that serves guests. */
+  readonly guests: Guests | undefined
+  /** Of a light node. */
+  readonly watch: HostWatch | undefined
+  #hosts: readonly NodeId[] = []
   #dueMs = Infinity
   #nowMs = 0
 
@@ -89,25 +108,51 @@ export class Overlay {
       chainId: given.chainId,
       verify: (delegation) => given.verifyDelegation(delegation),
     })
-    const modules = { ...given, effects: announcing(given.effects, delegations) }
+    const charged: OverlayEffects = {
+      ...given.effects,
+      sendData: (peerId, packet) => {
+        this.guests?.sending(peerId, packet.length, this.#nowMs)
+        given.effects.sendData(peerId, packet)
+      },
+    }
+    const modules = { ...given, effects: announcing(charged, delegations), relays: !given.isLight }
     this.delegations = delegations
     this.#modules = modules
     const peers = new PeerTable(options.limits, counters)
+    const memberCheck = new MemberCheck(options.limits, modules)
     this.#neighbourhood = new Neighbourhood(options.limits, {
       ...modules,
       counters,
       parts,
       peers,
-      memberCheck: new MemberCheck(options.limits, modules),
+      memberCheck,
     })
+    const { isLight, servesGuests, lightParts } = given
+    this.guests =
+      servesGuests && lightParts
+        ? new lightParts.Guests(options.limits, {
+            ...{ ...modules, counters, parts, memberCheck },
+            attach: (peerId, packet, time) => this.#neighbourhood.onAttach(peerId, packet, time),
+            dismiss: (peerId, reason, nowMs) => this.#neighbourhood.dismissGuest(peerId, reason, nowMs),
+            misbehaved: (peerId, detail, nowMs) => this.#misbehaved(peerId, detail, nowMs),
+          })
+        : undefined
+    const fetches = (this.#fetches = new Fetches(options.limits))
+    this.watch =
+      isLight && lightParts
+        ? new lightParts.HostWatch(options.limits, {
+            ...{ ...modules, counters },
+            fetch: (...asked) => this.#askHost(...asked),
+          })
+        : undefined
     this.#flood = new Flood(options.limits, {
       ...modules,
       counters,
       parts,
+      watch: this.watch,
       authorship: new Authorship({ ...modules, delegations }),
       misbehaved: (peerId, detail, nowMs) => this.#misbehaved(peerId, detail, nowMs),
     })
-    const fetches = (this.#fetches = new Fetches(options.limits))
     this.#filler = new GapFiller(options.limits, { ...modules, counters, fetches })
     this.#pursuer = new HeadPursuer(options.limits, { ...modules, counters, fetches })
     this.#fetchServer = new FetchServer(options.limits, { ...modules, counters, parts })
@@ -133,6 +178,7 @@ export class Overlay {
     switch (event.type) {
       case 'data':
         this.#onData(event.peerId, event.batch, event.packet, time)
+        this.guests?.settle(nowMs)
         return
       case 'publish':
         this.#withinOf(event.batch.chain, () => this.#flood.publish(event.batch, event.packet, nowMs))
@@ -144,15 +190,18 @@ export class Overlay {
           event.found,
           time,
         )
+        this.guests?.userResolved(event.scope, event.found, time)
         break
       case 'readerResolved':
         this.#neighbourhood.userResolved({ ...event, toRead: true }, event.found, time)
+        this.guests?.userResolved(event.scope, event.found, time)
         break
       case 'permissionsChanged':
         this.#neighbourhood.permissionsChanged(event.streamId, time)
         break
       case 'join':
         this.#join(event, nowMs)
+        this.guests?.joined(event.streamPartId, time)
         break
       case 'leave':
         this.#leave(event.streamPartId, nowMs)
@@ -173,8 +222,13 @@ export class Overlay {
       case 'linkFailed':
         this.#neighbourhood.linkFailed(event.peerId, event.reason, nowMs)
         break
+      case 'useHosts':
+        this.#hosts = event.hosts
+        this.#parts.each((part) => this.#neighbourhood.useHosts(part, event.hosts, nowMs))
+        break
       case 'linkClosed':
         this.#neighbourhood.linkClosed(event.peerId, nowMs)
+        this.guests?.linkClosed(event.peerId)
         this.#flood.linkClosed(event.peerId)
         this.delegations.linkClosed(event.peerId)
         this.#fetchServer.linkClosed(event.peerId)
@@ -212,8 +266,11 @@ export class Overlay {
         this.#parts.each((part) => this.#tick(part, time))
         this.#neighbourhood.tick(time)
         this.#flood.tick(nowMs)
+        this.guests?.tick(nowMs)
+        this.watch?.tick(nowMs)
         break
     }
+    this.guests?.settle(nowMs)
     this.#updateDue()
   }
 
@@ -242,7 +299,7 @@ export class Overlay {
     }
     const outcome = this.#parts.within(part, () => {
       const received = this.#flood.receive(part, batch, packet, peerId, time)
-      this.#dueMs = Math.min(this.#dueMs, part.recent.dueMs, part.gaps.dueMs)
+      this.#dueMs = Math.min(this.#dueMs, part.recent.dueMs, part.gaps.dueMs, this.watch?.dueMs ?? Infinity)
       return received
     })
     if (outcome === 'handled') return
@@ -263,7 +320,12 @@ export class Overlay {
       case 'attach':
         this.#neighbourhood.onAttach(peerId, packet, time)
         break
+      case 'guestAttach':
+        if (this.guests === undefined) this.#refuseGuest(peerId, packet)
+        else this.guests.onAttach(peerId, packet, time)
+        break
       case 'detach':
+        this.guests?.onDetach(peerId, packet.streamPartId)
         this.#neighbourhood.onDetach(peerId, packet, time.nowMs)
         break
       case 'fetch':
@@ -307,6 +369,24 @@ export class Overlay {
       else this.#filler.fetched(part, fetch, complete, time.nowMs)
       this.#filler.tick(part, time.nowMs)
     })
+  }
+
+  #refuseGuest(peerId: NodeId, { streamPartId }: GuestAttach): void {
+    this.#drop('guests.refused', `${peerId} in ${streamPartId}: this node serves none`)
+    this.#modules.effects.sendControl(peerId, { type: 'detach', streamPartId, reason: 'not-wanted' })
+  }
+
+  /** What the host has comes as data, and closes what is watched; its answer says nothing more. */
+  #askHost(peerId: NodeId, chain: MessageChain, ranges: readonly MissingRange[], nowMs: number): void {
+    const { publisherId, messageChainId } = chain
+    const streamPartId = toStreamPartId(chain.streamId, chain.partition)
+    if (!this.#fetches.canAsk(peerId, nowMs)) return
+    const dueMs = nowMs + this.#limits.hostAskMs
+    const asked = { peerId, streamPartId, chain: { publisherId, messageChainId }, claim: undefined }
+    const requestId = this.#fetches.add({ ...asked, rangeCount: ranges.length, dueMs })
+    this.counters['fetch.sent']++
+    const packet = { type: 'fetch', requestId, streamPartId, publisherId, messageChainId, ranges } as const
+    this.#modules.effects.sendControl(peerId, packet)
   }
 
   #onArchived(batch: MessageBatch, packet: Uint8Array, time: Time): void {
@@ -353,7 +433,10 @@ export class Overlay {
       return
     }
     this.#add(id, { fillGaps, reads, keepsLatest }, nowMs)
-    this.#withPart(id, () => this.#modules.effects.statusDue(id))
+    this.#withPart(id, (part) => {
+      this.#modules.effects.statusDue(id)
+      if (this.#modules.isLight) this.#neighbourhood.useHosts(part, this.#hosts, nowMs)
+    })
   }
 
   #add(
@@ -367,13 +450,20 @@ export class Overlay {
     faults?: PartFaults,
   ): StreamPart {
     const part = new StreamPart(
-      { id, joinedMs: nowMs, limits: this.#limits, ...(faults && { faults }) },
+      {
+        id,
+        joinedMs: nowMs,
+        limits: this.#limits,
+        isLight: this.#modules.isLight,
+        ...(faults && { faults }),
+      },
       {
         counters: this.counters,
         recentBytes: this.#recentBytes,
         latestBytes: this.#latestBytes,
         rttOf: (peerId) => this.#modules.rttOf(peerId),
         membershipToken: () => this.#modules.membershipToken(),
+        gone: (peerId) => this.watch?.gone(id, peerId),
         onGapLost: (chain, { after, upTo }) => {
           this.counters['gap.lost']++
           this.#modules.effects.gapLost({ streamPartId: id, chain, after, upTo })
@@ -383,6 +473,7 @@ export class Overlay {
     part.reads = reads
     part.gaps.fillGaps = fillGaps && reads
     part.latest.keeps = keepsLatest
+    if (this.#modules.isLight) part.useHosts(this.#hosts)
     this.#parts.add(part)
     return part
   }
@@ -393,6 +484,7 @@ export class Overlay {
     this.#parts.get(id)?.recent.clear()
     this.#parts.get(id)?.latest.clear()
     this.#fetches.drop(id)
+    this.watch?.left(id)
     this.#parts.delete(id)
   }
 
@@ -468,6 +560,7 @@ export class Overlay {
 
   #updateDue(): void {
     let dueMs = Math.min(this.#neighbourhood.dueMs, this.#flood.dueMs)
+    dueMs = Math.min(dueMs, this.guests?.dueMs ?? Infinity, this.watch?.dueMs ?? Infinity)
     this.#parts.each((part) => {
       const partDueMs = part.dueMs
       if (Number.isNaN(partDueMs)) throw new Error('a due time is NaN')

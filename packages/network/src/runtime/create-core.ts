@@ -1,4 +1,4 @@
-import { transportCode, type NodeId } from '@runnel/protocol'
+import { guestsCapability, networkOf, transportCode, type NodeId } from '@runnel/protocol'
 import type { Connection } from '@runnel/transport'
 import { NodeCore } from '../core/node-core.ts'
 import type { NetworkLimits } from '../limits.ts'
@@ -11,7 +11,14 @@ export function createCore(
   peers: ReadonlyMap<NodeId, Connection>,
 ): NodeCore {
   const { publisherPolicy, readerPolicy } = modules
+  const isHost = (peerId: NodeId): boolean | undefined =>
+    peers.get(peerId)?.capabilities.has(guestsCapability)
   return new NodeCore(options, {
+    hosts: modules.light?.hosts,
+    isHost,
+    servesGuests: modules.light?.servesGuests ?? false,
+    lightParts: modules.light?.parts,
+    networkOf: (peerId) => networkOf(peers.get(peerId)?.remoteAddress ?? ''),
     trackers: modules.trackers,
     random: () => modules.random.next(),
     crypto: modules.crypto,

@@ -41,10 +41,10 @@ export function createLinkEvents(modules: LinkEventsModules): LinkEvents {
         dispatch({ type: 'linkOpened', peerId })
         direct.check()
       }),
-    onClosed: (peerId) =>
+    onClosed: (peerId, { code, text }) =>
       attempt(peerId, () => {
         tracer?.linkClosed(peerId)
-        dispatch({ type: 'linkClosed', peerId })
+        dispatch({ type: 'linkClosed', peerId, reason: `${code} ${text}` })
         direct.check()
         latest.linkClosed(peerId)
         listeners.emit('linkClosed', peerId)

@@ -12,6 +12,7 @@ import type { LinksOwner, Transport } from '@runnel/transport'
 import type { Counters } from '../core/counters.ts'
 import type { NodeEffect, Owner } from '../core/effects.ts'
 import type { NodeEvent } from '../core/events.ts'
+import type { HostAddress } from '../ports.ts'
 import type { Tracer } from '../trace/tracer.ts'
 import type { ArchiveRequests } from './archive-requests.ts'
 import type { Faults } from './faults.ts'
@@ -33,6 +34,8 @@ export interface EffectRunnerModules {
   readonly tracer: Tracer | undefined
   readonly faults: Faults
   readonly counters: Counters
+  /** Limit for opening one link. */
+  readonly dialTimeoutMs: number
   readonly publisherPolicy: PublisherPolicy
   readonly readerPolicy?: ReaderPolicy | undefined
   contact(): Contact
@@ -95,6 +98,14 @@ export class EffectRunner {
         return this.#resolvePublisher(effect)
       case 'resolveReader':
         return this.#resolveReader(effect)
+      case 'guestPart':
+        return listeners.emit('guestPart', effect.streamPartId, effect.isWanted)
+      case 'findHost':
+        return this.#findHost(effect.host)
+      case 'host':
+        return listeners.emit('host', effect.news)
+      case 'withheld':
+        return listeners.emit('withheld', effect.withheld)
       case 'dialTracker':
         return trackers.dial(effect.way)
       case 'hangUpTracker':
@@ -118,6 +129,15 @@ export class EffectRunner {
       case 'fault':
         return this.#modules.faults.report(effect.owner, effect.error)
     }
+  }
+
+  #findHost({ url, nodeId: expected }: HostAddress): void {
+    const { links, dispatch, dialTimeoutMs } = this.#modules
+    links.find({
+      ...{ url, peerId: expected, timeoutMs: dialTimeoutMs },
+      onFound: (peerId) => dispatch({ type: 'hostFound', url, peerId }),
+      onFail: (error) => dispatch({ type: 'hostFailed', url, error }),
+    })
   }
 
   #sendControl(peerId: NodeId, packet: ControlPacket): void {

@@ -22,6 +22,7 @@ import type { NodeCore } from '../core/node-core.ts'
 import { keptBy, type Kept } from '../core/stream-part/kept.ts'
 import { networkError } from '../errors.ts'
 import type {
+  HostView,
   JoinOptions,
   NetworkNode,
   NodeDelegations,
@@ -151,7 +152,18 @@ export class NodeRuntime implements NetworkNode {
       },
     })
     this.#runner = new EffectRunner({
-      ...{ links, transports, trackers, listeners, waiters, tracer, faults, counters, dispatch },
+      ...{
+        links,
+        transports,
+        trackers,
+        listeners,
+        waiters,
+        tracer,
+        faults,
+        counters,
+        dispatch,
+        dialTimeoutMs,
+      },
       ...{ archive: this.#archive, storage: this.#storage, latest: this.#latest },
       publisherPolicy: modules.publisherPolicy,
       readerPolicy: modules.readerPolicy,
@@ -176,6 +188,10 @@ export class NodeRuntime implements NetworkNode {
   stop(): Promise<void> {
     this.#stopping ??= this.#stop()
     return this.#stopping
+  }
+
+  get hosts(): readonly HostView[] {
+    return this.#core.hosts
   }
 
   join(
@@ -304,6 +320,7 @@ export class NodeRuntime implements NetworkNode {
 
   metrics(): ReturnType<NetworkNode['metrics']> {
     return nodeMetrics(this.#core, this.#wires, {
+      'guests.open': this.#core.guests,
       'trackers.open': this.#trackers.open,
       'trace.clocks': this.#tracer?.knownClocks ?? 0,
     })
@@ -325,6 +342,7 @@ export class NodeRuntime implements NetworkNode {
     if (this.#state !== 'new') throw networkError('NODE_NOT_RUNNING', 'it was stopped while it started')
     this.#state = 'running'
     this.#unwatch = watchOutside(this.#modules, (event) => this.#dispatch(event))
+    this.#dispatch({ type: 'started' })
     try {
       this.#renewal.start()
     } catch (error) {

@@ -13,6 +13,7 @@ import type {
 } from '@runnel/protocol'
 import type { LinksOwner, Signalling, Transport } from '@runnel/transport'
 import type { NetworkLimits } from '../limits.ts'
+import type { LightOptions } from '../light.ts'
 import type { Archive, OnNetworkBack, PublisherPolicy, TrackerDirectory } from '../ports.ts'
 
 export interface NodeRuntimeOptions {
@@ -44,6 +45,7 @@ export interface NodeRuntimeModules {
   readonly membershipToken: () => AccessToken | undefined
   readonly trackers: TrackerDirectory
   readonly archive?: Archive | undefined
+  readonly light?: LightOptions | undefined
   readonly onNetworkBack?: OnNetworkBack | undefined
   readonly onError?: ((error: unknown) => void) | undefined
   /** Built by whoever builds the runtime, because they need each other: signalling goes through the runtime. */

@@ -42,6 +42,18 @@ export const userOptions = {
   },
 } as const satisfies Record<string, Options>
 
+/** Options of commands that publish or read. */
+export const memberOptions = {
+  ...userOptions,
+  via: {
+    type: 'string',
+    array: true,
+    requiresArg: true,
+    describe:
+      'URL of a node that serves guests: take part through it alone, without trackers; best given twice',
+  },
+} as const satisfies Record<string, Options>
+
 export type GlobalArguments = InferredOptionTypes<typeof globalOptions>
 export type NetworkArguments = InferredOptionTypes<typeof networkOptions>
-export type UserArguments = InferredOptionTypes<typeof userOptions>
+export type MemberArguments = InferredOptionTypes<typeof memberOptions>

@@ -39,6 +39,7 @@ const codesOf: Readonly<Record<Exclude<keyof typeof exitCodes, 'ok' | 'failure'>
       'CHAIN_DIED',
       'CHAIN_PORT_TAKEN',
       'TRACKER_UNREACHABLE',
+      'HOST_UNREACHABLE',
       'STORAGE_UNREACHABLE',
       'PORT_IN_USE',
     ],

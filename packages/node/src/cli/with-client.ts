@@ -3,7 +3,7 @@ import { resolveReadingKey } from '../keys/reading-keys.ts'
 import { nodeError } from '../errors.ts'
 import { requireUserKey, resolveUser } from '../keys/resolve-user.ts'
 import { tellOfClock } from '../watch-clock.ts'
-import type { UserArguments } from './common-options.ts'
+import type { MemberArguments } from './common-options.ts'
 import { readNetwork } from './network-source.ts'
 import { tellOfEncryption } from './tell-of-encryption.ts'
 import { watchTrackers, type TrackerWatch } from './tracker-watch.ts'
@@ -20,7 +20,7 @@ export interface WithClientOptions {
  * subscribes in the name of a user, through a node with a key of its own: commands of one user can run side by side.
  */
 export async function withClient<T>(
-  { network, key, as, 'reading-key': readingKeyFile }: Partial<UserArguments>,
+  { network, key, as, via, 'reading-key': readingKeyFile }: Partial<MemberArguments>,
   { needsKey = false, needsUser = false }: WithClientOptions,
   work: (client: RunnelClient, trackers: TrackerWatch) => Promise<T>,
 ): Promise<T> {
@@ -35,7 +35,8 @@ export async function withClient<T>(
       // Whoever has the key of the user has its reading keys.
       readingKey: needsKey ? undefined : resolveReadingKey(readingKeyFile, process.env),
       network: source,
-      transports: { websocket: {}, webrtc: {} },
+      transports: via === undefined ? { websocket: {}, webrtc: {} } : {},
+      via,
     })
     return await workWith(client, work)
   } catch (error) {

@@ -1,5 +1,5 @@
 import { defineCommand } from '../cli/command.ts'
-import { userOptions } from '../cli/common-options.ts'
+import { memberOptions } from '../cli/common-options.ts'
 import { standardOutput } from '../cli/output.ts'
 import { listenForStop } from '../cli/stop-signal.ts'
 import { streamArgument, streamPositional } from '../cli/stream-argument.ts'
@@ -13,7 +13,7 @@ export const last = defineCommand({
   describe: 'Print the newest message of a key, or of a stream, as a JSON value',
   positionals: { stream: streamPositional },
   options: {
-    ...userOptions,
+    ...memberOptions,
     ...formatOptions,
     'message-key': { type: 'string', requiresArg: true, describe: 'Of this key; default: of all' },
     partition: resendOptions.partition,

@@ -1,5 +1,5 @@
 import { defineCommand } from '../cli/command.ts'
-import { userOptions } from '../cli/common-options.ts'
+import { memberOptions } from '../cli/common-options.ts'
 import { parseDurationMs } from '../cli/duration.ts'
 import { notice, standardOutput } from '../cli/output.ts'
 import { printableJson } from '../cli/printable.ts'
@@ -13,7 +13,7 @@ export const presence = defineCommand({
   describe: 'Print who joins and leaves a stream, one JSON value a line',
   positionals: { stream: streamPositional },
   options: {
-    ...userOptions,
+    ...memberOptions,
     enter: {
       type: 'string',
       requiresArg: true,

@@ -1,6 +1,6 @@
 import type { MessageHeaders } from '@runnel/client'
 import { defineCommand } from '../cli/command.ts'
-import { userOptions } from '../cli/common-options.ts'
+import { memberOptions } from '../cli/common-options.ts'
 import { errorLine } from '../cli/error-line.ts'
 import { notice, printResult } from '../cli/output.ts'
 import { readLines, type Line } from '../cli/read-lines.ts'
@@ -19,7 +19,7 @@ export const publish = defineCommand({
     messages: { describe: 'Messages, each a JSON value; none: the lines of standard input', many: true },
   },
   options: {
-    ...userOptions,
+    ...memberOptions,
     text: { type: 'boolean', default: false, describe: 'Messages are plain text rather than JSON' },
     'partition-key': {
       type: 'string',

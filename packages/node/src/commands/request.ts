@@ -1,6 +1,6 @@
 import { isRunnelError } from '@runnel/protocol'
 import { defineCommand } from '../cli/command.ts'
-import { userOptions } from '../cli/common-options.ts'
+import { memberOptions } from '../cli/common-options.ts'
 import { parseDurationMs } from '../cli/duration.ts'
 import { errorLine } from '../cli/error-line.ts'
 import { notice, standardOutput } from '../cli/output.ts'
@@ -19,7 +19,7 @@ export const request = defineCommand({
     content: { describe: 'What is asked: a JSON value, or with --text plain text', required: true },
   },
   options: {
-    ...userOptions,
+    ...memberOptions,
     text: { type: 'boolean', default: false, describe: 'The request is plain text rather than JSON' },
     timeout: { type: 'string', requiresArg: true, default: '5s', describe: 'How long to wait, such as 30s' },
     all: { type: 'boolean', default: false, describe: 'Print every reply until the time is over' },

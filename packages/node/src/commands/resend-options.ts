@@ -2,7 +2,7 @@ import type { HistoryFilter, HistorySelection } from '@runnel/client'
 import { limits, toNodeId, type MessageRef } from '@runnel/protocol'
 import { parsePoint, pointHelp } from '@runnel/storage/http'
 import type { InferredOptionTypes, Options } from 'yargs'
-import { userOptions } from '../cli/common-options.ts'
+import { memberOptions } from '../cli/common-options.ts'
 import { nodeError } from '../errors.ts'
 
 /** How messages are printed. */
@@ -21,7 +21,7 @@ export const formatOptions = {
 
 /** Options of `resend last`, `resend from` and `resend range`. */
 export const resendOptions = {
-  ...userOptions,
+  ...memberOptions,
   ...formatOptions,
   publisher: { type: 'string', requiresArg: true, describe: 'Only messages of this publisher' },
   partition: { type: 'number', requiresArg: true, describe: 'Only this partition; default: all' },

@@ -1,5 +1,5 @@
 import { defineCommand } from '../cli/command.ts'
-import { userOptions } from '../cli/common-options.ts'
+import { memberOptions } from '../cli/common-options.ts'
 import { notice } from '../cli/output.ts'
 import { listenForStop } from '../cli/stop-signal.ts'
 import { streamArgument, streamPositional } from '../cli/stream-argument.ts'
@@ -13,7 +13,7 @@ export const respond = defineCommand({
   describe: 'Answer the requests in a stream, with a value or by a program',
   positionals: { stream: streamPositional },
   options: {
-    ...userOptions,
+    ...memberOptions,
     with: { type: 'string', requiresArg: true, describe: 'Answer all with this JSON value' },
     run: {
       type: 'string',

@@ -1,5 +1,5 @@
 import { defineCommand } from '../cli/command.ts'
-import { userOptions } from '../cli/common-options.ts'
+import { memberOptions } from '../cli/common-options.ts'
 import { parseDurationMs } from '../cli/duration.ts'
 import { notice, standardOutput } from '../cli/output.ts'
 import { listenForStop } from '../cli/stop-signal.ts'
@@ -21,7 +21,7 @@ export const subscribe = defineCommand({
   describe: 'Print the messages of a stream, one JSON value a line',
   positionals: { stream: streamsPositional },
   options: {
-    ...userOptions,
+    ...memberOptions,
     count: { type: 'number', requiresArg: true, describe: 'End after this many messages' },
     for: { type: 'string', requiresArg: true, describe: 'End after this time, such as 10s' },
     last: {

@@ -90,6 +90,34 @@ const circuits = z
   })
   .prefault({})
 
+const guests = z
+  .strictObject({
+    serve: z
+      .boolean()
+      .default(false)
+      .describe(
+        'Whether light clients may take part through this node, which has to be reachable; for streams that its user may read.',
+      ),
+    maxGuests: z
+      .int()
+      .min(1)
+      .max(10_000)
+      .default(networkLimits.maxGuests)
+      .describe('Most of them at once; for one more, the newest of the network with the most goes.'),
+    maxStreamParts: z
+      .int()
+      .min(1)
+      .max(10_000)
+      .default(networkLimits.maxGuestParts)
+      .describe('Most partitions of streams that it takes part in for them alone.'),
+    maxBytesPerS: z
+      .int()
+      .min(65_536)
+      .default(networkLimits.maxGuestBytesPerS)
+      .describe('Most bytes a second of messages that it sends them; above it, whoever takes the most goes.'),
+  })
+  .prefault({})
+
 /** The configuration of a broker node; its own settings and those of its plugins. Also the source of the environment variables, the flags and the documentation. */
 export const brokerConfigSchema = z.strictObject({
   network: file()
@@ -153,6 +181,7 @@ export const brokerConfigSchema = z.strictObject({
   tcp,
   webrtc,
   circuits,
+  guests,
   ...builtInSchemas,
   plugins: z
     .record(z.string().min(1), z.record(z.string(), z.unknown()))

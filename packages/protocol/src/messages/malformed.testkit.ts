@@ -140,6 +140,7 @@ function malformedFrames(crypto: Crypto): MalformedSample[] {
     frame('a name that moves the cursor', body(PacketType.about, '016100041b5b3241')),
     frame('a name that is not ASCII', body(PacketType.about, '01610002c3a9')),
     frame('65 heads in an attach', body(PacketType.attach, `${part}0041`), 'LIMIT_EXCEEDED'),
+    frame('65 heads in a guest attach', body(PacketType.guestAttach, `${part}0041`), 'LIMIT_EXCEEDED'),
     frame('17 ICE servers', '250111', 'LIMIT_EXCEEDED'),
     frame(
       'a signal that announces more than 16 KiB',

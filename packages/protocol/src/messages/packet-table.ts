@@ -5,7 +5,7 @@ import { askDelegation, credential, delegation } from './codecs/delegations.ts'
 import { fetch, fetched, heads } from './codecs/gaps.ts'
 import { askLatest, askTable, latest } from './codecs/latest.ts'
 import { close, fragment, hello, ping, pong, proof } from './codecs/link.ts'
-import { attach, data, detach } from './codecs/node.ts'
+import { attach, data, detach, guestAttach } from './codecs/node.ts'
 import { fullStatus, instruction, leave, redirect, status } from './codecs/overlay.ts'
 import { iceServers, signal, trackerError } from './codecs/signalling.ts'
 import {
@@ -71,6 +71,7 @@ export const packetTable = {
   askDelegation: { number: 0x1b, scope: 'delegations', since: '1.1', codec: askDelegation },
   askLatest: { number: 0x1c, scope: 'neighbours', since: '1.1', codec: askLatest },
   latest: { number: 0x1d, scope: 'neighbours', since: '1.1', codec: latest },
+  guestAttach: { number: 0x1e, scope: 'neighbours', since: '1.1', codec: guestAttach },
   nodeInfo: { number: 0x20, scope: 'toTracker', since, codec: nodeInfo },
   status: { number: 0x21, scope: 'toTracker', since, codec: status },
   leave: { number: 0x22, scope: 'toTracker', since, codec: leave },

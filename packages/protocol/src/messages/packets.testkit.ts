@@ -127,6 +127,12 @@ export const arbitraryPacket: fc.Arbitrary<Packet> = fc.oneof(
     sinceMs: counter,
     heads: list(head, limits.maxChainHeads),
   }),
+  fc.record({
+    type: is('guestAttach'),
+    streamPartId,
+    sinceMs: counter,
+    heads: list(head, limits.maxChainHeads),
+  }),
   fc.record({ type: is('detach'), streamPartId, reason: fc.constantFrom(...detachReasons) }),
   fc.record({ type: is('nodeInfo'), contact }),
   fc.record({

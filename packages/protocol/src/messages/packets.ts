@@ -33,6 +33,9 @@ export const reportsCapability = 'reports'
 /** The capability of nodes that know `askLatest` and `latest`; of storage nodes also of `askTable`. */
 export const latestCapability = 'latest'
 
+/** The capability of a host, which serves guests, and of light nodes: `guestAttach` goes over links where both ends have it. */
+export const guestsCapability = 'guests'
+
 export const linkRoles = ['node', 'tracker'] as const
 export type LinkRole = (typeof linkRoles)[number]
 
@@ -125,6 +128,14 @@ export interface Attach {
   readonly heads: readonly ChainHead[]
   /** Absent: it reads, in its own name. */
   readonly membership?: Membership
+}
+
+/**
+ * "I am your guest in this stream part": as an attach, of a node that is in no overlay and forwards nothing. The host answers with an
+ * attach.
+ */
+export interface GuestAttach extends Omit<Attach, 'type'> {
+  readonly type: 'guestAttach'
 }
 
 /** "We are no longer neighbours in this stream part." */

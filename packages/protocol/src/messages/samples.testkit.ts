@@ -287,6 +287,20 @@ function nodePackets(crypto: Crypto): SamplePacket[] {
       name: `attach ${name}`,
       packet: { type: 'attach', streamPartId, sinceMs: 0, heads: [], membership } as const,
     })),
+    {
+      name: 'guest attach, nothing wanted',
+      packet: { type: 'guestAttach', streamPartId, sinceMs: 0, heads: [] },
+    },
+    {
+      name: 'guest attach with a head',
+      packet: { type: 'guestAttach', streamPartId, sinceMs: 30_000, heads: [head] },
+    },
+    ...memberships(crypto)
+      .slice(0, 1)
+      .map(({ name, membership }) => ({
+        name: `guest attach ${name}`,
+        packet: { type: 'guestAttach', streamPartId, sinceMs: 0, heads: [], membership } as const,
+      })),
     ...detachReasons.map((reason) => ({
       name: `detach: ${reason}`,
       packet: { type: 'detach', streamPartId, reason } as const,

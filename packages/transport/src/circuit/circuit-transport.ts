@@ -104,7 +104,7 @@ export class CircuitTransport implements Transport {
       running: this.#running,
       address: addressOfUrl(url),
       connect: (onChannel, onFail) => {
-        const path = URL.canParse(url) ? circuitUrl(url, [peerId]) : url
+        const path = URL.canParse(url) && peerId !== undefined ? circuitUrl(url, [peerId]) : url
         return this.#open(url, path, onChannel, onFail, (dial) => (told = dial))
       },
       onDone: (outcome, error) => told?.done(outcome, error),

@@ -1,4 +1,4 @@
-import type { Cancel, LinkRole, RunnelError } from '@runnel/protocol'
+import type { Cancel, LinkRole, NodeId, RunnelError } from '@runnel/protocol'
 import { transportError } from '../errors.ts'
 import type { Connection, DialRequest } from '../ports.ts'
 import type { Channel } from './channel.ts'
@@ -59,7 +59,7 @@ export class Dial<C extends Channel> {
     const { request, role, address = '' } = this.#options
     const { connection: modules, onOpen } = this.#modules
     this.#cancelStep = openConnection(
-      { channel, direction: 'outbound', expectedPeerId: request.peerId, role, address },
+      { channel, direction: 'outbound', ...expecting(request.peerId), role, address },
       { ...modules, limits: { ...modules.limits, ...request.limits } },
       {
         onOpen: (connection) => {
@@ -96,4 +96,8 @@ export class Dial<C extends Channel> {
     this.#modules.onDone(outcome, error)
     return true
   }
+}
+
+function expecting(peerId: NodeId | undefined): { readonly expectedPeerId?: NodeId } {
+  return peerId === undefined ? {} : { expectedPeerId: peerId }
 }

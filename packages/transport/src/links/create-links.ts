@@ -1,5 +1,6 @@
-import type { Contact, NodeId, RunnelError } from '@runnel/protocol'
-import type { Connection, LinkEvents, Links, Transport } from '../ports.ts'
+import type { Cancel, Contact, NodeId, RunnelError } from '@runnel/protocol'
+import { transportError } from '../errors.ts'
+import type { Connection, FindRequest, LinkEvents, Links, Transport } from '../ports.ts'
 import { admissionProblem } from './admission-problem.ts'
 import { EventQueue } from './event-queue.ts'
 import { IdleLinks } from './idle-links.ts'
@@ -72,6 +73,26 @@ class LinksOverTransports implements LinksOwner {
       alone: options.alone ?? false,
     })
     this.#queue.during(() => this.#link(peerId).connect(ways, peerContact))
+  }
+
+  find({ url, peerId, timeoutMs, onFound, onFail }: FindRequest): Cancel {
+    const transport = this.#modules.transports.find((candidate) => candidate.canDial(url))
+    if (transport === undefined)
+      return this.#modules.clock.schedule(0, () =>
+        onFail(transportError('DIAL_FAILED', `no transport here dials ${url}`)),
+      )
+    const onOpen = (connection: Connection): void => {
+      const isSelf = connection.peerId === this.#settings.self
+      const refusal = isSelf ? transportError('DIAL_FAILED', 'it is this node') : this.#refusalOf(connection)
+      if (!this.#stopped && refusal === undefined) {
+        onFound(connection.peerId)
+        return this.#link(connection.peerId).adopt(connection)
+      }
+      const error = refusal ?? transportError('SHUTTING_DOWN')
+      connection.close(error.code, error.message)
+      onFail(error)
+    }
+    return transport.dial({ peerId, url, timeoutMs, onOpen, onFail })
   }
 
   keep(peerId: NodeId): void {

@@ -137,6 +137,12 @@ export class PeerLink {
     return this.#used.connection.send(packet)
   }
 
+  /** As `add`, of a connection that this side asked for. */
+  adopt(connection: Connection): void {
+    this.#claim()
+    this.add(connection)
+  }
+
   /** A connection to the peer, dialled by either side, has opened. */
   add(connection: Connection): void {
     const opened = {

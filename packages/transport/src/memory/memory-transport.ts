@@ -1,4 +1,4 @@
-import type { Cancel, LinkRole, NodeId } from '@runnel/protocol'
+import { toNodeId, type Cancel, type LinkRole, type NodeId } from '@runnel/protocol'
 import { connectionLimits } from '../connection/limits.ts'
 import { ConnectionPool } from '../connection/connection-pool.ts'
 import type { ConnectionModules } from '../connection/modules.ts'
@@ -89,11 +89,12 @@ export class MemoryTransport implements Transport {
   }
 
   dial(request: DialRequest): Cancel {
+    const peerId = request.peerId ?? toNodeId(request.url?.replace(/^memory:(\/\/)?/, '') ?? '')
     return this.#pool.dial(request, {
       running: this.#running,
       connect: (onChannel, onFail) =>
-        this.#options.network.connect(this, request.peerId, onChannel, (text) =>
-          onFail(transportError('DIAL_FAILED', `${request.peerId}: ${text}`)),
+        this.#options.network.connect(this, peerId, onChannel, (text) =>
+          onFail(transportError('DIAL_FAILED', `${peerId}: ${text}`)),
         ),
     })
   }

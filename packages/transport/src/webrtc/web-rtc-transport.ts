@@ -159,6 +159,7 @@ export class WebRtcTransport implements Transport {
 
   dial(request: DialRequest): Cancel {
     const { clock } = this.#modules
+    const { peerId } = request
     const deadlineMs = clock.monotonicMs() + (request.timeoutMs ?? this.#settings.dialTimeoutMs)
     this.counters.dials++
     let attempt: Attempt | undefined
@@ -173,27 +174,22 @@ export class WebRtcTransport implements Transport {
     const attemptWith = (retriesLeft: number) => {
       if (!this.#dials.has(dial)) return
       if (!this.#running) return dial.fail(transportError('SHUTTING_DOWN'))
+      if (peerId === undefined) return dial.fail(transportError('DIAL_FAILED', 'signals go to an id'))
       if (this.#isFull) return dial.fail(transportError('TOO_MANY_CONNECTIONS'))
       const startedMs = clock.monotonicMs()
-      const current = this.#attempt(
-        request.peerId,
-        this.#newSessionId(),
-        'outbound',
-        deadlineMs - startedMs,
-        {
-          onOpen: (connection) => {
-            this.#dials.delete(dial)
-            request.onOpen(connection)
-          },
-          onFail: (error) => {
-            const isQuick = clock.monotonicMs() - startedMs < this.#settings.quickFailMs
-            if (retriesLeft === 0 || !isQuick || current.hasChannel || error.code !== 'DIAL_FAILED')
-              return dial.fail(error)
-            this.counters.retries++
-            attemptWith(retriesLeft - 1)
-          },
+      const current = this.#attempt(peerId, this.#newSessionId(), 'outbound', deadlineMs - startedMs, {
+        onOpen: (connection) => {
+          this.#dials.delete(dial)
+          request.onOpen(connection)
         },
-      )
+        onFail: (error) => {
+          const isQuick = clock.monotonicMs() - startedMs < this.#settings.quickFailMs
+          if (retriesLeft === 0 || !isQuick || current.hasChannel || error.code !== 'DIAL_FAILED')
+            return dial.fail(error)
+          this.counters.retries++
+          attemptWith(retriesLeft - 1)
+        },
+      })
       attempt = current
       current.start()
     }

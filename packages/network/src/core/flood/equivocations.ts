@@ -10,6 +10,8 @@ export interface EquivocationsModules {
   readonly effects: Pick<OverlayEffects, 'sendData' | 'accepted' | 'equivocation'>
   readonly counters: Counters
   readonly authorship: Authorship
+  /** False in a light node. */
+  readonly relays: boolean
 }
 
 /** A batch that came, and how. */
@@ -90,7 +92,8 @@ export class Equivocations {
   }
 
   #passOn(part: StreamPart, { batch, packet, from }: Arrival): void {
-    for (const peerId of part.attached) {
+    if (!this.#modules.relays) return
+    for (const peerId of part.receivers) {
       if (peerId === from) continue
       this.#modules.counters['data.forwarded']++
       this.#modules.effects.sendData(peerId, packet, batch.delegationRef)

@@ -2,6 +2,7 @@ import type { MessageBatch, NodeId, Time } from '@runnel/protocol'
 import type { CounterName, Counters } from '../counters.ts'
 import type { Author, Authorship } from '../delegations/authorship.ts'
 import type { OverlayEffects } from '../overlay-effects.ts'
+import type { HostWatch } from '../hosts/host-watch.ts'
 import type { StreamPart } from '../stream-part/stream-part.ts'
 import type { StreamPartMap } from '../stream-part/stream-part-map.ts'
 import { DeniedPublishers } from './denied-publishers.ts'
@@ -30,6 +31,10 @@ export interface FloodModules {
   readonly counters: Counters
   readonly parts: StreamPartMap
   readonly authorship: Authorship
+  /** False in a light node, which sends on nothing but what it publishes itself. */
+  readonly relays: boolean
+  /** Told of what a light node's hosts bring. */
+  readonly watch?: Pick<HostWatch, 'accepted' | 'again'> | undefined
   /** A neighbour does what no correct node does. */
   misbehaved(peerId: NodeId, detail: string, nowMs: number): void
 }
@@ -166,6 +171,7 @@ export class Flood {
     const { batch, from } = arrival
     const newest = batch.messages.at(-1)
     if (from !== undefined && newest !== undefined) part.seen.shown(from, batch.chain, newest)
+    if (from !== undefined) this.#modules.watch?.again(part.id, batch, from, time.nowMs)
     part.duplicates += batch.messages.length
     this.#modules.counters['data.duplicates'] += batch.messages.length
     this.#modules.effects.duplicate(part.id, batch)
@@ -207,11 +213,7 @@ export class Flood {
       part.recent.add(batch, packet, nowMs, { isAlone })
     part.latest.note(batch, packet, nowMs)
     part.gaps.heads.news(nowMs)
-    for (const peerId of part.attached) {
-      if (peerId === from) continue
-      counters['data.forwarded']++
-      effects.sendData(peerId, packet, batch.delegationRef)
-    }
+    this.#forward(part, arrival, nowMs)
     part.duplicates += again
     counters['data.duplicates'] += again
     counters['data.batches']++
@@ -219,6 +221,24 @@ export class Flood {
     part.delivered += fresh.length
     effects.accepted(part.id, batch)
     for (const message of fresh) effects.deliver(part.id, message, from)
+  }
+
+  #forward(part: StreamPart, { batch, packet, from }: Arrival, nowMs: number): void {
+    const { effects, counters, relays, watch } = this.#modules
+    const progress = relays ? undefined : part.seen.find(batch.chain)
+    if (progress?.isOwn === false) {
+      if (progress.newest !== undefined)
+        watch?.accepted(
+          { streamPartId: part.id, hosts: part.attached, batch, from, newest: progress.newest },
+          nowMs,
+        )
+      return
+    }
+    for (const peerId of part.receivers) {
+      if (peerId === from) continue
+      counters['data.forwarded']++
+      effects.sendData(peerId, packet, batch.delegationRef)
+    }
   }
 
   #drop(counter: CounterName, batch: MessageBatch): void {

@@ -9,6 +9,8 @@ export interface FetchServerModules {
   readonly effects: Pick<OverlayEffects, 'sendControl' | 'sendData' | 'dropped'>
   readonly counters: Counters
   readonly parts: StreamPartMap
+  /** False in a light node, which gives nothing but what it publishes itself. */
+  readonly relays: boolean
   /** False while the link's queue is above its high mark. */
   canTakeMore(peerId: NodeId): boolean
 }
@@ -45,7 +47,8 @@ export class FetchServer {
       this.#refuse(peerId, 'its queue is full')
       return false
     }
-    const { batches, complete } = part.recent.find(fetch)
+    const isGiven = this.#modules.relays || part.seen.find(fetch)?.isOwn === true
+    const { batches, complete } = isGiven ? part.recent.find(fetch) : { batches: [], complete: true }
     counters['fetch.batches'] += batches.length
     for (const { packet, delegationRef } of batches) effects.sendData(peerId, packet, delegationRef)
     return complete

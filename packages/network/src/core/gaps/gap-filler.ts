@@ -94,7 +94,8 @@ export class GapFiller {
   }
 
   /** Takes one step for every due range of a chain. Returns how many ranges it looked at. */
-  #work(part: StreamPart, progress: ChainProgress, peers: readonly NodeId[], nowMs: number): number {
+  #work(part: StreamPart, progress: ChainProgress, neighbours: readonly NodeId[], nowMs: number): number {
+    const peers = [...neighbours, ...part.guestsOf(progress.chain.publisherId)]
     const steps: Steps = { fetch: new Map(), archive: [], lost: [] }
     const inWork = this.#inWork(progress)
     for (const range of inWork) if (range.fill.dueMs <= nowMs) this.#step(part, range, peers, steps, nowMs)

@@ -20,6 +20,8 @@ export interface HeadPursuerModules {
   readonly effects: Pick<OverlayEffects, 'sendControl' | 'dropped'>
   readonly counters: Counters
   readonly fetches: Fetches
+  /** False in a light node: it announces to nobody what others published. */
+  readonly relays: boolean
   rttOf(peerId: NodeId): number | undefined
 }
 
@@ -51,6 +53,9 @@ export class HeadPursuer {
     for (const head of heads) {
       part.seen.shown(peerId, head, head)
       if (!part.gaps.fillGaps || isTransient({ partition, ...head })) continue
+      // A guest has nothing of others to give.
+      const edge = part.edges.get(peerId)
+      if (edge?.isGuest === true && head.publisherId !== edge.userId) continue
       const isAhead = head.timestamp > time.wallMs + this.#limits.clockToleranceMs
       if (isAhead || !this.#isBehind(part, head, time)) continue
       const dueMs = time.nowMs + gapWaitMs(part.attached, this.#modules.rttOf, this.#limits)
@@ -72,10 +77,15 @@ export class HeadPursuer {
     if (whoIsTold === undefined) return
     const due = part.seen
       .heads(({ lastUsedMs, chain }) => whoIsTold(lastUsedMs) !== undefined && !isTransient(chain))
-      .map(({ head, progress: { holders, lastUsedMs } }) => ({ head, holders, who: whoIsTold(lastUsedMs) }))
-    for (const peerId of part.attached) {
+      .map(({ head, progress: { holders, lastUsedMs, isOwn } }) => ({
+        ...{ head, holders, isTold: this.#modules.relays || isOwn },
+        who: whoIsTold(lastUsedMs),
+      }))
+    for (const peerId of part.receivers) {
       const heads = due
-        .filter(({ holders, who }) => (who === 'waiting' ? holders.waits(peerId) : holders.lacks(peerId)))
+        .filter(({ holders, who, isTold }) =>
+          who === 'waiting' ? holders.waits(peerId) : isTold && holders.lacks(peerId),
+        )
         .slice(0, wireLimits.maxChainHeads)
         .map(({ head }) => head)
       if (heads.length === 0) continue

@@ -1,6 +1,5 @@
 import {
   backoffMs,
-  type Attach,
   type Contact,
   type Detach,
   type DetachReason,
@@ -19,7 +18,7 @@ import type { StreamPart } from '../stream-part/stream-part.ts'
 import type { StreamPartMap } from '../stream-part/stream-part-map.ts'
 import type { MemberCheck } from './member-check.ts'
 import type { PeerTable } from './peer-table.ts'
-import { wantsToRead } from './part-members.ts'
+import { wantsToRead, type AnyAttach } from './part-members.ts'
 import { Permits } from './permits.ts'
 import { reconcile } from './reconcile.ts'
 
@@ -29,6 +28,8 @@ export interface NeighbourhoodModules {
   readonly parts: StreamPartMap
   readonly peers: PeerTable
   readonly memberCheck: MemberCheck
+  /** Its neighbours are hosts: no tracker says when to ask one again that refused. */
+  readonly isLight: boolean
   rttOf(peerId: NodeId): number | undefined
   transportOf(peerId: NodeId): number
 }
@@ -155,7 +156,7 @@ export class Neighbourhood {
     this.#modules.peers.unuse(peerId, nowMs)
   }
 
-  onAttach(peerId: NodeId, packet: Attach, time: Time): void {
+  onAttach(peerId: NodeId, packet: AnyAttach, time: Time): void {
     const { nowMs } = time
     const { parts, peers, counters } = this.#modules
     if (!peers.isOpen(peerId)) return
@@ -167,12 +168,14 @@ export class Neighbourhood {
       return
     }
     if (!wantsToRead(packet)) return this.#permits.onFeederAttach(part, peerId, packet, time)
-    if (this.#refuses(part, peerId, nowMs)) return
+    const isGuest = packet.type === 'guestAttach'
+    if (isGuest ? this.#refusesGuest(part, peerId, nowMs) : this.#refuses(part, peerId, nowMs)) return
     const reader = this.#permits.reader(part, peerId, packet, time)
     if (reader === undefined) return
     part.members.delete(peerId)
     part.departed.delete(peerId)
     const edge = Object.assign(part.edgeTo(peerId, nowMs), reader)
+    edge.isGuest = isGuest && !part.wanted.has(peerId)
     part.readersDueMs = Math.min(part.readersDueMs, reader.readsUntilMs)
     edge.released = false
     if (edge.received) {
@@ -211,6 +214,25 @@ export class Neighbourhood {
       // Otherwise it could request one replay after the other.
       if (!edge.wasWanted) part.refuse(peerId, nowMs)
     }
+    this.#refresh(part, nowMs)
+  }
+
+  /** Ends all that a guest has here, for a while. */
+  dismissGuest(peerId: NodeId, reason: DetachReason, nowMs: number): void {
+    this.#modules.parts.each((part) => {
+      const isFeeder = part.members.feeders.has(peerId)
+      if (part.edges.get(peerId)?.isGuest !== true && !isFeeder) return
+      this.#sendDetach(part, peerId, reason, nowMs)
+      part.edges.delete(peerId)
+      part.members.delete(peerId)
+      part.refuse(peerId, nowMs)
+      this.#refresh(part, nowMs)
+    })
+  }
+
+  /** A light node uses these hosts from now on. */
+  useHosts(part: StreamPart, hosts: readonly NodeId[], nowMs: number): void {
+    part.useHosts(hosts)
     this.#refresh(part, nowMs)
   }
 
@@ -283,7 +305,13 @@ export class Neighbourhood {
       if (edge.sent) this.#sendAttach(part, peerId, edge, nowMs)
       if (!part.reads) this.#modules.peers.detached(peerId, nowMs)
     }
-    if (!part.reads) this.#dropFeeders(part, nowMs)
+    if (!part.reads) {
+      for (const peerId of part.guests) {
+        this.#sendDetach(part, peerId, 'not-permitted', nowMs)
+        part.edges.delete(peerId)
+      }
+      this.#dropFeeders(part, nowMs)
+    }
     this.#modules.effects.statusDue(part.id)
   }
 
@@ -299,7 +327,14 @@ export class Neighbourhood {
   #refresh(part: StreamPart, nowMs: number): void {
     const { peers, effects, rttOf } = this.#modules
     const { pursued: wanted, edges } = part
-    const plan = reconcile({ wanted, edges, links: peers.links, rttOf, nowMs, limits: this.#limits })
+    const plan = reconcile({
+      wanted,
+      edges: part.ordered,
+      links: peers.links,
+      rttOf,
+      nowMs,
+      limits: this.#limits,
+    })
     for (const { peerId, contact } of plan.connect) this.#connect(part, peerId, contact, nowMs)
     for (const peerId of plan.attach) this.#sendAttach(part, peerId, part.edgeTo(peerId, nowMs), nowMs)
     for (const { peerId, reason } of plan.detach) {
@@ -371,6 +406,14 @@ export class Neighbourhood {
     return true
   }
 
+  #refusesGuest(part: StreamPart, peerId: NodeId, nowMs: number): boolean {
+    const reason = part.reads ? 'full' : 'not-permitted'
+    if (part.reads && !part.isRefused(peerId, nowMs)) return false
+    this.#count('guests.refused', `${part.id} ${peerId}`)
+    this.#sendDetach(part, peerId, reason, nowMs)
+    return true
+  }
+
   /** A wanted peer does not want to be a neighbour, or no longer. */
   #refused(part: StreamPart, peerId: NodeId, edge: Edge, reason: DetachReason, nowMs: number): void {
     const wasAttached = isAttached(edge)
@@ -381,6 +424,10 @@ export class Neighbourhood {
     edge.released = false
     edge.refusals++
     edge.retryAtMs = nowMs + backoffMs(edge.refusals, this.#limits.minBackoffMs, this.#limits.maxBackoffMs)
+    if (this.#modules.isLight) {
+      this.#modules.counters['hosts.refused']++
+      return this.#modules.effects.hostRefused(part.id, peerId, reason)
+    }
     // Newer instructions are likely in flight to one of the two, so the first time is no failure.
     if (reason === 'not-joined' || reason === 'full' || reason === 'not-permitted' || edge.refusals > 1) {
       this.#report(part, peerId, 'refused')
@@ -390,15 +437,16 @@ export class Neighbourhood {
     part.edges.delete(peerId)
   }
 
-  #replay(part: StreamPart, peerId: NodeId, edge: Edge, attach: Attach, nowMs: number): void {
+  #replay(part: StreamPart, peerId: NodeId, edge: Edge, attach: AnyAttach, nowMs: number): void {
     if (!isAttached(edge)) return
     if (nowMs - edge.replayedMs < this.#limits.minReplayIntervalMs) {
       this.#modules.counters['replay.refused']++
       return
     }
     edge.replayedMs = nowMs
-    // A feeder does not bring what others published before it became one.
-    const isSent = (chain: MessageChain) => part.reads || part.seen.find(chain)?.isOwn === true
+    // A feeder does not bring what others published before it became one, and a light node never does.
+    const isSent = (chain: MessageChain) =>
+      (part.reads && !this.#modules.isLight) || part.seen.find(chain)?.isOwn === true
     for (const { packet, delegationRef } of part.recent.replayFor(attach, nowMs, isSent))
       this.#modules.effects.sendData(peerId, packet, delegationRef)
   }
@@ -407,7 +455,7 @@ export class Neighbourhood {
    * The peer had no answer to its attach. Answered no more often than attaches are repeated, or two nodes would answer
    * each other forever.
    */
-  #answerAgain(part: StreamPart, peerId: NodeId, edge: Edge, packet: Attach, nowMs: number): void {
+  #answerAgain(part: StreamPart, peerId: NodeId, edge: Edge, packet: AnyAttach, nowMs: number): void {
     if (!edge.sent || nowMs - edge.sentAtMs < this.#limits.attachRetryMs) return
     this.#sendAttach(part, peerId, edge, nowMs)
     this.#replay(part, peerId, edge, packet, nowMs)

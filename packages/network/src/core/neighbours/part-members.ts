@@ -1,4 +1,4 @@
-import type { Attach, NodeId } from '@runnel/protocol'
+import type { Attach, GuestAttach, NodeId } from '@runnel/protocol'
 
 /** A node that may publish to a stream part and not read it: what it sends is accepted, and it is sent nothing. */
 export interface Feeder {
@@ -7,10 +7,13 @@ export interface Feeder {
   readonly answeredMs: number
 }
 
+/** Of a neighbour, a feeder or a guest. */
+export type AnyAttach = Attach | GuestAttach
+
 /** An attach for which the registry is being asked. */
 export interface WaitingAttach {
   readonly userId: NodeId
-  readonly packet: Attach
+  readonly packet: AnyAttach
 }
 
 export interface PartMembersLimits {
@@ -62,6 +65,6 @@ export class PartMembers {
 }
 
 /** Or may only publish. */
-export function wantsToRead({ membership }: Attach): boolean {
+export function wantsToRead({ membership }: AnyAttach): boolean {
   return membership?.reads !== false
 }

@@ -1,10 +1,10 @@
-import type { Attach, DetachReason, NodeId, Time } from '@runnel/protocol'
+import type { DetachReason, NodeId, Time } from '@runnel/protocol'
 import type { CounterName, Counters } from '../counters.ts'
 import type { OverlayEffects } from '../overlay-effects.ts'
 import type { Edge } from '../stream-part/edge.ts'
 import type { StreamPart } from '../stream-part/stream-part.ts'
 import type { MemberCheck, Permit } from './member-check.ts'
-import type { WaitingAttach } from './part-members.ts'
+import type { AnyAttach, WaitingAttach } from './part-members.ts'
 import type { PeerTable } from './peer-table.ts'
 
 export interface PermitsModules {
@@ -43,7 +43,7 @@ export class Permits {
   reader(
     part: StreamPart,
     peerId: NodeId,
-    packet: Attach,
+    packet: AnyAttach,
     time: Time,
   ): Pick<Edge, 'userId' | 'readsUntilMs'> | undefined {
     const { memberCheck } = this.#modules
@@ -88,7 +88,7 @@ export class Permits {
   }
 
   /** A peer that may publish and not read: it gets an answer, so that it sends what it publishes, and nothing else. */
-  onFeederAttach(part: StreamPart, peerId: NodeId, packet: Attach, time: Time): void {
+  onFeederAttach(part: StreamPart, peerId: NodeId, packet: AnyAttach, time: Time): void {
     const { nowMs } = time
     const { memberCheck, effects, peers, counters } = this.#modules
     if (!part.reads) return
@@ -126,7 +126,7 @@ export class Permits {
     this.#modules.refresh(part, nowMs)
   }
 
-  #userOf(peerId: NodeId, packet: Attach, time: Time): NodeId | undefined {
+  #userOf(peerId: NodeId, packet: AnyAttach, time: Time): NodeId | undefined {
     const userId = this.#modules.memberCheck.userOf(peerId, packet.membership, time)
     if (userId === undefined) this.#modules.misbehaved(peerId, 'too many membership tokens', time.nowMs)
     return userId

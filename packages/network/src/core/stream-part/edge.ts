@@ -17,6 +17,8 @@ export interface Edge extends EdgeView {
   userId: NodeId | undefined
   /** Until when that user may read, by the monotonic clock. */
   readsUntilMs: number
+  /** The peer is a guest: nobody ordered the edge, and it forwards nothing. */
+  isGuest: boolean
   /** Detaches by the peer in a row. */
   refusals: number
   /** When the peer last got a replay. */
@@ -37,6 +39,7 @@ export function newEdge(wanted: boolean, nowMs: number): Edge {
     released: false,
     userId: undefined,
     readsUntilMs: Infinity,
+    isGuest: false,
     refusals: 0,
     replayedMs: -Infinity,
   }

@@ -18,6 +18,7 @@ function openPart(partition: number) {
       onGapLost: () => expect.unreachable(),
       rttOf: () => undefined,
       membershipToken: () => undefined,
+      gone: () => {},
     },
   )
   return { counters, part }

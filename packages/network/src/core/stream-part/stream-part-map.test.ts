@@ -16,6 +16,7 @@ const partOf = (partition: number) =>
       onGapLost: () => {},
       rttOf: () => undefined,
       membershipToken: () => undefined,
+      gone: () => {},
     },
   )
 

@@ -5,6 +5,7 @@ import {
   type Contact,
   type FailedNeighbour,
   type FailureReason,
+  type GuestAttach,
   type Instruction,
   type NeighbourReport,
   type NodeId,
@@ -36,6 +37,8 @@ export interface StreamPartModules {
   readonly recentBytes: RecentBytes
   readonly latestBytes: LatestBytes
   readonly onGapLost: PartGapsModules['onLost']
+  /** A neighbour or a guest is attached no longer. */
+  gone(peerId: NodeId): void
   rttOf(peerId: NodeId): number | undefined
   /** Sent with the attach and the status: the user that the node acts for, when that is not itself. */
   membershipToken(): AccessToken | undefined
@@ -47,6 +50,9 @@ export interface ReportedLinks {
   /** A number of `transportCode`. */
   transportOf(peerId: NodeId): number
 }
+
+/** Of a host, which is linked already. */
+const noContact: Contact = { addresses: [], dials: [] }
 
 type FullReport = NeighbourReport & { readonly transport: number }
 
@@ -83,7 +89,11 @@ export class StreamPart {
   readonly #limits: NetworkLimits
   readonly #counters: Counters
   readonly #membershipToken: StreamPartModules['membershipToken']
+  readonly #isLight: boolean
+  readonly #gone: StreamPartModules['gone']
   #attached: readonly NodeId[] = []
+  #guests: readonly NodeId[] = []
+  #receivers: readonly NodeId[] = []
   /** Counter of the newest instruction handled, as reported. */
   #counter = 0
   /** Counter below which an instruction is stale; starts again with each connection of the tracker. */
@@ -96,7 +106,14 @@ export class StreamPart {
   #toldTransports: ReadonlyMap<NodeId, number> = new Map()
 
   constructor(
-    options: { id: StreamPartId; joinedMs: number; limits: NetworkLimits; faults?: PartFaults },
+    options: {
+      id: StreamPartId
+      joinedMs: number
+      limits: NetworkLimits
+      /** Its neighbours are hosts. */
+      isLight?: boolean
+      faults?: PartFaults
+    },
     modules: StreamPartModules,
   ) {
     this.id = options.id
@@ -104,6 +121,8 @@ export class StreamPart {
     this.streamId = streamOfScope(this.scope)
     this.joinedMs = options.joinedMs
     this.#limits = options.limits
+    this.#isLight = options.isLight ?? false
+    this.#gone = (peerId) => modules.gone(peerId)
     this.#refusedUntilMs = new LRU(options.limits.maxRefused)
     this.#counters = modules.counters
     this.#membershipToken = () => modules.membershipToken()
@@ -137,8 +156,29 @@ export class StreamPart {
     return wallMs - (nowMs - this.joinedMs)
   }
 
+  /** The attached neighbours; of a light node its hosts. */
   get attached(): readonly NodeId[] {
     return this.#attached
+  }
+
+  get guests(): readonly NodeId[] {
+    return this.#guests
+  }
+
+  /** The guests that publish this user's messages, and have nothing of others to give. */
+  guestsOf(publisherId: NodeId): readonly NodeId[] {
+    return this.#guests.filter((peerId) => this.edges.get(peerId)?.userId === publisherId)
+  }
+
+  /** Everybody who is sent what comes: the neighbours first, then guests. */
+  get receivers(): readonly NodeId[] {
+    return this.#receivers
+  }
+
+  /** The edges that make up the overlay. */
+  get ordered(): ReadonlyMap<NodeId, Edge> {
+    if (this.#guests.length === 0) return this.edges
+    return new Map([...this.edges].filter(([, { isGuest }]) => !isGuest))
   }
 
   get dueMs(): number {
@@ -213,6 +253,11 @@ export class StreamPart {
     return true
   }
 
+  /** Sets the hosts that a light node uses; what it has with others ends with their links. */
+  useHosts(hosts: readonly NodeId[]): void {
+    this.wanted = new Map(hosts.map((peerId) => [peerId, noContact]))
+  }
+
   edgeTo(peerId: NodeId, nowMs: number): Edge {
     let edge = this.edges.get(peerId)
     if (edge === undefined) {
@@ -247,30 +292,39 @@ export class StreamPart {
     if (this.#failed.setWithEvicted(peerId, reason)) this.#counters['status.failuresDropped']++
   }
 
-  /** Updates `attached` from the edges; true when it changed. */
+  /** Updates `attached` and `guests` from the edges; true when the neighbours changed. */
   updateAttached(): boolean {
     const attached: NodeId[] = []
-    for (const [peerId, edge] of this.edges) if (isAttached(edge)) attached.push(peerId)
-    const before = this.#attached
-    if (attached.length === before.length && attached.every((peerId, i) => peerId === before[i])) return false
+    const guests: NodeId[] = []
+    for (const [peerId, edge] of this.edges)
+      if (isAttached(edge)) (edge.isGuest ? guests : attached).push(peerId)
+    const isChanged = !isSame(attached, this.#attached)
+    if (!isChanged && isSame(guests, this.#guests)) return false
+    const before = this.#receivers
     this.#attached = attached
-    for (const peerId of before) if (!attached.includes(peerId)) this.seen.neighbourGone(peerId)
+    this.#guests = guests
+    this.#receivers = [...attached, ...guests]
+    for (const peerId of before) {
+      if (this.#receivers.includes(peerId)) continue
+      this.seen.neighbourGone(peerId)
+      this.#gone(peerId)
+    }
     for (const peerId of attached) this.#failed.delete(peerId)
-    return true
+    return isChanged
   }
 
   /**
    * Our attach: asks for everything since we joined that we lack. With more chains than heads fit, that would bring much again;
    * if other neighbours make sure that nothing is missed, only the latest is asked for.
    */
-  attachPacket(nowMs: number): Attach {
+  attachPacket(nowMs: number): Attach | GuestAttach {
+    const type = this.#isLight ? 'guestAttach' : 'attach'
     // A feeder wants nothing.
-    if (!this.reads)
-      return { type: 'attach', streamPartId: this.id, sinceMs: 0, heads: [], ...this.#membership() }
+    if (!this.reads) return { type, streamPartId: this.id, sinceMs: 0, heads: [], ...this.#membership() }
     const complete = this.seen.chains <= wireLimits.maxChainHeads || this.#attached.length === 0
     const ageMs = Math.min(this.#limits.maxRecentAgeMs, Math.max(1, nowMs - this.joinedMs))
     return {
-      type: 'attach',
+      type,
       streamPartId: this.id,
       sinceMs: complete ? ageMs : Math.min(ageMs, this.#limits.replayMarginMs),
       heads: this.seen
@@ -349,4 +403,8 @@ export class StreamPart {
       .slice(0, wireLimits.maxNeighbours)
       .map((nodeId) => ({ nodeId, rttMs: links.rttOf(nodeId), transport: links.transportOf(nodeId) }))
   }
+}
+
+function isSame(some: readonly NodeId[], others: readonly NodeId[]): boolean {
+  return some.length === others.length && some.every((peerId, i) => peerId === others[i])
 }

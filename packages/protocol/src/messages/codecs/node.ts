@@ -8,7 +8,7 @@ import {
 } from '../../codec/fields.ts'
 import { limits } from '../../limits.ts'
 import { decodeBatch } from '../batch-codec.ts'
-import { detachReasons, type Attach, type Data, type Detach } from '../packets.ts'
+import { detachReasons, type Attach, type Data, type Detach, type GuestAttach } from '../packets.ts'
 import type { BodyCodec } from './body-codec.ts'
 import { readHead, writeHead } from './chain-head.ts'
 import { readMembership, writeMembership } from './membership.ts'
@@ -18,7 +18,7 @@ export const data: BodyCodec<Data> = {
   read: (reader) => ({ type: 'data', batch: decodeBatch(reader.rest()) }),
 }
 
-export const attach: BodyCodec<Attach> = {
+const attachBody: BodyCodec<Omit<Attach, 'type'>> = {
   write(writer, packet) {
     writeStreamPart(writer, packet.streamPartId)
     writer.varint(packet.sinceMs)
@@ -26,12 +26,21 @@ export const attach: BodyCodec<Attach> = {
     writeMembership(writer, packet.membership)
   },
   read: (reader) => ({
-    type: 'attach',
     streamPartId: readStreamPart(reader),
     sinceMs: reader.varint(),
     heads: readList(reader, limits.maxChainHeads, 'message chain heads', readHead),
     ...readMembership(reader),
   }),
+}
+
+export const attach: BodyCodec<Attach> = {
+  write: attachBody.write,
+  read: (reader) => ({ type: 'attach', ...attachBody.read(reader) }),
+}
+
+export const guestAttach: BodyCodec<GuestAttach> = {
+  write: attachBody.write,
+  read: (reader) => ({ type: 'guestAttach', ...attachBody.read(reader) }),
 }
 
 export const detach: BodyCodec<Detach> = {

@@ -1,0 +1,229 @@
+import {
+  scopeOfPart,
+  Shares,
+  type DetachReason,
+  type GuestAttach,
+  type NodeId,
+  type PermissionScope,
+  type StreamPartId,
+  type Time,
+} from '@runnel/protocol'
+import type { Counters } from '../counters.ts'
+import type { MemberCheck } from '../neighbours/member-check.ts'
+import { wantsToRead } from '../neighbours/part-members.ts'
+import type { OverlayEffects } from '../overlay-effects.ts'
+import type { StreamPartMap } from '../stream-part/stream-part-map.ts'
+import { GuestTraffic, type GuestTrafficLimits } from './guest-traffic.ts'
+
+export interface GuestsLimits extends GuestTrafficLimits {
+  readonly maxGuests: number
+  readonly maxGuestParts: number
+  readonly maxWaitingGuests: number
+  readonly guestJoinMs: number
+  readonly guestLingerMs: number
+}
+
+export interface GuestsModules {
+  readonly effects: Pick<OverlayEffects, 'sendControl' | 'guestPart' | 'dropped'>
+  readonly counters: Counters
+  readonly parts: StreamPartMap
+  readonly memberCheck: MemberCheck
+  /** The network of addresses that a peer's link comes from. */
+  networkOf(peerId: NodeId): string
+  /** Attaches a guest in a joined stream part. */
+  attach(peerId: NodeId, packet: GuestAttach, time: Time): void
+  /** Ends all that a guest has here, and tells it why. */
+  dismiss(peerId: NodeId, reason: DetachReason, nowMs: number): void
+  misbehaved(peerId: NodeId, detail: string, nowMs: number): void
+}
+
+interface Waiting {
+  readonly peerId: NodeId
+  readonly packet: GuestAttach
+  readonly untilMs: number
+}
+
+/**
+ * A host's guests: which nodes may be guests at once, for which of their stream parts the host joins what it would not be in, and how
+ * much they are sent. All of it is shared out by the networks that the guests come from.
+ */
+export class Guests {
+  readonly #limits: GuestsLimits
+  readonly #modules: GuestsModules
+  readonly #places: Shares<NodeId>
+  readonly #networks = new Map<NodeId, string>()
+  readonly #traffic: GuestTraffic
+  /** Stream parts that are joined for guests alone. */
+  readonly #joined: Shares<StreamPartId>
+  readonly #joinedIds = new Set<StreamPartId>()
+  /** Those that had no guest at the last look. */
+  readonly #empty = new Set<StreamPartId>()
+  /** Attaches in stream parts that are not joined yet. */
+  readonly #waiting = new Map<string, Waiting>()
+  /** Guests that took too much, to be dismissed when the event is handled. */
+  readonly #leaving = new Set<NodeId>()
+  #lookMs = Infinity
+
+  constructor(limits: GuestsLimits, modules: GuestsModules) {
+    this.#limits = limits
+    this.#modules = modules
+    this.#places = new Shares({ max: this.#limits.maxGuests, evict: 'newest' })
+    this.#joined = new Shares({ max: this.#limits.maxGuestParts, evict: 'newest' })
+    this.#traffic = new GuestTraffic(this.#limits)
+  }
+
+  get size(): number {
+    return this.#places.size
+  }
+
+  /** When `tick` is due. */
+  get dueMs(): number {
+    let dueMs = this.#joinedIds.size > 0 ? this.#lookMs : Infinity
+    for (const { untilMs } of this.#waiting.values()) dueMs = Math.min(dueMs, untilMs)
+    return dueMs
+  }
+
+  onAttach(peerId: NodeId, packet: GuestAttach, time: Time): void {
+    const { nowMs } = time
+    if (!this.#admit(peerId, nowMs)) return this.#refuse(peerId, packet, 'full')
+    if (this.#modules.parts.get(packet.streamPartId) !== undefined) this.#modules.attach(peerId, packet, time)
+    else this.#await(peerId, packet, time)
+  }
+
+  /** A guest left a stream part, or attaches no longer. */
+  onDetach(peerId: NodeId, streamPartId: StreamPartId): void {
+    this.#waiting.delete(keyOf(peerId, streamPartId))
+  }
+
+  linkClosed(peerId: NodeId): void {
+    this.#places.delete(peerId)
+    this.#networks.delete(peerId)
+    for (const [key, waiting] of this.#waiting) if (waiting.peerId === peerId) this.#waiting.delete(key)
+  }
+
+  /** The stream part is joined, for guests or not. */
+  joined(streamPartId: StreamPartId, time: Time): void {
+    for (const [key, { peerId, packet }] of [...this.#waiting]) {
+      if (packet.streamPartId !== streamPartId) continue
+      this.#waiting.delete(key)
+      this.#modules.attach(peerId, packet, time)
+    }
+  }
+
+  /** The registry answered whether users may read or publish here. */
+  userResolved(scope: PermissionScope, found: boolean, time: Time): void {
+    if (!found) return
+    for (const { peerId, packet } of [...this.#waiting.values()])
+      if (scopeOfPart(packet.streamPartId) === scope) this.#await(peerId, packet, time)
+  }
+
+  /** A peer is sent data: when it is a guest that counts. */
+  sending(peerId: NodeId, bytes: number, nowMs: number): void {
+    const network = this.#networks.get(peerId)
+    if (network === undefined) return
+    this.#modules.counters['guests.bytes'] += bytes
+    for (const victim of this.#traffic.take({ peerId, network }, bytes, nowMs)) this.#leaving.add(victim)
+  }
+
+  /** Dismisses those that took too much. */
+  settle(nowMs: number): void {
+    if (this.#leaving.size === 0) return
+    for (const peerId of this.#leaving) this.#dismiss(peerId, `${peerId} took the most`, nowMs)
+    this.#leaving.clear()
+  }
+
+  tick(nowMs: number): void {
+    for (const [key, { peerId, packet, untilMs }] of [...this.#waiting]) {
+      if (untilMs > nowMs) continue
+      this.#waiting.delete(key)
+      this.#refuse(peerId, packet, 'not-joined')
+    }
+    if (this.#lookMs > nowMs) return
+    this.#lookMs = nowMs + this.#limits.guestLingerMs
+    for (const streamPartId of [...this.#joinedIds]) {
+      if (this.#hasGuests(streamPartId)) this.#empty.delete(streamPartId)
+      else if (this.#empty.has(streamPartId)) this.#leave(streamPartId)
+      else this.#empty.add(streamPartId)
+    }
+  }
+
+  #admit(peerId: NodeId, nowMs: number): boolean {
+    if (this.#places.has(peerId)) return true
+    const network = this.#modules.networkOf(peerId)
+    for (const evicted of this.#places.add(peerId, network)) {
+      if (evicted === peerId) return false
+      this.#dismiss(evicted, `${evicted} made room for ${network}`, nowMs)
+    }
+    this.#networks.set(peerId, network)
+    return true
+  }
+
+  #dismiss(peerId: NodeId, why: string, nowMs: number): void {
+    this.#modules.counters['guests.dismissed']++
+    this.#modules.effects.dropped('guests.dismissed', why)
+    this.#modules.dismiss(peerId, 'full', nowMs)
+    this.linkClosed(peerId)
+  }
+
+  /** Waits for the registry to say whether the guest may take part, and then for the stream part to be joined. */
+  #await(peerId: NodeId, packet: GuestAttach, time: Time): void {
+    const { memberCheck, misbehaved } = this.#modules
+    const { streamPartId } = packet
+    const userId = memberCheck.userOf(peerId, packet.membership, time)
+    if (userId === undefined) return misbehaved(peerId, 'too many membership tokens', time.nowMs)
+    const scope = scopeOfPart(streamPartId)
+    const permit = wantsToRead(packet)
+      ? memberCheck.reads(scope, peerId, userId, time)
+      : memberCheck.publishes(scope, peerId, userId, time)
+    const key = keyOf(peerId, streamPartId)
+    if (permit !== 'unknown' && permit.untilMs <= time.nowMs) {
+      this.#waiting.delete(key)
+      return this.#refuse(peerId, packet, 'not-permitted')
+    }
+    if (!this.#waiting.has(key) && this.#waiting.size >= this.#limits.maxWaitingGuests)
+      return this.#refuse(peerId, packet, 'full')
+    const untilMs = this.#waiting.get(key)?.untilMs ?? time.nowMs + this.#limits.guestJoinMs
+    this.#waiting.set(key, { peerId, packet, untilMs })
+    if (permit !== 'unknown') this.#join(streamPartId, peerId, time.nowMs)
+  }
+
+  #join(streamPartId: StreamPartId, peerId: NodeId, nowMs: number): void {
+    if (this.#joined.has(streamPartId)) return
+    if (this.#joinedIds.size === 0) this.#lookMs = nowMs + this.#limits.guestLingerMs
+    this.#joinedIds.add(streamPartId)
+    const evicted = this.#joined.add(streamPartId, this.#networks.get(peerId) ?? '')
+    for (const other of evicted) {
+      if (other !== streamPartId) this.#leave(other)
+      else this.#joinedIds.delete(other)
+    }
+    if (this.#joinedIds.has(streamPartId)) return this.#modules.effects.guestPart(streamPartId, true)
+    for (const [key, waiting] of [...this.#waiting]) {
+      if (waiting.packet.streamPartId !== streamPartId) continue
+      this.#waiting.delete(key)
+      this.#refuse(waiting.peerId, waiting.packet, 'full')
+    }
+  }
+
+  #leave(streamPartId: StreamPartId): void {
+    this.#joined.delete(streamPartId)
+    this.#joinedIds.delete(streamPartId)
+    this.#empty.delete(streamPartId)
+    this.#modules.effects.guestPart(streamPartId, false)
+  }
+
+  #hasGuests(streamPartId: StreamPartId): boolean {
+    const part = this.#modules.parts.get(streamPartId)
+    if (part === undefined) return false
+    return part.guests.length > 0 || part.members.feeders.size > 0
+  }
+
+  #refuse(peerId: NodeId, { streamPartId }: GuestAttach, reason: DetachReason): void {
+    this.#modules.counters['guests.refused']++
+    this.#modules.effects.dropped('guests.refused', `${peerId} in ${streamPartId}: ${reason}`)
+    this.#modules.effects.sendControl(peerId, { type: 'detach', streamPartId, reason })
+  }
+}
+
+function keyOf(peerId: NodeId, streamPartId: StreamPartId): string {
+  return `${peerId} ${streamPartId}`
+}
