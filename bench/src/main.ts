@@ -158,10 +158,10 @@ await yargs(hideBin(process.argv))
     {
       json: link.json,
       peers: { type: 'number' as const, default: 3, describe: 'guests, and neighbours, of each run' },
-      messages: { type: 'number' as const, default: 1_000, describe: 'of each run' },
+      messages: { type: 'number' as const, default: 500, describe: 'of each run' },
       rounds: { type: 'number' as const, default: 3, describe: 'runs with each, in turns' },
-      idle: { type: 'number' as const, default: 100, describe: 'guests at once, for memory' },
-      starts: { type: 'number' as const, default: 20 },
+      idle: { type: 'number' as const, default: 50, describe: 'guests at once, for memory' },
+      starts: { type: 'number' as const, default: 10 },
       limit: limitOf(240),
     },
     async ({ peers, messages, rounds, idle, starts, limit, json }) => {

@@ -77,7 +77,9 @@ export async function lightBench(options: LightBenchOptions) {
 
 async function measure(scene: Scene, { peers, messages, rounds, idle, starts }: LightBenchOptions) {
   const cpu = { none: [] as number[], guests: [] as number[], neighbours: [] as number[] }
-  await cpuOf(scene, 0, 'guests', messages)
+  // What is compiled, and what grows once, for the first, is not of one.
+  await cpuOf(scene, peers, 'guests', messages)
+  const memory = await memoryOf(scene, idle)
   for (let round = 0; round < rounds; round++) {
     cpu.none.push(await cpuOf(scene, 0, 'guests', messages))
     cpu.guests.push(await cpuOf(scene, peers, 'guests', messages))
@@ -86,9 +88,6 @@ async function measure(scene: Scene, { peers, messages, rounds, idle, starts }: 
   const noneUs = percentile(cpu.none, 0.5)
   const ofOne = (all: readonly number[]) => round((percentile(all, 0.5) - noneUs) / peers)
   const [guestUs, neighbourUs] = [ofOne(cpu.guests), ofOne(cpu.neighbours)]
-  // What grows once, for the first, is not of one.
-  await memoryOf(scene, idle)
-  const memory = await memoryOf(scene, idle)
   const first = await firstMessages(scene, starts)
   return {
     guest: { cpuUsPerMessage: guestUs, heldKB: memory.guestKB, firstMessageMs: first.light },

@@ -82,8 +82,7 @@ class LinksOverTransports implements LinksOwner {
         onFail(transportError('DIAL_FAILED', `no transport here dials ${url}`)),
       )
     const onOpen = (connection: Connection): void => {
-      const isSelf = connection.peerId === this.#settings.self
-      const refusal = isSelf ? transportError('DIAL_FAILED', 'it is this node') : this.#refusalOf(connection)
+      const refusal = this.#refusalOf(connection)
       if (!this.#stopped && refusal === undefined) {
         onFound(connection.peerId)
         return this.#link(connection.peerId).adopt(connection)
