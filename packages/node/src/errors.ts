@@ -171,6 +171,37 @@ export const nodeErrors = {
     summary: 'The gateway serves as many identities at once as it may',
     remedy: 'Try again when others are idle, or have some of the keys served by another node.',
   },
+  GATEWAY_CURSOR_INVALID: {
+    summary: 'This is no cursor',
+    remedy: 'Send one as it came with a message of the same stream, or none, to read from now on.',
+  },
+  GATEWAY_READER_SLOW: {
+    summary: 'The reader takes messages more slowly than they come',
+    remedy:
+      'Connect again with the last cursor: what was missed comes from storage. Read faster, or fewer partitions.',
+  },
+  GATEWAY_CONTENT_TYPE: {
+    summary: 'The gateway takes no content of this type',
+    remedy:
+      'Send application/json, text/plain or application/octet-stream; application/x-ndjson for many messages.',
+  },
+  GATEWAY_TOO_LARGE: {
+    summary: 'The message is larger than the key allows',
+    remedy: 'Send less, or make a key with a higher --max-message-bytes; the network takes up to 1 MiB.',
+  },
+  GATEWAY_NO_ROUTE: {
+    summary: 'There is nothing at this address',
+    remedy:
+      'GET /openapi.json lists what there is; the id of a stream is percent-encoded in a path: 0xowner%2Fpath.',
+  },
+  GATEWAY_REUSED_KEY: {
+    summary: 'The idempotency key was used for another request',
+    remedy: 'Take a new key for each message; repeat a request with the same key and the same body only.',
+  },
+  GATEWAY_KEY_ENDED: {
+    summary: 'The key was changed or taken away',
+    remedy: 'Connect again; if that is refused, ask for another key.',
+  },
   INTERRUPTED: { summary: 'Interrupted', remedy: 'Nothing to do: it was told to stop.' },
   INTERNAL: {
     summary: 'An unexpected error',

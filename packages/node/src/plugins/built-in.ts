@@ -1,6 +1,7 @@
 import { storagePlugin } from '@runnel/storage'
 import { controlPlugin } from '../control/control-plugin.ts'
 import { gatewayPlugin } from '../gateway/gateway-plugin.ts'
+import { httpGatewayPlugin } from '../gateway/http/http-gateway-plugin.ts'
 import { httpPlugin } from './http/http-plugin.ts'
 import { keysPlugin } from './keys/keys-plugin.ts'
 import { measurementsPlugin } from './measurements/measurements-plugin.ts'
@@ -17,6 +18,7 @@ export const builtInPlugins = {
   [controlPlugin.name]: controlPlugin,
   // The gateways come after it.
   [gatewayPlugin.name]: gatewayPlugin,
+  [httpGatewayPlugin.name]: httpGatewayPlugin,
 } as const satisfies Readonly<Record<string, PluginDefinition>>
 
 type BuiltIn = typeof builtInPlugins

@@ -1,0 +1,96 @@
+import type { PublishedMessage, PublishOptions, RunnelClient } from '@runnel/client'
+import { RunnelError, type StreamId } from '@runnel/protocol'
+import { nodeError, nodeErrors } from '../../errors.ts'
+import type { GatewayAccount } from '../account.ts'
+import type { GatewayCounts } from '../counts.ts'
+import type { PublishedStreams } from './published-streams.ts'
+
+/** One message of a client. */
+export interface PublishRequest {
+  readonly streamId: StreamId
+  readonly content: unknown
+  /** Of the content, as it came. */
+  readonly bytes: number
+  readonly options: Pick<PublishOptions, 'partition' | 'partitionKey' | 'key' | 'headers'>
+  /** Takes the value of the key away. */
+  readonly isRemoval?: boolean | undefined
+}
+
+/** Where a message is, and who has it. */
+export interface PublishAnswer {
+  /** `partition/publisherId/messageChainId/timestamp-sequenceNumber`: the same everywhere. */
+  readonly id: string
+  readonly streamId: string
+  readonly partition: number
+  readonly publisherId: string
+  readonly messageChainId: string
+  readonly timestamp: number
+  readonly sequenceNumber: number
+  /** Neighbours it was sent to; with 0, only nodes that join soon get it. */
+  readonly neighbours: number
+  /** A storage node has it durably; false where that was not waited for. */
+  readonly stored: boolean
+}
+
+/** GATEWAY_RATE, and how long to wait. */
+export class RateError extends RunnelError<'GATEWAY_RATE'> {
+  readonly waitMs: number
+
+  constructor(waitMs: number) {
+    const { summary, remedy } = nodeErrors.GATEWAY_RATE
+    super('GATEWAY_RATE', `${summary}: wait ${waitMs} ms`, remedy)
+    this.waitMs = waitMs
+  }
+}
+
+/** Publishes for clients of a gateway what their keys allow. */
+export class GatewayPublisher {
+  readonly #modules: { readonly counts: GatewayCounts; readonly streams: PublishedStreams }
+
+  constructor(modules: { readonly counts: GatewayCounts; readonly streams: PublishedStreams }) {
+    this.#modules = modules
+  }
+
+  /** Throws GATEWAY_NOT_ALLOWED. */
+  requireAllowed(account: GatewayAccount, streamId: StreamId): void {
+    if (!account.mayPublish(streamId)) throw nodeError('GATEWAY_NOT_ALLOWED', `${account.name}: ${streamId}`)
+  }
+
+  /** Takes a message from the rate of the key. Throws GATEWAY_TOO_LARGE and RateError. */
+  requireRoom(account: GatewayAccount, bytes: number): void {
+    if (bytes > account.maxMessageBytes)
+      throw nodeError('GATEWAY_TOO_LARGE', `${bytes} bytes, at most ${account.maxMessageBytes}`)
+    const waitMs = account.takeRate(bytes)
+    if (waitMs > 0) throw new RateError(waitMs)
+  }
+
+  /** Resolves when it was handed to neighbours. Throws what `publish` of the client throws. */
+  async publish(client: RunnelClient, request: PublishRequest): Promise<PublishAnswer> {
+    const { streamId, content, options, isRemoval = false } = request
+    this.#modules.streams.note(client, streamId)
+    const published = isRemoval
+      ? await client.remove(streamId, options.key ?? '', { partition: options.partition })
+      : await client.publish(streamId, content, options)
+    this.#modules.counts.published++
+    return answerOf(published)
+  }
+
+  /** Resolves when a storage node has the message. Throws NO_STORAGE_NODE and NOT_STORED_IN_TIME. */
+  async waitUntilStored(
+    client: RunnelClient,
+    answer: PublishAnswer,
+    timeoutMs: number,
+  ): Promise<PublishAnswer> {
+    await client.waitForStorage(answer, { timeoutMs })
+    return { ...answer, stored: true }
+  }
+}
+
+function answerOf(message: PublishedMessage): PublishAnswer {
+  const { streamId, partition, publisherId, messageChainId, timestamp, sequenceNumber, neighbours } = message
+  return {
+    id: `${partition}/${publisherId}/${messageChainId}/${timestamp}-${sequenceNumber}`,
+    ...{ streamId, partition, publisherId, messageChainId, timestamp, sequenceNumber, neighbours },
+    stored: false,
+  }
+}
