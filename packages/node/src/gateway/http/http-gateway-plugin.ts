@@ -6,6 +6,7 @@ import { file, host, port } from '../../config/fields.ts'
 import type { Plugin, PluginDefinition } from '../../plugins/plugin.ts'
 import { requireGatewayAccess } from '../gateway-plugin.ts'
 import { createGateway, type Gateway } from '../gateway.ts'
+import { GatewayWebSockets } from '../websocket/websocket-server.ts'
 import { buildHttpGateway } from './http-gateway.ts'
 
 const schema = z
@@ -58,10 +59,11 @@ export const httpGatewayPlugin = {
 } as const satisfies PluginDefinition<HttpGatewayConfig, HttpGatewayPlugin>
 
 function createHttpGatewayPlugin(config: HttpGatewayConfig): HttpGatewayPlugin {
-  const { host, port, certFile, keyFile, clientCertificates, corsOrigins } = config
+  const { host, port, certFile, keyFile, clientCertificates, corsOrigins, webSocket } = config
   const tls = certFile !== undefined && keyFile !== undefined ? readTls(certFile, keyFile) : undefined
   let gateway: Gateway | undefined
   let server: FastifyInstance | undefined
+  let webSockets: GatewayWebSockets | undefined
   let url: string | undefined
   let stopFollowing = () => {}
   return {
@@ -69,11 +71,16 @@ function createHttpGatewayPlugin(config: HttpGatewayConfig): HttpGatewayPlugin {
       gateway = createGateway(requireGatewayAccess(context), systemClock)
       stopFollowing = gateway.callers.start()
       server = buildHttpGateway({ tls, clientCertificates, corsOrigins }, gateway)
+      if (webSocket) {
+        const sockets = (webSockets = new GatewayWebSockets(gateway, corsOrigins))
+        server.server.on('upgrade', (...args) => void sockets.upgrade(...args))
+      }
       url = await server.listen({ host, port })
       context.logger.info({ url }, 'the HTTP gateway answers')
     },
     stop: async () => {
       stopFollowing()
+      webSockets?.stop()
       gateway?.callers.endAll()
       await server?.close()
     },

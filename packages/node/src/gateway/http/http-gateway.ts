@@ -38,7 +38,7 @@ export function buildHttpGateway(options: HttpGatewayOptions, gateway: Gateway):
           // Certificates are known by their fingerprints; nobody has to have signed them.
           https: { ...tls, requestCert: clientCertificates, rejectUnauthorized: false },
         }) as unknown as FastifyInstance)
-  const requests = new GatewayRequests(gateway)
+  const requests = new GatewayRequests(gateway, corsOrigins)
   addCors(server, corsOrigins)
   server.addHook('onRequest', async (request, reply) => {
     if (!reply.sent && request.url !== '/openapi.json') requests.admit(request, reply)

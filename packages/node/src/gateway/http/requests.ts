@@ -10,15 +10,17 @@ const eventsPath = /^\/v1\/streams\/[^/?]+\/events(?:\?|$)/
 /** Lets requests in: who sent them is known before anything of their bodies is read. */
 export class GatewayRequests {
   readonly #gateway: Gateway
+  readonly #origins: readonly string[]
   readonly #accounts = new WeakMap<FastifyRequest, GatewayAccount>()
 
-  constructor(gateway: Gateway) {
+  constructor(gateway: Gateway, origins: readonly string[]) {
     this.#gateway = gateway
+    this.#origins = origins
   }
 
   /** To be called before a request is read. Throws GATEWAY_KEY_WRONG. */
   admit(request: FastifyRequest, reply: FastifyReply): void {
-    const credential = credentialOf(request.raw, eventsPath.test(request.url))
+    const credential = credentialOf(request.raw, eventsPath.test(request.url), this.#origins)
     const found = this.#gateway.callers.accountOf(credential, request.ip)
     if ('retryAfterMs' in found) {
       reply.header('www-authenticate', 'Bearer realm="runnel gateway"')
