@@ -1,4 +1,4 @@
-import { once } from 'node:events'
+import { on, once } from 'node:events'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { WebSocket as WsSocket } from 'ws'
 import { stopAll } from '../../cli.testkit.ts'
@@ -86,18 +86,15 @@ describe('the WebSocket gateway', { timeout: timeoutMs }, () => {
     const stream = await network.newStream('binary')
     const socket = new WsSocket(url, ['runnel.binary.v1'])
     await once(socket, 'open')
-    const messages = socket.on('message', () => {})
+    const frames = on(socket, 'message')
     const next = async () => {
-      const [data] = (await once(messages, 'message')) as [Buffer]
-      return decodeFrame(data, true, 'runnel.binary.v1')
+      const { value } = (await frames.next()) as { value: [Buffer] }
+      return decodeFrame(value[0], true, 'runnel.binary.v1')
     }
     socket.send(encodeBinary({ op: 'subscribe', id: 1, stream }, new Uint8Array()))
     expect((await next()).header).toMatchObject({ op: 'subscribed' })
-    const both = [next()]
     socket.send(encodeBinary({ op: 'publish', id: 2, stream }, new Uint8Array([0, 1, 255])))
-    const one = await Promise.race(both)
-    const two = await next()
-    const message = [one, two].find(({ header }) => (header as Said).op === 'message')
+    const message = [await next(), await next()].find(({ header }) => (header as Said).op === 'message')
     expect(message?.header).toMatchObject({ message: { contentType: 'binary' } })
     expect(new Uint8Array(message?.content ?? [])).toEqual(new Uint8Array([0, 1, 255]))
     socket.close()
