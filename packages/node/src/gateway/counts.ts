@@ -4,6 +4,8 @@ import type { PluginMetric } from '../plugins/plugin.ts'
 /** What a gateway has done, for its status and its metrics. */
 export class GatewayCounts {
   published = 0
+  /** Messages that clients signed. */
+  relayed = 0
   delivered = 0
   slowReaders = 0
   readonly refused = new Map<string, number>()
@@ -17,8 +19,8 @@ export class GatewayCounts {
   }
 
   status(readers: number) {
-    const { published, delivered, slowReaders } = this
-    return { readers, published, delivered, slowReaders, refused: Object.fromEntries(this.refused) }
+    const { published, relayed, delivered, slowReaders } = this
+    return { readers, published, relayed, delivered, slowReaders, refused: Object.fromEntries(this.refused) }
   }
 
   metrics(readers: number): readonly PluginMetric[] {
@@ -32,6 +34,12 @@ export class GatewayCounts {
         name: 'published_messages',
         help: 'Messages published for clients.',
         value: this.published,
+      },
+      {
+        type: 'counter',
+        name: 'relayed_messages',
+        help: 'Messages passed on that clients signed.',
+        value: this.relayed,
       },
       {
         type: 'counter',

@@ -1,4 +1,14 @@
 import type { Message } from '@runnel/client'
+import {
+  buildBatch,
+  ContentType,
+  createIdentity,
+  EncryptionType,
+  generatePrivateKey,
+  loadCrypto,
+  type BatchDraft,
+} from '@runnel/protocol'
+import { systemRandom } from '@runnel/protocol/system'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { stopAll } from '../../cli.testkit.ts'
 import { GatewayNetwork, streamPath, type TestGateway } from '../gateway.testkit.ts'
@@ -133,6 +143,53 @@ describe('the HTTP gateway', { timeout: timeoutMs }, () => {
     expect(await post('2', 'a')).toMatchObject({ status: 422 })
     const stored = await gateway.get(streamPath(stream, 'messages?last=10'))
     expect((await stored.text()).trim().split('\n')).toHaveLength(1)
+  })
+
+  it('passes on what clients signed themselves, and nothing that is forged', async () => {
+    const stream = await network.newStream('signed')
+    const crypto = await loadCrypto()
+    const device = createIdentity(generatePrivateKey(systemRandom), crypto)
+    const draft = (timestamp: number): BatchDraft => ({
+      chain: { streamId: stream, partition: 0, publisherId: device.nodeId, messageChainId: 'device' },
+      messages: [
+        {
+          ...{ timestamp, sequenceNumber: 0, previous: undefined },
+          ...{ contentType: ContentType.text, encryptionType: EncryptionType.none, groupKeyId: '' },
+          content: new TextEncoder().encode(`at ${timestamp}`),
+        },
+      ],
+    })
+    const post = (bytes: Uint8Array) =>
+      gateway.get(streamPath(stream, 'batches'), {
+        ...{ method: 'POST', body: new Uint8Array(bytes) },
+        headers: { 'content-type': 'application/octet-stream' },
+      })
+    const codeOf = async (answer: Response) => ((await answer.json()) as { code: string }).code
+    const nowMs = Date.now()
+    const first = buildBatch(draft(nowMs), crypto, device)
+    const refused = await post(first.bytes)
+    expect([refused.status, await codeOf(refused)]).toEqual([403, 'NO_PUBLISH_PERMISSION'])
+    await network.owner.grant(stream, { user: device.nodeId, permissions: ['publish'] })
+    const reader = await network.network.client({ privateKey: network.network.ownerKey })
+    const subscription = await reader.subscribe(stream)
+    let answer = await post(first.bytes)
+    // The gateway follows the registry.
+    while (answer.status === 403) answer = await post(first.bytes)
+    expect(await answer.json()).toMatchObject({
+      publisherId: device.nodeId,
+      messages: [{ timestamp: nowMs }],
+    })
+    for await (const message of subscription) {
+      expect(message).toMatchObject({ publisherId: device.nodeId, content: `at ${nowMs}` })
+      break
+    }
+    const other = createIdentity(generatePrivateKey(systemRandom), crypto)
+    const forged = await post(buildBatch(draft(nowMs + 1), crypto, other).bytes)
+    expect([forged.status, await codeOf(forged)]).toEqual([400, 'BATCH_FORGED'])
+    const old = await post(buildBatch(draft(nowMs - 3_600_000), crypto, device).bytes)
+    expect([old.status, await codeOf(old)]).toEqual([400, 'TIMESTAMP_OUT_OF_BOUNDS'])
+    const none = await post(new Uint8Array([1, 2, 3]))
+    expect([none.status, await codeOf(none)]).toEqual([400, 'MALFORMED_PACKET'])
   })
 
   it('says in problem details what is wrong', async () => {

@@ -8,5 +8,5 @@ it('the description of the gateway is valid OpenAPI 3.1', async () => {
     await validator.validate(structuredClone(openApi) as unknown as Record<string, unknown>),
   ).toMatchObject({ valid: true })
   expect(validator.version).toBe('3.1')
-  expect(Object.keys(openApi.paths)).toHaveLength(4)
+  expect(Object.keys(openApi.paths)).toHaveLength(5)
 })

@@ -78,6 +78,18 @@ const schemas = {
       },
     ],
   },
+  Relayed: {
+    type: 'object',
+    required: ['streamId', 'partition', 'publisherId', 'messageChainId', 'messages', 'neighbours'],
+    properties: {
+      streamId: { type: 'string' },
+      partition: { type: 'integer' },
+      publisherId: { type: 'string' },
+      messageChainId: { type: 'string' },
+      messages: { type: 'array', items: { type: 'object' } },
+      neighbours: { type: 'integer' },
+    },
+  },
   Bulk: {
     type: 'object',
     required: ['published', 'alone'],
@@ -154,6 +166,19 @@ export const openApi = {
         headerOf('Idempotency-Key', 'Repeated within ten minutes, a request is answered as the first was.'),
       ]),
       get: operation('history', 'Stored messages', queries.history, ok('One message a line.', 'application/x-ndjson', message)), // prettier-ignore
+    },
+    '/v1/streams/{streamId}/batches': {
+      post: operation(
+        ...(['relay', 'Pass on a batch that the client signed itself', z.strictObject({})] as const),
+        ok('Passed on: the places of its messages.', 'application/json', ref('schemas', 'Relayed')),
+        {
+          requestBody: {
+            required: true,
+            content: { 'application/octet-stream': { schema: { type: 'string', format: 'binary' } } },
+          },
+        },
+        [headerOf('Runnel-Delegation', 'What it is signed under, hexadecimal.')],
+      ),
     },
     '/v1/streams/{streamId}/events': {
       get: operation(

@@ -61,6 +61,21 @@ export function addPublishRoutes(server: FastifyInstance, requests: GatewayReque
     }
   })
 
+  server.post('/v1/streams/:streamId/batches', async (request: StreamRequest) => {
+    const account = requests.accountOf(request)
+    const streamId = streamOf(request.params.streamId, account)
+    publisher.requireAllowed(account, streamId)
+    if (kindOfMediaType(request.headers['content-type']) !== 'binary')
+      throw nodeError('GATEWAY_CONTENT_TYPE', 'a batch is application/octet-stream')
+    const caller = await requests.enter(account)
+    try {
+      const batch = new Uint8Array((request.body as Buffer | null) ?? [])
+      return await publisher.relay(caller, streamId, batch, delegationOf(request))
+    } finally {
+      caller.release()
+    }
+  })
+
   server.delete('/v1/streams/:streamId/last', async (request: StreamRequest) => {
     const account = requests.accountOf(request)
     const { partition, key } = parseQuery(queries.remove, request.query)
@@ -96,4 +111,13 @@ function idempotencyKeyOf({ headers }: FastifyRequest): string | undefined {
     'INPUT_INVALID',
     `an Idempotency-Key has 1 to ${gatewayLimits.maxIdempotencyKeyChars} characters`,
   )
+}
+
+/** `runnel-delegation`, hexadecimal: what a batch is signed under. Throws INPUT_INVALID. */
+function delegationOf({ headers }: FastifyRequest): Uint8Array | undefined {
+  const text = headers['runnel-delegation']
+  if (text === undefined) return undefined
+  if (typeof text === 'string' && /^(?:[0-9a-f]{2})+$/i.test(text))
+    return new Uint8Array(Buffer.from(text, 'hex'))
+  throw nodeError('INPUT_INVALID', 'runnel-delegation has hexadecimal digits')
 }

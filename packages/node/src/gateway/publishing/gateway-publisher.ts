@@ -1,7 +1,14 @@
-import type { PublishedMessage, PublishOptions, RunnelClient } from '@runnel/client'
-import { RunnelError, type StreamId } from '@runnel/protocol'
+import {
+  clientError,
+  type PublishedMessage,
+  type PublishOptions,
+  type RelayedBatch,
+  type RunnelClient,
+} from '@runnel/client'
+import { decodeBatch, RunnelError, type StreamId } from '@runnel/protocol'
 import { nodeError, nodeErrors } from '../../errors.ts'
 import type { GatewayAccount } from '../account.ts'
+import type { Caller } from '../callers.ts'
 import type { GatewayCounts } from '../counts.ts'
 import type { PublishedStreams } from './published-streams.ts'
 
@@ -73,6 +80,26 @@ export class GatewayPublisher {
       : await client.publish(streamId, content, options)
     this.#modules.counts.published++
     return answerOf(published)
+  }
+
+  /**
+   * Passes on a batch as it was signed by a client; nothing is signed here. Throws INVALID_ARGUMENT for one of another stream, and what
+   * `relay` of the client throws.
+   */
+  async relay(
+    { account, client }: Caller,
+    streamId: StreamId,
+    bytes: Uint8Array,
+    delegation?: Uint8Array,
+  ): Promise<RelayedBatch> {
+    this.requireAllowed(account, streamId)
+    const { chain, messages } = decodeBatch(bytes)
+    if (chain.streamId !== streamId)
+      throw clientError('INVALID_ARGUMENT', `the batch is of ${chain.streamId}`)
+    for (const { content } of messages) this.requireRoom(account, content.length)
+    const relayed = await client.relay(bytes, delegation)
+    this.#modules.counts.relayed += messages.length
+    return relayed
   }
 
   /** Resolves when a storage node has the message. Throws NO_STORAGE_NODE and NOT_STORED_IN_TIME. */

@@ -78,6 +78,8 @@ export class GatewayConnection {
         return this.#publish(operation, frame.content)
       case 'subscribe':
         return this.#subscribe(operation)
+      case 'batch':
+        return this.#relay(operation, frame.content)
       case 'unsubscribe':
         return this.#unsubscribe(operation)
     }
@@ -98,6 +100,23 @@ export class GatewayConnection {
     const answer = await publisher.publish(client, { streamId, ...given, options })
     const message = wait === undefined ? answer : await publisher.waitUntilStored(client, answer, timeoutMs)
     await this.#writer.say({ op: 'published', id, message })
+  }
+
+  async #relay(
+    { id, stream, ...operation }: Extract<Operation, { op: 'batch' }>,
+    bytes: Uint8Array | undefined,
+  ): Promise<void> {
+    const batch = bytes ?? Buffer.from(operation.batch ?? '', 'base64')
+    const delegation =
+      operation.delegation === undefined ? undefined : Buffer.from(operation.delegation, 'base64')
+    const streamId = streamOf(stream, this.#caller.account)
+    const relayed = await this.#gateway.publisher.relay(
+      this.#caller,
+      streamId,
+      new Uint8Array(batch),
+      delegation,
+    )
+    await this.#writer.say({ op: 'relayed', id, batch: relayed })
   }
 
   async #subscribe(operation: Extract<Operation, { op: 'subscribe' }>): Promise<void> {

@@ -35,6 +35,15 @@ const operationSchema = z.discriminatedUnion('op', [
     last: z.int().min(1).optional(),
     from: z.string().optional(),
   }),
+  z.strictObject({
+    op: z.literal('batch'),
+    id,
+    stream: z.string(),
+    /** In base64; in the binary subprotocol behind the header. */
+    batch: z.base64().optional(),
+    /** What it is signed under, in base64. */
+    delegation: z.base64().optional(),
+  }),
   z.strictObject({ op: z.literal('unsubscribe'), id, subscription: z.int() }),
 ])
 
