@@ -34,6 +34,8 @@ export const gatewayLimits = {
   cursorOverlapMs: 60_000,
   /** Longest cursor that is taken, in characters. */
   maxCursorChars: 4_096,
+  /** How long `wait=stored` waits where the client does not say. */
+  storedTimeoutMs: 30_000,
   /** Answers remembered for idempotency keys; the oldest is forgotten first. */
   maxIdempotentAnswers: 10_000,
   /** How long they are. */
@@ -44,6 +46,8 @@ export const gatewayLimits = {
   maxPublishedStreams: 1_000,
   /** Messages of one bulk request on their way at once. */
   maxBulkUnderWay: 1_000,
+  /** A frame of a WebSocket: the largest content in base64, and what is said of it. */
+  maxFrameBytes: 1_536 * 1024,
   /** Subscriptions of one WebSocket. */
   maxSubscriptions: 100,
   /** Requests of one WebSocket under way at once. */

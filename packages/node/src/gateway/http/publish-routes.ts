@@ -13,15 +13,13 @@ import { parseQuery, queries } from './queries.ts'
 
 type StreamRequest = FastifyRequest<{ Params: { streamId: string } }>
 
-const defaultWaitMs = 30_000
-
 /** Adds POST /v1/streams/:streamId/messages and DELETE /v1/streams/:streamId/last to a server. */
 export function addPublishRoutes(server: FastifyInstance, requests: GatewayRequests, gateway: Gateway): void {
   const { publisher, idempotency } = gateway
 
   server.post('/v1/streams/:streamId/messages', async (request: StreamRequest, reply) => {
     const account = requests.accountOf(request)
-    const { wait, timeoutMs = defaultWaitMs, ...options } = parseQuery(queries.publish, request.query)
+    const { wait, timeoutMs, ...options } = parseQuery(queries.publish, request.query)
     const streamId = streamOf(request.params.streamId, account)
     publisher.requireAllowed(account, streamId)
     const headers = messageHeadersOf(request)

@@ -10,6 +10,7 @@ import { nodeError, nodeErrors } from '../../errors.ts'
 import type { GatewayAccount } from '../account.ts'
 import type { Caller } from '../callers.ts'
 import type { GatewayCounts } from '../counts.ts'
+import { gatewayLimits } from '../limits.ts'
 import type { PublishedStreams } from './published-streams.ts'
 
 /** One message of a client. */
@@ -106,7 +107,7 @@ export class GatewayPublisher {
   async waitUntilStored(
     client: RunnelClient,
     answer: PublishAnswer,
-    timeoutMs: number,
+    timeoutMs: number = gatewayLimits.storedTimeoutMs,
   ): Promise<PublishAnswer> {
     await client.waitForStorage(answer, { timeoutMs })
     return { ...answer, stored: true }

@@ -14,8 +14,6 @@ import { decodeFrame, type Frame, type Subprotocol } from './frames.ts'
 import { contentOfOperation, idOf, parseOperation, type Operation } from './operations.ts'
 import { SocketWriter } from './socket-writer.ts'
 
-const defaultWaitMs = 30_000
-
 /** What is sent of a message: in the binary subprotocol its content stands behind. */
 interface MessageFrame {
   readonly fields: Readonly<Record<string, unknown>>
@@ -91,7 +89,7 @@ export class GatewayConnection {
   ): Promise<void> {
     const { account, client } = this.#caller
     const { publisher } = this.#gateway
-    const { id, stream, wait, timeoutMs = defaultWaitMs, partition, partitionKey, key, headers } = operation
+    const { id, stream, wait, timeoutMs, partition, partitionKey, key, headers } = operation
     const streamId = streamOf(stream, account)
     publisher.requireAllowed(account, streamId)
     const given = contentOfOperation(operation, bytes, contentOf)

@@ -1,6 +1,5 @@
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { limits } from '@runnel/protocol'
 import { WebSocketServer, type WebSocket } from 'ws'
 import { nodeError } from '../../errors.ts'
 import type { Gateway } from '../gateway.ts'
@@ -11,9 +10,6 @@ import { closeCodes } from './close-codes.ts'
 import { GatewayConnection } from './connection.ts'
 import { subprotocols, type Subprotocol } from './frames.ts'
 
-/** What a frame has beside the content, at most; content in base64 takes a third more. */
-const maxFrameBytes = Math.ceil((limits.maxContentBytes * 4) / 3) + 64 * 1024
-
 const path = '/v1/ws'
 
 /** Takes WebSockets at `/v1/ws` from an HTTP server, with the same keys. */
@@ -22,7 +18,7 @@ export class GatewayWebSockets {
   readonly #origins: readonly string[]
   readonly #server = new WebSocketServer({
     noServer: true,
-    maxPayload: maxFrameBytes,
+    maxPayload: gatewayLimits.maxFrameBytes,
     // Nothing that is said twice is worth the memory of each connection.
     perMessageDeflate: false,
     handleProtocols: (offered) => subprotocols.find((name) => offered.has(name)) ?? false,
