@@ -1,16 +1,14 @@
 import { networkOf, TokenBucket } from '@runnel/protocol'
 import { LRU } from 'tiny-lru'
-import type { gatewayLimits } from './limits.ts'
+import type { GatewayLimits } from './limits.ts'
 
 /** Counts wrong keys by network. A right one is always let in: 256 bits cannot be guessed, and many may share an address. */
 export class Failures {
-  readonly #limits: Pick<typeof gatewayLimits, 'failuresPerSecond' | 'failureBurst' | 'maxFailingNetworks'>
+  readonly #limits: Pick<GatewayLimits, 'failuresPerSecond' | 'failureBurst' | 'maxFailingNetworks'>
   readonly #buckets: LRU<TokenBucket>
   #count = 0
 
-  constructor(
-    limits: Pick<typeof gatewayLimits, 'failuresPerSecond' | 'failureBurst' | 'maxFailingNetworks'>,
-  ) {
+  constructor(limits: Pick<GatewayLimits, 'failuresPerSecond' | 'failureBurst' | 'maxFailingNetworks'>) {
     this.#limits = limits
     this.#buckets = new LRU(limits.maxFailingNetworks)
   }

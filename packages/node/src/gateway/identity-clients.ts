@@ -1,7 +1,7 @@
 import type { RunnelClient } from '@runnel/client'
 import type { Cancel, Clock } from '@runnel/protocol'
 import { nodeError } from '../errors.ts'
-import type { gatewayLimits } from './limits.ts'
+import type { GatewayLimits } from './limits.ts'
 
 /** In whose name a client acts: the files of the user; without `as` the broker's own user. */
 export interface Identity {
@@ -30,12 +30,12 @@ export interface IdentityClientsModules {
 
 /** A client for each identity that is served, opened when it is first used, and closed a while after it was last. */
 export class IdentityClients {
-  readonly #limits: Pick<typeof gatewayLimits, 'maxIdentities' | 'idleClientMs'>
+  readonly #limits: Pick<GatewayLimits, 'maxIdentities' | 'idleClientMs'>
   readonly #modules: IdentityClientsModules
   readonly #entries = new Map<string, Entry>()
 
   constructor(
-    limits: Pick<typeof gatewayLimits, 'maxIdentities' | 'idleClientMs'>,
+    limits: Pick<GatewayLimits, 'maxIdentities' | 'idleClientMs'>,
     modules: IdentityClientsModules,
   ) {
     this.#limits = limits

@@ -53,3 +53,5 @@ export const gatewayLimits = {
   /** Requests of one WebSocket under way at once. */
   maxRequestsUnderWay: 1_000,
 } as const
+
+export type GatewayLimits = { readonly [L in keyof typeof gatewayLimits]: number }

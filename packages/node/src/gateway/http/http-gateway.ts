@@ -33,11 +33,11 @@ export function buildHttpGateway(options: HttpGatewayOptions, gateway: Gateway):
   const server: FastifyInstance =
     tls === undefined
       ? fastify(common)
-      : (fastify({
+      : fastify({
           ...common,
           // Certificates are known by their fingerprints; nobody has to have signed them.
           https: { ...tls, requestCert: clientCertificates, rejectUnauthorized: false },
-        }) as unknown as FastifyInstance)
+        })
   const requests = new GatewayRequests(gateway, corsOrigins)
   addCors(server, corsOrigins)
   server.addHook('onRequest', async (request, reply) => {

@@ -46,7 +46,7 @@ const statuses = new Map(
 )
 
 /** The status for an error code of this project: 503 for what another try may mend. */
-export function statusOf(code: string): number {
+function statusOf(code: string): number {
   // Whatever is wrong with the delegation that is served, its operator has to mend.
   return statuses.get(code) ?? (code === 'INTERNAL' ? 500 : 503)
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Clock } from '@runnel/protocol'
 import { nodeError } from '../../errors.ts'
-import type { gatewayLimits } from '../limits.ts'
+import type { GatewayLimits } from '../limits.ts'
 
 interface Remembered<Answer> {
   readonly digest: string
@@ -11,12 +11,12 @@ interface Remembered<Answer> {
 
 /** Does what has an idempotency key once: who repeats it within ten minutes gets the same answer, also while the first is under way. */
 export class Idempotency<Answer> {
-  readonly #limits: Pick<typeof gatewayLimits, 'maxIdempotentAnswers' | 'idempotentMs'>
+  readonly #limits: Pick<GatewayLimits, 'maxIdempotentAnswers' | 'idempotentMs'>
   readonly #clock: Pick<Clock, 'monotonicMs'>
   readonly #remembered = new Map<string, Remembered<Answer>>()
 
   constructor(
-    limits: Pick<typeof gatewayLimits, 'maxIdempotentAnswers' | 'idempotentMs'>,
+    limits: Pick<GatewayLimits, 'maxIdempotentAnswers' | 'idempotentMs'>,
     clock: Pick<Clock, 'monotonicMs'>,
   ) {
     this.#limits = limits

@@ -1,15 +1,15 @@
 import type { RunnelClient } from '@runnel/client'
 import type { StreamId } from '@runnel/protocol'
-import type { gatewayLimits } from '../limits.ts'
+import type { GatewayLimits } from '../limits.ts'
 
 type PublishingClient = Pick<RunnelClient, 'userId' | 'stopPublishing'>
 
 /** Leaves the streams that were published to longest ago: each that a client publishes to is joined until then. */
 export class PublishedStreams {
   readonly #streams = new Map<string, { readonly client: PublishingClient; readonly streamId: StreamId }>()
-  readonly #limits: Pick<typeof gatewayLimits, 'maxPublishedStreams'>
+  readonly #limits: Pick<GatewayLimits, 'maxPublishedStreams'>
 
-  constructor(limits: Pick<typeof gatewayLimits, 'maxPublishedStreams'>) {
+  constructor(limits: Pick<GatewayLimits, 'maxPublishedStreams'>) {
     this.#limits = limits
   }
 

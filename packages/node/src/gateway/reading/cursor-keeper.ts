@@ -1,6 +1,6 @@
 import { compareRefs, placeOf, type MessageChain, type MessageRef, type StreamId } from '@runnel/protocol'
 import { LRU } from 'tiny-lru'
-import type { gatewayLimits } from '../limits.ts'
+import type { GatewayLimits } from '../limits.ts'
 import { encodeCursor, tagOfChain, type Cursor } from './cursor.ts'
 
 type ChainMessage = MessageChain & MessageRef
@@ -16,13 +16,13 @@ interface Head {
  * listed, so that what it publishes while the reader is away is not taken for old.
  */
 export class CursorKeeper {
-  readonly #limits: Pick<typeof gatewayLimits, 'maxCursorChains' | 'maxTrackedChains' | 'cursorOverlapMs'>
+  readonly #limits: Pick<GatewayLimits, 'maxCursorChains' | 'maxTrackedChains' | 'cursorOverlapMs'>
   readonly #heads: LRU<Head>
   /** Undefined before the first message, where nothing is known of when that is. */
   #floorMs: number | undefined
 
   constructor(
-    limits: Pick<typeof gatewayLimits, 'maxCursorChains' | 'maxTrackedChains' | 'cursorOverlapMs'>,
+    limits: Pick<GatewayLimits, 'maxCursorChains' | 'maxTrackedChains' | 'cursorOverlapMs'>,
     start: Cursor | undefined,
   ) {
     this.#limits = limits
@@ -53,7 +53,7 @@ export class CursorKeeper {
     const floorMs = this.#floorMs
     if (floorMs === undefined) return undefined
     let heads: [string, MessageRef][] = []
-    for (const tag of this.#heads.keys()) {
+    for (const tag of this.#heads.keys() as Iterable<string>) {
       const head = this.#heads.peek(tag)
       if (head === undefined) continue
       if (head.place.timestamp >= floorMs || head.seenMs >= floorMs) heads.push([tag, head.place])
