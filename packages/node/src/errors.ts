@@ -138,6 +138,22 @@ export const nodeErrors = {
     remedy:
       'Make one with: runnel gateway key new NAME --file gateway-keys.json, and name the file in the setting gateway.keysFile.',
   },
+  GATEWAY_FILE_MISSING: {
+    summary: 'There is no file with the keys of a gateway',
+    remedy: 'Check the path, or make one with: runnel gateway key new NAME --file FILE.',
+  },
+  GATEWAY_FILE_UNREADABLE: {
+    summary: 'The file with the keys of a gateway could not be read',
+    remedy: 'Check that it is a file and that you own it.',
+  },
+  GATEWAY_FILE_TOO_OPEN: {
+    summary: 'Other users can read the file with the keys of a gateway',
+    remedy: 'Protect it with chmod 600.',
+  },
+  GATEWAY_FILE_UNWRITABLE: {
+    summary: 'The file with the keys of a gateway could not be written',
+    remedy: 'Check that its directory exists, that you may write there, and that the disk has space left.',
+  },
   GATEWAY_FILE_INVALID: {
     summary: 'The file with the keys of a gateway has a mistake',
     remedy: 'Correct what the message names, or make the entry again with: runnel gateway key new.',

@@ -3,7 +3,7 @@ import { chmodSync, closeSync, fstatSync, openSync, readFileSync, renameSync, wr
 import { clientError, clientErrorWithRemedy, reasonOf } from '../errors.ts'
 
 /** What the file holds: the beginning of its error codes. */
-export type SecretKind = 'KEY_FILE' | 'DELEGATION_FILE' | 'READING_KEY_FILE' | 'TOKEN_FILE' | 'GATEWAY_FILE'
+export type SecretKind = 'KEY_FILE' | 'DELEGATION_FILE' | 'READING_KEY_FILE' | 'TOKEN_FILE'
 
 /** Permission bits of anybody but the owner. */
 const othersBits = 0o077
@@ -12,39 +12,57 @@ const ifOthersHadAccess = {
   KEY_FILE: 'Make a new key if others had access.',
   DELEGATION_FILE: 'If others had access, take the delegation back with runnel key revoke, and make another.',
   TOKEN_FILE: 'If others had access, have what takes the token take another.',
-  GATEWAY_FILE: 'It has no keys, only their hashes; but whoever may write it can let anybody in.',
   READING_KEY_FILE: 'If others had access, renew the key with runnel reading-key rotate.',
 } as const satisfies Record<SecretKind, string>
 
-/**
- * The text of a file. The file that is looked at is the file that is read, whatever happens to its name in between. Throws
- * …_MISSING, …_UNREADABLE, or …_TOO_OPEN when others may read it (not looked at on Windows).
- */
+/** What is wrong with a file that only its owner should read, and for the message which file. */
+type FailSecret = (
+  problem: 'MISSING' | 'UNREADABLE' | 'TOO_OPEN',
+  detail: string,
+  options?: { readonly cause?: unknown },
+) => Error
+
+/** The text of a file, as `readPrivateFile`. Throws …_MISSING, …_UNREADABLE, or …_TOO_OPEN. */
 export function readSecretFile(kind: SecretKind, path: string): string {
-  const file = open(kind, path)
+  return readPrivateFile(path, (problem, detail, options) =>
+    problem === 'TOO_OPEN'
+      ? clientErrorWithRemedy(
+          `${kind}_TOO_OPEN`,
+          detail,
+          `Run: chmod 600 ${path}. ${ifOthersHadAccess[kind]}`,
+        )
+      : clientError(`${kind}_${problem}`, detail, options),
+  )
+}
+
+/**
+ * The text of a file. The file that is looked at is the file that is read, whatever happens to its name in between. Throws what `fail`
+ * makes, also when others may read it (not looked at on Windows).
+ */
+export function readPrivateFile(path: string, fail: FailSecret): string {
+  const file = open(path, fail)
   try {
     const stats = fstatSync(file)
     const mode = stats.mode & 0o777
     // That a directory is none is said when it is read.
-    if (process.platform !== 'win32' && !stats.isDirectory() && (mode & othersBits) !== 0) {
-      throw clientErrorWithRemedy(
-        `${kind}_TOO_OPEN`,
-        `${path} has mode ${mode.toString(8)}`,
-        `Run: chmod 600 ${path}. ${ifOthersHadAccess[kind]}`,
-      )
-    }
-    return readText(kind, path, file)
+    if (process.platform !== 'win32' && !stats.isDirectory() && (mode & othersBits) !== 0)
+      throw fail('TOO_OPEN', `${path} has mode ${mode.toString(8)}`)
+    return readText(path, file, fail)
   } finally {
     closeSync(file)
   }
 }
 
+/** Writes a file with mode 600 in place of one there is: all of it or nothing. Throws what writing throws. */
+export function replacePrivateFile(path: string, text: string): void {
+  const next = `${path}.${process.pid}.new`
+  writeFileSync(next, text, { mode: 0o600 })
+  chmodSync(next, 0o600)
+  renameSync(next, path)
+}
+
 /** Writes a new file with mode 600. Throws …_EXISTS or …_UNWRITABLE. */
-export function writeSecretFile(
-  kind: Exclude<SecretKind, 'TOKEN_FILE' | 'GATEWAY_FILE'>,
-  path: string,
-  text: string,
-): void {
+export function writeSecretFile(kind: Exclude<SecretKind, 'TOKEN_FILE'>, path: string, text: string): void {
   try {
     writeFileSync(path, text, { flag: 'wx', mode: 0o600 })
     // The mode above is cut by the umask, this one is not.
@@ -55,32 +73,20 @@ export function writeSecretFile(
   }
 }
 
-/** Writes a file with mode 600 in place of one there is, all of it or nothing. Throws GATEWAY_FILE_UNWRITABLE. */
-export function replaceSecretFile(kind: 'GATEWAY_FILE', path: string, text: string): void {
-  const next = `${path}.${process.pid}.new`
-  try {
-    writeFileSync(next, text, { mode: 0o600 })
-    chmodSync(next, 0o600)
-    renameSync(next, path)
-  } catch (cause) {
-    throw clientError(`${kind}_UNWRITABLE`, `${path} (${reasonOf(cause)})`, { cause })
-  }
-}
-
-function open(kind: SecretKind, path: string): number {
+function open(path: string, fail: FailSecret): number {
   try {
     return openSync(path, 'r')
   } catch (cause) {
-    if (codeOf(cause) === 'ENOENT') throw clientError(`${kind}_MISSING`, path, { cause })
-    throw clientError(`${kind}_UNREADABLE`, `${path} (${reasonOf(cause)})`, { cause })
+    if (codeOf(cause) === 'ENOENT') throw fail('MISSING', path, { cause })
+    throw fail('UNREADABLE', `${path} (${reasonOf(cause)})`, { cause })
   }
 }
 
-function readText(kind: SecretKind, path: string, file: number): string {
+function readText(path: string, file: number, fail: FailSecret): string {
   try {
     return readFileSync(file, 'utf8')
   } catch (cause) {
-    throw clientError(`${kind}_UNREADABLE`, `${path} (${reasonOf(cause)})`, { cause })
+    throw fail('UNREADABLE', `${path} (${reasonOf(cause)})`, { cause })
   }
 }
 

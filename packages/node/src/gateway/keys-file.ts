@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { readSecretFile, replaceSecretFile } from '@runnel/client/secret-files'
+import { readPrivateFile, replacePrivateFile } from '@runnel/client/secret-files'
 import { isStreamPattern } from '@runnel/client/follow'
 import { limits } from '@runnel/protocol'
 import { z } from 'zod'
@@ -53,14 +53,21 @@ export function hashOfKey(key: string): string {
 
 /** Throws GATEWAY_FILE_MISSING, …_UNREADABLE, …_TOO_OPEN or …_INVALID. */
 export function readKeysFile(path: string): KeyEntry[] {
-  return parseKeys(readSecretFile('GATEWAY_FILE', path), path)
+  const text = readPrivateFile(path, (problem, detail, options) =>
+    nodeError(`GATEWAY_FILE_${problem}`, detail, options),
+  )
+  return parseKeys(text, path)
 }
 
 /** Writes all entries with mode 600, in place of the file there is. Throws GATEWAY_FILE_INVALID or …_UNWRITABLE. */
 export function writeKeysFile(path: string, keys: readonly KeyEntryInput[]): void {
   const text = `${JSON.stringify({ version: 1, keys }, undefined, 2)}\n`
   parseKeys(text, path)
-  replaceSecretFile('GATEWAY_FILE', path, text)
+  try {
+    replacePrivateFile(path, text)
+  } catch (cause) {
+    throw nodeError('GATEWAY_FILE_UNWRITABLE', path, { cause })
+  }
 }
 
 function parseKeys(text: string, path: string): KeyEntry[] {
