@@ -12,7 +12,7 @@ export const testNeeds = {
   'packages/browser': ['chromium', 'firefox'],
   'packages/explorer': ['chromium'],
   'packages/node': ['openssl'],
-  'packages/node/src/gateway': ['curl', 'chromium'],
+  'packages/node/src/gateway': ['curl', 'chromium', 'openssl'],
   'packages/node/src/second': [python],
   'packages/protocol/src/second': [python],
   'packages/tracker': ['openssl'],

@@ -23,6 +23,8 @@ export interface GatewayBenchOptions {
 
 /** Between two paced messages, so that nothing of the one before is still on its way. */
 const restMs = 5
+/** Before idle readers are measured: what was before is collected. */
+const settleMs = 2_000
 /** Messages before those that are measured, which compile. */
 const warmUp = 200
 
@@ -108,10 +110,12 @@ async function measure(
 async function idleCost({ urls, streamId, key }: GatewayBenchNetwork, connections: number, seconds: number) {
   const child = fork(fileURLToPath(new URL('idle-child.ts', import.meta.url)))
   const calls = new ChildCalls<IdleCalls>(child)
+  await pause(settleMs)
   const restUs = await cpuOf(seconds)
   const before = process.memoryUsage.rss()
   const path = `/v1/streams/${encodeURIComponent(streamId)}/events?key=${key}`
   await calls.call('open', Number(new URL(urls[1]).port), path, connections)
+  await pause(settleMs)
   const bytes = process.memoryUsage.rss() - before
   const idleUs = await cpuOf(seconds)
   child.disconnect()

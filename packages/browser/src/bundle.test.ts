@@ -12,6 +12,7 @@ import { bundleForPages, type PageBundles } from './bundle.ts'
  * one inbox for many streams, whose subscriptions are loaded when they are used, and 3.3 kB for keys of messages and for what nodes keep and
  * tell of the newest; asking for it is loaded when it is used.
  * 3.3 kB are for presence and requests, which are loaded when they are used: their methods and errors, and more files that pack less well.
+ * 0.5 kB are for passing on batches that others signed, which is loaded when it is used.
  */
 const budgetBytes = 174_500
 /** What is loaded in addition for encryption. */
