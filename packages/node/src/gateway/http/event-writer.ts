@@ -45,7 +45,9 @@ export class EventWriter {
 
   end(): void {
     this.#cancelHeartbeat()
-    this.#response.end()
+    // Without events there is nothing to end: the reader tries again.
+    if (this.#isOpen) this.#response.end()
+    else this.#response.destroy()
     this.#opened.resolve()
   }
 
