@@ -10,7 +10,14 @@ import { programDirectory, writeStamp } from './bundled.mjs'
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 
 /** Packages that load files beside their own, and those that are rarely needed. */
-const external = ['@foundry-rs/*', '@inquirer/*', 'better-sqlite3', 'cassandra-driver', 'node-datachannel']
+const external = [
+  '@foundry-rs/*',
+  '@inquirer/*',
+  'better-sqlite3',
+  'cassandra-driver',
+  'jsonc-parser',
+  'node-datachannel',
+]
 
 /** The page lies elsewhere, seen from the bundle. */
 const explorerDirectory = {

@@ -5,6 +5,8 @@ import { counterHelp, gaugeHelp } from '@runnel/network'
 import type { NodeId, StreamPartId } from '@runnel/protocol'
 import { systemRandom } from '@runnel/protocol/system'
 import { defaultTrackerLimits, defaultTrackerOptions, TrackerCore } from '@runnel/tracker'
+import { GatewayCounts } from '../packages/node/src/gateway/counts.ts'
+import { gatewayPlugin } from '../packages/node/src/gateway/gateway-plugin.ts'
 import { counterMetric, createMetrics, gaugeMetric } from '../packages/node/src/plugins/http/metrics.ts'
 import type { NodeSnapshot } from '../packages/node/src/snapshot.ts'
 import { storageMetrics } from '../packages/storage/src/storage-metrics.ts'
@@ -56,7 +58,12 @@ export async function metricsPage(): Promise<string> {
   const ofNode = metricsIn(
     await createMetrics(
       () => snapshot,
-      () => new Map([['storage', storageMetrics(idleStorageStatus)]]),
+      () =>
+        new Map([
+          ['storage', storageMetrics(idleStorageStatus)],
+          ['gateway', gatewayPlugin.create({}).metrics?.() ?? []],
+          ['httpGateway', new GatewayCounts().metrics(0)],
+        ]),
     ).text(),
   )
   const ofTracker = metricsIn(await trackerText())
@@ -71,7 +78,7 @@ export async function metricsPage(): Promise<string> {
       ['counter', 'metric', 'type', 'meaning'],
       counters.map(({ name, type, help }) => [code(nodeCounters.get(name) ?? ''), code(name), type, help]),
     ),
-    'And of the broker node around it; those that begin with `runnel_storage_` are served by storage nodes only:',
+    'And of the broker node around it; those that begin with `runnel_storage_` are served by storage nodes only, those of gateways where they are switched on:',
     table(
       ['metric', 'type', 'label', 'meaning'],
       others.map(({ name, type, label, help }) => [

@@ -12,12 +12,13 @@ export const testNeeds = {
   'packages/browser': ['chromium', 'firefox'],
   'packages/explorer': ['chromium'],
   'packages/node': ['openssl'],
+  'packages/node/src/gateway': ['curl', 'chromium', 'openssl'],
   'packages/node/src/second': [python],
   'packages/protocol/src/second': [python],
   'packages/tracker': ['openssl'],
   'scripts/operating': ['openssl', 'ip', 'nginx', 'curl', 'systemd-analyze', 'prometheus'],
   'scripts/packages': ['chromium', 'arm64 emulation'],
-  'scripts/pages': [...emulated, 'chromium', 'jq'],
+  'scripts/pages': [...emulated, 'chromium', 'curl', 'jq'],
 }
 
 const taskNeeds = {

@@ -6,6 +6,7 @@ import { delegationBench } from './delegation/delegation-bench.ts'
 import { encryptionBench } from './encryption/encryption-bench.ts'
 import { failoverBench } from './failover/failover-bench.ts'
 import { floodBench } from './flood/flood-bench.ts'
+import { gatewayBench } from './gateway/gateway-bench.ts'
 import { joinBench } from './join/join-bench.ts'
 import { lastBench } from './last/last-bench.ts'
 import { lightBench } from './light/light-bench.ts'
@@ -200,6 +201,22 @@ await yargs(hideBin(process.argv))
     async ({ messages, publishers, limit, json }) => {
       tellEnd(limit)
       print(await readerBench({ messages, publishers, limitS: limit }), json)
+    },
+  )
+  .command(
+    'gateway',
+    'delay and rate through HTTP and WebSocket gateways, beside the SDK alone, and what idle readers cost',
+    {
+      json: link.json,
+      nodes: { type: 'number' as const, default: 8 },
+      paced: { type: 'number' as const, default: 1_000, describe: 'messages whose delay is measured' },
+      messages: { type: 'number' as const, default: 20_000, describe: 'messages at once' },
+      idle: { type: 'number' as const, default: 10_000, describe: 'readers that get nothing' },
+      limit: limitOf(180),
+    },
+    async ({ nodes, paced, messages, idle, limit, json }) => {
+      tellEnd(limit)
+      print(await gatewayBench({ nodes, paced, messages, idle, idleS: 20, limitS: limit }), json)
     },
   )
   .command(

@@ -160,8 +160,11 @@ describe('history, over real links', () => {
       reply({ type: 'resendEnd', requestId, code: 'STORE_FAILED', text: '' })
     }
     const failed = nextStatus(reader, 'history-failed')
-    const subscription = await reader.subscribe(streamId, { resend: { last: 4 } })
+    const told: Error[] = []
+    const onHistoryFailed = (error: Error) => told.push(error)
+    const subscription = await reader.subscribe(streamId, { resend: { last: 4 }, onHistoryFailed })
     await expect(subscription.caughtUp()).rejects.toMatchObject({ code: 'RESEND_FAILED' })
+    expect(told).toMatchObject([{ code: 'RESEND_FAILED' }])
     expect(await failed).toMatchObject({ streamId, error: { code: 'RESEND_FAILED' } })
     storage.script = undefined
     await publisher.publish(streamId, 'live')

@@ -276,6 +276,10 @@ export const clientErrors = {
     summary: 'A stream can be created under one’s own address only',
     remedy: 'Give a path, or an id that begins with the address of the client’s key.',
   },
+  BATCH_FORGED: {
+    summary: 'The batch is not signed by its publisher',
+    remedy: 'Sign it with the publisher’s key, or send the delegation that it is signed under with it.',
+  },
   NO_PUBLISH_PERMISSION: {
     summary: 'No permission to publish',
     remedy: 'Ask someone with the grant permission on the stream to grant it.',

@@ -53,6 +53,7 @@ import { resend, type ResendOptions } from './resend/resend.ts'
 import type { HistorySelection } from './resend/selection.ts'
 import { Slots } from './resend/slots.ts'
 import { StorageWaiter, type MessagePlace, type WaitForStorageOptions } from './resend/wait-for-storage.ts'
+import type { BatchRelay, BatchRelayModules, RelayedBatch } from './relay/batch-relay.ts'
 import type { Presence, PresenceOptions } from './presence/presence.ts'
 import type { FailedReply, Reply } from './request/pending-request.ts'
 import type { RequestManyOptions, RequestOptions } from './request/requester.ts'
@@ -143,6 +144,8 @@ export class RunnelClient implements AsyncDisposable {
   #sides: SideServices | undefined
   readonly #shared: LatestValuesModules
   #latest: Promise<LatestValues> | undefined
+  readonly #relayModules: BatchRelayModules
+  #relay: Promise<BatchRelay> | undefined
   readonly #status = new StatusHub()
   readonly #clock: Clock
   readonly #crypto: Crypto
@@ -206,6 +209,7 @@ export class RunnelClient implements AsyncDisposable {
     const steps = new ContentSteps(contentSteps, this.#history.closing)
     const shared = { ...modules, cache, delegations, parts, status, steps, history: this.#history }
     this.#shared = shared
+    this.#relayModules = { ...shared, maxLiveAgeMs: config.maxLiveAgeMs }
     this.#archive = new StorageArchive(shared)
     modules.archive.use(this.#archive)
     this.#publisher = new Publisher(
@@ -528,6 +532,20 @@ export class RunnelClient implements AsyncDisposable {
   ): Promise<PublishedMessage> {
     this.#requireMember()
     return this.#publisher.publish(this.streamId(streamId), null, { ...options, key: checkedKey(key) }, true)
+  }
+
+  /**
+   * Passes on a batch that somebody else signed, such as a device that keeps its own key: checked as batches from the network are, and
+   * flooded as it is. `delegation` is what it is signed under, where that is not known here. The user of this client must be able to read
+   * the stream. Throws BATCH_FORGED, NO_PUBLISH_PERMISSION, TIMESTAMP_OUT_OF_BOUNDS, STREAM_NOT_FOUND,
+   * PARTITION_OUT_OF_RANGE, MALFORMED_PACKET, and what the registry throws.
+   */
+  async relay(batchBytes: Uint8Array, delegation?: Uint8Array): Promise<RelayedBatch> {
+    this.#requireMember()
+    this.#relay ??= import('./relay/batch-relay.ts').then(
+      ({ BatchRelay }) => new BatchRelay(this.#relayModules),
+    )
+    return (await this.#relay).relay(batchBytes, delegation)
   }
 
   /** Resolves when `publish` can take many more messages: await it now and then instead of each `publish`. */

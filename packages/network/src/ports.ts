@@ -262,6 +262,11 @@ export interface NetworkNode {
    * the last case it may or may not have been sent.
    */
   publish(batchBytes: Uint8Array): boolean
+  /**
+   * Takes a batch that another process signed, as one from a neighbour: checks it, and floods it where it is new. Whoever wants to know why
+   * it was not looks at `dropped`. Throws NOT_JOINED, NODE_NOT_RUNNING, and what decoding throws.
+   */
+  relay(batchBytes: Uint8Array): void
   /** Resolves when at least one neighbour can take more. */
   writable(streamPartId: StreamPartId, signal?: AbortSignal): Promise<void>
   /** True while a message at this place of the chain is missing and may still come. */

@@ -137,6 +137,91 @@ export const nodeErrors = {
     summary: 'The process is already doing this, or too much of it',
     remedy: 'Wait until it is done, or reset it: POST /v1/control/reset.',
   },
+  GATEWAY_NO_KEYS: {
+    summary: 'A gateway has no keys, and lets nobody in without one',
+    remedy:
+      'Make one with: runnel gateway key new NAME --file gateway-keys.json, and name the file in the setting gateway.keysFile.',
+  },
+  GATEWAY_FILE_MISSING: {
+    summary: 'There is no file with the keys of a gateway',
+    remedy: 'Check the path, or make one with: runnel gateway key new NAME --file FILE.',
+  },
+  GATEWAY_FILE_UNREADABLE: {
+    summary: 'The file with the keys of a gateway could not be read',
+    remedy: 'Check that it is a file and that you own it.',
+  },
+  GATEWAY_FILE_TOO_OPEN: {
+    summary: 'Other users can read the file with the keys of a gateway',
+    remedy: 'Protect it with chmod 600.',
+  },
+  GATEWAY_FILE_UNWRITABLE: {
+    summary: 'The file with the keys of a gateway could not be written',
+    remedy: 'Check that its directory exists, that you may write there, and that the disk has space left.',
+  },
+  GATEWAY_FILE_INVALID: {
+    summary: 'The file with the keys of a gateway has a mistake',
+    remedy: 'Correct what the message names, or make the entry again with: runnel gateway key new.',
+  },
+  GATEWAY_NAME_TAKEN: {
+    summary: 'There is a key of that name already',
+    remedy: 'Choose another name, or take the other away with: runnel gateway key remove.',
+  },
+  GATEWAY_NO_SUCH_KEY: {
+    summary: 'There is no key of that name',
+    remedy: 'Look at the names with: runnel gateway key list.',
+  },
+  GATEWAY_KEY_WRONG: {
+    summary: 'The gateway knows no such key',
+    remedy:
+      'Send the key that runnel gateway key new printed; it may have expired, or have been taken away since.',
+  },
+  GATEWAY_NOT_ALLOWED: {
+    summary: 'The key is not for this stream',
+    remedy: 'Use a key that was made with --publish or --subscribe for it.',
+  },
+  GATEWAY_RATE: {
+    summary: 'More than the key allows in a second',
+    remedy: 'Wait as long as the answer says, or make a key with higher --max-… values.',
+  },
+  GATEWAY_TOO_MANY_CONNECTIONS: {
+    summary: 'The key has as many connections as it may',
+    remedy: 'Close some, or make a key with more: --max-connections.',
+  },
+  GATEWAY_TOO_MANY_IDENTITIES: {
+    summary: 'The gateway serves as many identities at once as it may',
+    remedy: 'Try again when others are idle, or have some of the keys served by another node.',
+  },
+  GATEWAY_CURSOR_INVALID: {
+    summary: 'This is no cursor',
+    remedy: 'Send one as it came with a message of the same stream, or none, to read from now on.',
+  },
+  GATEWAY_READER_SLOW: {
+    summary: 'The reader takes messages more slowly than they come',
+    remedy:
+      'Connect again with the last cursor: what was missed comes from storage. Read faster, or fewer partitions.',
+  },
+  GATEWAY_CONTENT_TYPE: {
+    summary: 'The gateway takes no content of this type',
+    remedy:
+      'Send application/json, text/plain or application/octet-stream; application/x-ndjson for many messages.',
+  },
+  GATEWAY_TOO_LARGE: {
+    summary: 'The message is larger than the key allows',
+    remedy: 'Send less, or make a key with a higher --max-message-bytes; the network takes up to 1 MiB.',
+  },
+  GATEWAY_NO_ROUTE: {
+    summary: 'There is nothing at this address',
+    remedy:
+      'GET /openapi.json lists what there is; the id of a stream is percent-encoded in a path: 0xowner%2Fpath.',
+  },
+  GATEWAY_REUSED_KEY: {
+    summary: 'The idempotency key was used for another request',
+    remedy: 'Take a new key for each message; repeat a request with the same key and the same body only.',
+  },
+  GATEWAY_KEY_ENDED: {
+    summary: 'The key was changed or taken away',
+    remedy: 'Connect again; if that is refused, ask for another key.',
+  },
   INTERRUPTED: { summary: 'Interrupted', remedy: 'Nothing to do: it was told to stop.' },
   INTERNAL: {
     summary: 'An unexpected error',

@@ -1,5 +1,5 @@
 /** Secrets in files that only their owner can read, and that nothing overwrites. */
-import { chmodSync, closeSync, fstatSync, openSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, closeSync, fstatSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { clientError, clientErrorWithRemedy, reasonOf } from '../errors.ts'
 
 /** What the file holds: the beginning of its error codes. */
@@ -15,27 +15,50 @@ const ifOthersHadAccess = {
   READING_KEY_FILE: 'If others had access, renew the key with runnel reading-key rotate.',
 } as const satisfies Record<SecretKind, string>
 
-/**
- * The text of a file. The file that is looked at is the file that is read, whatever happens to its name in between. Throws
- * …_MISSING, …_UNREADABLE, or …_TOO_OPEN when others may read it (not looked at on Windows).
- */
+/** What is wrong with a file that only its owner should read, and for the message which file. */
+type FailSecret = (
+  problem: 'MISSING' | 'UNREADABLE' | 'TOO_OPEN',
+  detail: string,
+  options?: { readonly cause?: unknown },
+) => Error
+
+/** The text of a file, as `readPrivateFile`. Throws …_MISSING, …_UNREADABLE, or …_TOO_OPEN. */
 export function readSecretFile(kind: SecretKind, path: string): string {
-  const file = open(kind, path)
+  return readPrivateFile(path, (problem, detail, options) =>
+    problem === 'TOO_OPEN'
+      ? clientErrorWithRemedy(
+          `${kind}_TOO_OPEN`,
+          detail,
+          `Run: chmod 600 ${path}. ${ifOthersHadAccess[kind]}`,
+        )
+      : clientError(`${kind}_${problem}`, detail, options),
+  )
+}
+
+/**
+ * The text of a file. The file that is looked at is the file that is read, whatever happens to its name in between. Throws what `fail`
+ * makes, also when others may read it (not looked at on Windows).
+ */
+export function readPrivateFile(path: string, fail: FailSecret): string {
+  const file = open(path, fail)
   try {
     const stats = fstatSync(file)
     const mode = stats.mode & 0o777
     // That a directory is none is said when it is read.
-    if (process.platform !== 'win32' && !stats.isDirectory() && (mode & othersBits) !== 0) {
-      throw clientErrorWithRemedy(
-        `${kind}_TOO_OPEN`,
-        `${path} has mode ${mode.toString(8)}`,
-        `Run: chmod 600 ${path}. ${ifOthersHadAccess[kind]}`,
-      )
-    }
-    return readText(kind, path, file)
+    if (process.platform !== 'win32' && !stats.isDirectory() && (mode & othersBits) !== 0)
+      throw fail('TOO_OPEN', `${path} has mode ${mode.toString(8)}`)
+    return readText(path, file, fail)
   } finally {
     closeSync(file)
   }
+}
+
+/** Writes a file with mode 600 in place of one there is: all of it or nothing. Throws what writing throws. */
+export function replacePrivateFile(path: string, text: string): void {
+  const next = `${path}.${process.pid}.new`
+  writeFileSync(next, text, { mode: 0o600 })
+  chmodSync(next, 0o600)
+  renameSync(next, path)
 }
 
 /** Writes a new file with mode 600. Throws …_EXISTS or …_UNWRITABLE. */
@@ -50,20 +73,20 @@ export function writeSecretFile(kind: Exclude<SecretKind, 'TOKEN_FILE'>, path: s
   }
 }
 
-function open(kind: SecretKind, path: string): number {
+function open(path: string, fail: FailSecret): number {
   try {
     return openSync(path, 'r')
   } catch (cause) {
-    if (codeOf(cause) === 'ENOENT') throw clientError(`${kind}_MISSING`, path, { cause })
-    throw clientError(`${kind}_UNREADABLE`, `${path} (${reasonOf(cause)})`, { cause })
+    if (codeOf(cause) === 'ENOENT') throw fail('MISSING', path, { cause })
+    throw fail('UNREADABLE', `${path} (${reasonOf(cause)})`, { cause })
   }
 }
 
-function readText(kind: SecretKind, path: string, file: number): string {
+function readText(path: string, file: number, fail: FailSecret): string {
   try {
     return readFileSync(file, 'utf8')
   } catch (cause) {
-    throw clientError(`${kind}_UNREADABLE`, `${path} (${reasonOf(cause)})`, { cause })
+    throw fail('UNREADABLE', `${path} (${reasonOf(cause)})`, { cause })
   }
 }
 

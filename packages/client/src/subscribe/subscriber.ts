@@ -55,6 +55,8 @@ export interface SubscribeOptions<T = unknown> extends Decoding<T> {
   readonly onUndecodable?: ((message: UndecodableMessage) => void) | undefined
   /** Called for messages that did not come and will not; there is a status 'gap' too. */
   readonly onGap?: ((gap: MessageGap) => void) | undefined
+  /** Called when history could not be read completely, before live messages come; there is a status 'history-failed' too. */
+  readonly onHistoryFailed?: ((error: Error) => void) | undefined
   /** Called when a publisher was shown to have signed two messages for one place; there is a status 'equivocation' too. */
   readonly onEquivocation?: ((equivocation: MessageEquivocation) => void) | undefined
   /** Ends the subscription as `unsubscribe` does; before there is one, `subscribe` rejects with ABORTED. */
@@ -65,6 +67,7 @@ const subscribeOptions: OptionNames<SubscribeOptions> = {
   ...{ partitions: true, maxStreams: true, raw: true, schema: true, resend: true },
   ...{ maxQueuedMessages: true, maxQueuedBytes: true },
   ...{ order: true, fillGaps: true, onUndecodable: true, onGap: true, onEquivocation: true, signal: true },
+  onHistoryFailed: true,
 }
 
 export interface SubscriberOptions {
@@ -214,7 +217,7 @@ export class Subscriber {
   async #prepareHistory(
     stream: StreamInfo,
     inbox: Inbox,
-    options: HistoryFilter,
+    options: HistoryFilter & Pick<SubscribeOptions, 'onHistoryFailed'>,
     selection: HistorySelection,
   ): Promise<(subscription: QueuedSubscription) => HistoryJoin> {
     const { history, status } = this.#modules
@@ -229,8 +232,11 @@ export class Subscriber {
           flow: subscription.flow,
           room: () => inbox.room(),
           connected: this.#connected(subscription),
-          onFailed: (error) =>
-            status.emit({ type: 'history-failed', streamId: stream.id, error: asError(error) }),
+          onFailed: (thrown) => {
+            const error = asError(thrown)
+            status.emit({ type: 'history-failed', streamId: stream.id, error })
+            this.#inform(stream.id, () => options.onHistoryFailed?.(error))
+          },
         },
       )
   }
@@ -263,13 +269,7 @@ export class Subscriber {
     { inbox, shared }: Destination,
   ): QueuedSubscription {
     const { node, parts, status, steps } = this.#modules
-    const inform = (call: () => void) => {
-      try {
-        call()
-      } catch (error) {
-        status.emit({ type: 'callback-failed', streamId: stream.id, error })
-      }
-    }
+    const inform = (call: () => void) => this.#inform(stream.id, call)
     const streamPartIds = partitions.map((partition) => toStreamPartId(stream.id, partition))
     const leave = inbox.enter()
     const releases: (() => void)[] = []
@@ -315,6 +315,14 @@ export class Subscriber {
     const { fillGaps = true } = options
     for (const partition of partitions) releases.push(parts.join(stream, partition, { fillGaps }))
     return subscription
+  }
+
+  #inform(streamId: StreamId, call: () => void): void {
+    try {
+      call()
+    } catch (error) {
+      this.#modules.status.emit({ type: 'callback-failed', streamId, error })
+    }
   }
 
   #forget(subscription: QueuedSubscription): void {

@@ -227,6 +227,7 @@ describe('a node', () => {
     expect(() => node.publish(bytes)).toThrow(expect.objectContaining({ code: 'NODE_NOT_RUNNING' }))
     await node.start()
     expect(() => node.publish(bytes)).toThrow(expect.objectContaining({ code: 'NOT_JOINED' }))
+    expect(() => node.relay(bytes)).toThrow(expect.objectContaining({ code: 'NOT_JOINED' }))
     await turn(swarm, Promise.all([node.stop(), node.stop()]))
     await expect(node.start()).resolves.toBeUndefined()
     expect(() => node.join(partId)).toThrow(expect.objectContaining({ code: 'NODE_NOT_RUNNING' }))

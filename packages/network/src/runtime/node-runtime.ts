@@ -228,6 +228,16 @@ export class NodeRuntime implements NetworkNode {
     return part === undefined || this.#neighbours.isWritable(part.attached)
   }
 
+  relay(batchBytes: Uint8Array): void {
+    this.#assertRunning()
+    const { packet, batch } = dataPacket(batchBytes)
+    const { streamId, partition } = batch.chain
+    if (this.#core.streamParts.ofChain(batch.chain) === undefined)
+      throw networkError('NOT_JOINED', `${streamId}#${partition}`)
+    // Like one from an archive it comes from no neighbour, and goes to all of them.
+    this.#dispatch({ type: 'archived', batch, packet })
+  }
+
   writable(streamPartId: StreamPartId, signal?: AbortSignal): Promise<void> {
     return this.#neighbours.writable(streamPartId, signal)
   }

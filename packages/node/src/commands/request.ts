@@ -9,7 +9,7 @@ import { listenForStop } from '../cli/stop-signal.ts'
 import { streamArgument, streamPositional } from '../cli/stream-argument.ts'
 import { withClient } from '../cli/with-client.ts'
 import { nodeError } from '../errors.ts'
-import { printableContent } from './format-message.ts'
+import { printableContent } from '../cli/message-fields.ts'
 
 export const request = defineCommand({
   name: 'request',

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { printableContent } from './format-message.ts'
+import { printableContent } from '../cli/message-fields.ts'
 
 /** A program that answers a request is ended after this. */
 const maxHandlerMs = 30_000

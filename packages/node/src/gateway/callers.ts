@@ -1,0 +1,100 @@
+import type { RunnelClient } from '@runnel/client'
+import { streamIdOf, type StreamId } from '@runnel/protocol'
+import { nodeError } from '../errors.ts'
+import type { GatewayAccess, GatewayCredential } from './access.ts'
+import type { GatewayAccount } from './account.ts'
+import { gatewayLimits } from './limits.ts'
+
+/** Who sent a request, and the client that acts for it; to be released when it is answered. */
+export interface Caller {
+  readonly account: GatewayAccount
+  readonly client: RunnelClient
+  release(): void
+}
+
+/** A wrong key, and how long the next attempt from there has to wait; 0 at first. */
+export interface WrongKey {
+  readonly retryAfterMs: number
+}
+
+/** Lets in who shows a key, and ends what stays open when the key ends. */
+export class Callers {
+  readonly #access: GatewayAccess
+  /** How to end what is open, by the name of the account. */
+  readonly #open = new Map<string, Set<() => void>>()
+  #readers = 0
+
+  constructor(access: GatewayAccess) {
+    this.#access = access
+  }
+
+  /** Ends connections whose keys are changed or taken away, until it is stopped. */
+  start(): () => void {
+    return this.#access.on('changed', (name) => {
+      for (const end of [...(this.#open.get(name) ?? [])]) end()
+    })
+  }
+
+  /** Readers, and other connections that stay open. */
+  get readers(): number {
+    return this.#readers
+  }
+
+  accountOf(credential: GatewayCredential | undefined, address: string): GatewayAccount | WrongKey {
+    const account = credential && this.#access.accountOf(credential)
+    return account ?? { retryAfterMs: this.#access.failed(address) }
+  }
+
+  /** For one request. Throws what opening a client throws. */
+  async enter(account: GatewayAccount): Promise<Caller> {
+    const { client, release } = await account.acquire()
+    return { account, client, release }
+  }
+
+  /** For what stays open: `end` is called when the key ends. Throws GATEWAY_TOO_MANY_CONNECTIONS, and what `enter` throws. */
+  async stay(account: GatewayAccount, end: () => void): Promise<Caller> {
+    const leave = this.#readers < gatewayLimits.maxReaders ? account.connect() : undefined
+    if (leave === undefined) throw nodeError('GATEWAY_TOO_MANY_CONNECTIONS', account.name)
+    this.#readers++
+    const open = this.#open.get(account.name) ?? new Set()
+    this.#open.set(account.name, open.add(end))
+    let isReleased = false
+    const forget = () => {
+      if (isReleased) return
+      isReleased = true
+      this.#readers--
+      open.delete(end)
+      if (open.size === 0 && this.#open.get(account.name) === open) this.#open.delete(account.name)
+      leave()
+    }
+    try {
+      const { client, release } = await account.acquire()
+      return {
+        account,
+        client,
+        release: () => {
+          forget()
+          release()
+        },
+      }
+    } catch (error) {
+      forget()
+      throw error
+    }
+  }
+
+  /** Ends all that is open. */
+  endAll(): void {
+    for (const ends of [...this.#open.values()]) for (const end of [...ends]) end()
+  }
+}
+
+/** The id of a stream as a client names it: `/path` is of the user that is served. Throws INVALID_STREAM_ID. */
+export function streamOf(text: string, { userId }: Pick<GatewayAccount, 'userId'>): StreamId {
+  return streamIdOf(text, userId)
+}
+
+/** Throws GATEWAY_NOT_ALLOWED. */
+export function requireSubscribing(account: GatewayAccount, streamId: StreamId): void {
+  if (!account.maySubscribe(streamId)) throw nodeError('GATEWAY_NOT_ALLOWED', `${account.name}: ${streamId}`)
+}

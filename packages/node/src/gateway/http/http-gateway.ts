@@ -1,0 +1,80 @@
+import { limits } from '@runnel/protocol'
+import fastify, { type FastifyInstance } from 'fastify'
+import type { TlsFiles } from '../../cli/tls-files.ts'
+import { nodeError } from '../../errors.ts'
+import type { Gateway } from '../gateway.ts'
+import { addCors } from './cors.ts'
+import { addEventRoutes } from './event-routes.ts'
+import { addHistoryRoutes } from './history-routes.ts'
+import { openApi } from './openapi.ts'
+import { problemOf, type Problem } from './problem.ts'
+import { addPublishRoutes } from './publish-routes.ts'
+import { GatewayRequests } from './requests.ts'
+import { RateError } from '../publishing/gateway-publisher.ts'
+
+export interface HttpGatewayOptions {
+  readonly tls?: TlsFiles | undefined
+  /** Asks clients for certificates; whether one is known, the file of keys says. */
+  readonly clientCertificates: boolean
+  readonly corsOrigins: readonly string[]
+}
+
+/** A stream id in a path is longer than what fastify takes by default. */
+const maxPathPartBytes = 1024
+
+/** The server of a gateway, with its routes; nothing listens yet. */
+export function buildHttpGateway(options: HttpGatewayOptions, gateway: Gateway): FastifyInstance {
+  const { tls, clientCertificates, corsOrigins } = options
+  const common = {
+    bodyLimit: limits.maxContentBytes,
+    forceCloseConnections: true,
+    routerOptions: { maxParamLength: maxPathPartBytes },
+  }
+  const server: FastifyInstance =
+    tls === undefined
+      ? fastify(common)
+      : fastify({
+          ...common,
+          // Certificates are known by their fingerprints; nobody has to have signed them.
+          https: { ...tls, requestCert: clientCertificates, rejectUnauthorized: false },
+        })
+  const requests = new GatewayRequests(gateway, corsOrigins)
+  addCors(server, corsOrigins)
+  server.addHook('onRequest', async (request, reply) => {
+    if (!reply.sent && request.url !== '/openapi.json') requests.admit(request, reply)
+  })
+  server.removeAllContentTypeParsers()
+  server.addContentTypeParser(['application/x-ndjson', 'application/ndjson'], (_, payload, done) =>
+    done(null, payload),
+  )
+  server.addContentTypeParser('*', { parseAs: 'buffer' }, (_, body, done) => done(null, body))
+  server.setErrorHandler((error, _, reply) => {
+    const problem = refusalOf(error)
+    gateway.counts.refuse(problem.code)
+    if (error instanceof RateError) reply.header('retry-after', Math.ceil(error.waitMs / 1000))
+    // A wrong key that comes too often has its status already.
+    const status = reply.statusCode === 429 ? 429 : problem.status
+    return reply
+      .code(status)
+      .type('application/problem+json')
+      .send({ ...problem, status })
+  })
+  server.setNotFoundHandler(() => {
+    throw nodeError('GATEWAY_NO_ROUTE')
+  })
+  server.get('/openapi.json', () => openApi)
+  addPublishRoutes(server, requests, gateway)
+  addEventRoutes(server, requests, gateway)
+  addHistoryRoutes(server, requests, gateway)
+  return server
+}
+
+/** What the server itself refuses has a code of its own. */
+function refusalOf(error: unknown): Problem {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE')
+    return problemOf(nodeError('GATEWAY_TOO_LARGE', `at most ${limits.maxContentBytes} bytes`))
+  if (typeof code === 'string' && code.startsWith('FST_ERR_'))
+    return problemOf(nodeError('INPUT_INVALID', code))
+  return problemOf(error)
+}

@@ -1,0 +1,85 @@
+import { setTimeout } from 'node:timers/promises'
+import type { PublishOptions, RunnelClient } from '@runnel/client'
+import type { StreamId } from '@runnel/protocol'
+import { readLines, type Line } from '../../cli/read-lines.ts'
+import { nodeError } from '../../errors.ts'
+import type { GatewayAccount } from '../account.ts'
+import { problemOf, type Problem } from '../http/problem.ts'
+import { gatewayLimits } from '../limits.ts'
+import { parseJson } from './content.ts'
+import type { GatewayPublisher, PublishAnswer } from './gateway-publisher.ts'
+
+export interface BulkTarget {
+  readonly account: GatewayAccount
+  readonly client: RunnelClient
+  readonly streamId: StreamId
+  readonly options: Pick<PublishOptions, 'partition' | 'partitionKey' | 'key' | 'headers'>
+}
+
+export interface BulkResult {
+  readonly published: number
+  /** Of them, those that had no neighbour to go to. */
+  readonly alone: number
+  readonly last?: PublishAnswer | undefined
+  /** The first line that was wrong, from 1, where there is one: nothing from it on was published. */
+  readonly line?: number | undefined
+  readonly problem?: Problem | undefined
+}
+
+/**
+ * Publishes lines of JSON in their order, as fast as the network and the rate of the key take them: a client that is faster is read more
+ * slowly. The first line that is wrong ends it.
+ */
+export async function publishBulk(
+  lines: AsyncIterable<Uint8Array>,
+  { account, client, streamId, options }: BulkTarget,
+  { publisher }: { readonly publisher: GatewayPublisher },
+): Promise<BulkResult> {
+  let [published, alone] = [0, 0]
+  let last: PublishAnswer | undefined
+  let failure: { readonly line: number; readonly error: unknown } | undefined
+  const underWay = new Set<Promise<void>>()
+  const fail = (line: number, error: unknown) => {
+    if (failure === undefined || line < failure.line) failure = { line, error }
+  }
+  for await (const line of readLines(lines, account.maxMessageBytes)) {
+    if (line.text?.trim() === '') continue
+    try {
+      const { content, bytes } = contentOfLine(line, account)
+      await takeRate(account, bytes)
+      if (failure !== undefined) break
+      const one = publisher.publish(client, { streamId, content, bytes, options }).then(
+        (answer) => {
+          published++
+          if (answer.neighbours === 0) alone++
+          last = answer
+        },
+        (error: unknown) => fail(line.number, error),
+      )
+      const ended = one.finally(() => underWay.delete(ended))
+      underWay.add(ended)
+    } catch (error) {
+      fail(line.number, error)
+      break
+    }
+    if (underWay.size >= gatewayLimits.maxBulkUnderWay) await Promise.race(underWay)
+    await client.writable()
+  }
+  await Promise.all(underWay)
+  const wrong = failure && { line: failure.line, problem: problemOf(failure.error) }
+  return { published, alone, last, ...wrong }
+}
+
+function contentOfLine({ number, text }: Line, { maxMessageBytes }: GatewayAccount) {
+  if (text === undefined)
+    throw nodeError('GATEWAY_TOO_LARGE', `line ${number} has more than ${maxMessageBytes} bytes`)
+  return { content: parseJson(text), bytes: Buffer.byteLength(text) }
+}
+
+async function takeRate(account: GatewayAccount, bytes: number): Promise<void> {
+  for (;;) {
+    const waitMs = account.takeRate(bytes)
+    if (waitMs === 0) return
+    await setTimeout(waitMs)
+  }
+}

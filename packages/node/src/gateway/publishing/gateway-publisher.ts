@@ -1,0 +1,124 @@
+import {
+  clientError,
+  type PublishedMessage,
+  type PublishOptions,
+  type RelayedBatch,
+  type RunnelClient,
+} from '@runnel/client'
+import { decodeBatch, RunnelError, type StreamId } from '@runnel/protocol'
+import { nodeError, nodeErrors } from '../../errors.ts'
+import type { GatewayAccount } from '../account.ts'
+import type { Caller } from '../callers.ts'
+import type { GatewayCounts } from '../counts.ts'
+import { gatewayLimits } from '../limits.ts'
+import type { PublishedStreams } from './published-streams.ts'
+
+/** One message of a client. */
+export interface PublishRequest {
+  readonly streamId: StreamId
+  readonly content: unknown
+  /** Of the content, as it came. */
+  readonly bytes: number
+  readonly options: Pick<PublishOptions, 'partition' | 'partitionKey' | 'key' | 'headers'>
+  /** Takes the value of the key away. */
+  readonly isRemoval?: boolean | undefined
+}
+
+/** Where a message is, and who has it. */
+export interface PublishAnswer {
+  /** `partition/publisherId/messageChainId/timestamp-sequenceNumber`: the same everywhere. */
+  readonly id: string
+  readonly streamId: string
+  readonly partition: number
+  readonly publisherId: string
+  readonly messageChainId: string
+  readonly timestamp: number
+  readonly sequenceNumber: number
+  /** Neighbours it was sent to; with 0, only nodes that join soon get it. */
+  readonly neighbours: number
+  /** A storage node has it durably; false where that was not waited for. */
+  readonly stored: boolean
+}
+
+/** GATEWAY_RATE, and how long to wait. */
+export class RateError extends RunnelError<'GATEWAY_RATE'> {
+  readonly waitMs: number
+
+  constructor(waitMs: number) {
+    const { summary, remedy } = nodeErrors.GATEWAY_RATE
+    super('GATEWAY_RATE', `${summary}: wait ${waitMs} ms`, remedy)
+    this.waitMs = waitMs
+  }
+}
+
+/** Publishes for clients of a gateway what their keys allow. */
+export class GatewayPublisher {
+  readonly #modules: { readonly counts: GatewayCounts; readonly streams: PublishedStreams }
+
+  constructor(modules: { readonly counts: GatewayCounts; readonly streams: PublishedStreams }) {
+    this.#modules = modules
+  }
+
+  /** Throws GATEWAY_NOT_ALLOWED. */
+  requireAllowed(account: GatewayAccount, streamId: StreamId): void {
+    if (!account.mayPublish(streamId)) throw nodeError('GATEWAY_NOT_ALLOWED', `${account.name}: ${streamId}`)
+  }
+
+  /** Takes a message from the rate of the key. Throws GATEWAY_TOO_LARGE and RateError. */
+  requireRoom(account: GatewayAccount, bytes: number): void {
+    if (bytes > account.maxMessageBytes)
+      throw nodeError('GATEWAY_TOO_LARGE', `${bytes} bytes, at most ${account.maxMessageBytes}`)
+    const waitMs = account.takeRate(bytes)
+    if (waitMs > 0) throw new RateError(waitMs)
+  }
+
+  /** Resolves when it was handed to neighbours. Throws what `publish` of the client throws. */
+  async publish(client: RunnelClient, request: PublishRequest): Promise<PublishAnswer> {
+    const { streamId, content, options, isRemoval = false } = request
+    this.#modules.streams.note(client, streamId)
+    const published = isRemoval
+      ? await client.remove(streamId, options.key ?? '', { partition: options.partition })
+      : await client.publish(streamId, content, options)
+    this.#modules.counts.published++
+    return answerOf(published)
+  }
+
+  /**
+   * Passes on a batch as it was signed by a client; nothing is signed here. Throws INVALID_ARGUMENT for one of another stream, and what
+   * `relay` of the client throws.
+   */
+  async relay(
+    { account, client }: Caller,
+    streamId: StreamId,
+    bytes: Uint8Array,
+    delegation?: Uint8Array,
+  ): Promise<RelayedBatch> {
+    this.requireAllowed(account, streamId)
+    const { chain, messages } = decodeBatch(bytes)
+    if (chain.streamId !== streamId)
+      throw clientError('INVALID_ARGUMENT', `the batch is of ${chain.streamId}`)
+    for (const { content } of messages) this.requireRoom(account, content.length)
+    const relayed = await client.relay(bytes, delegation)
+    this.#modules.counts.relayed += messages.length
+    return relayed
+  }
+
+  /** Resolves when a storage node has the message. Throws NO_STORAGE_NODE and NOT_STORED_IN_TIME. */
+  async waitUntilStored(
+    client: RunnelClient,
+    answer: PublishAnswer,
+    timeoutMs: number = gatewayLimits.storedTimeoutMs,
+  ): Promise<PublishAnswer> {
+    await client.waitForStorage(answer, { timeoutMs })
+    return { ...answer, stored: true }
+  }
+}
+
+function answerOf(message: PublishedMessage): PublishAnswer {
+  const { streamId, partition, publisherId, messageChainId, timestamp, sequenceNumber, neighbours } = message
+  return {
+    id: `${partition}/${publisherId}/${messageChainId}/${timestamp}-${sequenceNumber}`,
+    ...{ streamId, partition, publisherId, messageChainId, timestamp, sequenceNumber, neighbours },
+    stored: false,
+  }
+}
