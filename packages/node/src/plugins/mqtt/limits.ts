@@ -12,6 +12,10 @@ export const mqttLimits = {
   receiveMaximum: 256,
   /** Messages of one client that are being published; it is read no further until there are fewer. */
   maxPublishing: 1_024,
+  /** Messages of all clients of one identity that are being published; none of them is read further until there are fewer. */
+  maxPublishingOfIdentity: 8_000,
+  /** And their bytes. */
+  maxPublishingBytesOfIdentity: 32 * 1024 * 1024,
   /** Messages of QoS 1 on their way to one client, or as many as its own Receive Maximum. */
   maxInflight: 256,
   /** Messages that wait for one client, connected or not. The oldest of QoS 0 make room first, then the oldest of QoS 1. */
@@ -40,8 +44,6 @@ export const mqttLimits = {
   maxRetainedLookups: 8,
   /** How long a retained message is looked for. */
   retainedTimeoutMs: 5_000,
-  /** User properties of a message: its headers, less those the gateway writes. */
-  maxUserProperties: 24,
 } as const
 
 export type MqttLimits = { readonly [L in keyof typeof mqttLimits]: number }
