@@ -105,6 +105,23 @@ export const clientErrors = {
     remedy: 'It is one line of printable ASCII without spaces: the token, and nothing else.',
   },
 
+  GATEWAY_FILE_MISSING: {
+    summary: 'There is no file with the keys of a gateway',
+    remedy: 'Check the path, or make one with: runnel gateway key new NAME --file FILE.',
+  },
+  GATEWAY_FILE_UNREADABLE: {
+    summary: 'The file with the keys of a gateway could not be read',
+    remedy: 'Check that it is a file and that you own it.',
+  },
+  GATEWAY_FILE_TOO_OPEN: {
+    summary: 'Other users can read the file with the keys of a gateway',
+    remedy: 'Protect it with chmod 600.',
+  },
+  GATEWAY_FILE_UNWRITABLE: {
+    summary: 'The file with the keys of a gateway could not be written',
+    remedy: 'Check that its directory exists, that you may write there, and that the disk has space left.',
+  },
+
   READING_KEY_FILE_MISSING: {
     summary: 'There is no reading key file',
     remedy: 'Check the path; the user makes one with: runnel reading-key export FILE.',

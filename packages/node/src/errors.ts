@@ -133,6 +133,44 @@ export const nodeErrors = {
     summary: 'The process is already doing this, or too much of it',
     remedy: 'Wait until it is done, or reset it: POST /v1/control/reset.',
   },
+  GATEWAY_NO_KEYS: {
+    summary: 'A gateway has no keys, and lets nobody in without one',
+    remedy:
+      'Make one with: runnel gateway key new NAME --file gateway-keys.json, and name the file in the setting gateway.keysFile.',
+  },
+  GATEWAY_FILE_INVALID: {
+    summary: 'The file with the keys of a gateway has a mistake',
+    remedy: 'Correct what the message names, or make the entry again with: runnel gateway key new.',
+  },
+  GATEWAY_NAME_TAKEN: {
+    summary: 'There is a key of that name already',
+    remedy: 'Choose another name, or take the other away with: runnel gateway key remove.',
+  },
+  GATEWAY_NO_SUCH_KEY: {
+    summary: 'There is no key of that name',
+    remedy: 'Look at the names with: runnel gateway key list.',
+  },
+  GATEWAY_KEY_WRONG: {
+    summary: 'The gateway knows no such key',
+    remedy:
+      'Send the key that runnel gateway key new printed; it may have expired, or have been taken away since.',
+  },
+  GATEWAY_NOT_ALLOWED: {
+    summary: 'The key is not for this stream',
+    remedy: 'Use a key that was made with --publish or --subscribe for it.',
+  },
+  GATEWAY_RATE: {
+    summary: 'More than the key allows in a second',
+    remedy: 'Wait as long as the answer says, or make a key with higher --max-… values.',
+  },
+  GATEWAY_TOO_MANY_CONNECTIONS: {
+    summary: 'The key has as many connections as it may',
+    remedy: 'Close some, or make a key with more: --max-connections.',
+  },
+  GATEWAY_TOO_MANY_IDENTITIES: {
+    summary: 'The gateway serves as many identities at once as it may',
+    remedy: 'Try again when others are idle, or have some of the keys served by another node.',
+  },
   INTERRUPTED: { summary: 'Interrupted', remedy: 'Nothing to do: it was told to stop.' },
   INTERNAL: {
     summary: 'An unexpected error',

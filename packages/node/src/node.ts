@@ -17,6 +17,7 @@ import { resolveKey } from './keys/resolve-key.ts'
 import { nodeLimits } from './limits.ts'
 import { createLogger, type Logger } from './logger.ts'
 import { builtInPlugins } from './plugins/built-in.ts'
+import type { PluginContext } from './plugins/plugin.ts'
 import { httpPlugin } from './plugins/http/http-plugin.ts'
 import { loadPlugins } from './plugins/load-plugins.ts'
 import { createPlugins, type ConfiguredPlugin, type Plugins } from './plugins/plugins.ts'
@@ -31,6 +32,8 @@ import {
   watchMembership,
   watchTrackers,
 } from './watch-client.ts'
+
+type Identity = Parameters<PluginContext['openClient']>[0]
 
 /** A running broker node: a client, and plugins that put it to use. */
 export interface Broker {
@@ -108,7 +111,8 @@ export async function startBroker(config: BrokerConfig, modules: BrokerModules =
   if (config.streams.length > 0) logger.info({ streams: config.streams }, 'it takes part in streams')
   streams.start()
   try {
-    await plugins.start({ client, logger, snapshot })
+    const openClient = (identity: Identity) => createClient(clientConfigOfIdentity(identity, config, network))
+    await plugins.start({ client, openClient, logger, snapshot })
   } catch (error) {
     await stop()
     throw error
@@ -140,6 +144,26 @@ function openClient(
   return createClient(clientConfigOf(config, network, env), {
     createNode: (options, nodeModules) => createNetworkNode({ ...options, role, name, tracing }, nodeModules),
   })
+}
+
+/** Beside the node, with its transports, and listening nowhere. */
+function clientConfigOfIdentity(
+  { as, readingKey }: Identity,
+  { maxLiveAgeMs, tcp, webrtc, circuits }: BrokerConfig,
+  network: DescribedNetwork,
+): ClientConfig {
+  return {
+    ...readUserFile(as),
+    readingKey: readingKey === undefined ? undefined : readReadingKeyFile(readingKey),
+    network,
+    maxLiveAgeMs,
+    transports: {
+      tcp: tcp.enabled && {},
+      websocket: {},
+      webrtc: webrtc.enabled ? { maxConnections: webrtc.maxConnections } : false,
+      circuits: circuits.enabled && { carriers: circuits.carriers },
+    },
+  }
 }
 
 function clientConfigOf(

@@ -62,6 +62,8 @@ const codesOf: Readonly<Record<Exclude<keyof typeof exitCodes, 'ok' | 'failure'>
       'PLUGIN_NOT_FOUND',
       'PLUGIN_INVALID',
     ],
+    ...['GATEWAY_NO_KEYS', 'GATEWAY_FILE_MISSING', 'GATEWAY_FILE_UNREADABLE', 'GATEWAY_FILE_TOO_OPEN'],
+    ...['GATEWAY_FILE_INVALID', 'GATEWAY_NAME_TAKEN', 'GATEWAY_NO_SUCH_KEY'],
     ...[
       'NETWORK_DOCUMENT_INVALID',
       'NETWORK_DOCUMENT_NOT_OWNERS',

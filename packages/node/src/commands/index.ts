@@ -38,6 +38,11 @@ const loaders: Readonly<Record<string, () => Promise<readonly Command[]>>> = {
     (await import('./storage-import.ts')).storageImport,
   ],
   node: async () => [(await import('./node.ts')).node, (await import('./node-init.ts')).nodeInit],
+  gateway: async () => [
+    (await import('./gateway-key-new.ts')).gatewayKeyNew,
+    (await import('./gateway-key-list.ts')).gatewayKeyList,
+    (await import('./gateway-key-remove.ts')).gatewayKeyRemove,
+  ],
   doctor: async () => [(await import('./doctor.ts')).doctor],
   tracker: async () => [
     (await import('./tracker.ts')).tracker,

@@ -1,5 +1,6 @@
 import { storagePlugin } from '@runnel/storage'
 import { controlPlugin } from '../control/control-plugin.ts'
+import { gatewayPlugin } from '../gateway/gateway-plugin.ts'
 import { httpPlugin } from './http/http-plugin.ts'
 import { keysPlugin } from './keys/keys-plugin.ts'
 import { measurementsPlugin } from './measurements/measurements-plugin.ts'
@@ -14,6 +15,8 @@ export const builtInPlugins = {
   [keysPlugin.name]: keysPlugin,
   [storagePlugin.name]: storagePlugin,
   [controlPlugin.name]: controlPlugin,
+  // The gateways come after it.
+  [gatewayPlugin.name]: gatewayPlugin,
 } as const satisfies Readonly<Record<string, PluginDefinition>>
 
 type BuiltIn = typeof builtInPlugins

@@ -6,6 +6,14 @@ import type { NodeSnapshot } from '../snapshot.ts'
 /** What a plugin is given to work with. */
 export interface PluginContext {
   readonly client: RunnelClient
+  /**
+   * Opens another client in the same network, which listens nowhere and acts for the user of these files; whoever opens it closes it.
+   * Throws what is wrong with the files, and what `createClient` throws.
+   */
+  readonly openClient: (identity: {
+    readonly as: string
+    readonly readingKey?: string | undefined
+  }) => Promise<RunnelClient>
   readonly logger: Logger
   /** How the node and its plugins are doing. */
   readonly snapshot: () => NodeSnapshot

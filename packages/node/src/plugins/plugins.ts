@@ -1,8 +1,7 @@
-import type { RunnelClient } from '@runnel/client'
 import type { Logger } from '../logger.ts'
-import type { NodeSnapshot, PluginStatuses } from '../snapshot.ts'
+import type { PluginStatuses } from '../snapshot.ts'
 import { httpPlugin } from './http/http-plugin.ts'
-import type { Plugin, PluginDefinition } from './plugin.ts'
+import type { Plugin, PluginContext, PluginDefinition } from './plugin.ts'
 
 /** A plugin to be, and its checked settings. */
 export interface ConfiguredPlugin {
@@ -44,11 +43,7 @@ export class Plugins {
     return Object.fromEntries(statuses.filter(([, status]) => status !== undefined))
   }
 
-  async start(modules: {
-    readonly client: RunnelClient
-    readonly logger: Logger
-    readonly snapshot: () => NodeSnapshot
-  }): Promise<void> {
+  async start(modules: Omit<PluginContext, 'started'>): Promise<void> {
     const started = new Map<string, Plugin>()
     for (const [name, plugin] of this.#plugins) {
       await plugin.start({ ...modules, started })

@@ -9,3 +9,12 @@ it('gives a burst, then as many as it earns, never saving more than a burst', ()
   expect(bucket.take(1_000_000, 3)).toBe(true)
   expect(bucket.take(1_000_000)).toBe(false)
 })
+
+it('says how long to wait for tokens, and takes none', () => {
+  const bucket = new TokenBucket({ perSecond: 2, burst: 3 }, 0)
+  expect(bucket.waitMs(0, 3)).toBe(0)
+  bucket.take(0, 3)
+  expect(bucket.waitMs(0)).toBe(500)
+  expect(bucket.waitMs(250)).toBe(250)
+  expect(bucket.waitMs(500)).toBe(0)
+})

@@ -26,4 +26,9 @@ export class TokenBucket {
     this.#filledAt = Math.max(nowMs, this.#filledAt)
     return this.#tokens >= count
   }
+
+  /** How long until there are `count` tokens, which is at most a burst; 0 when there are. */
+  waitMs(nowMs: number, count = 1): number {
+    return this.has(nowMs, count) ? 0 : ((count - this.#tokens) / this.#perSecond) * 1000
+  }
 }

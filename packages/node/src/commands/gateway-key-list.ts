@@ -1,0 +1,24 @@
+import { defineCommand } from '../cli/command.ts'
+import { printResult } from '../cli/output.ts'
+import { readKeysFile } from '../gateway/keys-file.ts'
+import { keysFileOption } from './gateway-keys-option.ts'
+
+export const gatewayKeyList = defineCommand({
+  name: 'gateway key list',
+  describe: 'Show the keys for the gateways of a node: what each may do, not the keys themselves',
+  options: keysFileOption,
+  examples: [['gateway key list', 'Of gateway-keys.json']],
+  run: async ({ file, json }) => {
+    const keys = readKeysFile(file).map(({ keyHash, ...shown }) => shown)
+    const lines = keys.map(({ name, publish, subscribe, as, expires }) =>
+      [
+        name,
+        `publish ${publish.join(', ') || 'nothing'}`,
+        `subscribe ${subscribe.join(', ') || 'nothing'}`,
+        ...(as === undefined ? [] : [`as ${as}`]),
+        ...(expires === undefined ? [] : [`until ${expires}`]),
+      ].join('; '),
+    )
+    printResult(keys, json, lines)
+  },
+})

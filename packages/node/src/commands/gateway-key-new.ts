@@ -1,0 +1,78 @@
+import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { defineCommand } from '../cli/command.ts'
+import { parseDurationMs } from '../cli/duration.ts'
+import { printResult } from '../cli/output.ts'
+import { nodeError } from '../errors.ts'
+import {
+  hashOfKey,
+  newApiKey,
+  readKeysFile,
+  writeKeysFile,
+  type KeyEntryInput,
+} from '../gateway/keys-file.ts'
+import { keysFileOption } from './gateway-keys-option.ts'
+
+const pattern = { type: 'string', array: true, requiresArg: true, default: [] as string[] } as const
+const most = { type: 'number', requiresArg: true } as const
+
+export const gatewayKeyNew = defineCommand({
+  name: 'gateway key new',
+  describe: 'Make a key for the gateways of a node, and print it once',
+  positionals: { name: { describe: 'A name for it: letters, digits, or . _ -', required: true } },
+  options: {
+    ...keysFileOption,
+    publish: { ...pattern, describe: 'Stream it may publish to: 0xowner/path, /path, 0xowner/prefix/#' },
+    subscribe: { ...pattern, describe: 'Stream it may read, written likewise' },
+    as: {
+      type: 'string',
+      requiresArg: true,
+      describe: 'In whose name: a delegation file, or a key file; default: the user of the node',
+    },
+    'reading-key': {
+      type: 'string',
+      requiresArg: true,
+      describe: 'With a delegation: file with the key for what is encrypted',
+    },
+    certificate: {
+      type: 'string',
+      requiresArg: true,
+      describe: 'Instead of a key: SHA-256 fingerprint of a client certificate',
+    },
+    expires: {
+      type: 'string',
+      requiresArg: true,
+      describe: 'How long it is good for, such as 30d; default: until it is removed',
+    },
+    'max-messages-per-s': { ...most, describe: 'Messages it may publish a second; default 1000' },
+    'max-bytes-per-s': { ...most, describe: 'Bytes of content it may publish a second; default 8 MiB' },
+    'max-message-bytes': { ...most, describe: 'Bytes of content of one message; default 1 MiB' },
+    'max-connections': { ...most, describe: 'Connections at once; default 100' },
+  },
+  examples: [
+    [
+      "gateway key new sensors --publish '/sensors/#' --subscribe /commands",
+      'Prints the key; gateway-keys.json keeps its hash',
+    ],
+  ],
+  run: async ({ name, file, certificate, expires, json, as, ...args }) => {
+    const before = existsSync(file) ? readKeysFile(file) : []
+    if (before.some((entry) => entry.name === name)) throw nodeError('GATEWAY_NAME_TAKEN', name)
+    const key = certificate === undefined ? newApiKey() : undefined
+    const lastsMs = expires === undefined ? undefined : parseDurationMs(expires, 'expires', 3650)
+    const readingKey = args['reading-key']
+    const entry: KeyEntryInput = {
+      name,
+      keyHash: key && hashOfKey(key),
+      certificate: certificate?.replaceAll(':', '').toLowerCase(),
+      as: as && resolve(as),
+      readingKey: readingKey && resolve(readingKey),
+      ...{ publish: args.publish, subscribe: args.subscribe },
+      ...{ maxMessagesPerS: args['max-messages-per-s'], maxBytesPerS: args['max-bytes-per-s'] },
+      ...{ maxMessageBytes: args['max-message-bytes'], maxConnections: args['max-connections'] },
+      expires: lastsMs === undefined ? undefined : new Date(Date.now() + lastsMs).toISOString(),
+    }
+    writeKeysFile(file, [...before, entry])
+    printResult({ file, name, ...(key && { key }) }, json, [key ?? `${name} is its certificate`])
+  },
+})

@@ -1,0 +1,20 @@
+import { defineCommand } from '../cli/command.ts'
+import { printResult } from '../cli/output.ts'
+import { nodeError } from '../errors.ts'
+import { readKeysFile, writeKeysFile } from '../gateway/keys-file.ts'
+import { keysFileOption } from './gateway-keys-option.ts'
+
+export const gatewayKeyRemove = defineCommand({
+  name: 'gateway key remove',
+  describe: 'Take a key away: nodes that use the file end its connections within seconds',
+  positionals: { name: { describe: 'Its name', required: true } },
+  options: keysFileOption,
+  examples: [['gateway key remove sensors', 'From gateway-keys.json']],
+  run: async ({ name, file, json }) => {
+    const before = readKeysFile(file)
+    const left = before.filter((entry) => entry.name !== name)
+    if (left.length === before.length) throw nodeError('GATEWAY_NO_SUCH_KEY', name)
+    writeKeysFile(file, left)
+    printResult({ file, removed: name }, json, [`removed ${name}`])
+  },
+})

@@ -1,0 +1,9 @@
+/** Where the keys of a gateway are. */
+export const keysFileOption = {
+  file: {
+    type: 'string',
+    requiresArg: true,
+    default: 'gateway-keys.json',
+    describe: 'File of the keys, as in the setting gateway.keysFile',
+  },
+} as const

@@ -1,0 +1,98 @@
+import { matches, parseStreamPattern, type StreamPattern } from '@runnel/client/follow'
+import { TokenBucket, type Clock, type NodeId, type StreamId } from '@runnel/protocol'
+import type { AcquiredClient, IdentityClients } from './identity-clients.ts'
+import type { KeyEntry } from './keys-file.ts'
+
+/** Who uses a gateway: what its key may do, and in whose name that is done. */
+export interface GatewayAccount {
+  readonly name: string
+  /** The user that is served: what it owns is what `/path` names. */
+  readonly userId: NodeId
+  /** Content of one message, at most. */
+  readonly maxMessageBytes: number
+  /**
+   * The client that acts for the user, shared by all connections: give it back when the connection ends. Throws
+   * GATEWAY_TOO_MANY_IDENTITIES, and what opening a client throws.
+   */
+  acquire(): Promise<AcquiredClient>
+  /** By the key; whether the user may, the registry says, which the client asks. */
+  mayPublish(streamId: StreamId): boolean
+  maySubscribe(streamId: StreamId): boolean
+  /** Takes one message of so many bytes from the rate of the key: 0 when it was taken, else the milliseconds until it can be. */
+  takeRate(bytes: number): number
+  /** Counts a connection in, and returns what counts it out, once; undefined when there are too many. */
+  connect(): (() => void) | undefined
+}
+
+export interface AccountModules {
+  readonly userId: NodeId
+  readonly clients: Pick<IdentityClients, 'acquire'>
+  readonly clock: Pick<Clock, 'monotonicMs'>
+}
+
+/** An entry of the file of keys, at work. */
+export class Account implements GatewayAccount {
+  readonly name: string
+  readonly userId: NodeId
+  readonly maxMessageBytes: number
+  readonly #entry: KeyEntry
+  readonly #modules: AccountModules
+  readonly #publish: readonly StreamPattern[]
+  readonly #subscribe: readonly StreamPattern[]
+  readonly #messages: TokenBucket
+  readonly #bytes: TokenBucket
+  #connections = 0
+
+  constructor(entry: KeyEntry, modules: AccountModules) {
+    const { name, maxMessageBytes, maxMessagesPerS, maxBytesPerS } = entry
+    const { userId, clock } = modules
+    this.name = name
+    this.userId = userId
+    this.maxMessageBytes = maxMessageBytes
+    this.#entry = entry
+    this.#modules = modules
+    const parse = (text: string) => parseStreamPattern(text, userId)
+    this.#publish = entry.publish.map(parse)
+    this.#subscribe = entry.subscribe.map(parse)
+    const nowMs = clock.monotonicMs()
+    this.#messages = new TokenBucket({ perSecond: maxMessagesPerS, burst: maxMessagesPerS }, nowMs)
+    // The largest message has to pass, however low the rate.
+    const burst = Math.max(maxBytesPerS, maxMessageBytes)
+    this.#bytes = new TokenBucket({ perSecond: maxBytesPerS, burst }, nowMs)
+  }
+
+  get connections(): number {
+    return this.#connections
+  }
+
+  acquire(): Promise<AcquiredClient> {
+    return this.#modules.clients.acquire(this.#entry)
+  }
+
+  mayPublish(streamId: StreamId): boolean {
+    return this.#publish.some((pattern) => matches(pattern, streamId))
+  }
+
+  maySubscribe(streamId: StreamId): boolean {
+    return this.#subscribe.some((pattern) => matches(pattern, streamId))
+  }
+
+  takeRate(bytes: number): number {
+    const nowMs = this.#modules.clock.monotonicMs()
+    const waitMs = Math.max(this.#messages.waitMs(nowMs), this.#bytes.waitMs(nowMs, bytes))
+    if (waitMs > 0) return Math.ceil(waitMs)
+    this.#messages.take(nowMs)
+    this.#bytes.take(nowMs, bytes)
+    return 0
+  }
+
+  connect(): (() => void) | undefined {
+    if (this.#connections >= this.#entry.maxConnections) return undefined
+    this.#connections++
+    let isOut = false
+    return () => {
+      if (!isOut) this.#connections--
+      isOut = true
+    }
+  }
+}

@@ -1,0 +1,64 @@
+import { systemClock } from '@runnel/protocol/system'
+import { z } from 'zod'
+import { file } from '../config/fields.ts'
+import { nodeError } from '../errors.ts'
+import type { Plugin, PluginContext, PluginDefinition } from '../plugins/plugin.ts'
+import { KeyedAccess, type GatewayAccess } from './access.ts'
+
+const schema = z
+  .strictObject({
+    keysFile: file()
+      .optional()
+      .describe(
+        'Who may use the gateways of this node, and in whose name: a file that runnel gateway key new writes, mode 600; read again when it changes.',
+      ),
+  })
+  .prefault({})
+
+type GatewayConfig = z.output<typeof schema>
+
+export interface GatewayPlugin extends Plugin {
+  /** Undefined without a file of keys. */
+  readonly access: GatewayAccess | undefined
+}
+
+/** Who may use the gateways of a broker: for the plugins that are gateways, which come after it. */
+export const gatewayPlugin = {
+  name: 'gateway',
+  schema,
+  create: createGatewayPlugin,
+} as const satisfies PluginDefinition<GatewayConfig, GatewayPlugin>
+
+/** For the start of a gateway. Throws GATEWAY_NO_KEYS where no file of keys is named. */
+export function requireGatewayAccess({ started }: Pick<PluginContext, 'started'>): GatewayAccess {
+  // Names are unique: what stands under this one was made by this definition.
+  const access = (started.get(gatewayPlugin.name) as GatewayPlugin | undefined)?.access
+  if (access === undefined) throw nodeError('GATEWAY_NO_KEYS', 'gateway.keysFile is not set')
+  return access
+}
+
+function createGatewayPlugin({ keysFile }: GatewayConfig): GatewayPlugin {
+  let access: KeyedAccess | undefined
+  return {
+    start: async ({ client, openClient, logger }) => {
+      if (keysFile === undefined) return
+      const keyed = new KeyedAccess(keysFile, { client, open: openClient, clock: systemClock, logger })
+      access = keyed
+      await keyed.start()
+    },
+    stop: async () => access?.stop(),
+    get access() {
+      return access
+    },
+    status: () => access?.counts,
+    metrics: () => {
+      const { accounts = 0, connections = 0, identities = 0, failures = 0 } = access?.counts ?? {}
+      return [
+        { type: 'gauge', name: 'keys', help: 'Keys of the gateways.', value: accounts },
+        { type: 'gauge', name: 'connections', help: 'Connections to the gateways.', value: connections },
+        { type: 'gauge', name: 'identities', help: 'Clients of identities served.', value: identities },
+        { type: 'counter', name: 'wrong_keys', help: 'Attempts with a wrong key.', value: failures },
+      ]
+    },
+  }
+}
