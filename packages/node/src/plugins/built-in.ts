@@ -4,6 +4,7 @@ import { gatewayPlugin } from '../gateway/gateway-plugin.ts'
 import { httpPlugin } from './http/http-plugin.ts'
 import { keysPlugin } from './keys/keys-plugin.ts'
 import { measurementsPlugin } from './measurements/measurements-plugin.ts'
+import { mqttPlugin } from './mqtt/mqtt-plugin.ts'
 import { observerPlugin } from './observer/observer-plugin.ts'
 import type { PluginDefinition } from './plugin.ts'
 
@@ -17,6 +18,7 @@ export const builtInPlugins = {
   [controlPlugin.name]: controlPlugin,
   // The gateways come after it.
   [gatewayPlugin.name]: gatewayPlugin,
+  [mqttPlugin.name]: mqttPlugin,
 } as const satisfies Readonly<Record<string, PluginDefinition>>
 
 type BuiltIn = typeof builtInPlugins

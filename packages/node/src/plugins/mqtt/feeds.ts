@@ -53,8 +53,8 @@ export class Feeds {
   }
 }
 
-function idOf({ target, partition = '' }: Filter): string {
-  return `${target}@${partition}`
+function idOf({ target, partition }: Filter): string {
+  return partition === undefined ? target : `${target}@${partition}`
 }
 
 class Feed {

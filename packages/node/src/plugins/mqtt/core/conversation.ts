@@ -275,7 +275,7 @@ export class Conversation implements SessionLink {
     this.#send({ cmd: 'pubcomp', messageId })
   }
 
-  #subscribe({ messageId, subscriptions, properties }: ISubscribePacket, session: Session): void {
+  #subscribe({ messageId = 0, subscriptions, properties }: ISubscribePacket, session: Session): void {
     const subscriptionId = properties?.subscriptionIdentifier
     const requests = subscriptions.map(({ topic, qos, nl = false, rap = false, rh = 0 }) => {
       if (nl && topic.startsWith('$share/'))
@@ -298,7 +298,7 @@ export class Conversation implements SessionLink {
     })
   }
 
-  #unsubscribe({ messageId, unsubscriptions }: IUnsubscribePacket, session: Session): void {
+  #unsubscribe({ messageId = 0, unsubscriptions }: IUnsubscribePacket, session: Session): void {
     const granted = unsubscriptions.map((filter) =>
       this.#modules.effects.unsubscribe(session, filter) ? Reason.success : Reason.noSubscriptionExisted,
     )

@@ -6,7 +6,7 @@ import { MqttProblem, Reason } from './reasons.ts'
  */
 export class Frames {
   readonly #maxPacketBytes: number
-  #rest = Buffer.alloc(0)
+  #rest: Buffer = Buffer.alloc(0)
   /** What came of a packet that is longer than a piece of the network; joined once it is complete. */
   #pieces: Buffer[] = []
   #missing = 0

@@ -18,7 +18,7 @@ const fromClients: ReadonlySet<Packet['cmd']> = new Set([
 export function checkPacket(packet: Packet, limits: MqttLimits): void {
   if (!fromClients.has(packet.cmd))
     throw new MqttProblem(Reason.protocolError, `${packet.cmd} is for servers`)
-  if (packet.properties !== undefined) checkProperties(packet.properties)
+  if ('properties' in packet && packet.properties !== undefined) checkProperties(packet.properties)
   switch (packet.cmd) {
     case 'connect':
       return checkConnect(packet, limits)
