@@ -39,6 +39,8 @@ describe('mosquitto_pub at one gateway and mosquitto_sub at another', { timeout:
   })
 
   it('are refused with a wrong key', async () => {
-    await expect(mosquittoPub(at(0, { key: 'rk_wrong' }), ['x'])).rejects.toThrow(/not authori[sz]ed|bad user/i)
+    await expect(mosquittoPub(at(0, { key: 'rk_wrong' }), ['x'])).rejects.toThrow(
+      /not authori[sz]ed|bad user/i,
+    )
   })
 })

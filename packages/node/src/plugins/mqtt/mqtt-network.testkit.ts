@@ -69,7 +69,12 @@ export class MqttNetwork {
     }
     writeFileSync(join(this.directory, 'network.json'), JSON.stringify(document))
     writeFileSync(join(this.directory, 'owner.key'), this.owner.privateKey.slice(2), { mode: 0o600 })
-    this.addKey({ name: 'owner', publish: [`${nodeId}/#`], subscribe: [`${nodeId}/#`], ...this.ofOwner(this.apiKey) })
+    this.addKey({
+      name: 'owner',
+      publish: [`${nodeId}/#`],
+      subscribe: [`${nodeId}/#`],
+      ...this.ofOwner(this.apiKey),
+    })
   }
 
   /** Of an entry that acts for the owner, with rates nobody reaches. */
@@ -103,7 +108,10 @@ export class MqttNetwork {
   }
 
   async gateway(settings: BrokerConfigInput = {}): Promise<Gateway> {
-    const broker = await startBroker(parseConfig(this.config(settings)), { env: {}, directory: this.directory })
+    const broker = await startBroker(parseConfig(this.config(settings)), {
+      env: {},
+      directory: this.directory,
+    })
     this.#brokers.push(broker)
     const ports = broker.plugins.of(mqttPlugin)?.ports
     if (ports?.port === undefined) throw new Error('no gateway')
