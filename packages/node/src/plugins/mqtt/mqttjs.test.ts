@@ -154,7 +154,7 @@ describe('MQTT.js', { timeout: 60_000 }, () => {
     await client.client.publishAsync('house/hall/temp', '', { qos: 1, retain: true })
     expect(await third.texts(1)).toEqual([''])
     const fourth = await connect5()
-    await fourth.client.subscribeAsync('house/hall/temp', { rh: 0 })
+    await fourth.client.subscribeAsync('house/hall/temp', { qos: 0, rh: 0 })
     await client.client.publishAsync('house/hall/temp', 'after', { qos: 1 })
     expect(await fourth.texts(1)).toEqual(['after'])
   })

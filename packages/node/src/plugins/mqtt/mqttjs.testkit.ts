@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import { connect, type IClientOptions, type IPublishPacket, type MqttClient } from 'mqtt'
 
 /** A message as MQTT.js hands it over. */
@@ -31,7 +30,7 @@ export class JsClient {
 
   /** Ends without DISCONNECT. */
   async cut(): Promise<void> {
-    const closed = once(this.client, 'close')
+    const closed = new Promise<void>((resolve) => this.client.on('close', resolve))
     this.client.stream.destroy()
     await closed
     await this.client.endAsync(true)
@@ -46,6 +45,9 @@ export async function connectJs(
 ): Promise<JsClient> {
   const client = connect(url, { username: 'owner', password, reconnectPeriod: 0, ...options })
   const js = new JsClient(client)
-  await once(client, 'connect')
+  await new Promise<void>((resolve, reject) => {
+    client.on('connect', () => resolve())
+    client.on('error', reject)
+  })
   return js
 }
