@@ -22,7 +22,7 @@ key, port = sys.argv.pop(1), int(sys.argv.pop(1))
 def with_key(module):
     connect = module.Client.connect
     def connect_with_key(self, *args, **named):
-        there = {'host': '127.0.0.1', 'port': port, 'username': 'owner', 'password': key}
+        there = {'host': '127.0.0.1', 'port': port, 'username': 'owner', 'password': key.encode()}
         return connect(self, *args, **{**named, **there})
     module.Client.connect = connect_with_key
 with_key(v311); with_key(v5)

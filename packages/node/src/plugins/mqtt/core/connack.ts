@@ -18,7 +18,6 @@ export function connackOf(
     ...{ cmd: 'connack', reasonCode: 0, sessionPresent },
     properties: {
       receiveMaximum: limits.receiveMaximum,
-      maximumQoS: 1,
       maximumPacketSize: limits.maxPacketBytes,
       topicAliasMaximum: limits.maxTopicAliases,
       ...(given === '' ? { assignedClientIdentifier: clientId } : {}),

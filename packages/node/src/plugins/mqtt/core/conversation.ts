@@ -227,21 +227,18 @@ export class Conversation implements SessionLink {
       return this.refuse(new MqttProblem(Reason.badMethod, 'there is no enhanced authentication'))
     if (connect.properties?.receiveMaximum === 0)
       return this.refuse(new MqttProblem(Reason.protocolError, 'a Receive Maximum of 0'))
-    if ((connect.will?.qos ?? 0) > 1 && this.#version === 5)
-      return this.refuse(new MqttProblem(Reason.qosNotSupported, 'a will of QoS 2'))
     this.#state = 'admitting'
     this.#modules.effects.authenticate(connect)
   }
 
   #publish(packet: IPublishPacket, session: Session): void {
     const { qos, messageId = 0, properties } = packet
-    if (qos === 2 && this.#version === 5)
-      throw new MqttProblem(Reason.qosNotSupported, 'the Maximum QoS is 1')
     const topic = this.#aliases.resolve(packet.topic, properties?.topicAlias)
     if (qos === 2 && session.received.has(messageId)) return void this.#send({ cmd: 'pubrec', messageId })
-    if (qos > 0 && ++this.#unacknowledged > this.#limits.receiveMaximum)
-      throw new MqttProblem(Reason.receiveMaximum, 'more messages than the Receive Maximum')
+    if (qos === 1) this.#unacknowledged++
     if (qos === 2) session.received.add(messageId)
+    if (this.#unacknowledged + session.received.size > this.#limits.receiveMaximum)
+      throw new MqttProblem(Reason.receiveMaximum, 'more messages than the Receive Maximum')
     const { payload, retain } = packet
     const message = { topic, payload: payload as Buffer, qos, retain, properties }
     const acknowledge = qos === 0 ? undefined : this.#acks.open()
@@ -249,7 +246,7 @@ export class Conversation implements SessionLink {
     this.#modules.effects.publish(session, message, (result) => {
       this.#publishing--
       if (acknowledge === undefined) return
-      this.#unacknowledged--
+      if (qos === 1) this.#unacknowledged--
       this.#published(result, acknowledge, { qos, messageId }, session)
     })
   }

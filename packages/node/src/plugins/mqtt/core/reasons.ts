@@ -27,7 +27,6 @@ export const Reason = {
   quotaExceeded: 0x97,
   shuttingDown: 0x8b,
   payloadInvalid: 0x99,
-  qosNotSupported: 0x9b,
   sharedNotSupported: 0x9e,
   connectionRate: 0x9f,
   wildcardNotSupported: 0xa2,

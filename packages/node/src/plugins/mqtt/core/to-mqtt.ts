@@ -54,11 +54,14 @@ export function publishOf(
       ...(responseTopic === undefined
         ? {}
         : { responseTopic: isOfOwner ? form.shown + responseTopic.slice(43) : responseTopic }),
-      ...(expiresMs === undefined
-        ? {}
-        : { messageExpiryInterval: Math.max(1, Math.ceil((expiresMs - wallMs) / 1000)) }),
+      ...(expiresMs === undefined ? {} : { messageExpiryInterval: expiryOf(expiresMs - wallMs) }),
     },
   }
+}
+
+/** Whole seconds, of which a message that is delivered has one at least; as many as there can be. */
+function expiryOf(leftMs: number): number {
+  return Math.min(Math.max(1, Math.ceil(leftMs / 1000)), 0xffff_ffff)
 }
 
 const plain = {
