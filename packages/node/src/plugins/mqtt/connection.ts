@@ -86,7 +86,13 @@ export class Connection implements ConversationEffects {
   }
 
   send(packet: Packet, maxBytes: number): boolean {
-    const bytes = encode(packet, this.conversation.version)
+    let bytes: Buffer
+    try {
+      bytes = encode(packet, this.conversation.version)
+    } catch (error) {
+      this.#modules.gateway.failed(this, error)
+      return false
+    }
     if (bytes.length > maxBytes) return false
     if (this.#stream.destroyed || this.#stream.writableEnded) return true
     if (!this.#isCorked) {

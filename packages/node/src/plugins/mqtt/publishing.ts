@@ -4,7 +4,7 @@ import type { GatewayAccount } from '../../gateway/account.ts'
 import { MqttProblem, Reason } from './core/reasons.ts'
 import type { Session } from './core/session.ts'
 import { toRunnel, type MqttMessage, type RunnelContent } from './core/to-runnel.ts'
-import { topicOf, type Topic } from './core/topics.ts'
+import type { Topic } from './core/topics.ts'
 
 /** In whose name, and for which session. */
 export interface Publisher {
@@ -29,7 +29,7 @@ export async function publishMessage(
   clock: Pick<Clock, 'now'>,
 ): Promise<number> {
   const { own, key, origin } = session
-  const topic = topicOf(message.topic, own)
+  const topic = session.topic(message.topic)
   if (!account.mayPublish(topic.streamId))
     throw new MqttProblem(Reason.notAuthorized, 'the key is not for publishing to this stream')
   if (message.payload.length > account.maxMessageBytes)

@@ -261,8 +261,7 @@ export class Conversation implements SessionLink {
     if (!(result instanceof MqttProblem)) return acknowledge({ cmd, messageId, reasonCode: result })
     session.received.delete(messageId)
     const { reason, message } = result
-    if (this.#version === 5)
-      return acknowledge({ cmd, messageId, reasonCode: reason, properties: { reasonString: message } })
+    if (this.#version === 5) return acknowledge({ cmd, messageId, reasonCode: reason, ...this.#why(message) })
     // It can be acknowledged or not (3.1.1, section 3.3.5); acknowledged, its publisher would take it for published.
     this.fail(result)
   }
@@ -290,8 +289,7 @@ export class Conversation implements SessionLink {
           messageId,
           granted: reasons.map((reason) => Math.min(reason, 0x80)),
         })
-      const why = text === undefined ? {} : { properties: { reasonString: text } }
-      this.#send({ cmd: 'suback', messageId, granted: [...reasons], ...why })
+      this.#send({ cmd: 'suback', messageId, granted: [...reasons], ...this.#why(text) })
     })
   }
 
@@ -332,6 +330,12 @@ export class Conversation implements SessionLink {
 
   #lowered(expiryS: number): number {
     return Math.min(expiryS, this.#limits.maxSessionExpiryS)
+  }
+
+  /** Only CONNACK and DISCONNECT say so unasked (section 3.1.2.11.7). */
+  #why(reasonString: string | undefined): { readonly properties?: { reasonString: string } } {
+    const isWanted = this.#connect?.properties?.requestProblemInformation !== false
+    return reasonString === undefined || !isWanted ? {} : { properties: { reasonString } }
   }
 
   #send(packet: Packet): boolean {

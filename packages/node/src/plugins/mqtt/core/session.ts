@@ -3,7 +3,7 @@ import type { MqttLimits } from '../limits.ts'
 import { Outbox, type OutboxTotals } from './outbox.ts'
 import type { Delivery } from './to-mqtt.ts'
 import type { MqttMessage } from './to-runnel.ts'
-import type { Filter } from './topics.ts'
+import { topicOf, type Filter, type Topic } from './topics.ts'
 
 /** How a client wants the messages of one filter. */
 export interface SubscriptionOptions {
@@ -62,11 +62,19 @@ export class Session {
   will: Will | undefined
   #link: SessionLink | undefined
 
+  #last: { readonly text: string; readonly topic: Topic } | undefined
+
   constructor(key: SessionKey, own: NodeId, origin: string, limits: MqttLimits, totals: OutboxTotals) {
     this.key = key
     this.own = own
     this.origin = origin
     this.outbox = new Outbox(limits, totals)
+  }
+
+  /** What a topic names; most clients publish to one again and again. Throws MqttProblem. */
+  topic(text: string): Topic {
+    if (this.#last?.text !== text) this.#last = { text, topic: topicOf(text, this.own) }
+    return this.#last.topic
   }
 
   get isConnected(): boolean {
