@@ -237,7 +237,7 @@ export class Conversation implements SessionLink {
     if (qos === 2 && session.received.has(messageId)) return void this.#send({ cmd: 'pubrec', messageId })
     if (qos === 1) this.#unacknowledged++
     if (qos === 2) session.received.add(messageId)
-    if (this.#unacknowledged + session.received.size > this.#limits.receiveMaximum)
+    if (qos > 0 && this.#unacknowledged + session.received.size > this.#limits.receiveMaximum)
       throw new MqttProblem(Reason.receiveMaximum, 'more messages than the Receive Maximum')
     const { payload, retain } = packet
     const message = { topic, payload: payload as Buffer, qos, retain, properties }
