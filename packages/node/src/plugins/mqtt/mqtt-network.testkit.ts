@@ -1,4 +1,5 @@
 import { writeFileSync } from 'node:fs'
+import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { createIdentity, generatePrivateKey, loadCrypto, toHex } from '@runnel/protocol'
 import { systemClock, systemRandom } from '@runnel/protocol/system'
@@ -32,6 +33,8 @@ export interface NetworkStream {
   /** Who besides the owner may read and publish. */
   readonly isPublic?: boolean
   readonly metadata?: object
+  /** Whether the network's storage node keeps it: see `storageNode`. */
+  readonly isStored?: boolean
 }
 
 /** A network with a tracker of its own, where one user owns the streams that clients of gateways use by its key. */
@@ -40,6 +43,8 @@ export class MqttNetwork {
   readonly owner = newUser()
   /** What clients give as their password; the account is called `owner`. */
   readonly apiKey = newApiKey()
+  readonly #storage = newUser()
+  #storagePort = 0
   readonly #keys: KeyEntryInput[] = []
   readonly #brokers: Broker[] = []
   #tracker: Tracker | undefined
@@ -55,14 +60,17 @@ export class MqttNetwork {
     )
     this.#tracker = tracker
     await tracker.start()
+    this.#storagePort = await freePort()
+    const storageNodes = [{ nodeId: this.#storage.nodeId, url: `ws://127.0.0.1:${this.#storagePort}` }]
     const { nodeId } = this.owner
     const all = { publish: true, subscribe: true }
     const document = {
       version: 1,
       trackers: [{ nodeId: tracker.nodeId, url: tracker.url }],
-      streams: streams.map(({ path, partitions = 1, isPublic = false, metadata }) => ({
+      streams: streams.map(({ path, partitions = 1, isPublic = false, metadata, isStored = false }) => ({
         id: `${nodeId}/${path}`,
         partitions,
+        storageNodes: isStored ? storageNodes : [],
         permissions: [{ user: nodeId, ...all }, ...(isPublic ? [{ user: 'public', ...all }] : [])],
         ...(metadata === undefined ? {} : { metadata: JSON.stringify(metadata) }),
       })),
@@ -128,8 +136,29 @@ export class MqttNetwork {
     return broker
   }
 
+  /** The storage node that the streams of the network name. */
+  async storageNode(): Promise<Broker> {
+    const key = join(this.directory, 'storage.key')
+    writeFileSync(key, this.#storage.privateKey.slice(2), { mode: 0o600 })
+    const storage = { enabled: true, directory: join(this.directory, 'storage') }
+    const websocket = { port: this.#storagePort }
+    const config = { ...this.config(), as: undefined, key, storage, websocket, gateway: {}, mqtt: {} }
+    const broker = await startBroker(parseConfig(config), { env: {}, directory: this.directory })
+    this.#brokers.push(broker)
+    return broker
+  }
+
   async stop(): Promise<void> {
     await Promise.all(this.#brokers.splice(0).map((broker) => broker.stop()))
     await this.#tracker?.stop()
   }
+}
+
+/** One that nothing listens on now. */
+export async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  await new Promise((resolve) => void server.close(resolve))
+  return port
 }

@@ -254,6 +254,16 @@ describe('MQTT.js', { timeout: 60_000 }, () => {
     expect((await client.take(1))[0]).toMatchObject({ topic: 'many@2', payload: Buffer.from('2') })
   })
 
+  it('settles QoS 2 in both directions', async () => {
+    for (const protocolVersion of [4, 5] as const) {
+      const client = await connect({ protocolVersion })
+      await client.client.subscribeAsync('a', { qos: 2 })
+      await client.client.publishAsync('a', 'once', { qos: 2 })
+      expect((await client.take(1))[0]).toMatchObject({ qos: 2, payload: Buffer.from('once') })
+      await client.client.endAsync()
+    }
+  })
+
   it('uses topic aliases', async () => {
     const client = await connect5({ autoAssignTopicAlias: true, autoUseTopicAlias: true })
     await client.client.subscribeAsync('a', { qos: 1 })

@@ -115,6 +115,11 @@ export class Conversation implements SessionLink {
       case 'puback':
         this.#session.outbox.acknowledge(packet.messageId ?? 0)
         return this.wake()
+      case 'pubrec':
+        return this.#received(packet.messageId ?? 0, packet.reasonCode ?? 0, this.#session)
+      case 'pubcomp':
+        this.#session.outbox.acknowledge(packet.messageId ?? 0)
+        return this.wake()
       case 'pubrel':
         return this.#release(packet.messageId ?? 0, this.#session)
       case 'subscribe':
@@ -126,7 +131,7 @@ export class Conversation implements SessionLink {
       case 'disconnect':
         return this.#disconnect(packet, this.#session)
       default:
-        throw new MqttProblem(Reason.protocolError, `${packet.cmd} answers nothing`)
+        throw new MqttProblem(Reason.protocolError, `${packet.cmd} is for nothing here`)
     }
   }
 
@@ -210,6 +215,10 @@ export class Conversation implements SessionLink {
     while (effects.isWritable) {
       const sending = outbox.next(time().wallMs)
       if (sending === undefined) return
+      if ('releases' in sending) {
+        this.#send({ cmd: 'pubrel', messageId: sending.releases })
+        continue
+      }
       const isSent = this.#send(this.#packetOf(sending))
       // It counts as sent (MQTT 5, section 3.1.2.11.4).
       if (!isSent && sending.messageId !== undefined) outbox.acknowledge(sending.messageId)
@@ -266,6 +275,16 @@ export class Conversation implements SessionLink {
     this.fail(result)
   }
 
+  /** The client has a message of QoS 2, or does not want it. */
+  #received(messageId: number, reason: number, { outbox }: Session): void {
+    if (reason >= 0x80) {
+      outbox.acknowledge(messageId)
+      return this.wake()
+    }
+    const isKnown = outbox.release(messageId)
+    this.#send({ cmd: 'pubrel', messageId, ...(isKnown ? {} : { reasonCode: Reason.packetIdNotFound }) })
+  }
+
   #release(messageId: number, session: Session): void {
     session.received.delete(messageId)
     this.#send({ cmd: 'pubcomp', messageId })
@@ -276,10 +295,9 @@ export class Conversation implements SessionLink {
     const requests = subscriptions.map(({ topic, qos, nl = false, rap = false, rh = 0 }) => {
       if (nl && topic.startsWith('$share/'))
         throw new MqttProblem(Reason.protocolError, 'No Local on a shared subscription')
-      const granted: 0 | 1 = qos === 0 ? 0 : 1
       return {
         filter: topic,
-        options: { qos: granted, noLocal: nl, retainAsPublished: rap, retainHandling: rh, subscriptionId },
+        options: { qos, noLocal: nl, retainAsPublished: rap, retainHandling: rh, subscriptionId },
       }
     })
     this.#modules.effects.subscribe(session, requests, (reasons, text) => {

@@ -12,7 +12,7 @@ export const headerNames = {
   correlationData: 'mqtt-correlation-data',
   /** Unix milliseconds after which nobody needs it. */
   expires: 'mqtt-expires',
-  /** `0`: it was published with QoS 0; all others are delivered with 1, to who asked for that. */
+  /** `0` or `2`, as it was published; without it, as from others than gateways, 1. */
   qos: 'mqtt-qos',
   /** User properties that cannot be headers of their own, as JSON: `[[name, value], …]`. */
   otherProperties: 'mqtt-properties',

@@ -5,7 +5,7 @@ import type { Delivery } from './to-mqtt.ts'
 const limits = { maxInflight: 2, maxQueuedMessages: 3, maxQueuedBytes: 2_000, maxTotalQueuedBytes: 3_000 }
 const newTotals = () => ({ queuedBytes: 0, droppedQos0: 0, droppedQos1: 0, expired: 0 })
 
-function outgoing(text: string, qos: 0 | 1, expiresMs?: number): Outgoing {
+function outgoing(text: string, qos: 0 | 1 | 2, expiresMs?: number): Outgoing {
   const delivery = { payload: Buffer.from(text), expiresMs } as unknown as Delivery
   return { delivery, form: { shown: '', hasPartition: false }, qos, retain: false, subscriptionId: undefined }
 }
@@ -15,6 +15,7 @@ function open(totals = newTotals(), receiveMaximum = 10) {
   outbox.attach(receiveMaximum)
   const next = () => {
     const sending = outbox.next(0)
+    if (sending !== undefined && 'releases' in sending) return sending.releases
     return sending && [sending.delivery.payload.toString(), sending.messageId, sending.dup]
   }
   return { outbox, next }
@@ -51,6 +52,20 @@ describe('an outbox', () => {
     outbox.add(outgoing('for nobody', 0))
     outbox.attach(10)
     expect([next(), next(), next()]).toEqual([['b', 2, true], ['c', 3, false], undefined])
+  })
+
+  it('settles a message of QoS 2 in two steps, and repeats the second where it is not', () => {
+    const { outbox, next } = open()
+    outbox.add(outgoing('a', 2))
+    outbox.add(outgoing('b', 1))
+    next()
+    next()
+    expect([outbox.release(1), outbox.release(2), outbox.release(3)]).toEqual([true, false, false])
+    outbox.detach()
+    outbox.attach(10)
+    expect([next(), next(), next()]).toEqual([1, ['b', 2, true], undefined])
+    expect(outbox.acknowledge(1)).toBe(true)
+    expect(outbox.inflight).toBe(1)
   })
 
   it('drops the oldest of QoS 0 when too many wait, then the oldest of QoS 1', () => {

@@ -6,17 +6,22 @@ import type { TopicForm } from './topics.ts'
 export interface Outgoing {
   readonly delivery: Delivery
   readonly form: TopicForm
-  readonly qos: 0 | 1
+  readonly qos: 0 | 1 | 2
   readonly retain: boolean
   readonly subscriptionId: number | undefined
 }
 
 /** One that is to be sent now. */
 export interface Sending extends Outgoing {
-  /** Of QoS 1. */
+  /** Of QoS 1 and 2. */
   readonly messageId: number | undefined
   /** It was sent before. */
   readonly dup: boolean
+}
+
+/** A message of QoS 2 that the client has, and is to be told so again. */
+export interface Releasing {
+  readonly releases: number
 }
 
 /** What waits for all clients together, and what became of the rest. */
@@ -35,14 +40,14 @@ export type OutboxLimits = Pick<
 const maxMessageId = 65_535
 
 /**
- * The messages for one session: those that wait, in order, and those of QoS 1 that were sent and not acknowledged. When too many wait, the
- * oldest of QoS 0 make room, and without any the oldest of QoS 1.
+ * The messages for one session: those that wait, in order, and those of QoS 1 and 2 that were sent and are not settled. When too many wait,
+ * the oldest of QoS 0 make room, and without any the oldest of the others.
  */
 export class Outbox {
   readonly #limits: OutboxLimits
   readonly #totals: OutboxTotals
   readonly #queue: Outgoing[] = []
-  readonly #inflight = new Map<number, Outgoing>()
+  readonly #inflight = new Map<number, Outgoing | 'released'>()
   /** Of those in flight, what is to be sent again. */
   #again: number[] = []
   /** How many may be in flight; 0 while there is no connection. */
@@ -91,14 +96,17 @@ export class Outbox {
   }
 
   /** The next to send; undefined when there is none, or its turn comes with an acknowledgement. */
-  next(wallMs: number): Sending | undefined {
+  next(wallMs: number): Sending | Releasing | undefined {
     const again = this.#again.shift()
     const unacknowledged = again === undefined ? undefined : this.#inflight.get(again)
-    if (unacknowledged !== undefined) return { ...unacknowledged, messageId: again, dup: true }
+    if (again !== undefined && unacknowledged !== undefined)
+      return unacknowledged === 'released'
+        ? { releases: again }
+        : { ...unacknowledged, messageId: again, dup: true }
     for (;;) {
       const message = this.#queue[0]
       if (message === undefined || this.#window === 0) return undefined
-      const isFull = message.qos === 1 && this.#inflight.size >= this.#window
+      const isFull = message.qos > 0 && this.#inflight.size >= this.#window
       if (isFull) return undefined
       this.#remove(0)
       const { expiresMs } = message.delivery
@@ -113,9 +121,17 @@ export class Outbox {
     }
   }
 
-  /** False when no such message was sent. */
+  /** It is settled: with PUBACK or PUBCOMP. False when no such message was sent. */
   acknowledge(messageId: number): boolean {
     return this.#inflight.delete(messageId)
+  }
+
+  /** The client has a message of QoS 2 (PUBREC), and now waits for its release. False when no such message was sent. */
+  release(messageId: number): boolean {
+    const message = this.#inflight.get(messageId)
+    if (message === undefined || (message !== 'released' && message.qos !== 2)) return false
+    this.#inflight.set(messageId, 'released')
+    return true
   }
 
   /** Forgets everything. */

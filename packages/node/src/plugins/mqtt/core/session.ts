@@ -7,7 +7,7 @@ import { topicOf, type Filter, type Topic } from './topics.ts'
 
 /** How a client wants the messages of one filter. */
 export interface SubscriptionOptions {
-  readonly qos: 0 | 1
+  readonly qos: 0 | 1 | 2
   /** Not what this session published itself. */
   readonly noLocal: boolean
   /** RETAIN as it was published; else it is set on what the subscription begins with only. */
@@ -104,7 +104,7 @@ export class Session {
   /** `isFirst`: it is a retained message, which the subscription begins with. */
   deliver(delivery: Delivery, { filter, options }: SessionSubscription, isFirst = false): void {
     if (options.noLocal && delivery.origin === this.origin) return
-    const qos = Math.min(options.qos, delivery.qos) === 0 ? 0 : 1
+    const qos = options.qos < delivery.qos ? options.qos : delivery.qos
     this.outbox.add({
       ...{ delivery, form: filter.form, qos, subscriptionId: options.subscriptionId },
       retain: isFirst || (options.retainAsPublished && delivery.isRetained),

@@ -9,8 +9,8 @@ export interface Delivery {
   readonly streamId: string
   readonly partition: number
   readonly payload: Buffer
-  /** 0 where it was published so over MQTT. */
-  readonly qos: 0 | 1
+  /** As it was published over MQTT; else 1. */
+  readonly qos: 0 | 1 | 2
   /** It was published with RETAIN, or its key says so. */
   readonly isRetained: boolean
   readonly origin: string | undefined
@@ -30,7 +30,7 @@ export function toDelivery(message: Message): Delivery {
   if (names.length === 0) return { ...common, ...plain }
   return {
     ...common,
-    qos: headers[headerNames.qos] === '0' ? 0 : 1,
+    qos: qosIn(headers[headerNames.qos]),
     origin: headers[headerNames.origin],
     expiresMs: millisecondsIn(headers[headerNames.expires]),
     properties: propertiesIn(headers, names),
@@ -80,6 +80,10 @@ function bufferOf(content: unknown): Buffer {
 /** Anybody writes headers: a date that is none counts as none. */
 function millisecondsIn(text: string | undefined): number | undefined {
   return text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : undefined
+}
+
+function qosIn(text: string | undefined): Delivery['qos'] {
+  return text === '0' ? 0 : text === '2' ? 2 : 1
 }
 
 /** Wildcards are nothing to publish to. */

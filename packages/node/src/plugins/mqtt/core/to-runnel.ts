@@ -41,7 +41,7 @@ export function toRunnel(
 ): RunnelContent {
   const { payload, retain, qos, properties } = message
   const headers: Record<string, string> = {}
-  if (qos === 0) headers[headerNames.qos] = '0'
+  if (qos !== 1) headers[headerNames.qos] = String(qos)
   if (origin !== undefined) headers[headerNames.origin] = origin
   if (properties !== undefined) addProperties(headers, properties, own, wallMs)
   if (properties?.payloadFormatIndicator === true && !isUtf8(payload))
