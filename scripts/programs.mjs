@@ -12,6 +12,7 @@ export const testNeeds = {
   'packages/browser': ['chromium', 'firefox'],
   'packages/explorer': ['chromium'],
   'packages/node': ['openssl'],
+  'packages/node/src/plugins/mqtt': ['mosquitto_pub', python],
   'packages/node/src/second': [python],
   'packages/protocol/src/second': [python],
   'packages/tracker': ['openssl'],
@@ -20,9 +21,11 @@ export const testNeeds = {
   'scripts/pages': [...emulated, 'chromium', 'jq'],
 }
 
+const benchNeeds = { browser: ['chromium'], mqtt: ['mosquitto'], tabs: ['chromium'] }
+
 const taskNeeds = {
   aws: () => [python],
-  bench: ([name]) => (['browser', 'tabs'].includes(name) ? ['chromium'] : []),
+  bench: ([name]) => benchNeeds[name] ?? [],
   emulate: (args) => {
     if (args[0] === 'nat') return network
     return /--place[= ](loopback|hosts|core)/.test(args.join(' ')) ? [] : emulated
