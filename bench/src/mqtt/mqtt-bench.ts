@@ -43,14 +43,15 @@ export async function mqttBench(options: MqttBenchOptions) {
       { from: one, to: other, topic },
       ...(mosquitto ? [{ from: mosquitto, to: mosquitto, topic }] : []),
     ]
+    // First, as memory that was used before is used again.
+    const costs = []
+    for (const server of [one, ...(mosquitto ? [mosquitto] : [])])
+      costs.push(await costsOf(server, topic, options))
     const delays = []
     for (const pair of pairs) delays.push(await delaysOf(pair, options))
     const rates = []
     for (const server of [one, ...(mosquitto ? [mosquitto] : [])])
       rates.push(await rateOf(server, topic, options.messages))
-    const costs = []
-    for (const server of [one, ...(mosquitto ? [mosquitto] : [])])
-      costs.push(await costsOf(server, topic, options))
     const [rate, bareRate] = rates
     return {
       bench: 'mqtt',

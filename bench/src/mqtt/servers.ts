@@ -22,7 +22,7 @@ export interface MqttServer {
   usage(): Promise<{ cpuUs: number; rssBytes: number }>
 }
 
-/** Two gateways in a process each, and relays in another, all in the overlay of one stream. */
+/** Two gateways in a process each, and relays two to a process, all in the overlay of one stream. */
 export interface RunnelNetwork {
   readonly gateways: readonly [MqttServer, MqttServer]
   readonly topic: string
@@ -70,19 +70,19 @@ export async function startNetwork(nodes: number): Promise<RunnelNetwork> {
     gateway: { keysFile: write('keys.json', JSON.stringify({ version: 1, keys: [entry] })) },
     mqtt: { enabled: true, port: 0, maxConnections: 100_000, maxConnectionsPerAddress: 100_000 },
   }
-  const children = [0, 1, 2].map(() => new ChildCalls<BrokerCalls>(forkChild()))
-  const [first, second, relays] = children as [
-    ChildCalls<BrokerCalls>,
-    ChildCalls<BrokerCalls>,
-    ChildCalls<BrokerCalls>,
-  ]
+  const children = Array.from(
+    { length: Math.ceil(nodes / 2) + 1 },
+    () => new ChildCalls<BrokerCalls>(forkChild()),
+  )
+  const [first, second, ...relays] = children
+  if (first === undefined || second === undefined) throw new Error('two nodes at least')
   const serverOf = async (child: ChildCalls<BrokerCalls>): Promise<MqttServer> => {
     const port = await child.call('start', gatewayConfig)
     if (port === undefined) throw new Error('no gateway')
     return { port, key, usage: () => child.call('usage') }
   }
   const gateways = [await serverOf(first), await serverOf(second)] as const
-  for (let i = 2; i < nodes; i++) await relays.call('start', common)
+  for (let i = 2; i < nodes; i++) await relays[i % relays.length]?.call('start', common)
   await Promise.all(children.map((child) => child.call('settled')))
   return {
     gateways,

@@ -19,13 +19,13 @@ export const mqttLimits = {
   /** Messages of QoS 1 on their way to one client, or as many as its own Receive Maximum. */
   maxInflight: 256,
   /** Messages that wait for one client, connected or not. The oldest of QoS 0 make room first, then the oldest of QoS 1. */
-  maxQueuedMessages: 1_000,
+  maxQueuedMessages: 10_000,
   /** Bytes of messages that wait for one client. */
   maxQueuedBytes: 4 * 1024 * 1024,
   /** Bytes of messages that wait for all clients together. */
   maxTotalQueuedBytes: 128 * 1024 * 1024,
   /** Bytes in the socket of one client that does not read; what comes then waits in its queue. */
-  maxUnsentBytes: 256 * 1024,
+  maxUnsentBytes: 512 * 1024,
   /** Filters of one session. */
   maxSubscriptions: 100,
   /** Filters in one SUBSCRIBE or UNSUBSCRIBE. */
