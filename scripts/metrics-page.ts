@@ -6,6 +6,7 @@ import type { NodeId, StreamPartId } from '@runnel/protocol'
 import { systemRandom } from '@runnel/protocol/system'
 import { defaultTrackerLimits, defaultTrackerOptions, TrackerCore } from '@runnel/tracker'
 import { counterMetric, createMetrics, gaugeMetric } from '../packages/node/src/plugins/http/metrics.ts'
+import { metricsOf, newCounters, noGauges } from '../packages/node/src/plugins/mqtt/counters.ts'
 import type { NodeSnapshot } from '../packages/node/src/snapshot.ts'
 import { storageMetrics } from '../packages/storage/src/storage-metrics.ts'
 import { idleStorageStatus } from '../packages/storage/src/storage-status.testkit.ts'
@@ -56,7 +57,11 @@ export async function metricsPage(): Promise<string> {
   const ofNode = metricsIn(
     await createMetrics(
       () => snapshot,
-      () => new Map([['storage', storageMetrics(idleStorageStatus)]]),
+      () =>
+        new Map([
+          ['storage', storageMetrics(idleStorageStatus)],
+          ['mqtt', metricsOf(newCounters(), noGauges)],
+        ]),
     ).text(),
   )
   const ofTracker = metricsIn(await trackerText())
@@ -71,7 +76,7 @@ export async function metricsPage(): Promise<string> {
       ['counter', 'metric', 'type', 'meaning'],
       counters.map(({ name, type, help }) => [code(nodeCounters.get(name) ?? ''), code(name), type, help]),
     ),
-    'And of the broker node around it; those that begin with `runnel_storage_` are served by storage nodes only:',
+    'And of the broker node around it; those that begin with `runnel_storage_` are served by storage nodes only, and `runnel_mqtt_` by nodes with the MQTT gateway:',
     table(
       ['metric', 'type', 'label', 'meaning'],
       others.map(({ name, type, label, help }) => [

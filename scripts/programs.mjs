@@ -18,7 +18,7 @@ export const testNeeds = {
   'packages/tracker': ['openssl'],
   'scripts/operating': ['openssl', 'ip', 'nginx', 'curl', 'systemd-analyze', 'prometheus'],
   'scripts/packages': ['chromium', 'arm64 emulation'],
-  'scripts/pages': [...emulated, 'chromium', 'jq'],
+  'scripts/pages': [...emulated, 'chromium', 'jq', 'mosquitto_pub'],
 }
 
 const benchNeeds = { browser: ['chromium'], mqtt: ['mosquitto'], tabs: ['chromium'] }

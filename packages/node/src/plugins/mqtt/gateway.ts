@@ -45,6 +45,7 @@ interface Lease {
   release(): void
 }
 
+/** How often keep alives, sessions and wills are looked at. */
 const tickMs = 1_000
 /** A client that sends more than it may is looked at again after so long. */
 const crowdedMs = 5

@@ -37,6 +37,7 @@ export type OutboxLimits = Pick<
   'maxInflight' | 'maxQueuedMessages' | 'maxQueuedBytes' | 'maxTotalQueuedBytes'
 >
 
+/** Packet identifiers have two bytes. */
 const maxMessageId = 65_535
 
 /**
