@@ -49,7 +49,7 @@ class Decoder {
   #newParser(): Parser {
     const parser = newParser(this.#version === undefined ? {} : { protocolVersion: this.#version })
     parser.on('packet', (packet) => (this.#packet ??= packet))
-    parser.on('error', (error) => (this.#error ??= error))
+    parser.on('error', (error: unknown) => (this.#error ??= error))
     return parser
   }
 }

@@ -123,7 +123,7 @@ describe('MQTT.js', { timeout: 60_000 }, () => {
     const sdk = gateway.broker.client
     const subscription = await sdk.subscribe('/c')
     const iterator = subscription[Symbol.asyncIterator]()
-    const heard = async () => (await iterator.next()).value
+    const heard = async (): Promise<unknown> => (await iterator.next()).value as unknown
     await client.client.publishAsync('c', '{ "t": 21 }', {
       qos: 1,
       properties: { userProperties: { unit: 'C' } },

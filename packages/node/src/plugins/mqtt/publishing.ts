@@ -1,4 +1,4 @@
-import { isRunnelError, RunnelError, type Clock } from '@runnel/protocol'
+import { isRunnelError, type Clock, type RunnelError } from '@runnel/protocol'
 import type { PublishedMessage, RunnelClient } from '@runnel/client'
 import type { GatewayAccount } from '../../gateway/account.ts'
 import { MqttProblem, Reason } from './core/reasons.ts'
