@@ -140,17 +140,11 @@ export class MqttGateway {
   authenticate(connection: Connection, connect: IConnectPacket): void {
     const { access, clock } = this.#modules
     const { address, certificateFingerprint } = connection.peer
-    const { username, password } = connect
+    const { password } = connect
     const account =
       (password && access.accountOf({ key: password.toString() })) ??
       (certificateFingerprint === undefined ? undefined : access.accountOf({ certificateFingerprint }))
-    if (
-      account !== undefined &&
-      (username === undefined || username === '' || username === account.name || password)
-    ) {
-      void this.#admit(connection, account)
-      return
-    }
+    if (account !== undefined) return void this.#admit(connection, account)
     this.counters.refusedCredentials++
     const refuse = () =>
       connection.conversation.refuse(

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { headerNames } from './header-names.ts'
 import { Reason } from './reasons.ts'
 import { publishOf, toDelivery } from './to-mqtt.ts'
-import { toRunnel, type MessageProperties, type MqttMessage } from './to-runnel.ts'
+import { toRunnel, type MqttMessage } from './to-runnel.ts'
 
 const own = toNodeId(`0x${'a'.repeat(40)}`)
 const form = { shown: '', hasPartition: false }
@@ -72,7 +72,7 @@ describe('a message', () => {
         const { userProperties = {}, responseTopic, ...rest } = given
         const back = roundTrip({
           payload: Buffer.from('x'),
-          properties: given as MessageProperties,
+          properties: given,
         }).properties
         expect(back ?? {}).toMatchObject(rest)
         expect({ ...back?.userProperties }).toEqual({ ...userProperties })
