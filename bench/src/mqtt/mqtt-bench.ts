@@ -22,7 +22,7 @@ export interface MqttBenchOptions {
 
 const messageBytes = 100
 /** Published and not yet received, at most, when messages go as fast as they can. */
-const window = 800
+const window = 4_000
 const stepMs = 10
 
 /** Delays, messages a second, and what connections cost, of gateways and of Mosquitto in turn. */
@@ -37,7 +37,7 @@ export async function mqttBench(options: MqttBenchOptions) {
   }
 
   async function measure() {
-    const { gateways, topic } = network
+    const { gateways, topic, aloneTopic } = network
     const [one, other] = gateways
     const pairs = [
       { from: one, to: other, topic },
@@ -49,24 +49,27 @@ export async function mqttBench(options: MqttBenchOptions) {
       costs.push(await costsOf(server, topic, options))
     const delays = []
     for (const pair of pairs) delays.push(await delaysOf(pair, options))
-    const rates = []
-    for (const server of [one, ...(mosquitto ? [mosquitto] : [])])
-      rates.push(await rateOf(server, topic, options.messages))
-    const [rate, bareRate] = rates
+    const throughput = await rateOf(one, topic, options.messages)
+    const alone = await rateOf(one, aloneTopic, options.messages)
+    const bare = mosquitto && (await rateOf(mosquitto, topic, options.messages))
     return {
       bench: 'mqtt',
       nodes: options.nodes,
       delay: delays[0],
-      throughput: rate,
+      throughput,
+      throughputAlone: alone,
       connections: costs[0],
       refusedOrDropped: await network.losses(),
       baseline: mosquitto && {
         what: 'mosquitto',
         delay: delays[1],
-        throughput: bareRate,
+        throughput: bare,
         connections: costs[1],
       },
-      ...(rate && bareRate ? { throughputRatio: round(rate.messagesPerS / bareRate.messagesPerS) } : {}),
+      ...(bare && {
+        throughputRatio: round(throughput.messagesPerS / bare.messagesPerS),
+        throughputRatioAlone: round(alone.messagesPerS / bare.messagesPerS),
+      }),
     }
   }
 }

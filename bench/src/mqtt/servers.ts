@@ -25,7 +25,10 @@ export interface MqttServer {
 /** Two gateways in a process each, and relays two to a process, all in the overlay of one stream. */
 export interface RunnelNetwork {
   readonly gateways: readonly [MqttServer, MqttServer]
+  /** Of a stream that all nodes are in. */
   readonly topic: string
+  /** Of a stream that only who is subscribed to it is in. */
+  readonly aloneTopic: string
   losses(): Promise<number>
   stop(): Promise<void>
 }
@@ -42,13 +45,13 @@ export async function startNetwork(nodes: number): Promise<RunnelNetwork> {
   await tracker.start()
   const owner = newKey()
   const { nodeId } = createIdentity(owner, crypto)
-  const topic = 'bench'
+  const [topic, aloneTopic] = ['bench', 'alone']
   const streamId = `${nodeId}/${topic}`
   const permissions = [{ user: 'public', publish: true, subscribe: true }]
   const document = {
     version: 1,
     trackers: [{ nodeId: tracker.nodeId, url: tracker.url }],
-    streams: [{ id: streamId, permissions }],
+    streams: [topic, aloneTopic].map((path) => ({ id: `${nodeId}/${path}`, permissions })),
   }
   const write = (name: string, text: string) => {
     const path = join(directory, name)
@@ -87,6 +90,7 @@ export async function startNetwork(nodes: number): Promise<RunnelNetwork> {
   return {
     gateways,
     topic,
+    aloneTopic,
     losses: async () => (await first.call('losses')) + (await second.call('losses')),
     stop: async () => {
       await Promise.all(children.map((child) => child.call('stop')))
