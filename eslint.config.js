@@ -85,6 +85,22 @@ export default tseslint.config(
     },
   },
   {
+    // Its bytes are those of a codec for Node, and it never runs in a page.
+    files: ['packages/node/src/gateway/mqtt/core/**/*.ts'],
+    ignores: ['**/*.test.ts'],
+    rules: {
+      'no-restricted-globals': ['error', ...coreGlobals.filter((name) => name !== 'Buffer')],
+      'no-restricted-syntax': [
+        'error',
+        { selector: 'AwaitExpression', message: 'Cores are synchronous.' },
+        {
+          selector: 'ImportDeclaration[source.value=/^node:(?!buffer$)/]',
+          message: 'Cores do no I/O.',
+        },
+      ],
+    },
+  },
+  {
     files: ['**/*.test.ts', '**/*.testkit.ts'],
     rules: {
       'no-restricted-syntax': [

@@ -8,6 +8,7 @@ import { defaultTrackerLimits, defaultTrackerOptions, TrackerCore } from '@runne
 import { GatewayCounts } from '../packages/node/src/gateway/counts.ts'
 import { gatewayPlugin } from '../packages/node/src/gateway/gateway-plugin.ts'
 import { counterMetric, createMetrics, gaugeMetric } from '../packages/node/src/plugins/http/metrics.ts'
+import { metricsOf, newCounters, noGauges } from '../packages/node/src/gateway/mqtt/counters.ts'
 import type { NodeSnapshot } from '../packages/node/src/snapshot.ts'
 import { storageMetrics } from '../packages/storage/src/storage-metrics.ts'
 import { idleStorageStatus } from '../packages/storage/src/storage-status.testkit.ts'
@@ -63,6 +64,7 @@ export async function metricsPage(): Promise<string> {
           ['storage', storageMetrics(idleStorageStatus)],
           ['gateway', gatewayPlugin.create({}).metrics?.() ?? []],
           ['httpGateway', new GatewayCounts().metrics(0)],
+          ['mqtt', metricsOf(newCounters(), noGauges)],
         ]),
     ).text(),
   )

@@ -13,17 +13,20 @@ export const testNeeds = {
   'packages/explorer': ['chromium'],
   'packages/node': ['openssl'],
   'packages/node/src/gateway': ['curl', 'chromium', 'openssl'],
+  'packages/node/src/gateway/mqtt': ['mosquitto_pub', python],
   'packages/node/src/second': [python],
   'packages/protocol/src/second': [python],
   'packages/tracker': ['openssl'],
   'scripts/operating': ['openssl', 'ip', 'nginx', 'curl', 'systemd-analyze', 'prometheus'],
   'scripts/packages': ['chromium', 'arm64 emulation'],
-  'scripts/pages': [...emulated, 'chromium', 'curl', 'jq'],
+  'scripts/pages': [...emulated, 'chromium', 'curl', 'jq', 'mosquitto_pub'],
 }
+
+const benchNeeds = { browser: ['chromium'], mqtt: ['mosquitto'], tabs: ['chromium'] }
 
 const taskNeeds = {
   aws: () => [python],
-  bench: ([name]) => (['browser', 'tabs'].includes(name) ? ['chromium'] : []),
+  bench: ([name]) => benchNeeds[name] ?? [],
   emulate: (args) => {
     if (args[0] === 'nat') return network
     return /--place[= ](loopback|hosts|core)/.test(args.join(' ')) ? [] : emulated

@@ -100,6 +100,8 @@ const programs = {
     isThere: () => env.RUNNEL_FIREFOX !== undefined || existsSync('/usr/bin/firefox-esr'),
   },
   'C compiler': { packages: ['gcc', 'libc6-dev'], isThere: () => isOnPath('cc') },
+  mosquitto: { packages: ['mosquitto'], isThere: () => isOnPath('mosquitto') },
+  mosquitto_pub: { packages: ['mosquitto-clients'], isThere: () => isOnPath('mosquitto_pub') },
   nginx: { packages: ['nginx-light'], isThere: () => isOnPath('nginx') },
   prometheus: { packages: ['prometheus'], isThere: () => isOnPath('prometheus') && isOnPath('promtool') },
   curl: { packages: ['curl'], isThere: () => isOnPath('curl') },

@@ -10,6 +10,7 @@ import { gatewayBench } from './gateway/gateway-bench.ts'
 import { joinBench } from './join/join-bench.ts'
 import { lastBench } from './last/last-bench.ts'
 import { lightBench } from './light/light-bench.ts'
+import { mqttBench } from './mqtt/mqtt-bench.ts'
 import { publishBench } from './publish/publish-bench.ts'
 import { readerBench } from './reader/reader-bench.ts'
 import { relayBench } from './relay/relay-bench.ts'
@@ -217,6 +218,26 @@ await yargs(hideBin(process.argv))
     async ({ nodes, paced, messages, idle, limit, json }) => {
       tellEnd(limit)
       print(await gatewayBench({ nodes, paced, messages, idle, idleS: 20, limitS: limit }), json)
+    },
+  )
+  .command(
+    'mqtt',
+    'MQTT gateways: delays through an overlay, messages a second through one, and what connections cost, beside mosquitto',
+    {
+      json: link.json,
+      nodes: { type: 'number' as const, default: 8, describe: 'in the overlay, two of them gateways' },
+      rate: { type: 'number' as const, default: 1_000, describe: 'messages a second, of the delays' },
+      seconds: { type: 'number' as const, default: 20, describe: 'how long each state is watched' },
+      messages: { type: 'number' as const, default: 200_000, describe: 'of 100 bytes, as fast as they go' },
+      idle: { type: 'number' as const, default: 10_000, describe: 'connections that do nothing' },
+      busy: { type: 'number' as const, default: 1_000, describe: 'connections with a message a second each' },
+      mosquitto: { type: 'boolean' as const, default: true, describe: 'measure mosquitto in the same run' },
+      limit: limitOf(400),
+    },
+    async ({ nodes, rate, seconds, messages, idle, busy, mosquitto, limit, json }) => {
+      tellEnd(limit)
+      const size = { nodes, ratePerS: rate, seconds, messages, idle, busy, mosquitto }
+      print(await mqttBench({ ...size, limitS: limit }), json)
     },
   )
   .command(

@@ -26,17 +26,19 @@ const contentTypes = new Map<number, Message['contentType']>([
 export interface Decoding<T = unknown> {
   /** Deliver every content as the bytes it came in. Default false. */
   readonly raw?: boolean | undefined
+  /** Deliver what was opened as the bytes that its text or JSON is, which are those that were published. Default false. */
+  readonly asBytes?: boolean | undefined
   /** What content should be; what does not fit is left out, as what cannot be decoded. Default: anything. */
   readonly schema?: ContentSchema<T> | undefined
 }
 
 /**
  * A message for the application, sharing no memory with the bytes it came in. Throws ENCRYPTED_CONTENT, INVALID_JSON_CONTENT or
- * INVALID_TEXT_CONTENT, none of them when `raw`, INVALID_HEADERS, MESSAGE_KEY_MISMATCH and CONTENT_MISMATCH. `sealed` is the message as it came.
+ * INVALID_TEXT_CONTENT, none of them when `raw`, only the first `asBytes`, INVALID_HEADERS, MESSAGE_KEY_MISMATCH and CONTENT_MISMATCH. `sealed` is the message as it came.
  */
 export function decodeMessage(
   message: StreamMessage,
-  { raw = false, schema }: Decoding = {},
+  { raw = false, asBytes = raw, schema }: Decoding = {},
   sealed = message,
 ): Message {
   const { streamId, partition, publisherId, messageChainId, timestamp, sequenceNumber, previous } = message
@@ -46,7 +48,7 @@ export function decodeMessage(
   // What is raw may be closed still, and then shows no key.
   if (!raw || inner.key !== undefined) requireKey(message, inner.key)
   const contentType = contentTypes.get(inner.contentType) ?? 'unknown'
-  const content = raw ? new Uint8Array(inner.content) : decodeContent(inner.content, contentType)
+  const content = asBytes ? new Uint8Array(inner.content) : decodeContent(inner.content, contentType)
   return {
     streamId,
     partition,

@@ -45,6 +45,23 @@ describe('content', () => {
     fc.assert(fc.property(fc.uint8Array(), (bytes) => void expect(roundTrip(bytes)).toEqual(bytes)))
   })
 
+  it('may be bytes that are JSON or text, as they are written', () => {
+    const spaced = new TextEncoder().encode('{ "t": 21 }')
+    const json = encodeContent(spaced, undefined, undefined, 'json')
+    expect(json).toMatchObject({ contentType: ContentType.json, bytes: spaced })
+    expect(decodeMessage(messageOf(json.bytes, json.contentType)).content).toEqual({ t: 21 })
+    expect(decodeMessage(messageOf(json.bytes, json.contentType), { asBytes: true }).content).toEqual(spaced)
+    expect(encodeContent(spaced, undefined, undefined, 'text').contentType).toBe(ContentType.text)
+    for (const [content, are] of [
+      [Uint8Array.of(0xff), 'text'],
+      [Uint8Array.of(0x7b), 'json'],
+      ['{}', 'json'],
+    ] as const)
+      expect(() => encodeContent(content, undefined, undefined, are)).toThrow(
+        expect.objectContaining({ code: 'INVALID_CONTENT' }),
+      )
+  })
+
   it('is a copy: the caller may reuse its buffer', () => {
     const buffer = Buffer.from([1, 2, 3])
     const { bytes } = encodeContent(buffer)

@@ -40,7 +40,7 @@ export interface LastOptions<T = unknown> extends Decoding<T> {
 }
 
 const lastOptions: OptionNames<LastOptions> = {
-  ...{ key: true, partition: true, from: true, timeoutMs: true, signal: true, raw: true, schema: true },
+  ...{ key: true, partition: true, from: true, timeoutMs: true, signal: true, raw: true, asBytes: true, schema: true },
 }
 
 /** Which partitions, and how messages are decoded. */
@@ -53,7 +53,7 @@ export interface TableOptions<T = unknown> extends Decoding<T> {
 }
 
 const tableOptions: OptionNames<TableOptions> = {
-  ...{ partitions: true, onUndecodable: true, signal: true, raw: true, schema: true },
+  ...{ partitions: true, onUndecodable: true, signal: true, raw: true, asBytes: true, schema: true },
 }
 
 export interface LatestValuesModules extends ResendModules {

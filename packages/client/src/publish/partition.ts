@@ -8,6 +8,7 @@ const encoder = new TextEncoder()
  * modulo the number of partitions. The same in every client, whatever its language.
  */
 export function partitionOfKey(key: string, partitions: number, crypto: Crypto): number {
+  if (partitions === 1) return 0
   const [a = 0, b = 0, c = 0, d = 0] = crypto.keccak256(encoder.encode(key))
   return (((a << 24) | (b << 16) | (c << 8) | d) >>> 0) % partitions
 }

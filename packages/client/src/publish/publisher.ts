@@ -11,7 +11,7 @@ import {
   type StreamPartId,
 } from '@runnel/protocol'
 import type { ContentSteps } from '../content/content-steps.ts'
-import { encodeContent } from '../content/encode.ts'
+import { encodeContent, type BytesAre } from '../content/encode.ts'
 import type { EncodedContent } from '../content/encoded-content.ts'
 import type { MessageHeaders } from '../content/headers.ts'
 import { tagOfKey } from '../content/message-key.ts'
@@ -54,12 +54,15 @@ export interface PublishOptions {
    * Part of the content: signed, and encrypted where the stream is.
    */
   readonly headers?: MessageHeaders | undefined
+  /** Content that is a Uint8Array is the JSON or text of these bytes, which subscribers get as such. Default: it is binary. */
+  readonly bytesAre?: BytesAre | undefined
   /** Calls the message off, unless it was handed to the network already. */
   readonly signal?: AbortSignal | undefined
 }
 
 const publishOptions: OptionNames<PublishOptions> = {
   ...{ partition: true, key: true, partitionKey: true, timestamp: true, headers: true, signal: true },
+  bytesAre: true,
 }
 
 export interface PublisherOptions extends QueueBudgetLimits {
@@ -276,9 +279,9 @@ export class Publisher {
 
 function encodeWith(
   content: unknown,
-  { streamId, headers, key, removes }: PublishOptions & { streamId: StreamId; removes: boolean },
+  { streamId, headers, key, removes, bytesAre }: PublishOptions & { streamId: StreamId; removes: boolean },
 ): EncodedContent {
-  const encoded = encodeContent(content, headers, key)
+  const encoded = encodeContent(content, headers, key, bytesAre)
   if (key === undefined) return encoded
   const extensions = [{ type: keyTagExtension, bytes: tagOfKey(streamId, key) }]
   return { ...encoded, extensions: removes ? [...extensions, removal] : extensions }

@@ -44,7 +44,7 @@ export interface ReaderOptions<T = unknown> extends Decoding<T> {
 const readerOptions: OptionNames<ReaderOptions> = {
   ...{ name: true, group: true, spread: true, start: true, ackWaitMs: true, maxInFlight: true },
   ...{ maxDeliveries: true, autoAck: true, maxLateMs: true, onGivenUp: true },
-  ...{ onUndecodable: true, onGap: true, signal: true, raw: true, schema: true },
+  ...{ onUndecodable: true, onGap: true, signal: true, raw: true, asBytes: true, schema: true },
 }
 
 /** The options that have a default, with it. */

@@ -191,7 +191,7 @@ export class Readers {
 
   #feedModules(
     { id }: StreamInfo,
-    { raw, schema }: ReaderOptions,
+    { raw, asBytes, schema }: ReaderOptions,
     signal: AbortSignal,
   ): Pick<DurableReaderModules, 'read' | 'subscribe' | 'checkRight'> {
     const { subscriber } = this.#modules
@@ -200,10 +200,11 @@ export class Readers {
         resend(
           id,
           selection,
-          listeners === undefined ? { raw: true, signal } : { raw, schema, signal, ...listeners },
+          listeners === undefined ? { raw: true, signal } : { raw, asBytes, schema, signal, ...listeners },
           this.#modules,
         ),
-      subscribe: (options) => subscriber.subscribe(id, { raw, schema, signal, ...options }, undefined),
+      subscribe: (options) =>
+        subscriber.subscribe(id, { raw, asBytes, schema, signal, ...options }, undefined),
       checkRight: async () => void (await requirePermission('subscribe', id, this.#modules)),
     }
   }

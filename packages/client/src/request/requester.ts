@@ -25,7 +25,7 @@ export interface RequestManyOptions<T = unknown> extends RequestOptions<T> {
 }
 
 const requestOptions: OptionNames<RequestManyOptions> = {
-  ...{ partition: true, partitionKey: true, headers: true, signal: true },
+  ...{ partition: true, partitionKey: true, headers: true, signal: true, bytesAre: true },
   ...{ raw: true, schema: true, timeoutMs: true, maxReplies: true },
 }
 

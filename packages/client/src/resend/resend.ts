@@ -31,6 +31,7 @@ const resendOptions: OptionNames<ResendOptions> = {
     partitions: true,
     raw: true,
     schema: true,
+    asBytes: true,
     signal: true,
     onUndecodable: true,
     onGap: true,

@@ -64,7 +64,7 @@ export interface SubscribeOptions<T = unknown> extends Decoding<T> {
 }
 
 const subscribeOptions: OptionNames<SubscribeOptions> = {
-  ...{ partitions: true, maxStreams: true, raw: true, schema: true, resend: true },
+  ...{ partitions: true, maxStreams: true, raw: true, asBytes: true, schema: true, resend: true },
   ...{ maxQueuedMessages: true, maxQueuedBytes: true },
   ...{ order: true, fillGaps: true, onUndecodable: true, onGap: true, onEquivocation: true, signal: true },
   onHistoryFailed: true,

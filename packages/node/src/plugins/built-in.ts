@@ -5,6 +5,7 @@ import { httpGatewayPlugin } from '../gateway/http/http-gateway-plugin.ts'
 import { httpPlugin } from './http/http-plugin.ts'
 import { keysPlugin } from './keys/keys-plugin.ts'
 import { measurementsPlugin } from './measurements/measurements-plugin.ts'
+import { mqttPlugin } from '../gateway/mqtt/mqtt-plugin.ts'
 import { observerPlugin } from './observer/observer-plugin.ts'
 import type { PluginDefinition } from './plugin.ts'
 
@@ -19,6 +20,7 @@ export const builtInPlugins = {
   // The gateways come after it.
   [gatewayPlugin.name]: gatewayPlugin,
   [httpGatewayPlugin.name]: httpGatewayPlugin,
+  [mqttPlugin.name]: mqttPlugin,
 } as const satisfies Readonly<Record<string, PluginDefinition>>
 
 type BuiltIn = typeof builtInPlugins

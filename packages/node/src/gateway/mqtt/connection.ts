@@ -1,0 +1,210 @@
+import type { Duplex } from 'node:stream'
+import type { Clock } from '@runnel/protocol'
+import type { IConnectPacket, Packet } from 'mqtt-packet'
+import { decode, decodeConnect, encode } from './codec.ts'
+import { Conversation, type ConversationEffects, type SubscriptionRequest } from './core/conversation.ts'
+import { Frames } from './core/frames.ts'
+import { checkPacket } from './core/packet-checks.ts'
+import { MqttProblem, Reason } from './core/reasons.ts'
+import type { Session } from './core/session.ts'
+import type { Sessions } from './core/sessions.ts'
+import type { MqttMessage } from './core/to-runnel.ts'
+import type { MqttLimits } from './limits.ts'
+
+/** What a connection needs of the gateway. */
+export interface ConnectionModules {
+  readonly sessions: Sessions
+  readonly clock: Clock
+  readonly gateway: {
+    authenticate(connection: Connection, connect: IConnectPacket): void
+    publish(session: Session, message: MqttMessage, done: (result: number | MqttProblem) => void): void
+    subscribe(
+      session: Session,
+      requests: readonly SubscriptionRequest[],
+      done: (reasons: readonly number[], text: string | undefined) => void,
+    ): void
+    unsubscribe(session: Session, filter: string): boolean
+    /** Milliseconds until a message of so many bytes may be published; 0 where it may now. */
+    takeRate(session: Session, bytes: number): number
+    /** Of the client, or of the gateway itself. */
+    failed(connection: Connection, error: unknown): void
+    received(packets: number, bytes: number): void
+    sent(bytes: number): void
+    closed(connection: Connection): void
+  }
+}
+
+/** Who is at the other end. */
+export interface Peer {
+  readonly address: string
+  /** SHA-256 of its certificate; undefined where it showed none. */
+  readonly certificateFingerprint: string | undefined
+}
+
+const publishType = 3
+const connectType = 1
+/** How long a client may take to read the last packets after the end. */
+const lingerMs = 1_000
+
+/** One client's socket: reads packets as fast as they can be handled, and writes those of a turn at once. */
+export class Connection implements ConversationEffects {
+  readonly peer: Peer
+  readonly conversation: Conversation
+  session: Session | undefined
+  readonly #limits: MqttLimits
+  readonly #modules: ConnectionModules
+  readonly #stream: Duplex
+  readonly #frames: Frames
+  /** Complete packets that wait. */
+  #waiting: Buffer[] = []
+  #isReading = false
+  #isSlowed = false
+  #isCorked = false
+
+  constructor(stream: Duplex, peer: Peer, limits: MqttLimits, modules: ConnectionModules) {
+    this.peer = peer
+    this.#limits = limits
+    this.#modules = modules
+    this.#stream = stream
+    this.#frames = new Frames(limits.maxPacketBytes)
+    const { sessions, clock } = modules
+    const time = () => ({ nowMs: clock.monotonicMs(), wallMs: clock.now() })
+    this.conversation = new Conversation(limits, { sessions, effects: this, time })
+    stream.on('data', (data: Buffer) => this.#take(data))
+    stream.on('drain', () => this.conversation.wake())
+    // An error is followed by `close`.
+    stream.on('error', () => {})
+    stream.on('end', () => stream.end())
+    stream.on('close', () => {
+      this.conversation.closed(clock.monotonicMs())
+      modules.gateway.closed(this)
+    })
+  }
+
+  get isWritable(): boolean {
+    return this.#stream.writableLength < this.#limits.maxUnsentBytes
+  }
+
+  send(packet: Packet, maxBytes: number): boolean {
+    let bytes: Buffer
+    try {
+      bytes = encode(packet, this.conversation.version)
+    } catch (error) {
+      this.#modules.gateway.failed(this, error)
+      return false
+    }
+    if (bytes.length > maxBytes) return false
+    if (this.#stream.destroyed || this.#stream.writableEnded) return true
+    if (!this.#isCorked) {
+      this.#isCorked = true
+      this.#stream.cork()
+      this.#modules.clock.endOfTurn(() => this.#uncork())
+    }
+    this.#stream.write(bytes)
+    this.#modules.gateway.sent(bytes.length)
+    return true
+  }
+
+  end(): void {
+    this.#waiting = []
+    this.#uncork()
+    this.#stream.end()
+    this.#modules.clock.schedule(lingerMs, () => this.#stream.destroy())
+  }
+
+  authenticate(connect: IConnectPacket): void {
+    this.#modules.gateway.authenticate(this, connect)
+  }
+
+  publish(session: Session, message: MqttMessage, done: (result: number | MqttProblem) => void): void {
+    this.#modules.gateway.publish(session, message, (result) => {
+      done(result)
+      this.resume()
+    })
+  }
+
+  subscribe(
+    session: Session,
+    requests: readonly SubscriptionRequest[],
+    done: (reasons: readonly number[], text: string | undefined) => void,
+  ): void {
+    this.#modules.gateway.subscribe(session, requests, done)
+  }
+
+  unsubscribe(session: Session, filter: string): boolean {
+    return this.#modules.gateway.unsubscribe(session, filter)
+  }
+
+  /** Goes on with packets that waited. */
+  resume(): void {
+    if (this.#waiting.length > 0 && !this.#isReading) this.#read()
+  }
+
+  #take(data: Buffer): void {
+    this.#guard(() => {
+      const frames = this.#frames.push(data)
+      this.#modules.gateway.received(frames.length, data.length)
+      this.#waiting = this.#waiting.length === 0 ? frames : [...this.#waiting, ...frames]
+    })
+    if (!this.#isReading) this.#read()
+  }
+
+  #read(): void {
+    this.#isReading = true
+    this.#guard(() => {
+      let at = 0
+      const frames = this.#waiting
+      for (; at < frames.length && !this.#mustWait(frames[at]); at++) {
+        const frame = frames[at]
+        if (frame !== undefined) this.#handle(frame)
+      }
+      this.#waiting = this.conversation.hasEnded ? [] : frames.slice(at)
+    })
+    this.#isReading = false
+    if (this.#waiting.length > 0) this.#stream.pause()
+    else this.#stream.resume()
+  }
+
+  #mustWait(frame: Buffer | undefined): boolean {
+    if (this.conversation.isBusy || this.#isSlowed) return true
+    const isPublish = frame !== undefined && (frame[0] ?? 0) >> 4 === publishType
+    if (!isPublish || this.session === undefined) return false
+    const waitMs = this.#modules.gateway.takeRate(this.session, frame.length)
+    if (waitMs === 0) return false
+    this.#isSlowed = true
+    this.#modules.clock.schedule(waitMs, () => {
+      this.#isSlowed = false
+      this.resume()
+    })
+    return true
+  }
+
+  #handle(frame: Buffer): void {
+    const { conversation } = this
+    const isConnect = (frame[0] ?? 0) >> 4 === connectType
+    if (isConnect && conversation.isOpen) throw new MqttProblem(Reason.protocolError, 'a second CONNECT')
+    const packet = isConnect ? decodeConnect(frame) : decode(frame, conversation.version)
+    checkPacket(packet, this.#limits)
+    conversation.receive(packet)
+  }
+
+  /** What goes wrong ends this connection, and no other. */
+  #guard(work: () => void): void {
+    try {
+      work()
+    } catch (error) {
+      this.#waiting = []
+      this.#modules.gateway.failed(this, error)
+      this.conversation.fail(
+        error instanceof MqttProblem ? error : new MqttProblem(Reason.unspecified, 'an error of the gateway'),
+      )
+      this.#stream.resume()
+    }
+  }
+
+  #uncork(): void {
+    if (!this.#isCorked) return
+    this.#isCorked = false
+    this.#stream.uncork()
+  }
+}

@@ -1,0 +1,172 @@
+import type { MqttLimits } from '../limits.ts'
+import type { Delivery } from './to-mqtt.ts'
+import type { TopicForm } from './topics.ts'
+
+/** A message for one client, and how its subscription wants it. */
+export interface Outgoing {
+  readonly delivery: Delivery
+  readonly form: TopicForm
+  readonly qos: 0 | 1 | 2
+  readonly retain: boolean
+  readonly subscriptionId: number | undefined
+}
+
+/** One that is to be sent now. */
+export interface Sending extends Outgoing {
+  /** Of QoS 1 and 2. */
+  readonly messageId: number | undefined
+  /** It was sent before. */
+  readonly dup: boolean
+}
+
+/** A message of QoS 2 that the client has, and is to be told so again. */
+export interface Releasing {
+  readonly releases: number
+}
+
+/** What waits for all clients together, and what became of the rest. */
+export interface OutboxTotals {
+  queuedBytes: number
+  droppedQos0: number
+  droppedQos1: number
+  expired: number
+}
+
+export type OutboxLimits = Pick<
+  MqttLimits,
+  'maxInflight' | 'maxQueuedMessages' | 'maxQueuedBytes' | 'maxTotalQueuedBytes'
+>
+
+/** Packet identifiers have two bytes. */
+const maxMessageId = 65_535
+
+/**
+ * The messages for one session: those that wait, in order, and those of QoS 1 and 2 that were sent and are not settled. When too many wait,
+ * the oldest of QoS 0 make room, and without any the oldest of the others.
+ */
+export class Outbox {
+  readonly #limits: OutboxLimits
+  readonly #totals: OutboxTotals
+  readonly #queue: Outgoing[] = []
+  readonly #inflight = new Map<number, Outgoing | 'released'>()
+  /** Of those in flight, what is to be sent again. */
+  #again: number[] = []
+  /** How many may be in flight; 0 while there is no connection. */
+  #window = 0
+  #queuedBytes = 0
+  #lastId = 0
+
+  constructor(limits: OutboxLimits, totals: OutboxTotals) {
+    this.#limits = limits
+    this.#totals = totals
+  }
+
+  get queued(): number {
+    return this.#queue.length
+  }
+
+  get inflight(): number {
+    return this.#inflight.size
+  }
+
+  /** A client is there, which takes so many messages before it acknowledges the first. What it did not acknowledge is sent again. */
+  attach(receiveMaximum: number): void {
+    this.#window = Math.min(receiveMaximum, this.#limits.maxInflight)
+    this.#again = [...this.#inflight.keys()]
+  }
+
+  detach(): void {
+    this.#window = 0
+    // Of use to who is there only.
+    for (let i = this.#queue.length - 1; i >= 0; i--) if (this.#queue[i]?.qos === 0) this.#remove(i)
+  }
+
+  /** Of QoS 0 only while a client is there. */
+  add(message: Outgoing): void {
+    if (message.qos === 0 && this.#window === 0) return
+    this.#queue.push(message)
+    this.#count(bytesOf(message))
+    const { maxQueuedMessages, maxQueuedBytes, maxTotalQueuedBytes } = this.#limits
+    while (
+      this.#queue.length > 0 &&
+      (this.#queue.length > maxQueuedMessages ||
+        this.#queuedBytes > maxQueuedBytes ||
+        this.#totals.queuedBytes > maxTotalQueuedBytes)
+    )
+      this.#makeRoom()
+  }
+
+  /** The next to send; undefined when there is none, or its turn comes with an acknowledgement. */
+  next(wallMs: number): Sending | Releasing | undefined {
+    const again = this.#again.shift()
+    const unacknowledged = again === undefined ? undefined : this.#inflight.get(again)
+    if (again !== undefined && unacknowledged !== undefined)
+      return unacknowledged === 'released'
+        ? { releases: again }
+        : { ...unacknowledged, messageId: again, dup: true }
+    for (;;) {
+      const message = this.#queue[0]
+      if (message === undefined || this.#window === 0) return undefined
+      const isFull = message.qos > 0 && this.#inflight.size >= this.#window
+      if (isFull) return undefined
+      this.#remove(0)
+      const { expiresMs } = message.delivery
+      if (expiresMs !== undefined && expiresMs <= wallMs) {
+        this.#totals.expired++
+        continue
+      }
+      if (message.qos === 0) return { ...message, messageId: undefined, dup: false }
+      const messageId = this.#newId()
+      this.#inflight.set(messageId, message)
+      return { ...message, messageId, dup: false }
+    }
+  }
+
+  /** It is settled: with PUBACK or PUBCOMP. False when no such message was sent. */
+  acknowledge(messageId: number): boolean {
+    return this.#inflight.delete(messageId)
+  }
+
+  /** The client has a message of QoS 2 (PUBREC), and now waits for its release. False when no such message was sent. */
+  release(messageId: number): boolean {
+    const message = this.#inflight.get(messageId)
+    if (message === undefined || (message !== 'released' && message.qos !== 2)) return false
+    this.#inflight.set(messageId, 'released')
+    return true
+  }
+
+  /** Forgets everything. */
+  clear(): void {
+    while (this.#queue.length > 0) this.#remove(this.#queue.length - 1)
+    this.#inflight.clear()
+    this.#again = []
+  }
+
+  #makeRoom(): void {
+    const oldest = this.#queue.findIndex(({ qos }) => qos === 0)
+    if (oldest >= 0) this.#totals.droppedQos0++
+    else this.#totals.droppedQos1++
+    this.#remove(Math.max(oldest, 0))
+  }
+
+  #remove(at: number): void {
+    const message = at === 0 ? this.#queue.shift() : this.#queue.splice(at, 1)[0]
+    if (message !== undefined) this.#count(-bytesOf(message))
+  }
+
+  #count(bytes: number): void {
+    this.#queuedBytes += bytes
+    this.#totals.queuedBytes += bytes
+  }
+
+  #newId(): number {
+    do this.#lastId = (this.#lastId % maxMessageId) + 1
+    while (this.#inflight.has(this.#lastId))
+    return this.#lastId
+  }
+}
+
+/** A message counts with what it costs besides its payload, too. */
+function bytesOf({ delivery }: Outgoing): number {
+  return delivery.payload.length + 200
+}

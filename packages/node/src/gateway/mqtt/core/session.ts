@@ -1,0 +1,114 @@
+import type { NodeId } from '@runnel/protocol'
+import type { MqttLimits } from '../limits.ts'
+import { Outbox, type OutboxTotals } from './outbox.ts'
+import type { Delivery } from './to-mqtt.ts'
+import type { MqttMessage } from './to-runnel.ts'
+import { topicOf, type Filter, type Topic } from './topics.ts'
+
+/** How a client wants the messages of one filter. */
+export interface SubscriptionOptions {
+  readonly qos: 0 | 1 | 2
+  /** Not what this session published itself. */
+  readonly noLocal: boolean
+  /** RETAIN as it was published; else it is set on what the subscription begins with only. */
+  readonly retainAsPublished: boolean
+  /** 0: send retained messages; 1: where there was no such subscription; 2: do not. */
+  readonly retainHandling: number
+  readonly subscriptionId: number | undefined
+}
+
+/** One filter of a session. */
+export interface SessionSubscription {
+  readonly session: Session
+  /** The filter as the client wrote it, by which it unsubscribes. */
+  readonly name: string
+  readonly filter: Filter
+  readonly options: SubscriptionOptions
+}
+
+/** Where a session's client is, if it is there. */
+export interface SessionLink {
+  /** There may be something to send. */
+  wake(): void
+  /** Another connection took over the session. */
+  takeOver(): void
+}
+
+export interface Will extends MqttMessage {
+  /** Seconds that it waits for the client to come back. */
+  readonly delayS: number
+}
+
+export interface SessionKey {
+  /** The name of the account. */
+  readonly account: string
+  readonly clientId: string
+}
+
+/** What a server keeps of a client between its connections (MQTT 5, section 4.1). */
+export class Session {
+  readonly key: SessionKey
+  /** What it marks its messages with where it does not want them back. */
+  readonly origin: string
+  readonly outbox: Outbox
+  /** By filter, as the client wrote it. */
+  readonly subscriptions = new Map<string, SessionSubscription>()
+  /** Ids of messages of QoS 2 that were taken and not yet released. */
+  readonly received = new Set<number>()
+  /** Whose streams topics without an owner are. */
+  readonly own: NodeId
+  /** Seconds it outlives its connection. */
+  expiryS = 0
+  will: Will | undefined
+  #link: SessionLink | undefined
+
+  #last: { readonly text: string; readonly topic: Topic } | undefined
+
+  constructor(key: SessionKey, own: NodeId, origin: string, limits: MqttLimits, totals: OutboxTotals) {
+    this.key = key
+    this.own = own
+    this.origin = origin
+    this.outbox = new Outbox(limits, totals)
+  }
+
+  /** What a topic names; most clients publish to one again and again. Throws MqttProblem. */
+  topic(text: string): Topic {
+    if (this.#last?.text !== text) this.#last = { text, topic: topicOf(text, this.own) }
+    return this.#last.topic
+  }
+
+  get isConnected(): boolean {
+    return this.#link !== undefined
+  }
+
+  get link(): SessionLink | undefined {
+    return this.#link
+  }
+
+  attach(link: SessionLink, receiveMaximum: number): void {
+    this.#link = link
+    this.outbox.attach(receiveMaximum)
+  }
+
+  detach(): void {
+    this.#link = undefined
+    this.outbox.detach()
+  }
+
+  /** Whether it subscribes to something that must not have its own messages. */
+  get wantsNotItsOwn(): boolean {
+    for (const { options } of this.subscriptions.values()) if (options.noLocal) return true
+    return false
+  }
+
+  /** `isFirst`: it is a retained message, which the subscription begins with. */
+  deliver(delivery: Delivery, { filter, options }: SessionSubscription, isFirst = false): void {
+    if (options.noLocal && delivery.origin === this.origin) return
+    const qos = options.qos < delivery.qos ? options.qos : delivery.qos
+    this.outbox.add({
+      ...{ delivery, form: filter.form, qos, subscriptionId: options.subscriptionId },
+      retain: isFirst || (options.retainAsPublished && delivery.isRetained),
+    })
+    this.#link?.wake()
+  }
+}

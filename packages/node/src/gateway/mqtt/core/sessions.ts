@@ -1,0 +1,158 @@
+import type { NodeId } from '@runnel/protocol'
+import type { MqttLimits } from '../limits.ts'
+import type { OutboxTotals } from './outbox.ts'
+import { Session, type SessionKey, type SessionLink, type Will } from './session.ts'
+
+export interface SessionsModules {
+  readonly totals: OutboxTotals
+  /** A text that nobody else knows. */
+  readonly newOrigin: () => string
+  readonly effects: {
+    /** It is forgotten: nothing more is subscribed to for it. */
+    ended(session: Session): void
+    publishWill(session: Session, will: Will): void
+  }
+}
+
+/** What a client says when it connects. */
+export interface SessionRequest {
+  readonly cleanStart: boolean
+  readonly expiryS: number
+  readonly receiveMaximum: number
+  readonly will: Will | undefined
+  readonly link: SessionLink
+  /** Whose streams topics without an owner are. */
+  readonly own: NodeId
+}
+
+interface Away {
+  readonly endsMs: number
+  /** When its will is published; undefined when there is none. */
+  willMs: number | undefined
+}
+
+/** The sessions of all clients: those with a connection, and those that wait for one. */
+export class Sessions {
+  readonly #limits: MqttLimits
+  readonly #modules: SessionsModules
+  readonly #sessions = new Map<string, Session>()
+  /** In the order in which their connections ended. */
+  readonly #away = new Map<Session, Away>()
+
+  constructor(limits: MqttLimits, modules: SessionsModules) {
+    this.#limits = limits
+    this.#modules = modules
+  }
+
+  get size(): number {
+    return this.#sessions.size
+  }
+
+  get away(): number {
+    return this.#away.size
+  }
+
+  /** The session of a client that connects; one that is connected already loses its connection. */
+  connect(key: SessionKey, request: SessionRequest): { session: Session; isPresent: boolean } {
+    const id = idOf(key)
+    const known = this.#sessions.get(id)
+    if (known?.link !== undefined) {
+      known.link.takeOver()
+      if (known.will?.delayS === 0 || request.cleanStart) this.#publishWill(known)
+      known.detach()
+    }
+    const away = known && this.#away.get(known)
+    if (known !== undefined) this.#away.delete(known)
+    if (known !== undefined && request.cleanStart) {
+      // It ends with that, and so its will is due.
+      if (away?.willMs !== undefined) this.#publishWill(known)
+      this.#forget(id, known)
+    }
+    const present = this.#sessions.get(id)
+    const session =
+      present ?? new Session(key, request.own, this.#modules.newOrigin(), this.#limits, this.#modules.totals)
+    this.#sessions.set(id, session)
+    session.expiryS = request.expiryS
+    session.will = request.will
+    session.attach(request.link, request.receiveMaximum)
+    return { session, isPresent: present !== undefined }
+  }
+
+  /** Its connection ended; with DISCONNECT where it does not leave a will. */
+  disconnected(session: Session, isGraceful: boolean, nowMs: number): void {
+    session.detach()
+    if (this.#sessions.get(idOf(session.key)) !== session) return
+    if (isGraceful) session.will = undefined
+    const endsMs = nowMs + 1000 * Math.min(session.expiryS, this.#limits.maxSessionExpiryS)
+    const willMs = session.will && Math.min(endsMs, nowMs + 1000 * session.will.delayS)
+    this.#away.set(session, { endsMs, willMs })
+    this.#advance(session, nowMs)
+    if (this.#away.size > this.#limits.maxAwaySessions) this.#limit(session.key.account)
+  }
+
+  /** To be called every second: publishes wills whose delay is over, and ends sessions. */
+  tick(nowMs: number): void {
+    for (const session of [...this.#away.keys()]) this.#advance(session, nowMs)
+  }
+
+  /** Ends those of an account, without their wills. */
+  endAccount(account: string): void {
+    for (const [id, session] of [...this.#sessions]) {
+      if (session.key.account !== account) continue
+      this.#away.delete(session)
+      this.#forget(id, session)
+    }
+  }
+
+  /** Ends all that are left, without their wills: the gateway goes, not they. */
+  close(): void {
+    for (const [id, session] of [...this.#sessions]) this.#forget(id, session)
+    this.#away.clear()
+  }
+
+  #advance(session: Session, nowMs: number): void {
+    const away = this.#away.get(session)
+    if (away === undefined) return
+    if (away.willMs !== undefined && away.willMs <= nowMs) {
+      away.willMs = undefined
+      this.#publishWill(session)
+    }
+    if (away.endsMs > nowMs) return
+    this.#away.delete(session)
+    this.#forget(idOf(session.key), session)
+  }
+
+  #publishWill(session: Session): void {
+    const { will } = session
+    session.will = undefined
+    if (will !== undefined) this.#modules.effects.publishWill(session, will)
+  }
+
+  #limit(account: string): void {
+    const { maxAwaySessions, maxTotalAwaySessions } = this.#limits
+    const ofAccount = [...this.#away].filter(([{ key }]) => key.account === account)
+    if (ofAccount.length > maxAwaySessions) this.#endSoonest(ofAccount)
+    else if (this.#away.size > maxTotalAwaySessions) this.#endSoonest([...this.#away])
+  }
+
+  #endSoonest(among: readonly (readonly [Session, Away])[]): void {
+    const [session] = among.reduce((soonest, other) =>
+      other[1].endsMs < soonest[1].endsMs ? other : soonest,
+    )
+    const away = this.#away.get(session)
+    this.#away.delete(session)
+    if (away?.willMs !== undefined) this.#publishWill(session)
+    this.#forget(idOf(session.key), session)
+  }
+
+  #forget(id: string, session: Session): void {
+    this.#sessions.delete(id)
+    session.outbox.clear()
+    this.#modules.effects.ended(session)
+    session.subscriptions.clear()
+  }
+}
+
+function idOf({ account, clientId }: SessionKey): string {
+  return JSON.stringify([account, clientId])
+}

@@ -1,0 +1,378 @@
+import { randomUUID } from 'node:crypto'
+import type { Duplex } from 'node:stream'
+import type { RunnelClient } from '@runnel/client'
+import type { Clock } from '@runnel/protocol'
+import type { IConnectPacket } from 'mqtt-packet'
+import type { GatewayAccess } from '../access.ts'
+import type { GatewayAccount } from '../account.ts'
+import type { Logger } from '../../logger.ts'
+import { Connection, type Peer } from './connection.ts'
+import type { SubscriptionRequest } from './core/conversation.ts'
+import { MqttProblem, Reason } from './core/reasons.ts'
+import type { Session, SessionSubscription } from './core/session.ts'
+import { Sessions } from './core/sessions.ts'
+import type { MqttMessage } from './core/to-runnel.ts'
+import { filterOf } from './core/topics.ts'
+import { newCounters, type Gauges } from './counters.ts'
+import { Feeds } from './feeds.ts'
+import type { MqttLimits } from './limits.ts'
+import { problemOf, publishMessage, type PublishSettings } from './publishing.ts'
+import { Retained } from './retained.ts'
+
+export interface MqttGatewaySettings extends PublishSettings {
+  readonly maxConnections: number
+  readonly maxConnectionsPerAddress: number
+}
+
+export interface MqttGatewayModules {
+  readonly access: GatewayAccess
+  readonly clock: Clock
+  readonly logger: Pick<Logger, 'debug' | 'warn' | 'error'>
+}
+
+/** What all sessions of one client of the SDK share. */
+interface Identity {
+  readonly client: RunnelClient
+  readonly feeds: Feeds
+  publishing: number
+  publishingBytes: number
+}
+
+/** In whose name a session acts, for as long as there is it. */
+interface Lease {
+  readonly account: GatewayAccount
+  readonly identity: Identity
+  release(): void
+}
+
+/** How often keep alives, sessions and wills are looked at. */
+const tickMs = 1_000
+/** A client that sends more than it may is looked at again after so long. */
+const crowdedMs = 5
+
+/** Serves MQTT clients: what they publish goes to streams, and what they subscribe to comes from there. */
+export class MqttGateway {
+  readonly counters = newCounters()
+  readonly #settings: MqttGatewaySettings
+  readonly #limits: MqttLimits
+  readonly #modules: MqttGatewayModules
+  readonly #sessions: Sessions
+  readonly #retained: Retained
+  readonly #connections = new Map<Connection, () => void>()
+  readonly #byAddress = new Map<string, number>()
+  readonly #identities = new Map<RunnelClient, Identity>()
+  readonly #leases = new Map<Session, Lease>()
+  #stopListening = () => {}
+  #cancelTick = () => {}
+  #isStopped = false
+
+  constructor(settings: MqttGatewaySettings, limits: MqttLimits, modules: MqttGatewayModules) {
+    this.#settings = settings
+    this.#limits = limits
+    this.#modules = modules
+    this.#sessions = new Sessions(limits, {
+      totals: this.counters,
+      newOrigin: randomUUID,
+      effects: {
+        ended: (session) => this.#forget(session),
+        publishWill: (session, will) => this.publish(session, will, () => {}),
+      },
+    })
+    this.#retained = new Retained(limits, {
+      clock: modules.clock,
+      maySee: (subscription, streamId) => this.#maySee(subscription, streamId),
+      failed: (err) => modules.logger.debug({ err }, 'a retained message was not found'),
+    })
+  }
+
+  get gauges(): Gauges {
+    const { size: sessions, away: awaySessions } = this.#sessions
+    return { connections: this.#connections.size, sessions, awaySessions }
+  }
+
+  start(): void {
+    const { access, clock } = this.#modules
+    this.#stopListening = access.on('changed', (name) => this.#endAccount(name))
+    const tick = () => {
+      const nowMs = clock.monotonicMs()
+      this.#sessions.tick(nowMs)
+      for (const { conversation } of this.#connections.keys()) conversation.tick(nowMs)
+      this.#cancelTick = clock.schedule(tickMs, tick)
+    }
+    this.#cancelTick = clock.schedule(tickMs, tick)
+  }
+
+  /** Tells clients that it goes, and forgets their sessions. */
+  stop(): void {
+    if (this.#isStopped) return
+    this.#isStopped = true
+    this.#cancelTick()
+    this.#stopListening()
+    for (const { conversation } of this.#connections.keys())
+      conversation.fail(new MqttProblem(Reason.shuttingDown, 'the node stops'))
+    this.#sessions.close()
+  }
+
+  /** A connection that has just opened. */
+  accept(stream: Duplex, peer: Peer): void {
+    const { maxConnections, maxConnectionsPerAddress } = this.#settings
+    const ofAddress = this.#byAddress.get(peer.address) ?? 0
+    if (
+      this.#isStopped ||
+      this.#connections.size >= maxConnections ||
+      ofAddress >= maxConnectionsPerAddress
+    ) {
+      this.counters.refusedConnections++
+      stream.on('error', () => {})
+      stream.destroy()
+      return
+    }
+    this.#byAddress.set(peer.address, ofAddress + 1)
+    const { clock } = this.#modules
+    const connection = new Connection(stream, peer, this.#limits, {
+      sessions: this.#sessions,
+      clock,
+      gateway: this,
+    })
+    this.#connections.set(connection, () => {})
+  }
+
+  authenticate(connection: Connection, connect: IConnectPacket): void {
+    const { access, clock } = this.#modules
+    const { address, certificateFingerprint } = connection.peer
+    const { password } = connect
+    const account =
+      (password && access.accountOf({ key: password.toString() })) ??
+      (certificateFingerprint === undefined ? undefined : access.accountOf({ certificateFingerprint }))
+    if (account !== undefined) return void this.#admit(connection, account)
+    this.counters.refusedCredentials++
+    const refuse = () =>
+      connection.conversation.refuse(
+        new MqttProblem(
+          password === undefined ? Reason.notAuthorized : Reason.badCredentials,
+          'no such key: the password is a key of the gateway',
+        ),
+      )
+    const waitMs = password === undefined ? 0 : access.failed(address)
+    if (waitMs === 0) refuse()
+    else clock.schedule(waitMs, refuse)
+  }
+
+  publish(session: Session, message: MqttMessage, done: (result: number | MqttProblem) => void): void {
+    const lease = this.#leases.get(session)
+    if (lease === undefined) return done(new MqttProblem(Reason.unspecified, 'the session has ended'))
+    const { account, identity } = lease
+    const bytes = message.payload.length
+    identity.publishing++
+    identity.publishingBytes += bytes
+    publishMessage(
+      message,
+      { account, session, client: identity.client },
+      this.#settings,
+      this.#modules.clock,
+    )
+      .then(
+        (reason) => {
+          this.counters.published++
+          done(reason)
+        },
+        (error: unknown) => {
+          this.counters.publishRefused++
+          done(this.#problemOf(error))
+        },
+      )
+      .finally(() => {
+        identity.publishing--
+        identity.publishingBytes -= bytes
+      })
+  }
+
+  subscribe(
+    session: Session,
+    requests: readonly SubscriptionRequest[],
+    done: (reasons: readonly number[], text: string | undefined) => void,
+  ): void {
+    let why: string | undefined
+    const refused = (error: unknown) => {
+      this.counters.subscriptionsRefused++
+      const problem = this.#problemOf(error)
+      why ??= problem.message
+      return problem.reason === Reason.topicInvalid ? Reason.filterInvalid : problem.reason
+    }
+    const begun: (() => void)[] = []
+    void Promise.all(
+      requests.map(async (request) => {
+        try {
+          begun.push(await this.#subscribe(session, request))
+          return request.options.qos
+        } catch (error) {
+          return refused(error)
+        }
+      }),
+    ).then((reasons) => {
+      done(reasons, why)
+      // Retained messages come behind the answer.
+      for (const begin of begun) begin()
+    })
+  }
+
+  unsubscribe(session: Session, filter: string): boolean {
+    const subscription = session.subscriptions.get(filter)
+    if (subscription === undefined) return false
+    session.subscriptions.delete(filter)
+    this.#leases.get(session)?.identity.feeds.remove(subscription)
+    return true
+  }
+
+  takeRate(session: Session, bytes: number): number {
+    const lease = this.#leases.get(session)
+    if (lease === undefined) return 0
+    const { account, identity } = lease
+    const { maxPublishingOfIdentity, maxPublishingBytesOfIdentity } = this.#limits
+    const isCrowded =
+      identity.publishing >= maxPublishingOfIdentity ||
+      identity.publishingBytes >= maxPublishingBytesOfIdentity
+    const waitMs = isCrowded ? crowdedMs : account.takeRate(bytes)
+    if (waitMs > 0) this.counters.slowed++
+    return waitMs
+  }
+
+  failed(connection: Connection, error: unknown): void {
+    const { logger } = this.#modules
+    const { address } = connection.peer
+    const account = connection.session?.key.account
+    if (error instanceof MqttProblem) {
+      this.counters.protocolErrors++
+      logger.debug({ address, account, reason: error.reason }, error.message)
+      return
+    }
+    this.counters.faults++
+    logger.error({ err: error, address, account }, 'an MQTT connection failed')
+  }
+
+  received(packets: number, bytes: number): void {
+    this.counters.receivedPackets += packets
+    this.counters.receivedBytes += bytes
+  }
+
+  sent(bytes: number): void {
+    this.counters.sentBytes += bytes
+  }
+
+  closed(connection: Connection): void {
+    this.#connections.get(connection)?.()
+    this.#connections.delete(connection)
+    const { address } = connection.peer
+    const left = (this.#byAddress.get(address) ?? 1) - 1
+    if (left === 0) this.#byAddress.delete(address)
+    else this.#byAddress.set(address, left)
+  }
+
+  async #admit(connection: Connection, account: GatewayAccount): Promise<void> {
+    const { conversation } = connection
+    const countOut = account.connect()
+    if (countOut === undefined) {
+      this.counters.refusedConnections++
+      return conversation.refuse(
+        new MqttProblem(Reason.quotaExceeded, 'the key has as many connections as it may'),
+      )
+    }
+    try {
+      const { client, release } = await account.acquire()
+      const { name, userId: own } = account
+      const session = conversation.admit({ account: name, own, assignedClientId: randomUUID() })
+      if (session === undefined || !this.#connections.has(connection)) {
+        release()
+        return countOut()
+      }
+      this.#connections.set(connection, countOut)
+      connection.session = session
+      this.counters.accepted++
+      if (this.#leases.has(session)) release()
+      else this.#leases.set(session, { account, identity: this.#identityOf(client), release })
+      connection.resume()
+    } catch (error) {
+      countOut()
+      this.#modules.logger.warn({ err: error, account: account.name }, 'an MQTT client cannot be served')
+      conversation.refuse(new MqttProblem(Reason.unavailable, 'the identity of the key cannot be served now'))
+    }
+  }
+
+  #identityOf(client: RunnelClient): Identity {
+    const known = this.#identities.get(client)
+    if (known !== undefined) return known
+    const feeds = new Feeds(client, {
+      maySee: (subscription, streamId) => this.#maySee(subscription, streamId),
+      delivered: (subscription, delivery) => {
+        this.counters.delivered++
+        if (delivery.isRetained) this.#retained.overtaken(subscription, delivery)
+      },
+    })
+    const identity = { client, feeds, publishing: 0, publishingBytes: 0 }
+    this.#identities.set(client, identity)
+    return identity
+  }
+
+  /** Resolves to what finds its retained messages. */
+  async #subscribe(session: Session, { filter: name, options }: SubscriptionRequest): Promise<() => void> {
+    const lease = this.#leases.get(session)
+    if (lease === undefined) throw new MqttProblem(Reason.unspecified, 'the session has ended')
+    const { identity } = lease
+    const filter = filterOf(name, session.own)
+    const before = session.subscriptions.get(name)
+    if (before === undefined && session.subscriptions.size >= this.#limits.maxSubscriptions)
+      throw new MqttProblem(
+        Reason.quotaExceeded,
+        `a session has at most ${this.#limits.maxSubscriptions} filters`,
+      )
+    const subscription: SessionSubscription = { session, name, filter, options }
+    if (!filter.target.endsWith('/#') && !this.#maySee(subscription, filter.target))
+      throw new MqttProblem(Reason.notAuthorized, 'the key is not for subscribing to this stream')
+    session.subscriptions.set(name, subscription)
+    try {
+      await identity.feeds.add(subscription)
+    } catch (error) {
+      if (session.subscriptions.get(name) === subscription) session.subscriptions.delete(name)
+      throw error
+    } finally {
+      if (before !== undefined) identity.feeds.remove(before)
+    }
+    const wantsRetained =
+      filter.group === undefined &&
+      (options.retainHandling === 0 || (options.retainHandling === 1 && before === undefined))
+    return () => {
+      if (wantsRetained) void this.#retained.begin(identity.client, subscription)
+    }
+  }
+
+  #maySee({ session }: SessionSubscription, streamId: string): boolean {
+    const account = this.#leases.get(session)?.account
+    return account?.maySubscribe(streamId as Parameters<GatewayAccount['maySubscribe']>[0]) === true
+  }
+
+  #forget(session: Session): void {
+    const lease = this.#leases.get(session)
+    if (lease === undefined) return
+    for (const subscription of session.subscriptions.values()) lease.identity.feeds.remove(subscription)
+    this.#leases.delete(session)
+    lease.release()
+    const isUsed = [...this.#leases.values()].some(({ identity }) => identity === lease.identity)
+    if (!isUsed) this.#identities.delete(lease.identity.client)
+  }
+
+  /** Its key was taken away or changed: sessions begin anew with what it may now. */
+  #endAccount(name: string): void {
+    for (const { conversation, session } of [...this.#connections.keys()])
+      if (session?.key.account === name)
+        conversation.fail(new MqttProblem(Reason.notAuthorized, 'the key was changed or taken away'))
+    this.#sessions.endAccount(name)
+  }
+
+  #problemOf(error: unknown): MqttProblem {
+    const problem = problemOf(error)
+    if (problem instanceof MqttProblem) return problem
+    this.counters.faults++
+    this.#modules.logger.error({ err: error }, 'an MQTT client cannot be served')
+    return new MqttProblem(Reason.unspecified, 'an error of the gateway')
+  }
+}

@@ -1,0 +1,49 @@
+/** Every limit of the MQTT gateway. What a client asks for beyond them is refused, or lowered where MQTT lets a server do so. */
+export const mqttLimits = {
+  /** One packet of a client; longer ones end its connection. The content of a message may have 1 MiB. */
+  maxPacketBytes: 1024 * 1024 + 16 * 1024,
+  /** A topic, a filter, or a response topic, UTF-8. */
+  maxTopicBytes: 512,
+  /** A client id, UTF-8. */
+  maxClientIdBytes: 256,
+  /** From the connection to a complete CONNECT. */
+  connectTimeoutMs: 10_000,
+  /** Messages of QoS 1 or 2 that one client may send before the first is acknowledged: the gateway's Receive Maximum. */
+  receiveMaximum: 256,
+  /** Messages of one client that are being published; it is read no further until there are fewer. */
+  maxPublishing: 1_024,
+  /** Messages of all clients of one identity that are being published; none of them is read further until there are fewer. */
+  maxPublishingOfIdentity: 8_000,
+  /** And their bytes. */
+  maxPublishingBytesOfIdentity: 32 * 1024 * 1024,
+  /** Messages of QoS 1 on their way to one client, or as many as its own Receive Maximum. */
+  maxInflight: 256,
+  /** Messages that wait for one client, connected or not. The oldest of QoS 0 make room first, then the oldest of QoS 1. */
+  maxQueuedMessages: 10_000,
+  /** Bytes of messages that wait for one client. */
+  maxQueuedBytes: 4 * 1024 * 1024,
+  /** Bytes of messages that wait for all clients together. */
+  maxTotalQueuedBytes: 128 * 1024 * 1024,
+  /** Bytes in the socket of one client that does not read; what comes then waits in its queue. */
+  maxUnsentBytes: 512 * 1024,
+  /** Filters of one session. */
+  maxSubscriptions: 100,
+  /** Filters in one SUBSCRIBE or UNSUBSCRIBE. */
+  maxFiltersPerPacket: 100,
+  /** Sessions without a connection that one account may have; of more the one that ends first goes. */
+  maxAwaySessions: 1_000,
+  /** Such sessions of all accounts. */
+  maxTotalAwaySessions: 10_000,
+  /** How long a session waits for its client, whatever that asked for. */
+  maxSessionExpiryS: 24 * 3600,
+  /** Topic aliases of one client. */
+  maxTopicAliases: 64,
+  /** Streams under a filter with wildcards whose retained messages are looked for when it is subscribed to. */
+  maxRetainedStreams: 100,
+  /** Retained messages looked for at once by one account; others wait. */
+  maxRetainedLookups: 8,
+  /** How long a retained message is looked for. */
+  retainedTimeoutMs: 5_000,
+} as const
+
+export type MqttLimits = { readonly [L in keyof typeof mqttLimits]: number }

@@ -1,0 +1,126 @@
+import { createServer as createHttpServer, type IncomingMessage, type Server as HttpServer } from 'node:http'
+import { createServer as createHttpsServer } from 'node:https'
+import { createServer, type AddressInfo, type Server, type Socket } from 'node:net'
+import { createServer as createTlsServer, TLSSocket } from 'node:tls'
+import type { Duplex } from 'node:stream'
+import { createWebSocketStream, WebSocketServer } from 'ws'
+import type { TlsFiles } from '../../cli/tls-files.ts'
+import type { Peer } from './connection.ts'
+import type { MqttLimits } from './limits.ts'
+
+export interface ListenOptions {
+  readonly host: string
+  /** Plain TCP; undefined: not. */
+  readonly port: number | undefined
+  /** TLS; undefined: not. */
+  readonly tlsPort: number | undefined
+  /** WebSocket, with TLS where there are files; undefined: not. */
+  readonly websocketPort: number | undefined
+  readonly tls: TlsFiles | undefined
+}
+
+/** The ports it listens on. */
+export interface ListeningPorts {
+  readonly port: number | undefined
+  readonly tlsPort: number | undefined
+  readonly websocketPort: number | undefined
+}
+
+/** The sub-protocols of MQTT over WebSocket (MQTT 5, section 6). */
+const subprotocols = ['mqtt', 'mqttv3.1']
+
+/** Where MQTT clients connect: TCP, TLS and WebSocket. */
+export class Listeners {
+  readonly #options: ListenOptions
+  readonly #accept: (stream: Duplex, peer: Peer) => void
+  readonly #servers: Server[] = []
+  readonly #sockets = new Set<Socket>()
+  readonly #webSockets: WebSocketServer
+
+  constructor(options: ListenOptions, limits: MqttLimits, accept: (stream: Duplex, peer: Peer) => void) {
+    this.#options = options
+    this.#accept = accept
+    this.#webSockets = new WebSocketServer({
+      noServer: true,
+      perMessageDeflate: false,
+      maxPayload: limits.maxPacketBytes,
+      handleProtocols: (offered) => subprotocols.find((name) => offered.has(name)) ?? false,
+    })
+  }
+
+  async start(): Promise<ListeningPorts> {
+    const { host, port, tlsPort, websocketPort, tls } = this.#options
+    // Which certificates are good the keys file says; holding the key of one is what TLS shows.
+    const secure = { ...tls, requestCert: true, rejectUnauthorized: false }
+    const take = (socket: Socket) => this.#take(socket)
+    return {
+      port: port === undefined ? undefined : await this.#listen(createServer(take), host, port),
+      tlsPort:
+        tlsPort === undefined ? undefined : await this.#listen(createTlsServer(secure, take), host, tlsPort),
+      websocketPort:
+        websocketPort === undefined
+          ? undefined
+          : await this.#listen(
+              this.#upgrading(tls === undefined ? createHttpServer() : createHttpsServer(secure)),
+              host,
+              websocketPort,
+            ),
+    }
+  }
+
+  async stop(): Promise<void> {
+    const closed = this.#servers
+      .splice(0)
+      .map((server) => new Promise((resolve) => void server.close(resolve)))
+    this.#webSockets.close()
+    // Its clients are told by now; those that do not read it are not waited for.
+    for (const socket of this.#sockets) socket.destroySoon()
+    await Promise.all(closed)
+  }
+
+  async #listen(server: Server, host: string, port: number): Promise<number> {
+    server.on('connection', (socket: Socket) => {
+      this.#sockets.add(socket)
+      socket.on('close', () => this.#sockets.delete(socket))
+    })
+    // A handshake that fails is its client's affair.
+    server.on('tlsClientError', () => {})
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', reject)
+      server.listen(port, host, () => {
+        server.removeListener('error', reject)
+        resolve()
+      })
+    })
+    this.#servers.push(server)
+    return (server.address() as AddressInfo).port
+  }
+
+  #take(socket: Socket): void {
+    socket.setNoDelay(true)
+    this.#accept(socket, peerOf(socket))
+  }
+
+  #upgrading(server: HttpServer): HttpServer {
+    server.on('request', (_, response) => response.writeHead(426, { upgrade: 'websocket' }).end())
+    server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
+      const offered = (request.headers['sec-websocket-protocol'] ?? '').split(',').map((name) => name.trim())
+      if (!subprotocols.some((name) => offered.includes(name))) {
+        socket.end('HTTP/1.1 400 Bad Request\r\nconnection: close\r\n\r\n')
+        return
+      }
+      this.#webSockets.handleUpgrade(request, socket, head, (webSocket) => {
+        socket.setNoDelay(true)
+        this.#accept(createWebSocketStream(webSocket), peerOf(socket))
+      })
+    })
+    return server
+  }
+}
+
+function peerOf(socket: Socket): Peer {
+  const { remoteAddress: address = '' } = socket
+  const certificateFingerprint =
+    socket instanceof TLSSocket ? socket.getPeerX509Certificate()?.fingerprint256 : undefined
+  return { address, certificateFingerprint }
+}

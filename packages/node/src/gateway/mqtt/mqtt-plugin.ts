@@ -1,0 +1,107 @@
+import { systemClock } from '@runnel/protocol/system'
+import { z } from 'zod'
+import { readTls } from '../../cli/tls-files.ts'
+import { file, host, port } from '../../config/fields.ts'
+import { nodeError } from '../../errors.ts'
+import { requireGatewayAccess } from '../gateway-plugin.ts'
+import type { Plugin, PluginDefinition } from '../../plugins/plugin.ts'
+import { metricsOf, newCounters, noGauges } from './counters.ts'
+import { MqttGateway } from './gateway.ts'
+import { mqttLimits } from './limits.ts'
+import { Listeners, type ListeningPorts } from './listeners.ts'
+
+const schema = z
+  .strictObject({
+    enabled: z
+      .boolean()
+      .default(false)
+      .describe('Whether MQTT clients can publish and subscribe here; needs gateway.keysFile.'),
+    host: host('The MQTT server'),
+    port: port('The MQTT server', 1883),
+    plain: z.boolean().default(true).describe('Whether it answers on that port, which is without TLS.'),
+    tlsPort: port('The MQTT server with TLS', 8883),
+    certFile: file().optional().describe('TLS certificate, PEM; with it the MQTT server answers on tlsPort.'),
+    keyFile: file().optional().describe('Private key of the TLS certificate, PEM.'),
+    websocketPort: z
+      .int()
+      .min(0)
+      .max(65_535)
+      .optional()
+      .describe('MQTT over WebSocket, with TLS where there is a certificate; 0 takes a free port.'),
+    acknowledge: z
+      .enum(['auto', 'sent'])
+      .default('auto')
+      .describe(
+        'When messages of QoS 1 are acknowledged: auto, once a storage node has them where the stream has one; else, and with sent, once they are handed to the neighbours.',
+      ),
+    maxConnections: z
+      .int()
+      .min(1)
+      .max(100_000)
+      .default(10_000)
+      .describe('Most connections of MQTT clients at once.'),
+    maxConnectionsPerAddress: z
+      .int()
+      .min(1)
+      .max(100_000)
+      .default(1_000)
+      .describe('Most of them from one address.'),
+  })
+  .prefault({})
+
+type MqttConfig = z.output<typeof schema>
+
+export interface MqttPlugin extends Plugin {
+  /** Where it listens; undefined before the start. */
+  readonly ports: ListeningPorts | undefined
+}
+
+/** Serves MQTT 3.1.1 and 5: topics are streams. */
+export const mqttPlugin = {
+  name: 'mqtt',
+  schema,
+  create: createMqttPlugin,
+} as const satisfies PluginDefinition<MqttConfig, MqttPlugin>
+
+function createMqttPlugin(config: MqttConfig): MqttPlugin {
+  const { host, plain, certFile, keyFile, websocketPort, maxConnections, maxConnectionsPerAddress } = config
+  if ((certFile === undefined) !== (keyFile === undefined))
+    throw nodeError('CONFIG_INVALID', 'mqtt.certFile and mqtt.keyFile go together')
+  const tls = certFile !== undefined && keyFile !== undefined ? readTls(certFile, keyFile) : undefined
+  const settings = {
+    maxConnections,
+    maxConnectionsPerAddress,
+    waitsForStorage: config.acknowledge === 'auto',
+  }
+  let running: { readonly gateway: MqttGateway; readonly listeners: Listeners } | undefined
+  let ports: ListeningPorts | undefined
+  return {
+    start: async (context) => {
+      const { logger } = context
+      const access = requireGatewayAccess(context)
+      const gateway = new MqttGateway(settings, mqttLimits, { access, clock: systemClock, logger })
+      const listeners = new Listeners(
+        {
+          ...{ host, websocketPort, tls },
+          port: plain ? config.port : undefined,
+          tlsPort: tls && config.tlsPort,
+        },
+        mqttLimits,
+        (stream, peer) => gateway.accept(stream, peer),
+      )
+      running = { gateway, listeners }
+      gateway.start()
+      ports = await listeners.start()
+      logger.info({ host, ...ports }, 'MQTT clients can connect')
+    },
+    stop: async () => {
+      running?.gateway.stop()
+      await running?.listeners.stop()
+    },
+    status: () => running && { ports, ...running.gateway.gauges, ...running.gateway.counters },
+    metrics: () => metricsOf(running?.gateway.counters ?? newCounters(), running?.gateway.gauges ?? noGauges),
+    get ports() {
+      return ports
+    },
+  }
+}
