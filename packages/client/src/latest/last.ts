@@ -40,7 +40,16 @@ export interface LastOptions<T = unknown> extends Decoding<T> {
 }
 
 const lastOptions: OptionNames<LastOptions> = {
-  ...{ key: true, partition: true, from: true, timeoutMs: true, signal: true, raw: true, asBytes: true, schema: true },
+  ...{
+    key: true,
+    partition: true,
+    from: true,
+    timeoutMs: true,
+    signal: true,
+    raw: true,
+    asBytes: true,
+    schema: true,
+  },
 }
 
 /** Which partitions, and how messages are decoded. */
