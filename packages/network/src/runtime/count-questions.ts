@@ -96,7 +96,10 @@ export class CountQuestions {
       trackers.send(way, { type: 'askCount', requestId, streamPartId })
       return
     }
-    question.error = networkError('COUNT_UNAVAILABLE', `the tracker ${way.trackerId} is of an earlier version`)
+    question.error = networkError(
+      'COUNT_UNAVAILABLE',
+      `the tracker ${way.trackerId} is of an earlier version`,
+    )
     waiters.check()
   }
 }
