@@ -148,6 +148,15 @@ describe('a light client', () => {
     expect(await seen).toMatchObject([{ type: 'joined', nodeId: member.nodeId, data: { name: 'kitchen' } }])
   })
 
+  it('is not told how many are in a stream, nor counted', async () => {
+    const [host, member] = await Promise.all([clients.create({ guests }), clients.create()])
+    const client = await light([host])
+    for (const each of [member, client]) await each.subscribe(id('open'))
+    await member.network.waitForNeighbours(toStreamPartId(toStreamId(id('open')), 0))
+    await expect(client.count(id('open'))).rejects.toMatchObject({ code: 'COUNT_UNAVAILABLE' })
+    expect(await member.count(id('open'))).toMatchObject({ readers: 2, feeders: 0 })
+  })
+
   it('reads and publishes what is encrypted, whose keys come through its hosts as well', async () => {
     const hosts = await Promise.all(
       [1, 2].map(() => clients.create({ guests, privateKey: hostKey.privateKey })),

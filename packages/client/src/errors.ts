@@ -288,6 +288,10 @@ export const clientErrors = {
     summary: 'No permission to subscribe',
     remedy: 'Ask someone with the grant permission on the stream to grant it.',
   },
+  STREAM_NOT_JOINED: {
+    summary: 'This client is in no partition of the stream',
+    remedy: 'Subscribe or publish to the stream first: trackers tell only who is in it how many are.',
+  },
   PARTITION_OUT_OF_RANGE: {
     summary: 'The stream has no such partition',
     remedy: 'Partitions count from 0 and end below the partition count of the stream.',

@@ -53,6 +53,7 @@ import { resend, type ResendOptions } from './resend/resend.ts'
 import type { HistorySelection } from './resend/selection.ts'
 import { Slots } from './resend/slots.ts'
 import { StorageWaiter, type MessagePlace, type WaitForStorageOptions } from './resend/wait-for-storage.ts'
+import type { CountOptions, StreamCount } from './presence/count.ts'
 import type { BatchRelay, BatchRelayModules, RelayedBatch } from './relay/batch-relay.ts'
 import type { Presence, PresenceOptions } from './presence/presence.ts'
 import type { FailedReply, Reply } from './request/pending-request.ts'
@@ -642,6 +643,16 @@ export class RunnelClient implements AsyncDisposable {
   async presence(streamId: string, options: PresenceOptions = {}): Promise<Presence> {
     this.#requireMember()
     return (await this.#loadSides()).presences.open(this.streamId(streamId), options)
+  }
+
+  /**
+   * How many nodes are in a stream, as its trackers know: without names, and whether or not they want to be seen. Of the partitions that
+   * this client is in, because it subscribes or publishes there. Throws STREAM_NOT_JOINED, ABORTED, and of `networkErrors`
+   * COUNT_UNAVAILABLE in a light client and where a tracker does not count, TRACKER_LOST and NOT_JOINED.
+   */
+  async count(streamId: string, options: CountOptions = {}): Promise<StreamCount> {
+    this.#requireMember()
+    return (await this.#loadSides()).count(this.streamId(streamId), options)
   }
 
   /**

@@ -2,6 +2,7 @@ import type { JoinOptions, NetworkNode } from '@runnel/network'
 import {
   keyPartition,
   lastValuesIn,
+  parseStreamPartId,
   permissionScope,
   toStreamPartId,
   type NodeId,
@@ -87,6 +88,15 @@ export class StreamParts {
       this.#usesOfStream.delete(stream.id)
       this.#modules.registry.release(stream.id)
     })
+  }
+
+  /** The partitions of a stream that the node is in, in order, without that of keys. */
+  partitionsOf(streamId: StreamId): readonly number[] {
+    const joined = Array.from(this.#parts.keys(), parseStreamPartId)
+    return joined
+      .filter((part) => part.streamId === streamId && part.partition !== keyPartition)
+      .map(({ partition }) => partition)
+      .sort((a, b) => a - b)
   }
 
   /** To be told of every change the node reports. */

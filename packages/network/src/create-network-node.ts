@@ -1,5 +1,6 @@
 import {
   boundsProblem,
+  countsCapability,
   guestsCapability,
   isSignedByKey,
   latestCapability,
@@ -134,7 +135,7 @@ export function createNetworkNode(options: NetworkNodeOptions, modules: NetworkN
       const { connectionLimits } = options
       const connection: ConnectionModules = {
         ...{ identity, crypto, credentialCrypto, clock, random, onError },
-        capabilities: [reportsCapability, latestCapability, ...guests].map((name) => ({
+        capabilities: [reportsCapability, latestCapability, countsCapability, ...guests].map((name) => ({
           name,
           required: false,
         })),

@@ -10,6 +10,11 @@ export const networkErrors = {
     summary: 'A fault ended the work of the stream part, which begins anew',
     remedy: 'Publish again; the log says what the fault was: report it.',
   },
+  COUNT_UNAVAILABLE: {
+    summary: 'How many nodes are in a stream part is not known here',
+    remedy:
+      'A light client has no tracker to ask: use a full one. A tracker of an earlier version does not say: have its operator upgrade it.',
+  },
   NODE_NOT_RUNNING: {
     summary: 'The node does not run',
     remedy: 'Start it first; once stopped it cannot be started again.',

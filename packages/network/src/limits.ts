@@ -10,6 +10,8 @@ export const networkLimits = {
   maxLatestPerS: 100,
   /** A neighbour that does not answer on the newest message of a key is asked again after this long. */
   latestRetryMs: 250,
+  /** A tracker that does not say how many are in a stream part is asked again, or the one that serves it then, after this long. */
+  countRetryMs: 2_000,
   /** Missing ranges remembered in one stream part; above it, the publisher with the most loses its oldest (counter `dedup.rangesDropped`). */
   maxMissingRanges: 10_000,
   /** A range that was given up is still accepted for this long. */

@@ -1,5 +1,6 @@
 import {
   buildBatch,
+  countsCapability,
   createIdentity,
   decodePacket,
   encodePacket,
@@ -7,6 +8,7 @@ import {
   seededRandom,
   toStreamId,
   toStreamPartId,
+  type AskCount,
   type Clock,
   type Contact,
   type Extension,
@@ -84,6 +86,7 @@ export class ScriptedTracker {
   readonly #contacts = new Map<NodeId, Contact>()
   readonly #members = new Map<StreamPartId, NodeId[]>()
   readonly #told = new Map<string, { counter: number; neighbours: string }>()
+  onAskCount: (from: NodeId, packet: AskCount) => void = () => {}
   /** Off, for tests that give the instructions themselves. */
   instructing = true
 
@@ -114,6 +117,7 @@ export class ScriptedTracker {
     else if (packet.type === 'leave') this.#remove(packet.streamPartId, from)
     else if (packet.type === 'storing') this.storing[packet.storing ? 'add' : 'delete'](from)
     else if (packet.type === 'findStorage') this.#tellStorage(from, packet)
+    else if (packet.type === 'askCount') this.onAskCount(from, packet)
     else if (packet.type === 'status') {
       this.statuses.push({ from, status: packet })
       const members = this.#members.get(packet.streamPartId) ?? []
@@ -213,7 +217,8 @@ export class Swarm {
   wire(name: string, role: 'node' | 'tracker' = 'node'): Transport {
     const identity = identityOf(name)
     const random = seededRandom(`${this.seed} ${name}`)
-    return this.network.transport({ role }, { clock: this.clock, random, crypto, identity })
+    const capabilities = role === 'tracker' ? [{ name: countsCapability, required: false }] : []
+    return this.network.transport({ role }, { clock: this.clock, random, crypto, identity, capabilities })
   }
 
   /** What the machine of a node tells it. */

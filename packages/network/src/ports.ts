@@ -242,6 +242,14 @@ export interface WaitForNeighboursOptions {
   readonly signal?: AbortSignal | undefined
 }
 
+/** How many nodes are in a stream part, as its tracker knows: this one among them, and guests of hosts not. */
+export interface NodeCount {
+  /** Nodes in the overlay, which read or could. */
+  readonly readers: number
+  /** Nodes that publish and may not read. */
+  readonly feeders: number
+}
+
 /** The embeddable node. */
 export interface NetworkNode {
   readonly nodeId: NodeId
@@ -307,6 +315,11 @@ export interface NetworkNode {
   offerStorage(streamPartId: StreamPartId, storing: boolean): void
   /** Asks the responsible tracker who stores a stream part, which need not be joined. Rejects with TRACKER_LOST or ABORTED. */
   findStorage(streamPartId: StreamPartId, signal?: AbortSignal): Promise<readonly WantedNeighbour[]>
+  /**
+   * Asks the tracker how many nodes are in a joined stream part. Rejects with NOT_JOINED, COUNT_UNAVAILABLE in a light node and where the
+   * tracker does not count, TRACKER_LOST, NODE_NOT_RUNNING, and the signal's reason.
+   */
+  countNodes(streamPartId: StreamPartId, signal?: AbortSignal): Promise<NodeCount>
   /** The attached neighbours in a stream part; none where it is not joined. */
   neighboursOf(streamPartId: StreamPartId): readonly NodeId[]
   /**

@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import type { FastifyServerFactory } from 'fastify'
 import {
+  countsCapability,
   guardedClock,
   nodeIdFromBytes,
   reportsCapability,
@@ -130,7 +131,7 @@ export function createTracker(options: TrackerOptions, modules: TrackerModules):
   const wire: ConnectionModules = {
     ...modules,
     clock,
-    capabilities: [{ name: reportsCapability, required: false }],
+    capabilities: [reportsCapability, countsCapability].map((name) => ({ name, required: false })),
     onError: (error) => runtime.connectionFault(error),
   }
   const circuits = options.cluster && {

@@ -74,6 +74,14 @@ export const trackerErrors = {
     summary: 'The node asks for storage nodes more often than the tracker answers',
     remedy: 'Try again later.',
   },
+  COUNT_NOT_JOINED: {
+    summary: 'Only a node in a stream part is told how many are in it',
+    remedy: 'Send a status of the stream part first.',
+  },
+  COUNT_RATE: {
+    summary: 'The node asks how many are in stream parts more often than the tracker answers',
+    remedy: 'Try again later.',
+  },
   TRACKER_FAULT: {
     summary: 'The tracker had a fault',
     remedy: 'Nothing: the node connects again. The log of the tracker says what it was: report it.',

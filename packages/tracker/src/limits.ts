@@ -95,6 +95,13 @@ export interface TrackerLimits {
   readonly storageQuestionsPerSecond: number
   /** And the burst: enough for every partition of two streams. */
   readonly storageQuestionBurst: number
+  /**
+   * Questions for how many nodes are in a stream part that one node gets answered a second, on average; further ones are refused
+   * (`countQuestionsRefused`).
+   */
+  readonly countQuestionsPerSecond: number
+  /** And the burst: enough for every partition of two streams. */
+  readonly countQuestionBurst: number
   /** How long signals may pass between a storage node and a node that was told of it, in milliseconds; asking again renews it. */
   readonly storagePermitMs: number
   /** Such pairs at once; the oldest are forgotten first (`storagePermitsDropped`). */
@@ -165,6 +172,8 @@ export const defaultTrackerLimits: TrackerLimits = {
   maxSignalPermits: 100_000,
   storageQuestionsPerSecond: 10,
   storageQuestionBurst: 200,
+  countQuestionsPerSecond: 10,
+  countQuestionBurst: 200,
   storagePermitMs: 60_000,
   maxStoragePermits: 100_000,
   resendAfterMs: 5_000,

@@ -1,6 +1,7 @@
 import type { StreamId, StreamMessage } from '@runnel/protocol'
 import { checkOptions } from '../options.ts'
 import { requirePermission } from '../permission.ts'
+import { countStream, type CountModules, type CountOptions, type StreamCount } from '../presence/count.ts'
 import { Presences, type PresencesModules } from '../presence/presences.ts'
 import { Readers, type ReadersModules } from '../reader/readers.ts'
 import { Requester, type RequesterModules } from '../request/requester.ts'
@@ -15,6 +16,7 @@ import {
 import { SideParts, type SidePartModules } from './side-part.ts'
 
 export type SideServicesModules = SidePartModules &
+  CountModules &
   Omit<PresencesModules, 'sides'> &
   Omit<RequesterModules, 'sides' | 'responds'> &
   Omit<ResponderModules, 'sides'> &
@@ -45,6 +47,11 @@ export class SideServices {
     checkOptions('respond', options, respondOptions)
     const stream = await requirePermission('subscribe', streamId, this.#modules)
     return this.#responder.respond(stream, handler, options)
+  }
+
+  /** How many nodes are in a stream. */
+  count(streamId: StreamId, options: CountOptions): Promise<StreamCount> {
+    return countStream(streamId, options, this.#modules)
   }
 
   /** A message came. */

@@ -76,7 +76,8 @@ export const counterHelp = {
   'tracker.failed': 'Connections to a tracker that could not be opened',
   'tracker.lost': 'Open connections to a tracker that ended',
   'tracker.refused': 'Error replies of trackers',
-  'tracker.unexpected': 'Instructions of a tracker that is not the one of their stream part',
+  'tracker.unexpected':
+    'Instructions of a tracker that is not the one of their stream part, and answers to what it was not asked',
   'tracker.silent': 'Joins that a connected tracker did not answer in time',
   'guests.refused': 'Attaches of guests refused: no room, no permission, or a node that serves none',
   'guests.dismissed': 'Guests that had to go because others needed the room, or because they took too much',

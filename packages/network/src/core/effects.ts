@@ -1,6 +1,7 @@
 import type {
   Contact,
   ControlPacket,
+  Count,
   Delegation,
   IceServer,
   Latest,
@@ -85,6 +86,8 @@ export type NodeEffect =
   | { readonly type: 'introduce'; readonly way: Way }
   | { readonly type: 'takeSignal'; readonly way: Way; readonly signal: Signal }
   | { readonly type: 'setIceServers'; readonly way: Way; readonly servers: readonly IceServer[] }
+  /** A tracker says how many nodes are in a stream part. */
+  | { readonly type: 'count'; readonly trackerId: NodeId; readonly packet: Count }
   /** The answer to `findStorage`. */
   | {
       readonly type: 'storageFound'

@@ -123,6 +123,11 @@ export class NodeCore {
     return this.#links.wayFor(streamPartId)?.trackerId
   }
 
+  /** The way to the connected tracker that has taken this node into a stream part. */
+  memberWay(streamPartId: StreamPartId): Way | undefined {
+    return this.#links.wayOfMember(streamPartId)
+  }
+
   /**
    * The tracker that relays signals for a peer: the one that instructed the edge to it; for an answer, the one the offer
    * came through.
@@ -236,6 +241,9 @@ export class NodeCore {
       case 'storageNodes':
         if (!this.#storage.answered(way.trackerId, packet))
           this.#drop('tracker.unexpected', `storage nodes of ${packet.streamPartId}`)
+        break
+      case 'count':
+        this.#push({ type: 'count', trackerId: way.trackerId, packet })
         break
       case 'signal':
         this.#found(packet.peerId, way.trackerId)

@@ -18,6 +18,7 @@ import type { ArchiveRequests } from './archive-requests.ts'
 import type { Faults } from './faults.ts'
 import type { LatestQuestions } from './latest-questions.ts'
 import type { Listeners } from './listeners.ts'
+import type { CountQuestions } from './count-questions.ts'
 import type { StorageSearch } from './storage-search.ts'
 import type { TrackerConnections } from './tracker-connections.ts'
 import type { Waiters } from './waiters.ts'
@@ -30,6 +31,7 @@ export interface EffectRunnerModules {
   readonly waiters: Waiters
   readonly archive: ArchiveRequests
   readonly storage: StorageSearch
+  readonly counts: CountQuestions
   readonly latest: LatestQuestions
   readonly tracer: Tracer | undefined
   readonly faults: Faults
@@ -120,6 +122,8 @@ export class EffectRunner {
       case 'setIceServers':
         for (const transport of transports) transport.setIceServers?.(effect.servers)
         return
+      case 'count':
+        return this.#modules.counts.answered(effect.trackerId, effect.packet)
       case 'storageFound':
         return this.#modules.storage.found(effect.requestId, effect.nodes)
       case 'awaitTurnEnd':

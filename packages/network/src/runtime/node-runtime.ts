@@ -25,12 +25,14 @@ import type {
   HostView,
   JoinOptions,
   NetworkNode,
+  NodeCount,
   NodeDelegations,
   NodeEvents,
   WaitForNeighboursOptions,
 } from '../ports.ts'
 import { Tracer } from '../trace/tracer.ts'
 import { ArchiveRequests } from './archive-requests.ts'
+import { CountQuestions } from './count-questions.ts'
 import { createCore } from './create-core.ts'
 import { createLinkEvents } from './create-link-events.ts'
 import { createTrackerConnections } from './create-tracker-connections.ts'
@@ -61,6 +63,7 @@ export class NodeRuntime implements NetworkNode {
   readonly #direct: DirectLinks
   readonly #storage: StorageSearch
   readonly #latest: LatestQuestions
+  readonly #counts: CountQuestions
   readonly #archive: ArchiveRequests
   readonly #tracer: Tracer | undefined
   readonly #runner: EffectRunner
@@ -132,6 +135,15 @@ export class NodeRuntime implements NetworkNode {
       clock,
       unexpected: (peerId) => listeners.drop('latest.unexpected', peerId),
     })
+    this.#counts = new CountQuestions(
+      { countRetryMs: limits.countRetryMs, timeoutMs: dialTimeoutMs },
+      {
+        ...{ clock, waiters, trackers },
+        wayTo: (streamPartId) => this.#core.memberWay(streamPartId),
+        assertJoined: (streamPartId) => this.#assertJoined(streamPartId),
+        unexpected: (trackerId) => listeners.drop('tracker.unexpected', `a count of ${trackerId}`),
+      },
+    )
     const incoming = new IncomingPackets({
       tracer,
       dispatch,
@@ -164,7 +176,7 @@ export class NodeRuntime implements NetworkNode {
         dispatch,
         dialTimeoutMs,
       },
-      ...{ archive: this.#archive, storage: this.#storage, latest: this.#latest },
+      ...{ archive: this.#archive, storage: this.#storage, latest: this.#latest, counts: this.#counts },
       publisherPolicy: modules.publisherPolicy,
       readerPolicy: modules.readerPolicy,
       contact: () => this.contact,
@@ -306,6 +318,11 @@ export class NodeRuntime implements NetworkNode {
     return this.#storage.find(streamPartId, signal)
   }
 
+  countNodes(streamPartId: StreamPartId, signal?: AbortSignal): Promise<NodeCount> {
+    if (this.#modules.light?.hosts === undefined) return this.#counts.ask(streamPartId, signal)
+    return Promise.reject(networkError('COUNT_UNAVAILABLE', 'this node is a light one'))
+  }
+
   neighboursOf(streamPartId: StreamPartId): readonly NodeId[] {
     return this.#core.streamParts.get(streamPartId)?.attached ?? []
   }
@@ -385,6 +402,7 @@ export class NodeRuntime implements NetworkNode {
     // Rounded, so that ages of stream parts can be sent to peers as they are.
     const time = { nowMs: Math.floor(clock.monotonicMs()), wallMs: clock.now() }
     for (const effect of this.#core.handle(event, time)) this.#runner.run(effect)
+    if (event.type === 'trackerPacket') this.#counts.look()
     if (event.type !== 'data' || this.#core.dueMs < this.#alarm.dueMs) this.#setAlarm()
   }
 
@@ -413,6 +431,11 @@ export class NodeRuntime implements NetworkNode {
     if (trackerId !== undefined && this.#trackers.sendTo(trackerId, signal)) return true
     this.#listeners.drop('signal.refused', `${signal.kind} for ${signal.peerId}`)
     return false
+  }
+
+  #assertJoined(streamPartId: StreamPartId): void {
+    this.#assertRunning()
+    if (this.#core.streamParts.get(streamPartId) === undefined) throw networkError('NOT_JOINED', streamPartId)
   }
 
   #assertRunning(): void {

@@ -104,6 +104,11 @@ export class TrackerConnections {
     return connection.send(encodePacket(isFull && takesFull ? { ...packet, type: 'fullStatus' } : packet))
   }
 
+  /** Whether this node and the tracker both have a capability; false when there is no connection. */
+  hasCapability(way: Way, name: string): boolean {
+    return this.#connections.get(way.key)?.connection.capabilities.has(name) === true
+  }
+
   /** Says how this node is reached, and once on a connection what it is. */
   introduce(way: Way, contact: Contact): void {
     const open = this.#connections.get(way.key)

@@ -2,6 +2,7 @@ import type { BodyCodec } from './codecs/body-codec.ts'
 import { askCards, cards, keepCard } from './codecs/cards.ts'
 import { about, nodeInfo } from './codecs/contact.ts'
 import { askDelegation, credential, delegation } from './codecs/delegations.ts'
+import { askCount, count } from './codecs/count.ts'
 import { fetch, fetched, heads } from './codecs/gaps.ts'
 import { askLatest, askTable, latest } from './codecs/latest.ts'
 import { close, fragment, hello, ping, pong, proof } from './codecs/link.ts'
@@ -85,6 +86,8 @@ export const packetTable = {
   redirect: { number: 0x2a, scope: 'fromTracker', since, codec: redirect },
   about: { number: 0x2b, scope: 'toTracker', since: '1.1', codec: about },
   fullStatus: { number: 0x2c, scope: 'toTracker', since: '1.1', codec: fullStatus },
+  askCount: { number: 0x2d, scope: 'toTracker', since: '1.1', codec: askCount },
+  count: { number: 0x2e, scope: 'fromTracker', since: '1.1', codec: count },
   resend: { number: 0x30, scope: 'toStorage', since, codec: resend },
   resendStart: { number: 0x31, scope: 'fromStorage', since, codec: resendStart },
   resendData: { number: 0x32, scope: 'fromStorage', since, codec: resendData },

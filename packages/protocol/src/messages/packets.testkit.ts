@@ -193,6 +193,8 @@ export const arbitraryPacket: fc.Arbitrary<Packet> = fc.oneof(
   fc.record({ type: is('clockTell'), token: u32, atUs: counter }),
   fc.record({ type: is('storing'), streamPartId, storing: flag }),
   fc.record({ type: is('findStorage'), requestId: u32, streamPartId }),
+  fc.record({ type: is('askCount'), requestId: u32, streamPartId }),
+  fc.record({ type: is('count'), requestId: u32, readers: u32, feeders: u32 }),
   fc.record({ type: is('redirect'), streamPartId, leaderId: arbitraryNodeId }),
   fc.record({
     type: is('storageNodes'),

@@ -30,6 +30,9 @@ export const actsForCapability = 'acts-for'
 /** The capability of nodes and trackers that know `about` and `fullStatus`. */
 export const reportsCapability = 'reports'
 
+/** The capability of trackers that answer `askCount`, and of nodes that ask. */
+export const countsCapability = 'counts'
+
 /** The capability of nodes that know `askLatest` and `latest`; of storage nodes also of `askTable`. */
 export const latestCapability = 'latest'
 
@@ -406,6 +409,24 @@ export interface StorageNodes {
   readonly requestId: number
   readonly streamPartId: StreamPartId
   readonly nodes: readonly WantedNeighbour[]
+}
+
+/** Node → tracker: how many nodes are in this stream part, in which I am? */
+export interface AskCount {
+  readonly type: 'askCount'
+  /** Chosen by the asker, comes back in the answer. Unsigned 32 bits. */
+  readonly requestId: number
+  readonly streamPartId: StreamPartId
+}
+
+/** Tracker → node: so many, the asker among them. Guests of hosts are not known to trackers. */
+export interface Count {
+  readonly type: 'count'
+  readonly requestId: number
+  /** Nodes in the overlay. */
+  readonly readers: number
+  /** Nodes that only publish. */
+  readonly feeders: number
 }
 
 /** Which stored messages of a stream part. Both ends of a range belong to it. */

@@ -485,6 +485,12 @@ function trackerPackets(crypto: Crypto): SamplePacket[] {
     },
     { name: 'storing', packet: { type: 'storing', streamPartId, storing: true } },
     { name: 'storing no longer', packet: { type: 'storing', streamPartId, storing: false } },
+    { name: 'ask for the count', packet: { type: 'askCount', requestId: 9, streamPartId } },
+    { name: 'count', packet: { type: 'count', requestId: 9, readers: 1_234, feeders: 2 } },
+    {
+      name: 'count, none and as many as there can be',
+      packet: { type: 'count', requestId: 0xffffffff, readers: 0, feeders: 0xffffffff },
+    },
     { name: 'find storage', packet: { type: 'findStorage', requestId: 9, streamPartId } },
     {
       name: 'storage nodes, none',

@@ -36,6 +36,8 @@ export const counterHelp = {
   storageOffersRefused: 'Offers to store a stream part from a node that is not in it',
   storageQuestions: 'Questions for storage nodes answered',
   storageQuestionsRefused: 'Questions for storage nodes above the limit',
+  countQuestions: 'Questions for how many nodes are in a stream part answered',
+  countQuestionsRefused: 'Such questions above the limit, or from a node that is not in the stream part',
   storagePermitsDropped:
     'Pairs of a storage node and who asked for it forgotten early because there were too many',
   streamLookupsFailed: 'Streams that could not be looked up in the registry',

@@ -37,6 +37,7 @@ export class NodeRecord {
   readonly signals: TokenBucket
   readonly errors: TokenBucket
   readonly storageQuestions: TokenBucket
+  readonly countQuestions: TokenBucket
 
   constructor(nodeId: NodeId, limits: TrackerLimits, nowMs: number) {
     this.nodeId = nodeId
@@ -45,6 +46,10 @@ export class NodeRecord {
     this.errors = new TokenBucket({ perSecond: limits.errorsPerSecond, burst: limits.errorBurst }, nowMs)
     this.storageQuestions = new TokenBucket(
       { perSecond: limits.storageQuestionsPerSecond, burst: limits.storageQuestionBurst },
+      nowMs,
+    )
+    this.countQuestions = new TokenBucket(
+      { perSecond: limits.countQuestionsPerSecond, burst: limits.countQuestionBurst },
       nowMs,
     )
   }

@@ -1,5 +1,6 @@
 import {
   sameContact,
+  type AskCount,
   type FindStorage,
   type Leave,
   type NodeInfo,
@@ -36,6 +37,7 @@ export class Packets {
     if (isPaid !== true && !this.pays(node, packet)) return
     if (packet.type === 'signal') this.#state.signalling.relay(node, packet, this.#state.nowMs)
     else if (packet.type === 'findStorage') this.#findStorage(node, packet)
+    else if (packet.type === 'askCount') this.#askCount(node, packet)
     else if (packet.type === 'nodeInfo') this.#nodeInfo(node, packet)
     else if (packet.type === 'status') this.status(node, packet)
     else if (packet.type === 'storing') this.#storing(node, packet)
@@ -53,6 +55,10 @@ export class Packets {
       if (node.storageQuestions.take(this.#state.nowMs)) return true
       this.#state.counters.count('storageQuestionsRefused')
       this.#state.outbox.error(node, 'STORAGE_RATE', packet.streamPartId)
+    } else if (packet.type === 'askCount') {
+      if (node.countQuestions.take(this.#state.nowMs)) return true
+      this.#state.counters.count('countQuestionsRefused')
+      this.#state.outbox.error(node, 'COUNT_RATE', packet.streamPartId)
     } else {
       if (node.statuses.take(this.#state.nowMs)) return true
       this.#state.outbox.refuseFlood(node)
@@ -150,6 +156,18 @@ export class Packets {
     )
     const packet = { type: 'storageNodes', requestId, streamPartId, nodes } as const
     this.#state.outbox.send(asker.nodeId, packet)
+  }
+
+  /** Only who is in it is told: others would learn from outside who uses a stream, and when. */
+  #askCount(asker: NodeRecord, { requestId, streamPartId }: AskCount): void {
+    const part = this.#state.parts.get(streamPartId)
+    if (part === undefined || !asker.parts.has(part)) {
+      this.#state.counters.count('countQuestionsRefused')
+      return this.#state.outbox.error(asker, 'COUNT_NOT_JOINED', streamPartId)
+    }
+    this.#state.counters.count('countQuestions')
+    const { size: readers, feeds } = part
+    this.#state.outbox.send(asker.nodeId, { type: 'count', requestId, readers, feeders: feeds.size })
   }
 
   /** Works as if all its nodes reported at once. */

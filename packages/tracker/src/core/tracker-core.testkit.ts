@@ -1,6 +1,7 @@
 import {
   seededRandom,
   toNodeId,
+  type AskCount,
   type Contact,
   type FindStorage,
   type NodeId,
@@ -51,6 +52,10 @@ export function storing(streamPartId: StreamPartId, yes = true): Storing {
 
 export function findStorage(streamPartId = partA, requestId = 1): FindStorage {
   return { type: 'findStorage', requestId, streamPartId }
+}
+
+export function askCount(streamPartId = partA, requestId = 1): AskCount {
+  return { type: 'askCount', requestId, streamPartId }
 }
 
 /** A core with a clock of its own, to tell stories with. */

@@ -73,6 +73,7 @@ function show(effect: TrackerEffect): string {
       .join(' ')}]`
   if (packet.type === 'redirect') return `< ${to} redirect to ${nameOf(packet.leaderId)}`
   if (packet.type === 'storageNodes') return `< ${to} storage nodes ${names(packet.nodes)}`
+  if (packet.type === 'count') return `< ${to} count ${packet.readers} and ${packet.feeders}`
   return `< ${to} instruction ${packet.counter} ${names(packet.neighbours)}`
 }
 

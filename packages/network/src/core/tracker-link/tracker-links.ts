@@ -80,6 +80,12 @@ export class TrackerLinks {
     return undefined
   }
 
+  /** The way to the tracker that serves a joined stream part, once a tracker has taken this node into it. */
+  wayOfMember(streamPartId: StreamPartId): Way | undefined {
+    const part = this.#parts.get(streamPartId)
+    return part?.joined && part.instructed && part.home?.isOpen ? part.home.way : undefined
+  }
+
   /** Keeps a tracker of the stream part connected until as many calls of `unvisit`. */
   visit(streamPartId: StreamPartId, nowMs: number): void {
     const part = this.#partOf(streamPartId)

@@ -4,7 +4,7 @@ import type { NodeToTracker } from '../../core/tracker-events.ts'
 /** A packet of a node about a stream part. */
 export type PartPacket = Extract<NodeToTracker, { readonly streamPartId: StreamPartId }>
 
-/** Only the last packet of each kind counts, so there are at most four for a node and stream part. */
+/** Only the last packet of each kind counts, so there are at most five for a node and stream part. */
 type Key = `${NodeId} ${PartPacket['type']} ${StreamPartId}`
 
 interface HeldPacket {
