@@ -43,7 +43,11 @@ export function metricsOf(counters: Counters, gauges: Gauges): readonly PluginMe
     gauge('connections', 'Connections of clients.', gauges.connections),
     gauge('sessions', 'Sessions, with a connection or without.', gauges.sessions),
     gauge('away_sessions', 'Sessions that wait for their clients.', gauges.awaySessions),
-    gauge('queued_bytes', 'Bytes of messages that wait for clients.', counters.queuedBytes),
+    gauge(
+      'queued_bytes',
+      'Bytes of messages that wait for clients, or for their acknowledgements.',
+      counters.queuedBytes,
+    ),
     counter('accepted', 'Connections whose client was let in.', counters.accepted),
     counter('refused_connections', 'Connections beyond a limit.', counters.refusedConnections),
     counter(

@@ -123,7 +123,7 @@ export class MqttGateway {
       this.#connections.size >= maxConnections ||
       ofAddress >= maxConnectionsPerAddress
     ) {
-      this.counters.refusedConnections++
+      this.refused()
       stream.on('error', () => {})
       stream.destroy()
       return
@@ -136,6 +136,11 @@ export class MqttGateway {
       gateway: this,
     })
     this.#connections.set(connection, () => {})
+  }
+
+  /** A connection that there is no room for. */
+  refused(): void {
+    this.counters.refusedConnections++
   }
 
   authenticate(connection: Connection, connect: IConnectPacket): void {
