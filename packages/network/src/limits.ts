@@ -125,7 +125,7 @@ export const networkLimits = {
   maxGuests: 256,
   /** Stream parts that a host joins for guests alone, shared out by their networks in the same way (`guests.refused`). */
   maxGuestParts: 64,
-  /** Attaches of guests that wait for the registry, or for the host to join the stream part (`guests.refused`). */
+  /** Attaches of guests that wait for the registry, or for the host to join the stream part, shared out in the same way (`guests.refused`). */
   maxWaitingGuests: 64,
   /** A guest waits this long for the host to join a stream part (`guests.refused`). */
   guestJoinMs: 5_000,

@@ -18,6 +18,10 @@ export const gatewayLimits = {
   maxFailingNetworks: 10_000,
   /** Readers of all keys at once: event streams, histories, and subscriptions over WebSocket. */
   maxReaders: 10_000,
+  /** Connections to the HTTP server at once, whatever was said on them; further ones are closed (counted with what is refused). */
+  maxHttpConnections: 12_000,
+  /** How long a body may take to come, but for lines of NDJSON, which may take as long as they want while some come. */
+  bodyMs: 60_000,
   /** Messages that wait for one reader; one that is slower is ended, and can resume (counter `slow_readers`). */
   maxQueuedMessages: 10_000,
   /** Bytes that wait for one reader. */
@@ -38,6 +42,8 @@ export const gatewayLimits = {
   storedTimeoutMs: 30_000,
   /** Answers remembered for idempotency keys; the oldest is forgotten first. */
   maxIdempotentAnswers: 10_000,
+  /** Of one key of the gateway; the oldest of its own is forgotten first. */
+  maxIdempotentAnswersOfKey: 1_000,
   /** How long they are. */
   idempotentMs: 10 * 60_000,
   /** Longest idempotency key. */
@@ -50,6 +56,8 @@ export const gatewayLimits = {
   maxFrameBytes: 1_536 * 1024,
   /** Subscriptions of one WebSocket. */
   maxSubscriptions: 100,
+  /** Bytes that a client of a WebSocket may leave unread until its pings are not answered. */
+  maxUnreadBytes: 1024 * 1024,
   /** Requests of one WebSocket under way at once. */
   maxRequestsUnderWay: 1_000,
 } as const

@@ -123,6 +123,20 @@ describe('a host', () => {
     expect(script.run(guestAttach(9, part(3)))).toContain('detach 9 full')
   })
 
+  it('lets attaches wait by networks: of one that has more than another, the newest makes room', () => {
+    const script = host({ maxWaitingGuests: 2 })
+    script.networkOf = (peerId) => (peerId === idOf(11) ? 'other' : 'one')
+    script.run(opened(9), opened(11))
+    for (const n of [1, 2]) script.run(guestAttach(9, part(n)))
+    const lines = script.run(guestAttach(11, part(3)))
+    expect(lines).toContain('detach 9 full')
+    expect(lines).not.toContain('detach 11 full')
+    // A place that is given back is free again.
+    script.run(closed(9))
+    expect(script.run(guestAttach(11, part(4)))).not.toContain('detach 11 full')
+    expect(script.run(guestAttach(11, part(5)))).toContain('detach 11 full')
+  })
+
   it('has the guest go that takes the most when they take too much, and serves its neighbours all the same', () => {
     const script = host({ maxGuestBytesPerS: 100, guestWindowMs: 1_000 })
     script.networkOf = (peerId) => peerId

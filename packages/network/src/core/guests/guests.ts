@@ -60,6 +60,7 @@ export class Guests {
   readonly #empty = new Set<StreamPartId>()
   /** Attaches in stream parts that are not joined yet. */
   readonly #waiting = new Map<string, Waiting>()
+  readonly #waitingPlaces: Shares<string>
   /** Guests that took too much, to be dismissed when the event is handled. */
   readonly #leaving = new Set<NodeId>()
   #lookMs = Infinity
@@ -69,6 +70,7 @@ export class Guests {
     this.#modules = modules
     this.#places = new Shares({ max: this.#limits.maxGuests, evict: 'newest' })
     this.#joined = new Shares({ max: this.#limits.maxGuestParts, evict: 'newest' })
+    this.#waitingPlaces = new Shares({ max: this.#limits.maxWaitingGuests, evict: 'newest' })
     this.#traffic = new GuestTraffic(this.#limits)
   }
 
@@ -92,20 +94,20 @@ export class Guests {
 
   /** A guest left a stream part, or attaches no longer. */
   onDetach(peerId: NodeId, streamPartId: StreamPartId): void {
-    this.#waiting.delete(keyOf(peerId, streamPartId))
+    this.#forget(keyOf(peerId, streamPartId))
   }
 
   linkClosed(peerId: NodeId): void {
     this.#places.delete(peerId)
     this.#networks.delete(peerId)
-    for (const [key, waiting] of this.#waiting) if (waiting.peerId === peerId) this.#waiting.delete(key)
+    for (const [key, waiting] of this.#waiting) if (waiting.peerId === peerId) this.#forget(key)
   }
 
   /** The stream part is joined, for guests or not. */
   joined(streamPartId: StreamPartId, time: Time): void {
     for (const [key, { peerId, packet }] of [...this.#waiting]) {
       if (packet.streamPartId !== streamPartId) continue
-      this.#waiting.delete(key)
+      this.#forget(key)
       this.#modules.attach(peerId, packet, time)
     }
   }
@@ -135,7 +137,7 @@ export class Guests {
   tick(nowMs: number): void {
     for (const [key, { peerId, packet, untilMs }] of [...this.#waiting]) {
       if (untilMs > nowMs) continue
-      this.#waiting.delete(key)
+      this.#forget(key)
       this.#refuse(peerId, packet, 'not-joined')
     }
     if (this.#lookMs > nowMs) return
@@ -177,14 +179,30 @@ export class Guests {
       : memberCheck.publishes(scope, peerId, userId, time)
     const key = keyOf(peerId, streamPartId)
     if (permit !== 'unknown' && permit.untilMs <= time.nowMs) {
-      this.#waiting.delete(key)
+      this.#forget(key)
       return this.#refuse(peerId, packet, 'not-permitted')
     }
-    if (!this.#waiting.has(key) && this.#waiting.size >= this.#limits.maxWaitingGuests)
-      return this.#refuse(peerId, packet, 'full')
+    if (!this.#waiting.has(key) && !this.#hasRoomFor(key, peerId)) return this.#refuse(peerId, packet, 'full')
     const untilMs = this.#waiting.get(key)?.untilMs ?? time.nowMs + this.#limits.guestJoinMs
     this.#waiting.set(key, { peerId, packet, untilMs })
     if (permit !== 'unknown') this.#join(streamPartId, peerId, time.nowMs)
+  }
+
+  /** Makes room among those of the network that has most waiting; false where that is its own. */
+  #hasRoomFor(key: string, peerId: NodeId): boolean {
+    let hasRoom = true
+    for (const evicted of this.#waitingPlaces.add(key, this.#networks.get(peerId) ?? '')) {
+      const waiting = this.#waiting.get(evicted)
+      this.#waiting.delete(evicted)
+      if (waiting === undefined) hasRoom = false
+      else this.#refuse(waiting.peerId, waiting.packet, 'full')
+    }
+    return hasRoom
+  }
+
+  #forget(key: string): void {
+    this.#waiting.delete(key)
+    this.#waitingPlaces.delete(key)
   }
 
   #join(streamPartId: StreamPartId, peerId: NodeId, nowMs: number): void {
@@ -199,7 +217,7 @@ export class Guests {
     if (this.#joinedIds.has(streamPartId)) return this.#modules.effects.guestPart(streamPartId, true)
     for (const [key, waiting] of [...this.#waiting]) {
       if (waiting.packet.streamPartId !== streamPartId) continue
-      this.#waiting.delete(key)
+      this.#forget(key)
       this.#refuse(waiting.peerId, waiting.packet, 'full')
     }
   }

@@ -44,6 +44,7 @@ beforeAll(async () => {
     httpGateway: {
       ...{ enabled: true, port: 0, clientCertificates: true },
       ...{ certFile: at('server.crt'), keyFile: at('server.key') },
+      corsOrigins: ['*', 'https://app.example'],
     },
   })
   broker = await startBroker(config, { env: {}, directory })
@@ -67,6 +68,7 @@ it('a client certificate stands for a key, by its fingerprint', async () => {
   expect(await codeFor({})).toBe('GATEWAY_KEY_WRONG')
 })
 
-it('a page cannot use the certificate that a browser shows for it', async () => {
+it('a page cannot use the certificate that a browser shows for it, unless its origin is named', async () => {
+  expect(await codeFor(known, { origin: 'https://app.example' })).toBe('STREAM_NOT_FOUND')
   expect(await codeFor(known, { origin: 'https://page.example' })).toBe('GATEWAY_KEY_WRONG')
 })

@@ -24,6 +24,6 @@ export function addCors(server: FastifyInstance, origins: readonly string[]): vo
   })
 }
 
-export function isAllowedOrigin(origin: string, origins: readonly string[]): boolean {
+function isAllowedOrigin(origin: string, origins: readonly string[]): boolean {
   return origins.includes('*') || origins.includes(origin)
 }

@@ -1,5 +1,4 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { Caller } from '../callers.ts'
 import { requireSubscribing, streamOf } from '../callers.ts'
 import { messageFields } from '../../cli/message-fields.ts'
 import { nodeError } from '../../errors.ts'
@@ -38,6 +37,11 @@ export function addEventRoutes(server: FastifyInstance, requests: GatewayRequest
       caller.release()
     }
     reply.raw.once('close', close)
+    // It went away while its client was opened.
+    if (reply.raw.destroyed) {
+      reply.hijack()
+      return close()
+    }
     try {
       const options = { streamId, partitions: partitionsOf(query.partition), cursor, resend }
       const sink = sinkOf(writer, gateway, ended)
@@ -48,16 +52,15 @@ export function addEventRoutes(server: FastifyInstance, requests: GatewayRequest
       caller.release()
       throw error
     }
-    open(reply, writer, caller, reader.cursor)
+    open(reply, writer, reader.cursor)
   })
 }
 
-function open(reply: FastifyReply, writer: EventWriter, caller: Caller, cursor: string | undefined): void {
+function open(reply: FastifyReply, writer: EventWriter, cursor: string | undefined): void {
   const headers = Object.entries(reply.getHeaders()).map(([name, value]) => [name, String(value)] as const)
   reply.hijack()
-  // It may be gone already; then it is closed.
-  if (reply.raw.destroyed) caller.release()
-  else writer.open(Object.fromEntries(headers), cursor)
+  // It may be gone already; then all is closed.
+  if (!reply.raw.destroyed) writer.open(Object.fromEntries(headers), cursor)
 }
 
 function sinkOf(

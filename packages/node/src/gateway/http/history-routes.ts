@@ -79,6 +79,11 @@ export function addHistoryRoutes(server: FastifyInstance, requests: GatewayReque
       cancelIdle()
       caller.release()
     })
+    // It went away while its client was opened.
+    if (reply.raw.destroyed) {
+      reply.hijack()
+      return caller.release()
+    }
     const messages = read(caller, gone.signal)
     // What is wrong with the request is known with the first message: an answer that has begun has no status left.
     const first = await messages.next()

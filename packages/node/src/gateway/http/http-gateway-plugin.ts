@@ -31,7 +31,9 @@ const schema = z
       .array(z.string().min(1))
       .max(64)
       .default([])
-      .describe('Origins whose pages may use it, such as https://app.example; * for all.'),
+      .describe(
+        'Origins whose pages may use it, such as https://app.example; * for all, who then need keys and not certificates.',
+      ),
     webSocket: z.boolean().default(false).describe('Whether it also serves WebSockets, at /v1/ws.'),
   })
   .prefault({})

@@ -3,6 +3,7 @@ import fastify, { type FastifyInstance } from 'fastify'
 import type { TlsFiles } from '../../cli/tls-files.ts'
 import { nodeError } from '../../errors.ts'
 import type { Gateway } from '../gateway.ts'
+import { gatewayLimits } from '../limits.ts'
 import { addCors } from './cors.ts'
 import { addEventRoutes } from './event-routes.ts'
 import { addHistoryRoutes } from './history-routes.ts'
@@ -39,6 +40,9 @@ export function buildHttpGateway(options: HttpGatewayOptions, gateway: Gateway):
           https: { ...tls, requestCert: clientCertificates, rejectUnauthorized: false },
         })
   const requests = new GatewayRequests(gateway, corsOrigins)
+  server.server.maxConnections = gatewayLimits.maxHttpConnections
+  server.server.on('drop', () => gateway.counts.refuse('GATEWAY_TOO_MANY_CONNECTIONS'))
+  server.addHook('onRequest', async (request) => requests.watchBody(request))
   addCors(server, corsOrigins)
   server.addHook('onRequest', async (request, reply) => {
     if (!reply.sent && request.url !== '/openapi.json') requests.admit(request, reply)
@@ -52,6 +56,8 @@ export function buildHttpGateway(options: HttpGatewayOptions, gateway: Gateway):
     const problem = refusalOf(error)
     gateway.counts.refuse(problem.code)
     if (error instanceof RateError) reply.header('retry-after', Math.ceil(error.waitMs / 1000))
+    // What else comes from somebody without a key is not read.
+    if (problem.code === 'GATEWAY_KEY_WRONG') reply.header('connection', 'close')
     // A wrong key that comes too often has its status already.
     const status = reply.statusCode === 429 ? 429 : problem.status
     return reply

@@ -1,4 +1,3 @@
-import type { Readable } from 'node:stream'
 import { clientError } from '@runnel/client'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { nodeError } from '../../errors.ts'
@@ -15,7 +14,7 @@ type StreamRequest = FastifyRequest<{ Params: { streamId: string } }>
 
 /** Adds POST /v1/streams/:streamId/messages and DELETE /v1/streams/:streamId/last to a server. */
 export function addPublishRoutes(server: FastifyInstance, requests: GatewayRequests, gateway: Gateway): void {
-  const { publisher, idempotency } = gateway
+  const { callers, publisher, idempotency } = gateway
 
   server.post('/v1/streams/:streamId/messages', async (request: StreamRequest, reply) => {
     const account = requests.accountOf(request)
@@ -25,21 +24,19 @@ export function addPublishRoutes(server: FastifyInstance, requests: GatewayReque
     const headers = messageHeadersOf(request)
     const kind = kindOfMediaType(request.headers['content-type'])
     const key = idempotencyKeyOf(request)
+    if (kind === 'ndjson') {
+      if (key ?? wait)
+        throw clientError('INVALID_ARGUMENT', 'many messages go with neither an Idempotency-Key nor wait')
+      const ended = new AbortController()
+      const end = () => ended.abort(nodeError('GATEWAY_KEY_ENDED', account.name))
+      const { client, release } = await callers.stay(account, end)
+      const target = { account, client, streamId, options: { ...options, headers }, signal: ended.signal }
+      const result = await publishBulk(requests.pieces(request), target, gateway).finally(release)
+      if (result.problem !== undefined) reply.code(result.problem.status).header('connection', 'close')
+      return result
+    }
     const { client, release } = await requests.enter(account)
     try {
-      if (kind === 'ndjson') {
-        if (key ?? wait)
-          throw clientError('INVALID_ARGUMENT', 'many messages go with neither an Idempotency-Key nor wait')
-        // A body that is not read to its end must not take the answer with it.
-        const lines = (request.body as Readable).iterator({ destroyOnReturn: false })
-        const result = await publishBulk(
-          lines,
-          { account, client, streamId, options: { ...options, headers } },
-          gateway,
-        )
-        if (result.problem !== undefined) reply.code(result.problem.status).header('connection', 'close')
-        return result
-      }
       const body = (request.body as Buffer | null) ?? Buffer.alloc(0)
       const publish = async (): Promise<PublishAnswer> => {
         const content = contentOf(body, kind)

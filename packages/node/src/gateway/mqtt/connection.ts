@@ -26,6 +26,8 @@ export interface ConnectionModules {
     unsubscribe(session: Session, filter: string): boolean
     /** Milliseconds until a message of so many bytes may be published; 0 where it may now. */
     takeRate(session: Session, bytes: number): number
+    /** A client is read no further until it has read its answers. */
+    slowed(): void
     /** Of the client, or of the gateway itself. */
     failed(connection: Connection, error: unknown): void
     received(packets: number, bytes: number): void
@@ -60,13 +62,15 @@ export class Connection implements ConversationEffects {
   #isReading = false
   #isSlowed = false
   #isCorked = false
+  /** Answers since one was written with all before it. */
+  #answers = 0
 
   constructor(stream: Duplex, peer: Peer, limits: MqttLimits, modules: ConnectionModules) {
     this.peer = peer
     this.#limits = limits
     this.#modules = modules
     this.#stream = stream
-    this.#frames = new Frames(limits.maxPacketBytes)
+    this.#frames = new Frames(limits.maxPacketBytes, limits.maxConnectBytes)
     const { sessions, clock } = modules
     const time = () => ({ nowMs: clock.monotonicMs(), wallMs: clock.now() })
     this.conversation = new Conversation(limits, { sessions, effects: this, time })
@@ -100,7 +104,9 @@ export class Connection implements ConversationEffects {
       this.#stream.cork()
       this.#modules.clock.endOfTurn(() => this.#uncork())
     }
-    this.#stream.write(bytes)
+    const isLast = packet.cmd !== 'publish' && ++this.#answers === this.#limits.maxUnwrittenAnswers
+    if (isLast) this.#stream.write(bytes, () => this.#wrote())
+    else this.#stream.write(bytes)
     this.#modules.gateway.sent(bytes.length)
     return true
   }
@@ -128,7 +134,10 @@ export class Connection implements ConversationEffects {
     requests: readonly SubscriptionRequest[],
     done: (reasons: readonly number[], text: string | undefined) => void,
   ): void {
-    this.#modules.gateway.subscribe(session, requests, done)
+    this.#modules.gateway.subscribe(session, requests, (reasons, text) => {
+      done(reasons, text)
+      this.resume()
+    })
   }
 
   unsubscribe(session: Session, filter: string): boolean {
@@ -138,6 +147,11 @@ export class Connection implements ConversationEffects {
   /** Goes on with packets that waited. */
   resume(): void {
     if (this.#waiting.length > 0 && !this.#isReading) this.#read()
+  }
+
+  #wrote(): void {
+    this.#answers = 0
+    this.resume()
   }
 
   #take(data: Buffer): void {
@@ -167,6 +181,10 @@ export class Connection implements ConversationEffects {
 
   #mustWait(frame: Buffer | undefined): boolean {
     if (this.conversation.isBusy || this.#isSlowed) return true
+    if (this.#answers >= this.#limits.maxUnwrittenAnswers) {
+      this.#modules.gateway.slowed()
+      return true
+    }
     const isPublish = frame !== undefined && (frame[0] ?? 0) >> 4 === publishType
     if (!isPublish || this.session === undefined) return false
     const waitMs = this.#modules.gateway.takeRate(this.session, frame.length)

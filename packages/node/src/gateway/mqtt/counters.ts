@@ -19,6 +19,7 @@ export const newCounters = () => ({
   droppedQos0: 0,
   droppedQos1: 0,
   expired: 0,
+  skippedRetained: 0,
 })
 
 export type Counters = ReturnType<typeof newCounters>
@@ -42,7 +43,11 @@ export function metricsOf(counters: Counters, gauges: Gauges): readonly PluginMe
     gauge('connections', 'Connections of clients.', gauges.connections),
     gauge('sessions', 'Sessions, with a connection or without.', gauges.sessions),
     gauge('away_sessions', 'Sessions that wait for their clients.', gauges.awaySessions),
-    gauge('queued_bytes', 'Bytes of messages that wait for clients.', counters.queuedBytes),
+    gauge(
+      'queued_bytes',
+      'Bytes of messages that wait for clients, or for their acknowledgements.',
+      counters.queuedBytes,
+    ),
     counter('accepted', 'Connections whose client was let in.', counters.accepted),
     counter('refused_connections', 'Connections beyond a limit.', counters.refusedConnections),
     counter(
@@ -65,11 +70,16 @@ export function metricsOf(counters: Counters, gauges: Gauges): readonly PluginMe
     counter('delivered', 'Messages for clients, before what is dropped.', counters.delivered),
     counter(
       'slowed',
-      'Times a client was read no further for a while, for its rate or what was under way.',
+      'Times a client was read no further for a while, for its rate, what was under way, or answers it did not read.',
       counters.slowed,
     ),
     counter('dropped_qos0', 'Messages of QoS 0 dropped because too many waited.', counters.droppedQos0),
     counter('dropped_qos1', 'Messages of QoS 1 dropped because too many waited.', counters.droppedQos1),
     counter('expired', 'Messages dropped because they had expired.', counters.expired),
+    counter(
+      'skipped_retained',
+      'Retained messages not looked for because too many of the account waited.',
+      counters.skippedRetained,
+    ),
   ]
 }

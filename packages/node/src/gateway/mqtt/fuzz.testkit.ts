@@ -196,6 +196,7 @@ function newServer() {
             unsubscribe: () => false,
             takeRate: () => 0,
             failed: (_from, error) => (failure = error),
+            slowed: () => {},
             received: () => {},
             sent: () => {},
             closed: () => {},

@@ -82,6 +82,7 @@ export class MqttGateway {
       clock: modules.clock,
       maySee: (subscription, streamId) => this.#maySee(subscription, streamId),
       failed: (err) => modules.logger.debug({ err }, 'a retained message was not found'),
+      skipped: (count) => (this.counters.skippedRetained += count),
     })
   }
 
@@ -122,7 +123,7 @@ export class MqttGateway {
       this.#connections.size >= maxConnections ||
       ofAddress >= maxConnectionsPerAddress
     ) {
-      this.counters.refusedConnections++
+      this.refused()
       stream.on('error', () => {})
       stream.destroy()
       return
@@ -137,14 +138,20 @@ export class MqttGateway {
     this.#connections.set(connection, () => {})
   }
 
+  /** A connection that there is no room for. */
+  refused(): void {
+    this.counters.refusedConnections++
+  }
+
   authenticate(connection: Connection, connect: IConnectPacket): void {
     const { access, clock } = this.#modules
     const { address, certificateFingerprint } = connection.peer
     const { password } = connect
-    const account =
+    const find = () =>
       (password && access.accountOf({ key: password.toString() })) ??
       (certificateFingerprint === undefined ? undefined : access.accountOf({ certificateFingerprint }))
-    if (account !== undefined) return void this.#admit(connection, account)
+    const account = find()
+    if (account !== undefined) return void this.#admit(connection, account, () => find() === account)
     this.counters.refusedCredentials++
     const refuse = () =>
       connection.conversation.refuse(
@@ -233,8 +240,12 @@ export class MqttGateway {
       identity.publishing >= maxPublishingOfIdentity ||
       identity.publishingBytes >= maxPublishingBytesOfIdentity
     const waitMs = isCrowded ? crowdedMs : account.takeRate(bytes)
-    if (waitMs > 0) this.counters.slowed++
+    if (waitMs > 0) this.slowed()
     return waitMs
+  }
+
+  slowed(): void {
+    this.counters.slowed++
   }
 
   failed(connection: Connection, error: unknown): void {
@@ -268,7 +279,7 @@ export class MqttGateway {
     else this.#byAddress.set(address, left)
   }
 
-  async #admit(connection: Connection, account: GatewayAccount): Promise<void> {
+  async #admit(connection: Connection, account: GatewayAccount, isInForce: () => boolean): Promise<void> {
     const { conversation } = connection
     const countOut = account.connect()
     if (countOut === undefined) {
@@ -280,6 +291,8 @@ export class MqttGateway {
     try {
       const { client, release } = await account.acquire()
       const { name, userId: own } = account
+      // The key may have been taken away meanwhile.
+      if (!isInForce()) conversation.refuse(new MqttProblem(Reason.notAuthorized, 'the key was taken away'))
       const session = conversation.admit({ account: name, own, assignedClientId: randomUUID() })
       if (session === undefined || !this.#connections.has(connection)) {
         release()
@@ -341,7 +354,7 @@ export class MqttGateway {
       filter.group === undefined &&
       (options.retainHandling === 0 || (options.retainHandling === 1 && before === undefined))
     return () => {
-      if (wantsRetained) void this.#retained.begin(identity.client, subscription)
+      if (wantsRetained) this.#retained.begin(identity.client, subscription)
     }
   }
 

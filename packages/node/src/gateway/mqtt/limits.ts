@@ -2,6 +2,8 @@
 export const mqttLimits = {
   /** One packet of a client; longer ones end its connection. The content of a message may have 1 MiB. */
   maxPacketBytes: 1024 * 1024 + 16 * 1024,
+  /** The first packet, CONNECT, which comes before anybody knows whose it is. Its will has up to 64 KiB. */
+  maxConnectBytes: 128 * 1024,
   /** A topic, a filter, or a response topic, UTF-8. */
   maxTopicBytes: 512,
   /** A client id, UTF-8. */
@@ -20,10 +22,14 @@ export const mqttLimits = {
   maxInflight: 256,
   /** Messages that wait for one client, connected or not. The oldest of QoS 0 make room first, then the oldest of QoS 1. */
   maxQueuedMessages: 10_000,
-  /** Bytes of messages that wait for one client. */
+  /** Bytes of messages that wait for one client, and of those that it has not acknowledged. */
   maxQueuedBytes: 4 * 1024 * 1024,
-  /** Bytes of messages that wait for all clients together. */
+  /** And of all clients together. A client that is there gets its next message all the same. */
   maxTotalQueuedBytes: 128 * 1024 * 1024,
+  /** Answers to one client that are not written yet, as it does not read them; it is read no further until they are. */
+  maxUnwrittenAnswers: 1_000,
+  /** SUBSCRIBE packets of one client under way; it is read no further until there are fewer. */
+  maxSubscribing: 16,
   /** Bytes in the socket of one client that does not read; what comes then waits in its queue. */
   maxUnsentBytes: 512 * 1024,
   /** Filters of one session. */
@@ -42,6 +48,8 @@ export const mqttLimits = {
   maxRetainedStreams: 100,
   /** Retained messages looked for at once by one account; others wait. */
   maxRetainedLookups: 8,
+  /** Retained messages of one account that wait to be looked for; further ones are not (counter `skipped_retained`). */
+  maxWaitingLookups: 2_000,
   /** How long a retained message is looked for. */
   retainedTimeoutMs: 5_000,
 } as const

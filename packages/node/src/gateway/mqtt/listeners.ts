@@ -5,6 +5,7 @@ import { createServer as createTlsServer, TLSSocket } from 'node:tls'
 import type { Duplex } from 'node:stream'
 import { createWebSocketStream, WebSocketServer } from 'ws'
 import type { TlsFiles } from '../../cli/tls-files.ts'
+import { answerPings } from '../answer-pings.ts'
 import type { Peer } from './connection.ts'
 import type { MqttLimits } from './limits.ts'
 
@@ -17,6 +18,15 @@ export interface ListenOptions {
   /** WebSocket, with TLS where there are files; undefined: not. */
   readonly websocketPort: number | undefined
   readonly tls: TlsFiles | undefined
+  /** Sockets of each of them, whatever was said on them yet. */
+  readonly maxConnections: number
+}
+
+/** What becomes of sockets. */
+export interface ListenersEvents {
+  readonly accept: (stream: Duplex, peer: Peer) => void
+  /** There were too many. */
+  readonly refused: () => void
 }
 
 /** The ports it listens on. */
@@ -32,17 +42,20 @@ const subprotocols = ['mqtt', 'mqttv3.1']
 /** Where MQTT clients connect: TCP, TLS and WebSocket. */
 export class Listeners {
   readonly #options: ListenOptions
-  readonly #accept: (stream: Duplex, peer: Peer) => void
+  readonly #limits: MqttLimits
+  readonly #events: ListenersEvents
   readonly #servers: Server[] = []
   readonly #sockets = new Set<Socket>()
   readonly #webSockets: WebSocketServer
 
-  constructor(options: ListenOptions, limits: MqttLimits, accept: (stream: Duplex, peer: Peer) => void) {
+  constructor(options: ListenOptions, limits: MqttLimits, events: ListenersEvents) {
     this.#options = options
-    this.#accept = accept
+    this.#limits = limits
+    this.#events = events
     this.#webSockets = new WebSocketServer({
       noServer: true,
       perMessageDeflate: false,
+      autoPong: false,
       maxPayload: limits.maxPacketBytes,
       handleProtocols: (offered) => subprotocols.find((name) => offered.has(name)) ?? false,
     })
@@ -51,7 +64,8 @@ export class Listeners {
   async start(): Promise<ListeningPorts> {
     const { host, port, tlsPort, websocketPort, tls } = this.#options
     // Which certificates are good the keys file says; holding the key of one is what TLS shows.
-    const secure = { ...tls, requestCert: true, rejectUnauthorized: false }
+    const handshakeTimeout = this.#limits.connectTimeoutMs
+    const secure = { ...tls, requestCert: true, rejectUnauthorized: false, handshakeTimeout }
     const take = (socket: Socket) => this.#take(socket)
     return {
       port: port === undefined ? undefined : await this.#listen(createServer(take), host, port),
@@ -79,6 +93,8 @@ export class Listeners {
   }
 
   async #listen(server: Server, host: string, port: number): Promise<number> {
+    server.maxConnections = this.#options.maxConnections
+    server.on('drop', () => this.#events.refused())
     server.on('connection', (socket: Socket) => {
       this.#sockets.add(socket)
       socket.on('close', () => this.#sockets.delete(socket))
@@ -98,20 +114,25 @@ export class Listeners {
 
   #take(socket: Socket): void {
     socket.setNoDelay(true)
-    this.#accept(socket, peerOf(socket))
+    this.#events.accept(socket, peerOf(socket))
   }
 
   #upgrading(server: HttpServer): HttpServer {
+    const { connectTimeoutMs, maxUnsentBytes } = this.#limits
+    Object.assign(server, { headersTimeout: connectTimeoutMs, requestTimeout: connectTimeoutMs })
     server.on('request', (_, response) => response.writeHead(426, { upgrade: 'websocket' }).end())
     server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
       const offered = (request.headers['sec-websocket-protocol'] ?? '').split(',').map((name) => name.trim())
       if (!subprotocols.some((name) => offered.includes(name))) {
+        // One that does not close its side is not waited for.
+        socket.once('finish', () => socket.destroy())
         socket.end('HTTP/1.1 400 Bad Request\r\nconnection: close\r\n\r\n')
         return
       }
       this.#webSockets.handleUpgrade(request, socket, head, (webSocket) => {
         socket.setNoDelay(true)
-        this.#accept(createWebSocketStream(webSocket), peerOf(socket))
+        answerPings(webSocket, maxUnsentBytes)
+        this.#events.accept(createWebSocketStream(webSocket), peerOf(socket))
       })
     })
     return server

@@ -82,12 +82,12 @@ function createMqttPlugin(config: MqttConfig): MqttPlugin {
       const gateway = new MqttGateway(settings, mqttLimits, { access, clock: systemClock, logger })
       const listeners = new Listeners(
         {
-          ...{ host, websocketPort, tls },
+          ...{ host, websocketPort, tls, maxConnections },
           port: plain ? config.port : undefined,
           tlsPort: tls && config.tlsPort,
         },
         mqttLimits,
-        (stream, peer) => gateway.accept(stream, peer),
+        { accept: (stream, peer) => gateway.accept(stream, peer), refused: () => gateway.refused() },
       )
       running = { gateway, listeners }
       gateway.start()

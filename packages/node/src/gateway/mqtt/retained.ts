@@ -7,22 +7,30 @@ import type { MqttLimits } from './limits.ts'
 
 interface Lookup {
   readonly client: RunnelClient
-  readonly streamId: string
+  /** Undefined: which streams there are is to be found first. */
+  readonly streamId: string | undefined
   readonly subscription: SessionSubscription
+}
+
+/** Those of one account. */
+interface Lookups {
+  readonly waiting: Lookup[]
+  readonly underWay: Set<Lookup>
 }
 
 export interface RetainedModules {
   readonly clock: Pick<Clock, 'now'>
   readonly maySee: (subscription: SessionSubscription, streamId: string) => boolean
   readonly failed: (error: unknown) => void
+  /** So many are not looked for: too many wait. */
+  readonly skipped: (count: number) => void
 }
 
-/** Finds what subscriptions begin with: the newest message with the key `retained` of each stream. */
+/** Finds what subscriptions begin with: the newest message with the key `retained` of each stream. Accounts do not wait for one another. */
 export class Retained {
   readonly #limits: MqttLimits
   readonly #modules: RetainedModules
-  readonly #waiting: Lookup[] = []
-  readonly #underWay = new Set<Lookup>()
+  readonly #accounts = new Map<string, Lookups>()
 
   constructor(limits: MqttLimits, modules: RetainedModules) {
     this.#limits = limits
@@ -30,26 +38,30 @@ export class Retained {
   }
 
   /** Of one stream, or of those under a prefix that there are. */
-  async begin(client: RunnelClient, subscription: SessionSubscription): Promise<void> {
-    const { filter } = subscription
-    try {
-      for (const streamId of await this.#streamsOf(client, subscription))
-        this.#waiting.push({ client, streamId, subscription })
-    } catch (error) {
-      this.#modules.failed(error)
-    }
-    if (filter.group === undefined) this.#go()
+  begin(client: RunnelClient, subscription: SessionSubscription): void {
+    const { target } = subscription.filter
+    this.#add(subscription, [{ client, subscription, streamId: target.endsWith('/#') ? undefined : target }])
   }
 
   /** A subscription has got a retained message of a stream: what is found is older. */
   overtaken(subscription: SessionSubscription, { streamId }: Delivery): void {
-    for (const lookup of this.#underWay)
-      if (lookup.subscription === subscription && lookup.streamId === streamId) this.#underWay.delete(lookup)
+    const underWay = this.#accounts.get(accountOf(subscription))?.underWay
+    for (const lookup of underWay ?? [])
+      if (lookup.subscription === subscription && lookup.streamId === streamId) underWay?.delete(lookup)
+  }
+
+  #add(subscription: SessionSubscription, lookups: readonly Lookup[]): void {
+    const account = accountOf(subscription)
+    const of = this.#accounts.get(account) ?? { waiting: [], underWay: new Set() }
+    this.#accounts.set(account, of)
+    const taken = lookups.slice(0, this.#limits.maxWaitingLookups - of.waiting.length)
+    if (taken.length < lookups.length) this.#modules.skipped(lookups.length - taken.length)
+    of.waiting.push(...taken)
+    this.#go(account, of)
   }
 
   async #streamsOf(client: RunnelClient, subscription: SessionSubscription): Promise<readonly string[]> {
     const { target, pattern } = subscription.filter
-    if (!target.endsWith('/#')) return [target]
     const prefix = target.slice(0, -1)
     const all = await client.listStreams({ owner: target.slice(0, 42), permission: 'subscribe' })
     const isMeant = (id: string) =>
@@ -62,19 +74,21 @@ export class Retained {
       .slice(0, this.#limits.maxRetainedStreams)
   }
 
-  #go(): void {
-    while (this.#underWay.size < this.#limits.maxRetainedLookups) {
-      const lookup = this.#waiting.shift()
-      if (lookup === undefined) return
-      this.#underWay.add(lookup)
-      void this.#find(lookup).finally(() => {
-        this.#underWay.delete(lookup)
-        this.#go()
+  #go(account: string, of: Lookups): void {
+    const { waiting, underWay } = of
+    while (underWay.size < this.#limits.maxRetainedLookups) {
+      const lookup = waiting.shift()
+      if (lookup === undefined) break
+      underWay.add(lookup)
+      void this.#find(lookup, underWay).finally(() => {
+        underWay.delete(lookup)
+        this.#go(account, of)
       })
     }
+    if (underWay.size === 0 && this.#accounts.get(account) === of) this.#accounts.delete(account)
   }
 
-  async #find(lookup: Lookup): Promise<void> {
+  async #find(lookup: Lookup, underWay: ReadonlySet<Lookup>): Promise<void> {
     const { client, streamId, subscription } = lookup
     const { session, filter } = subscription
     const isGone = () => session.subscriptions.get(subscription.name) !== subscription
@@ -82,8 +96,15 @@ export class Retained {
     const { partition } = filter
     const options = { key: retainedKey, partition, asBytes: true, timeoutMs: this.#limits.retainedTimeoutMs }
     try {
+      if (streamId === undefined) {
+        const found = await this.#streamsOf(client, subscription)
+        return this.#add(
+          subscription,
+          found.map((id) => ({ client, subscription, streamId: id })),
+        )
+      }
       const message = await client.last(streamId, options)
-      if (message === undefined || isGone() || !this.#underWay.has(lookup)) return
+      if (message === undefined || isGone() || !underWay.has(lookup)) return
       const delivery = toDelivery(message)
       const isExpired = delivery.expiresMs !== undefined && delivery.expiresMs <= this.#modules.clock.now()
       if (!isExpired) session.deliver(delivery, subscription, true)
@@ -92,4 +113,8 @@ export class Retained {
       if (!isRunnelError(error, 'CLIENT_CLOSED')) this.#modules.failed(error)
     }
   }
+}
+
+function accountOf({ session }: SessionSubscription): string {
+  return session.key.account
 }

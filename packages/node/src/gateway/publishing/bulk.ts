@@ -14,6 +14,8 @@ export interface BulkTarget {
   readonly client: RunnelClient
   readonly streamId: StreamId
   readonly options: Pick<PublishOptions, 'partition' | 'partitionKey' | 'key' | 'headers'>
+  /** Ends it, with a reason: nothing is published from then on. */
+  readonly signal: AbortSignal
 }
 
 export interface BulkResult {
@@ -32,7 +34,7 @@ export interface BulkResult {
  */
 export async function publishBulk(
   lines: AsyncIterable<Uint8Array>,
-  { account, client, streamId, options }: BulkTarget,
+  { account, client, streamId, options, signal }: BulkTarget,
   { publisher }: { readonly publisher: GatewayPublisher },
 ): Promise<BulkResult> {
   let [published, alone] = [0, 0]
@@ -46,7 +48,7 @@ export async function publishBulk(
     if (line.text?.trim() === '') continue
     try {
       const { content, bytes } = contentOfLine(line, account)
-      await takeRate(account, bytes)
+      await takeRate(account, bytes, signal)
       if (failure !== undefined) break
       const one = publisher.publish(client, { streamId, content, bytes, options }).then(
         (answer) => {
@@ -76,10 +78,12 @@ function contentOfLine({ number, text }: Line, { maxMessageBytes }: GatewayAccou
   return { content: parseJson(text), bytes: Buffer.byteLength(text) }
 }
 
-async function takeRate(account: GatewayAccount, bytes: number): Promise<void> {
+/** Throws the reason of the signal. */
+async function takeRate(account: GatewayAccount, bytes: number, signal: AbortSignal): Promise<void> {
   for (;;) {
+    signal.throwIfAborted()
     const waitMs = account.takeRate(bytes)
     if (waitMs === 0) return
-    await setTimeout(waitMs)
+    await setTimeout(waitMs, undefined, { signal }).catch(() => signal.throwIfAborted())
   }
 }

@@ -2,9 +2,9 @@ import { VirtualClock } from '@runnel/transport'
 import { describe, expect, it } from 'vitest'
 import { Idempotency } from './idempotency.ts'
 
-const limits = { maxIdempotentAnswers: 3, idempotentMs: 1_000 }
+const allLimits = { maxIdempotentAnswers: 3, maxIdempotentAnswersOfKey: 3, idempotentMs: 1_000 }
 
-function open() {
+function open(limits = allLimits) {
   const clock = new VirtualClock()
   const idempotency = new Idempotency<number>(limits, clock)
   let acts = 0
@@ -43,5 +43,15 @@ describe('an idempotency key', () => {
     expect(idempotency.size).toBe(3)
     expect(await once('n')).toBe(4)
     expect(await once('k')).toBe(5)
+  })
+
+  it('of one account takes no more than its share of what is remembered', async () => {
+    const { idempotency, once } = open({ ...allLimits, maxIdempotentAnswersOfKey: 2 })
+    await once('k', 'body', 'other')
+    for (const key of ['k', 'l', 'm', 'n']) await once(key)
+    expect(idempotency.size).toBe(3)
+    expect(await once('k', 'body', 'other')).toBe(1)
+    expect(await once('m')).toBe(4)
+    expect(await once('l')).toBe(6)
   })
 })

@@ -4,6 +4,7 @@ import { nodeError } from '../../errors.ts'
 import type { GatewayLimits } from '../limits.ts'
 
 interface Remembered<Answer> {
+  readonly account: string
   readonly digest: string
   readonly untilMs: number
   readonly answer: Promise<Answer>
@@ -11,12 +12,14 @@ interface Remembered<Answer> {
 
 /** Does what has an idempotency key once: who repeats it within ten minutes gets the same answer, also while the first is under way. */
 export class Idempotency<Answer> {
-  readonly #limits: Pick<GatewayLimits, 'maxIdempotentAnswers' | 'idempotentMs'>
+  readonly #limits: Pick<GatewayLimits, 'maxIdempotentAnswers' | 'maxIdempotentAnswersOfKey' | 'idempotentMs'>
   readonly #clock: Pick<Clock, 'monotonicMs'>
   readonly #remembered = new Map<string, Remembered<Answer>>()
+  /** Names in the order in which they came, by account. */
+  readonly #byAccount = new Map<string, Set<string>>()
 
   constructor(
-    limits: Pick<GatewayLimits, 'maxIdempotentAnswers' | 'idempotentMs'>,
+    limits: Pick<GatewayLimits, 'maxIdempotentAnswers' | 'maxIdempotentAnswersOfKey' | 'idempotentMs'>,
     clock: Pick<Clock, 'monotonicMs'>,
   ) {
     this.#limits = limits
@@ -35,7 +38,7 @@ export class Idempotency<Answer> {
     act: () => Promise<Answer>,
   ): Promise<Answer> {
     const nowMs = this.#clock.monotonicMs()
-    this.#forgetOld(nowMs)
+    this.#forgetExpired(nowMs)
     const name = `${account} ${key}`
     const digest = digestOf(what)
     const before = this.#remembered.get(name)
@@ -43,21 +46,41 @@ export class Idempotency<Answer> {
       if (before.digest !== digest) return Promise.reject(nodeError('GATEWAY_REUSED_KEY'))
       return before.answer
     }
+    this.#makeRoom(account)
     const answer = act()
-    const remembered = { digest, untilMs: nowMs + this.#limits.idempotentMs, answer }
+    const remembered = { account, digest, untilMs: nowMs + this.#limits.idempotentMs, answer }
     this.#remembered.set(name, remembered)
+    const own = this.#byAccount.get(account) ?? new Set()
+    this.#byAccount.set(account, own.add(name))
     answer.catch(() => {
-      if (this.#remembered.get(name) === remembered) this.#remembered.delete(name)
+      if (this.#remembered.get(name) === remembered) this.#forget(name)
     })
     return answer
   }
 
-  /** In the order in which they were made, and so of their ends. */
-  #forgetOld(nowMs: number): void {
+  /** They are in the order in which they were made, and so of their ends. */
+  #forgetExpired(nowMs: number): void {
     for (const [name, { untilMs }] of this.#remembered) {
-      if (untilMs > nowMs && this.#remembered.size < this.#limits.maxIdempotentAnswers) return
-      this.#remembered.delete(name)
+      if (untilMs > nowMs) return
+      this.#forget(name)
     }
+  }
+
+  /** An account with many makes room of its own, so that it does not take that of all. */
+  #makeRoom(account: string): void {
+    const { maxIdempotentAnswers, maxIdempotentAnswersOfKey } = this.#limits
+    const own = this.#byAccount.get(account) ?? new Set<string>()
+    const isFull = this.#remembered.size >= maxIdempotentAnswers
+    const [oldest] = own.size >= maxIdempotentAnswersOfKey ? own : isFull ? this.#remembered.keys() : []
+    if (oldest !== undefined) this.#forget(oldest)
+  }
+
+  #forget(name: string): void {
+    const account = this.#remembered.get(name)?.account ?? ''
+    this.#remembered.delete(name)
+    const own = this.#byAccount.get(account)
+    own?.delete(name)
+    if (own?.size === 0) this.#byAccount.delete(account)
   }
 }
 

@@ -55,7 +55,7 @@ export class GatewayConnection {
     try {
       frame = decodeFrame(data, isBinary, this.#protocol)
     } catch (error) {
-      this.#refuse(undefined, error)
+      void this.#refuse(undefined, error)
       this.#writer.close(4400)
       return
     }
@@ -184,11 +184,12 @@ export class GatewayConnection {
     return { frame: { fields, content: bytes }, bytes: bytes.length }
   }
 
-  #refuse(frame: Frame | undefined, error: unknown): void {
+  /** Resolves when there is room for the next answer: a client that does not read them is read no further. */
+  #refuse(frame: Frame | undefined, error: unknown): Promise<void> | undefined {
     const problem = problemOf(error)
     this.#gateway.counts.refuse(problem.code)
     const retryAfterMs = error instanceof RateError ? error.waitMs : undefined
-    void this.#writer.say({ op: 'error', id: frame && idOf(frame), ...problem, retryAfterMs })
+    return this.#writer.say({ op: 'error', id: frame && idOf(frame), ...problem, retryAfterMs })
   }
 }
 

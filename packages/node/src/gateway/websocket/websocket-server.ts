@@ -3,6 +3,7 @@ import type { Duplex } from 'node:stream'
 import { WebSocketServer, type WebSocket } from 'ws'
 import { nodeError } from '../../errors.ts'
 import type { Gateway } from '../gateway.ts'
+import { answerPings } from '../answer-pings.ts'
 import { credentialOf } from '../http/credentials.ts'
 import { problemOf } from '../http/problem.ts'
 import { gatewayLimits } from '../limits.ts'
@@ -21,6 +22,7 @@ export class GatewayWebSockets {
     maxPayload: gatewayLimits.maxFrameBytes,
     // Nothing that is said twice is worth the memory of each connection.
     perMessageDeflate: false,
+    autoPong: false,
     handleProtocols: (offered) => subprotocols.find((name) => offered.has(name)) ?? false,
   })
 
@@ -42,13 +44,22 @@ export class GatewayWebSockets {
       )
       if ('retryAfterMs' in found) throw nodeError('GATEWAY_KEY_WRONG')
       let opened: WebSocket | undefined
-      const caller = await callers.stay(found, () => opened?.close(4401, closeCodes[4401]))
+      let hasEnded = false
+      const caller = await callers.stay(found, () => {
+        hasEnded = true
+        opened?.close(4401, closeCodes[4401])
+      })
       if (socket.destroyed) return caller.release()
+      if (hasEnded) {
+        caller.release()
+        throw nodeError('GATEWAY_KEY_ENDED', found.name)
+      }
       socket.once('close', () => caller.release())
       this.#server.handleUpgrade(request, socket, head, (webSocket) => {
         opened = webSocket
         const protocol = (webSocket.protocol || subprotocols[0]) as Subprotocol
         new GatewayConnection(webSocket, protocol, { caller, gateway: this.#gateway }).start()
+        answerPings(webSocket, gatewayLimits.maxUnreadBytes)
         this.#watch(webSocket)
       })
     } catch (error) {
@@ -79,6 +90,8 @@ export class GatewayWebSockets {
     const problem = problemOf(error)
     this.#gateway.counts.refuse(problem.code)
     const body = JSON.stringify(problem)
+    // One that does not close its side is not waited for.
+    socket.once('finish', () => socket.destroy())
     socket.end(
       `HTTP/1.1 ${problem.status} Refused\r\ncontent-type: application/problem+json\r\n` +
         `content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,

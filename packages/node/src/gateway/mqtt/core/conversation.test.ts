@@ -24,7 +24,8 @@ class World {
   open() {
     const sent: Packet[] = []
     const publishing: Publishing[] = []
-    const seen = { ended: false, isWritable: true, maxBytes: 0 }
+    const subscribing: (() => void)[] = []
+    const seen = { ended: false, isWritable: true, isSlow: false, maxBytes: 0 }
     const conversation = new Conversation(mqttLimits, {
       sessions: this.sessions,
       time: () => ({ nowMs: this.nowMs, wallMs: this.nowMs }),
@@ -41,11 +42,15 @@ class World {
         end: () => (seen.ended = true),
         authenticate: () => {},
         publish: (...args) => publishing.push(args),
-        subscribe: (_session, requests, done) =>
-          done(
-            requests.map(() => Reason.notAuthorized),
-            'not for you',
-          ),
+        subscribe: (_session, requests, done) => {
+          const refuse = () =>
+            done(
+              requests.map(() => Reason.notAuthorized),
+              'not for you',
+            )
+          if (seen.isSlow) subscribing.push(refuse)
+          else refuse()
+        },
         unsubscribe: () => false,
       },
     })
@@ -72,7 +77,7 @@ class World {
       })
     const done = (at: number, result: number | MqttProblem = Reason.success) => publishing[at]?.[2](result)
     const taken = () => sent.splice(0)
-    return { conversation, seen, publishing, connect, publish, done, taken }
+    return { conversation, seen, publishing, subscribing, connect, publish, done, taken }
   }
 }
 
@@ -173,6 +178,19 @@ describe('a conversation', () => {
     expect(() => publish(1, 999)).toThrow(problem(Reason.receiveMaximum))
     for (let i = mqttLimits.receiveMaximum; i < mqttLimits.maxPublishing; i++) publish(0, 0)
     expect(conversation.isBusy).toBe(true)
+  })
+
+  it('is busy with as many SUBSCRIBE packets as may be under way', () => {
+    const { connect, conversation, seen, subscribing } = new World().open()
+    connect()
+    seen.isSlow = true
+    for (let messageId = 1; messageId <= mqttLimits.maxSubscribing; messageId++) {
+      expect(conversation.isBusy).toBe(false)
+      conversation.receive({ cmd: 'subscribe', messageId, subscriptions: [{ topic: 't', qos: 0 }] })
+    }
+    expect(conversation.isBusy).toBe(true)
+    subscribing[0]?.()
+    expect(conversation.isBusy).toBe(false)
   })
 
   it('says 0x80 to 3.1.1 where a subscription is refused', () => {

@@ -74,6 +74,7 @@ export class Conversation implements SessionLink {
   #version = 5
   #session: Session | undefined
   #publishing = 0
+  #subscribing = 0
   #unacknowledged = 0
   #isGraceful = false
   #heardMs: number
@@ -100,7 +101,10 @@ export class Conversation implements SessionLink {
 
   /** Whether its packets can wait: it is being admitted, or has more under way than it may. */
   get isBusy(): boolean {
-    return this.#state === 'admitting' || this.#publishing >= this.#limits.maxPublishing
+    const { maxPublishing, maxSubscribing } = this.#limits
+    return (
+      this.#state === 'admitting' || this.#publishing >= maxPublishing || this.#subscribing >= maxSubscribing
+    )
   }
 
   receive(packet: Packet): void {
@@ -300,7 +304,9 @@ export class Conversation implements SessionLink {
         options: { qos, noLocal: nl, retainAsPublished: rap, retainHandling: rh, subscriptionId },
       }
     })
+    this.#subscribing++
     this.#modules.effects.subscribe(session, requests, (reasons, text) => {
+      this.#subscribing--
       if (this.#version !== 5)
         return void this.#send({
           cmd: 'suback',

@@ -39,3 +39,10 @@ it('refuses a packet that is too long by its length, and a length that does not 
   const endless = Buffer.from([0x30, 0xff, 0xff, 0xff, 0xff, 0x01])
   expect(() => new Frames(100).push(endless)).toThrow(thrown(Reason.malformed))
 })
+
+it('has a bound of its own for the first packet', () => {
+  const thrown = expect.objectContaining({ reason: Reason.packetTooLarge }) as Error
+  expect(() => new Frames(1_000, 100).push(frameOf(99).subarray(0, 2))).toThrow(thrown)
+  const frames = new Frames(1_000, 100)
+  expect(frames.push(Buffer.concat([frameOf(90), frameOf(900)]))).toEqual([frameOf(90), frameOf(900)])
+})

@@ -6,13 +6,17 @@ import { MqttProblem, Reason } from './reasons.ts'
  */
 export class Frames {
   readonly #maxPacketBytes: number
+  /** Of the packet that comes next. */
+  #maxBytes: number
   #rest: Buffer = Buffer.alloc(0)
   /** What came of a packet that is longer than a piece of the network; joined once it is complete. */
   #pieces: Buffer[] = []
   #missing = 0
 
-  constructor(maxPacketBytes: number) {
+  /** The first packet has a bound of its own. */
+  constructor(maxPacketBytes: number, maxFirstBytes = maxPacketBytes) {
     this.#maxPacketBytes = maxPacketBytes
+    this.#maxBytes = maxFirstBytes
   }
 
   /** The packets that are complete now. Throws MqttProblem for a length that is none, or beyond the limit, before it is kept. */
@@ -32,6 +36,7 @@ export class Frames {
         return frames
       }
       frames.push(bytes.subarray(at, end))
+      this.#maxBytes = this.#maxPacketBytes
       at = end
     }
   }
@@ -63,7 +68,7 @@ export class Frames {
       length += (byte & 0x7f) * 128 ** i
       if (byte < 0x80) {
         const end = start + 2 + i + length
-        if (end - start > this.#maxPacketBytes)
+        if (end - start > this.#maxBytes)
           throw new MqttProblem(Reason.packetTooLarge, `a packet of ${end - start} bytes`)
         return end
       }

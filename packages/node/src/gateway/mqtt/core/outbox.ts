@@ -41,8 +41,8 @@ export type OutboxLimits = Pick<
 const maxMessageId = 65_535
 
 /**
- * The messages for one session: those that wait, in order, and those of QoS 1 and 2 that were sent and are not settled. When too many wait,
- * the oldest of QoS 0 make room, and without any the oldest of the others.
+ * The messages for one session: those that wait, in order, and those of QoS 1 and 2 that were sent and are not settled, which count until
+ * the client has them. When there are too many, the oldest of QoS 0 that wait make room, and without any the oldest of the others.
  */
 export class Outbox {
   readonly #limits: OutboxLimits
@@ -54,6 +54,8 @@ export class Outbox {
   /** How many may be in flight; 0 while there is no connection. */
   #window = 0
   #queuedBytes = 0
+  /** Of them, those in flight. */
+  #inflightBytes = 0
   #lastId = 0
 
   constructor(limits: OutboxLimits, totals: OutboxTotals) {
@@ -86,12 +88,10 @@ export class Outbox {
     if (message.qos === 0 && this.#window === 0) return
     this.#queue.push(message)
     this.#count(bytesOf(message))
-    const { maxQueuedMessages, maxQueuedBytes, maxTotalQueuedBytes } = this.#limits
+    const { maxQueuedMessages, maxQueuedBytes } = this.#limits
     while (
       this.#queue.length > 0 &&
-      (this.#queue.length > maxQueuedMessages ||
-        this.#queuedBytes > maxQueuedBytes ||
-        this.#totals.queuedBytes > maxTotalQueuedBytes)
+      (this.#queue.length > maxQueuedMessages || this.#queuedBytes > maxQueuedBytes || this.#isOverTotal)
     )
       this.#makeRoom()
   }
@@ -107,8 +107,7 @@ export class Outbox {
     for (;;) {
       const message = this.#queue[0]
       if (message === undefined || this.#window === 0) return undefined
-      const isFull = message.qos > 0 && this.#inflight.size >= this.#window
-      if (isFull) return undefined
+      if (message.qos > 0 && this.#isWindowFull(bytesOf(message))) return undefined
       this.#remove(0)
       const { expiresMs } = message.delivery
       if (expiresMs !== undefined && expiresMs <= wallMs) {
@@ -118,12 +117,14 @@ export class Outbox {
       if (message.qos === 0) return { ...message, messageId: undefined, dup: false }
       const messageId = this.#newId()
       this.#inflight.set(messageId, message)
+      this.#countInflight(bytesOf(message))
       return { ...message, messageId, dup: false }
     }
   }
 
   /** It is settled: with PUBACK or PUBCOMP. False when no such message was sent. */
   acknowledge(messageId: number): boolean {
+    this.#settle(messageId)
     return this.#inflight.delete(messageId)
   }
 
@@ -131,6 +132,7 @@ export class Outbox {
   release(messageId: number): boolean {
     const message = this.#inflight.get(messageId)
     if (message === undefined || (message !== 'released' && message.qos !== 2)) return false
+    this.#settle(messageId)
     this.#inflight.set(messageId, 'released')
     return true
   }
@@ -138,8 +140,27 @@ export class Outbox {
   /** Forgets everything. */
   clear(): void {
     while (this.#queue.length > 0) this.#remove(this.#queue.length - 1)
+    this.#countInflight(-this.#inflightBytes)
     this.#inflight.clear()
     this.#again = []
+  }
+
+  /** What waits for others does not keep a client that is there from its next message. */
+  get #isOverTotal(): boolean {
+    const isNext = this.#window > 0 && this.#queue.length === 1
+    return !isNext && this.#totals.queuedBytes > this.#limits.maxTotalQueuedBytes
+  }
+
+  /** Half of the bytes may be in flight, or one message that is larger. */
+  #isWindowFull(bytes: number): boolean {
+    if (this.#inflight.size >= this.#window) return true
+    return this.#inflightBytes > 0 && this.#inflightBytes + bytes > this.#limits.maxQueuedBytes / 2
+  }
+
+  /** The client has it: its content is no longer needed. */
+  #settle(messageId: number): void {
+    const message = this.#inflight.get(messageId)
+    if (message !== undefined && message !== 'released') this.#countInflight(-bytesOf(message))
   }
 
   #makeRoom(): void {
@@ -152,6 +173,11 @@ export class Outbox {
   #remove(at: number): void {
     const message = at === 0 ? this.#queue.shift() : this.#queue.splice(at, 1)[0]
     if (message !== undefined) this.#count(-bytesOf(message))
+  }
+
+  #countInflight(bytes: number): void {
+    this.#inflightBytes += bytes
+    this.#count(bytes)
   }
 
   #count(bytes: number): void {

@@ -1,0 +1,81 @@
+import { Duplex } from 'node:stream'
+import { toNodeId } from '@runnel/protocol'
+import { systemClock } from '@runnel/protocol/system'
+import { expect, it } from 'vitest'
+import { encode } from './codec.ts'
+import { Connection } from './connection.ts'
+import { Sessions } from './core/sessions.ts'
+import { newCounters } from './counters.ts'
+import { mqttLimits } from './limits.ts'
+
+/** A connection whose client takes what it is sent when it is told to. */
+function open() {
+  const taken: Buffer[] = []
+  const sessions = new Sessions(mqttLimits, {
+    totals: newCounters(),
+    newOrigin: () => 'origin',
+    effects: { ended: () => {}, publishWill: () => {} },
+  })
+  let take: (() => void) | undefined
+  let isReading = false
+  const stream = new Duplex({
+    read: () => {},
+    writev: (chunks, done) => {
+      take = () => {
+        taken.push(...chunks.map(({ chunk }) => chunk as Buffer))
+        done()
+      }
+      if (isReading) take()
+    },
+  })
+  const seen = { slowed: 0 }
+  const connection: Connection = new Connection(
+    stream,
+    { address: 'here', certificateFingerprint: undefined },
+    mqttLimits,
+    {
+      sessions,
+      clock: systemClock,
+      gateway: {
+        authenticate: ({ conversation }) => {
+          const own = toNodeId(`0x${'a'.repeat(40)}`)
+          connection.session = conversation.admit({ account: 'a', own, assignedClientId: 'assigned' })
+        },
+        publish: (_session, _message, done) => done(0),
+        subscribe: (_session, requests, done) =>
+          done(
+            requests.map(() => 0),
+            undefined,
+          ),
+        unsubscribe: () => false,
+        takeRate: () => 0,
+        slowed: () => seen.slowed++,
+        failed: () => {},
+        received: () => {},
+        sent: () => {},
+        closed: () => {},
+      },
+    },
+  )
+  const read = () => {
+    isReading = true
+    take?.()
+  }
+  return { stream, taken, seen, read }
+}
+
+it('reads a client no further that does not read its answers, and goes on where it does', async () => {
+  const { stream, taken, seen, read } = open()
+  const connect = encode({ cmd: 'connect', clientId: 'c', clean: true }, 4)
+  const asked = 3 * mqttLimits.maxUnwrittenAnswers
+  const pings = Array.from({ length: asked }, () => encode({ cmd: 'pingreq' }, 4))
+  stream.push(Buffer.concat([connect, ...pings]))
+  await new Promise<void>((resolve) => setImmediate(resolve))
+  // CONNACK has four bytes, and each PINGRESP two.
+  expect(stream.writableLength).toBe(4 + 2 * (mqttLimits.maxUnwrittenAnswers - 1))
+  expect(seen.slowed).toBeGreaterThan(0)
+  expect(stream.isPaused()).toBe(true)
+  read()
+  await expect.poll(() => taken.length).toBe(1 + asked)
+  expect(stream.isPaused()).toBe(false)
+})
