@@ -105,4 +105,13 @@ describe('light clients of brokers', { timeout: timeoutMs }, () => {
     expect(code).toBe(69)
     expect(stderr).toContain('HOST_UNREACHABLE')
   })
+
+  it('are told when a host serves no guests, also where there are trackers', async () => {
+    const host = await start()
+    const options = ['--network', network, '--via', host.network.listenUrl ?? '']
+    expect(await runRunnel(['publish', stream, '1', ...options])).toMatchObject({
+      code: 69,
+      stderr: expect.stringContaining('HOST_UNREACHABLE'),
+    })
+  })
 })

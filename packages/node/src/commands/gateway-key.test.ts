@@ -27,7 +27,7 @@ describe('runnel gateway key', () => {
   })
 
   it('takes a key away', async () => {
-    await run('new other --certificate ' + 'AB:'.repeat(31) + 'AB')
+    await run('new other --subscribe /# --certificate ' + 'AB:'.repeat(31) + 'AB')
     expect(await run('remove other')).toMatchObject({ code: 0, stdout: 'removed other\n' })
     expect(await run('remove other')).toMatchObject({
       code: 78,
@@ -36,8 +36,16 @@ describe('runnel gateway key', () => {
   })
 
   it('says which option makes no entry, and writes nothing', async () => {
-    const refused = await run('new bad --publish sensors')
-    expect(refused).toMatchObject({ code: 78, stderr: expect.stringContaining('publish.0: must be') })
+    const wrong = {
+      '--publish must be 0xowner/path': 'new bad --publish sensors',
+      'name must be up to 64 letters': 'new bad/name --publish /#',
+      '--certificate must be 64 hexadecimal digits': 'new bad --publish /# --certificate AB:CD',
+      'the key may do nothing': 'new bad',
+    }
+    for (const [problem, line] of Object.entries(wrong))
+      expect(await run(line)).toMatchObject({ code: 64, stderr: expect.stringContaining(problem) })
+    const missing = await run('new bad --publish /# --as nobody.key')
+    expect(missing).toMatchObject({ code: 78, stderr: expect.stringContaining('nobody.key') })
     expect((await run('list --json')).stdout).not.toContain('bad')
   })
 })
