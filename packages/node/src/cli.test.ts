@@ -178,13 +178,6 @@ describe('runnel', () => {
     }
   })
 
-  it('says of each group of commands what it is for', async () => {
-    const { stdout } = await runRunnel(['--help'])
-    for (const word of ['gateway', 'reader', 'stream', 'key', 'registry'])
-      expect(stdout).toMatch(new RegExp(`^ +\\S.*runnel ${word} {2,}[A-Z]`, 'm'))
-    expect((await runRunnel(['gateway', '--help'])).stdout).toMatch(/gateway key {2,}\S.*of a node/)
-  })
-
   it('shows the options of a command alone, and examples that can be copied', async () => {
     const { stdout } = await runRunnel(['tracker', 'status', '--help'])
     expect(stdout).toContain('--network')
