@@ -12,7 +12,7 @@ const guides = join(root, 'docs/guides')
 const pages = readdirSync(guides).filter((name) => !['browser.md', 'from-streamr.md'].includes(name))
 /** These start a network of their own. */
 const startsNetwork = /^npm (start|run -s emulate|run example)/
-const untilInterrupted = /^npx runnel (node|tracker) --key|^npm run example|\| jq$/
+const untilInterrupted = /^npx runnel (node|tracker) --key|^npx runnel respond|^npm run example|\| jq$/
 
 /** One network, started as the README does, for its readers and those of the guides, each in a folder of their own. */
 describe('the README and the guides', { timeout: 600_000 }, () => {

@@ -89,7 +89,7 @@ export const nodeErrors = {
   INPUT_INVALID: {
     summary: 'Bad input data',
     remedy:
-      'Correct the line: one JSON value a line, or --text for plain text; --skip-invalid skips such lines.',
+      'Correct what the message names. On the command line: one JSON value a line, or --text for plain text; --skip-invalid skips such lines.',
   },
   NO_LAST_VALUE: {
     summary: 'Nobody knows a message of it',
@@ -173,7 +173,7 @@ export const nodeErrors = {
   GATEWAY_KEY_WRONG: {
     summary: 'The gateway knows no such key',
     remedy:
-      'Send the key that runnel gateway key new printed; it may have expired, or have been taken away since.',
+      'Send the key that runnel gateway key new printed: over HTTP as Authorization: Bearer KEY, or as ?key=KEY for events and WebSockets. It may have expired, or have been taken away since.',
   },
   GATEWAY_NOT_ALLOWED: {
     summary: 'The key is not for this stream',

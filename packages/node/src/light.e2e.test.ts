@@ -33,15 +33,22 @@ describe('light clients of brokers', { timeout: timeoutMs }, () => {
   })
   afterAll(() => tracker.stop())
 
-  const documentOf = (trackers: { nodeId: string; url: string }[]) => ({
+  const documentOf = (
+    trackers: { nodeId: string; url: string }[],
+    storageNodes: { nodeId: string; url: string }[] = [],
+  ) => ({
     version: 1 as const,
     trackers,
-    streams: [{ id: stream, permissions: [{ user: 'public', publish: true, subscribe: true }] }],
+    streams: [
+      { id: stream, permissions: [{ user: 'public', publish: true, subscribe: true }], storageNodes },
+    ],
   })
 
-  /** A broker that serves guests, and its URL. */
-  async function startHost(): Promise<{ readonly command: RunningCommand; readonly url: string }> {
-    const flags = ['--guests-serve', '--websocket-port', '0', '--no-webrtc-enabled', '--no-http-enabled']
+  /** A broker that serves guests, unless told otherwise, and its URL. */
+  async function startHost(
+    serves = '--guests-serve',
+  ): Promise<{ readonly command: RunningCommand; readonly url: string }> {
+    const flags = [serves, '--websocket-port', '0', '--no-webrtc-enabled', '--no-http-enabled']
     const command = startRunnel(['node', '--network', network, ...flags, '--log-format', 'json'])
     await command.said('the node is running')
     const url = /ws:\/\/127\.0\.0\.1:\d+/.exec(command.stderr() + command.stdout())?.[0]
@@ -104,5 +111,20 @@ describe('light clients of brokers', { timeout: timeoutMs }, () => {
     const { code, stderr } = await runRunnel(['publish', stream, '1', ...nowhere])
     expect(code).toBe(69)
     expect(stderr).toContain('HOST_UNREACHABLE')
+  })
+
+  it('are told when a host serves no guests, also where there are trackers', async () => {
+    const { url } = await startHost('--no-guests-serve')
+    const stored = join(directory, 'stored.json')
+    const document = documentOf(
+      [{ nodeId: identity.nodeId, url: tracker.url }],
+      [{ nodeId: `0x${'b'.repeat(40)}`, url: 'ws://127.0.0.1:1' }],
+    )
+    writeFileSync(stored, JSON.stringify(document))
+    const options = ['--network', stored, '--via', url]
+    expect(await runRunnel(['publish', stream, '1', ...options])).toMatchObject({
+      code: 69,
+      stderr: expect.stringContaining('HOST_UNREACHABLE'),
+    })
   })
 })

@@ -93,7 +93,7 @@ export const transportErrors = {
   PORT_IN_USE: {
     summary: 'The port is taken',
     remedy:
-      'Choose another port (tracker: --port; node: --http-port, --websocket-port; up: --tracker-port), or stop the process that has it.',
+      'Choose another port (tracker: --port; node: --websocket-port, --http-port, --http-gateway-port, --mqtt-port; up: --tracker-port), or stop the process that has it.',
   },
   LISTEN_FAILED: {
     summary: 'Could not listen',

@@ -8,11 +8,14 @@ import { exitCodesHelp } from './exit-codes.ts'
 import { thisProgram, withProgram } from './program-name.ts'
 import { positionalSyntax, usageError, withHelpOf } from './usage-error.ts'
 
-/** What a group of commands is for. */
+/** What a group of commands is for, by the words it begins with. */
 const groups: Readonly<Record<string, string>> = {
   stream: 'Create, look at, share and delete streams',
   resend: 'Print stored messages of a stream',
+  reader: 'Show how far a durable reader is, and put it elsewhere',
   storage: 'Choose which storage nodes keep a stream; copies of what one has',
+  gateway: 'Say who may use the gateways of a node: HTTP, WebSocket, MQTT',
+  'gateway key': 'Make, show and take away keys for the gateways of a node',
   network: 'Make, change and check a network without a chain',
   key: 'Make and look at keys, and let other keys act for yours',
   'reading-key': 'Make, hand over and renew the keys with which a user opens what is encrypted for it',
@@ -72,7 +75,7 @@ function addCommands(parser: Argv, commands: readonly Command[], prefix: readonl
     const syntax = [word, ...(own ? positionalSyntax(own) : [])].join(' ')
     parser.command(
       syntax,
-      own?.describe ?? groups[word] ?? '',
+      own?.describe ?? groups[path.join(' ')] ?? '',
       (nested) => {
         addCommands(nested, inner, path)
         if (own) describeCommand(nested, own)

@@ -63,6 +63,10 @@ describe('withProgram', () => {
       'npx runnel up writes one to .runnel/up; see npx runnel --help',
     ],
     ['Use runnel reading-key show, or Runnel nodes', 'Use npx runnel reading-key show, or Runnel nodes'],
+    [
+      'Use runnel gateway key new, or runnel reader show',
+      'Use npx runnel gateway key new, or npx runnel reader show',
+    ],
     ['@runnel/node and runnel keys', '@runnel/node and runnel keys'],
   ])('%s', (text, named) => {
     expect(withProgram(text, 'npx runnel')).toBe(named)

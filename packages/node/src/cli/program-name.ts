@@ -57,7 +57,7 @@ export function thisProgram(): string {
 
 /** The first words of the commands. */
 const commands =
-  'up|node|tracker|publish|subscribe|stream|resend|storage|key|reading-key|registry|chain|doctor|--help'
+  'up|publish|subscribe|last|request|respond|presence|reader|resend|stream|storage|node|gateway|doctor|tracker|key|reading-key|network|chain|registry|--help'
 const command = new RegExp(`(?<!npx )\\brunnel (?=(?:${commands})(?![\\w-]))`, 'g')
 
 /** A text that names commands as `runnel …`, with what a person types here. Twice is as once. */

@@ -3,9 +3,8 @@ import type { RunnelError } from '@runnel/protocol'
 import { nodeError } from '../errors.ts'
 import { notice } from './output.ts'
 
-/** Whether a command's client ever got through to a tracker, or to a host that it was given. */
+/** Whether a command's client ever got through to a tracker, or to a host where it was given any. */
 export interface TrackerWatch {
-  readonly reached: boolean
   /** Tells nothing more: that connections end when the command does is no news. */
   stop(): void
   /** Throws TRACKER_UNREACHABLE, or HOST_UNREACHABLE, when none was reached. */
@@ -16,7 +15,8 @@ export interface TrackerWatch {
 export function watchTrackers(client: RunnelClient): TrackerWatch {
   const failed = new Map<string, string>()
   let isLight = false
-  let reached = false
+  // A light client asks trackers only where storage nodes are: what it publishes goes to hosts.
+  let [hostReached, trackerReached] = [false, false]
   const notReached = (name: string, error: RunnelError): void => {
     if (failed.has(name)) return
     failed.set(name, error.message)
@@ -24,23 +24,20 @@ export function watchTrackers(client: RunnelClient): TrackerWatch {
   }
   const stopHosts = client.network.on('host', ({ url, state, error }) => {
     isLight = true
-    if (state === 'connected') reached = true
+    if (state === 'connected') hostReached = true
     else if (error) notReached(`host ${url}`, error)
   })
   const stopTrackers = client.network.on('tracker', (nodeId, state, error) => {
-    if (state === 'connected') reached = true
+    if (state === 'connected') trackerReached = true
     else if (error) notReached(`tracker ${nodeId}`, error)
   })
   return {
-    get reached() {
-      return reached
-    },
     stop: () => {
       stopHosts()
       stopTrackers()
     },
     requireReached: () => {
-      if (reached) return
+      if (isLight ? hostReached : trackerReached) return
       const reasons = [...failed.values()].join('; ')
       if (isLight) throw nodeError('HOST_UNREACHABLE', reasons)
       throw nodeError('TRACKER_UNREACHABLE', reasons || 'none is registered')

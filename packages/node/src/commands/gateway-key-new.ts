@@ -2,15 +2,17 @@ import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { defineCommand } from '../cli/command.ts'
 import { parseDurationMs } from '../cli/duration.ts'
-import { printResult } from '../cli/output.ts'
+import { notice, printResult } from '../cli/output.ts'
 import { nodeError } from '../errors.ts'
 import {
   hashOfKey,
   newApiKey,
+  problemsOf,
   readKeysFile,
   writeKeysFile,
   type KeyEntryInput,
 } from '../gateway/keys-file.ts'
+import { userOfFile } from '../gateway/user-of-file.ts'
 import { keysFileOption } from './gateway-keys-option.ts'
 
 const pattern = { type: 'string', array: true, requiresArg: true, default: [] as string[] } as const
@@ -72,7 +74,25 @@ export const gatewayKeyNew = defineCommand({
       ...{ maxMessageBytes: args['max-message-bytes'], maxConnections: args['max-connections'] },
       expires: lastsMs === undefined ? undefined : new Date(Date.now() + lastsMs).toISOString(),
     }
+    requireUseful(entry)
+    if (as !== undefined) await userOfFile(as)
     writeKeysFile(file, [...before, entry])
+    notice(
+      `${name} is in ${file}: have a node use it with --gateway-keys-file ${file}, and --http-gateway-enabled or --mqtt-enabled`,
+    )
     printResult({ file, name, ...(key && { key }) }, json, [key ?? `${name} is its certificate`])
   },
 })
+
+/** Throws USAGE where an option is wrong, or the key may do nothing. */
+function requireUseful(entry: KeyEntryInput): void {
+  const problems = problemsOf(entry).map(({ field, problem }) => `${optionOf(field)} ${problem}`)
+  if (problems.length > 0) throw nodeError('USAGE', problems.join('; '))
+  if (entry.publish?.length === 0 && entry.subscribe?.length === 0)
+    throw nodeError('USAGE', 'the key may do nothing: say what, with --publish or --subscribe')
+}
+
+/** The option that a field of an entry is from. */
+function optionOf(field: string): string {
+  return field === 'name' ? field : `--${field.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
+}

@@ -27,7 +27,7 @@ describe('runnel gateway key', () => {
   })
 
   it('takes a key away', async () => {
-    await run('new other --certificate ' + 'AB:'.repeat(31) + 'AB')
+    await run('new other --subscribe /# --certificate ' + 'AB:'.repeat(31) + 'AB')
     expect(await run('remove other')).toMatchObject({ code: 0, stdout: 'removed other\n' })
     expect(await run('remove other')).toMatchObject({
       code: 78,
@@ -36,8 +36,15 @@ describe('runnel gateway key', () => {
   })
 
   it('says which option makes no entry, and writes nothing', async () => {
-    const refused = await run('new bad --publish sensors')
-    expect(refused).toMatchObject({ code: 78, stderr: expect.stringContaining('publish.0: must be') })
+    const wrong = await run('new bad/name --publish sensors --certificate AB:CD')
+    expect(wrong.code).toBe(64)
+    expect(wrong.stderr).toContain('name must be up to 64 letters')
+    expect(wrong.stderr).toContain('--certificate must be 64 hexadecimal digits')
+    expect(wrong.stderr).toContain('--publish must be 0xowner/path')
+    const idle = await run('new bad')
+    expect(idle).toMatchObject({ code: 64, stderr: expect.stringContaining('the key may do nothing') })
+    const missing = await run('new bad --publish /# --as nobody.key')
+    expect(missing).toMatchObject({ code: 78, stderr: expect.stringContaining('nobody.key') })
     expect((await run('list --json')).stdout).not.toContain('bad')
   })
 })

@@ -26,7 +26,7 @@ export const presence = defineCommand({
     ['presence /lobby --enter alice --network network.json --key my.key', 'As a member'],
   ],
   epilogue:
-    'Whoever is there already joins within ten seconds. A member leaves, or is lost when it was silent for 25 seconds.',
+    'Whoever is there already joins within ten seconds. A member leaves, or is lost when it was silent for 25 seconds. Names are in the clear: --enter is refused in an encrypted stream.',
   run: async ({ stream, enter, for: duration, json: _, ...network }) => {
     const streamOf = streamArgument(stream)
     const durationMs = duration === undefined ? undefined : parseDurationMs(duration, 'for')

@@ -25,11 +25,17 @@ export async function readDurably(
   { name, group, start, raw, meta, count, durationMs, signal }: ReadDurably,
   output: Output,
 ): Promise<number> {
-  await using reader = await client.reader(streamId, { name, group, start, raw, signal })
+  const ending =
+    durationMs === undefined ? signal : AbortSignal.any([signal, AbortSignal.timeout(durationMs)])
+  await using reader = await client
+    .reader(streamId, { name, group, start, raw, signal: ending })
+    .catch((error: unknown) => {
+      if (!ending.aborted) throw error
+      return undefined
+    })
+  if (reader === undefined) return 0
   notice(`reading ${streamId} as ${name}`)
-  const end = () => void reader.close()
-  void output.closed.then(end)
-  const timer = durationMs === undefined ? undefined : setTimeout(end, durationMs)
+  void output.closed.then(() => reader.close())
   let printed = 0
   for await (const message of reader) {
     const isBytes = raw && message.content instanceof Uint8Array
@@ -38,7 +44,6 @@ export async function readDurably(
     message.ack()
     if (++printed === count) break
   }
-  clearTimeout(timer)
   return printed
 }
 

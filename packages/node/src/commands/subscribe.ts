@@ -102,7 +102,9 @@ export const subscribe = defineCommand({
       else void tellOfRevocation(client, streamId)
       if (reader !== undefined) {
         const how = { name: reader, group, start: begin, raw, meta, count, durationMs, signal: stop.signal }
-        return readDurably(client, streamId, how, output)
+        const done = await readDurably(client, streamId, how, output)
+        if (done === 0 && !stop.signal.aborted) trackers.requireReached()
+        return
       }
       let missing = 0
       const subscription = await client.subscribe(streamId, {

@@ -51,6 +51,15 @@ export function hashOfKey(key: string): string {
   return createHash('sha256').update(key).digest('hex')
 }
 
+/** What is wrong with an entry, each with the field it is about. */
+export function problemsOf(entry: KeyEntryInput): { readonly field: string; readonly problem: string }[] {
+  const { error } = entrySchema.safeParse(entry)
+  return (error?.issues ?? []).map(({ path: [field], message }) => ({
+    field: String(field),
+    problem: message,
+  }))
+}
+
 /** Throws GATEWAY_FILE_MISSING, …_UNREADABLE, …_TOO_OPEN or …_INVALID. */
 export function readKeysFile(path: string): KeyEntry[] {
   const text = readPrivateFile(path, (problem, detail, options) =>
