@@ -9,6 +9,7 @@ import {
   type NodeId,
   type ReaderCursor,
 } from '@runnel/protocol'
+import { maxAheadMs } from '../publish/message-clock.ts'
 import type { HistorySource } from '../resend/history-source.ts'
 import type { StorageWaiter } from '../resend/wait-for-storage.ts'
 import { sideMessageIn, type SideMessage, type SidePart } from '../side/side-part.ts'
@@ -78,14 +79,16 @@ export class CursorStore {
     return { bytes: content.length }
   }
 
-  /** Undefined where it is none of this user, or of a later version. */
+  /** Undefined where it is none of this user, of a later version, or done with what is not published yet. */
   #cursorIn(message: SideMessage | undefined): ReaderCursor | undefined {
     if (message === undefined || message.publisherId !== this.#modules.userId) return undefined
     const { messageChainId, place, content } = message
     const known = this.#newest.get(messageChainId)
     if (known === undefined || known.timestamp < place.timestamp) this.#newest.set(messageChainId, place)
     try {
-      return decodeCursor(content)
+      const cursor = decodeCursor(content)
+      // What is published later would never be delivered.
+      return cursor.floorMs > place.timestamp + maxAheadMs ? undefined : cursor
     } catch (error) {
       if (!isRunnelError(error)) throw error
       return undefined

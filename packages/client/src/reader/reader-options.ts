@@ -87,7 +87,9 @@ export function startMs(start: ReaderStart, nowMs: number): number {
   if (start === 'new') return nowMs
   if (typeof start !== 'object' || start === null)
     throw clientError('INVALID_ARGUMENT', "start is 'first', 'new' or { from }")
-  return toPlace(start.from, 'from', firstPlace).timestamp
+  const { timestamp } = toPlace(start.from, 'from', firstPlace)
+  if (timestamp <= nowMs) return timestamp
+  throw clientError('INVALID_ARGUMENT', 'start.from is in the future')
 }
 
 function whole(name: string, value: number, min: number, max: number): number {
