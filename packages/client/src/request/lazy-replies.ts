@@ -1,12 +1,18 @@
-/** What seals, opens and waits for replies. */
-export type Replies = typeof import('./pending-request.ts') & typeof import('./reply-suite.ts')
+const load = async () => {
+  const [pending, suite] = await Promise.all([import('./pending-request.ts'), import('./reply-suite.ts')])
+  return { ...pending, ...suite }
+}
 
-let loading: Promise<Replies> | undefined
+let loading: ReturnType<typeof load> | undefined
 
-/** Loads it with the first request. Kept here, as importing again what is loaded takes a tenth of a millisecond each time. */
-export function loadReplies(): Promise<Replies> {
-  loading ??= Promise.all([import('./pending-request.ts'), import('./reply-suite.ts')]).then(
-    ([pending, suite]) => ({ ...pending, ...suite }),
-  )
+/**
+ * What seals, opens and waits for replies, loaded with the first request; again where that failed. Kept here, as importing what was loaded
+ * takes a tenth of a millisecond each time.
+ */
+export function loadReplies(): ReturnType<typeof load> {
+  loading ??= load().catch((error: unknown) => {
+    loading = undefined
+    throw error
+  })
   return loading
 }
