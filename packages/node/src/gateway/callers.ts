@@ -1,8 +1,8 @@
 import type { RunnelClient } from '@runnel/client'
 import { streamIdOf, type StreamId } from '@runnel/protocol'
 import { nodeError } from '../errors.ts'
-import type { GatewayAccess, GatewayCredential } from './access.ts'
-import type { GatewayAccount } from './account.ts'
+import type { GatewayAccess, GatewayCredential } from './access/access.ts'
+import type { GatewayAccount } from './access/account.ts'
 import { gatewayLimits } from './limits.ts'
 
 /** Who sent a request, and the client that acts for it; to be released when it is answered. */

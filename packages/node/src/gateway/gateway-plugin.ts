@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { file } from '../config/fields.ts'
 import { nodeError } from '../errors.ts'
 import type { Plugin, PluginContext, PluginDefinition } from '../plugins/plugin.ts'
-import { KeyedAccess, type GatewayAccess } from './access.ts'
+import { KeyedAccess, type GatewayAccess } from './access/access.ts'
 
 const schema = z
   .strictObject({

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { newDirectory } from '../../cli.testkit.ts'
 import { parseConfig } from '../../config/load-config.ts'
 import { startBroker, type Broker } from '../../node.ts'
-import { writeKeysFile } from '../keys-file.ts'
+import { writeKeysFile } from '../access/keys-file.ts'
 import { httpGatewayPlugin } from './http-gateway-plugin.ts'
 
 const directory = newDirectory()

@@ -7,7 +7,7 @@ import {
 } from '@runnel/client'
 import { decodeBatch, RunnelError, type StreamId } from '@runnel/protocol'
 import { nodeError, nodeErrors } from '../../errors.ts'
-import type { GatewayAccount } from '../account.ts'
+import type { GatewayAccount } from '../access/account.ts'
 import type { Caller } from '../callers.ts'
 import type { GatewayCounts } from '../counts.ts'
 import { gatewayLimits } from '../limits.ts'

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { WebSocket as WsSocket } from 'ws'
 import { stopAll } from '../../cli.testkit.ts'
 import { GatewayNetwork, type TestGateway } from '../gateway.testkit.ts'
-import { writeKeysFile } from '../keys-file.ts'
+import { writeKeysFile } from '../access/keys-file.ts'
 import { decodeFrame, encodeBinary } from './frames.ts'
 
 const timeoutMs = 300_000
