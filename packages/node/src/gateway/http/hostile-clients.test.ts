@@ -60,7 +60,10 @@ class World {
       this.clock,
     )
     gateway.callers.start()
-    this.server = buildHttpGateway({ clientCertificates: false, corsOrigins: [] }, gateway)
+    this.server = buildHttpGateway(
+      { clientCertificates: false, corsOrigins: [], maxConnectionsPerAddress: 3 },
+      gateway,
+    )
     const webSockets = new GatewayWebSockets(gateway, [])
     this.server.server.on('upgrade', (...args) => void webSockets.upgrade(...args))
   }
@@ -116,6 +119,19 @@ describe('the HTTP gateway', () => {
     await once(refused.socket, 'end')
     expect(refused.text()).toMatch(/^HTTP\/1.1 401 /)
     await expect.poll(open).toBe(0)
+  })
+
+  it('has so many connections of one address, whether they show a key or not', async () => {
+    for (let i = 0; i < 3; i++) await world.open('GET /openapi.json', [])
+    await expect.poll(open).toBe(3)
+    const { socket, text } = await world.open('GET /openapi.json', [known])
+    await expect.poll(() => socket.readableEnded || socket.destroyed).toBe(true)
+    expect(text()).toBe('')
+    expect(await open()).toBe(3)
+    world.sockets[0]?.destroy()
+    await expect.poll(open).toBe(2)
+    const { text: answer } = await world.open('GET /openapi.json', [])
+    await expect.poll(answer).toMatch(/^HTTP\/1.1 200 /)
   })
 
   it('hangs up on a body that does not come in time', async () => {

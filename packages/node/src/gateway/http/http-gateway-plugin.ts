@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { readTls } from '../../cli/tls-files.ts'
 import { file, host, port } from '../../config/fields.ts'
 import type { Plugin, PluginDefinition } from '../../plugins/plugin.ts'
+import { perAddressSetting } from '../access/settings.ts'
 import { requireGatewayAccess } from '../gateway-plugin.ts'
 import { createGateway, type Gateway } from '../gateway.ts'
 import { GatewayWebSockets } from '../websocket/websocket-server.ts'
@@ -34,6 +35,7 @@ const schema = z
       .describe(
         'Origins whose pages may use it, such as https://app.example; * for all, who then need keys and not certificates.',
       ),
+    maxConnectionsPerAddress: perAddressSetting(),
     webSocket: z.boolean().default(false).describe('Whether it also serves WebSockets, at /v1/ws.'),
   })
   .prefault({})
@@ -61,7 +63,16 @@ export const httpGatewayPlugin = {
 } as const satisfies PluginDefinition<HttpGatewayConfig, HttpGatewayPlugin>
 
 function createHttpGatewayPlugin(config: HttpGatewayConfig): HttpGatewayPlugin {
-  const { host, port, certFile, keyFile, clientCertificates, corsOrigins, webSocket } = config
+  const {
+    host,
+    port,
+    certFile,
+    keyFile,
+    clientCertificates,
+    corsOrigins,
+    webSocket,
+    maxConnectionsPerAddress,
+  } = config
   const tls = certFile !== undefined && keyFile !== undefined ? readTls(certFile, keyFile) : undefined
   let gateway: Gateway | undefined
   let server: FastifyInstance | undefined
@@ -72,7 +83,7 @@ function createHttpGatewayPlugin(config: HttpGatewayConfig): HttpGatewayPlugin {
     start: async (context) => {
       gateway = createGateway(requireGatewayAccess(context), systemClock)
       stopFollowing = gateway.callers.start()
-      server = buildHttpGateway({ tls, clientCertificates, corsOrigins }, gateway)
+      server = buildHttpGateway({ tls, clientCertificates, corsOrigins, maxConnectionsPerAddress }, gateway)
       if (webSocket) {
         const sockets = (webSockets = new GatewayWebSockets(gateway, corsOrigins))
         server.server.on('upgrade', (...args) => void sockets.upgrade(...args))

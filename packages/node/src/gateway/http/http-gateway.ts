@@ -2,6 +2,7 @@ import { limits } from '@runnel/protocol'
 import fastify, { type FastifyInstance } from 'fastify'
 import type { TlsFiles } from '../../cli/tls-files.ts'
 import { nodeError } from '../../errors.ts'
+import { HostSockets } from '../access/host-sockets.ts'
 import type { Gateway } from '../gateway.ts'
 import { gatewayLimits } from '../limits.ts'
 import { addCors } from './cors.ts'
@@ -18,6 +19,7 @@ export interface HttpGatewayOptions {
   /** Asks clients for certificates; whether one is known, the file of keys says. */
   readonly clientCertificates: boolean
   readonly corsOrigins: readonly string[]
+  readonly maxConnectionsPerAddress: number
 }
 
 /** A stream id in a path is longer than what fastify takes by default. */
@@ -25,7 +27,7 @@ const maxPathPartBytes = 1024
 
 /** The server of a gateway, with its routes; nothing listens yet. */
 export function buildHttpGateway(options: HttpGatewayOptions, gateway: Gateway): FastifyInstance {
-  const { tls, clientCertificates, corsOrigins } = options
+  const { tls, clientCertificates, corsOrigins, maxConnectionsPerAddress } = options
   const common = {
     bodyLimit: limits.maxContentBytes,
     forceCloseConnections: true,
@@ -41,7 +43,9 @@ export function buildHttpGateway(options: HttpGatewayOptions, gateway: Gateway):
         })
   const requests = new GatewayRequests(gateway, corsOrigins)
   server.server.maxConnections = gatewayLimits.maxHttpConnections
-  server.server.on('drop', () => gateway.counts.refuse('GATEWAY_TOO_MANY_CONNECTIONS'))
+  const refuse = () => gateway.counts.refuse('GATEWAY_TOO_MANY_CONNECTIONS')
+  server.server.on('drop', refuse)
+  new HostSockets(maxConnectionsPerAddress, refuse).watch(server.server)
   server.addHook('onRequest', async (request) => requests.watchBody(request))
   addCors(server, corsOrigins)
   server.addHook('onRequest', async (request, reply) => {

@@ -21,7 +21,6 @@ import { Retained } from './retained.ts'
 
 export interface MqttGatewaySettings extends PublishSettings {
   readonly maxConnections: number
-  readonly maxConnectionsPerAddress: number
 }
 
 export interface MqttGatewayModules {
@@ -59,7 +58,6 @@ export class MqttGateway {
   readonly #sessions: Sessions
   readonly #retained: Retained
   readonly #connections = new Map<Connection, () => void>()
-  readonly #byAddress = new Map<string, number>()
   readonly #identities = new Map<RunnelClient, Identity>()
   readonly #leases = new Map<Session, Lease>()
   #stopListening = () => {}
@@ -116,19 +114,12 @@ export class MqttGateway {
 
   /** A connection that has just opened. */
   accept(stream: Duplex, peer: Peer): void {
-    const { maxConnections, maxConnectionsPerAddress } = this.#settings
-    const ofAddress = this.#byAddress.get(peer.address) ?? 0
-    if (
-      this.#isStopped ||
-      this.#connections.size >= maxConnections ||
-      ofAddress >= maxConnectionsPerAddress
-    ) {
+    if (this.#isStopped || this.#connections.size >= this.#settings.maxConnections) {
       this.refused()
       stream.on('error', () => {})
       stream.destroy()
       return
     }
-    this.#byAddress.set(peer.address, ofAddress + 1)
     const { clock } = this.#modules
     const connection = new Connection(stream, peer, this.#limits, {
       sessions: this.#sessions,
@@ -273,10 +264,6 @@ export class MqttGateway {
   closed(connection: Connection): void {
     this.#connections.get(connection)?.()
     this.#connections.delete(connection)
-    const { address } = connection.peer
-    const left = (this.#byAddress.get(address) ?? 1) - 1
-    if (left === 0) this.#byAddress.delete(address)
-    else this.#byAddress.set(address, left)
   }
 
   async #admit(connection: Connection, account: GatewayAccount, isInForce: () => boolean): Promise<void> {
