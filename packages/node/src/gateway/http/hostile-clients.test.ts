@@ -20,6 +20,7 @@ class World {
   acquiring: Promise<void> = Promise.resolve()
   connections = 0
   published = 0
+  taken = 0
   clients = 0
   #ended = (_name: string) => {}
 
@@ -42,7 +43,11 @@ class World {
       },
       mayPublish: () => true,
       maySubscribe: () => true,
-      takeRate: () => 0,
+      burst: { messages: 10, bytes: 100 },
+      takeRate: () => {
+        this.taken++
+        return 0
+      },
       connect: () => {
         this.connections++
         return () => this.connections--
@@ -114,6 +119,7 @@ describe('the HTTP gateway', () => {
     const { socket, text } = await world.open(`POST ${path}`, ['content-length: 100'], 'x')
     await once(socket, 'end')
     expect(text()).toMatch(/^HTTP\/1.1 401 /)
+    expect(text()).toContain('GATEWAY_KEY_MISSING')
     await expect.poll(open).toBe(0)
     const refused = await world.open('GET /v1/ws', upgrade)
     await once(refused.socket, 'end')
@@ -151,6 +157,11 @@ describe('the HTTP gateway', () => {
     world.clock.advanceBy(1)
     await expect.poll(open).toBe(0)
     await expect.poll(() => [world.connections, world.clients]).toEqual([0, 0])
+  })
+
+  it('takes lines without anything from the rate of the key, too', async () => {
+    await world.open(`POST ${path}`, lines, '8\r\n1\n\n \n\n2\n\n\r\n')
+    await expect.poll(() => [world.taken, world.published]).toEqual([5, 2])
   })
 
   it('publishes no more of many lines when the key ends, and says how many it did', async () => {

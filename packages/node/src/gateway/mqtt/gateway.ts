@@ -142,7 +142,7 @@ export class MqttGateway {
       (password && access.accountOf({ key: password.toString() })) ??
       (certificateFingerprint === undefined ? undefined : access.accountOf({ certificateFingerprint }))
     const account = find()
-    if (account !== undefined) return void this.#admit(connection, account, () => find() === account)
+    if (account !== undefined) return void this.#admit(connection, connect, account, () => find() === account)
     this.counters.refusedCredentials++
     const refuse = () =>
       connection.conversation.refuse(
@@ -266,7 +266,12 @@ export class MqttGateway {
     this.#connections.delete(connection)
   }
 
-  async #admit(connection: Connection, account: GatewayAccount, isInForce: () => boolean): Promise<void> {
+  async #admit(
+    connection: Connection,
+    { will }: IConnectPacket,
+    account: GatewayAccount,
+    isInForce: () => boolean,
+  ): Promise<void> {
     const { conversation } = connection
     const countOut = account.connect()
     if (countOut === undefined) {
@@ -276,6 +281,7 @@ export class MqttGateway {
       )
     }
     try {
+      if (will !== undefined) await this.#payForWill(connection, account, will.payload.length)
       const { client, release } = await account.acquire()
       const { name, userId: own } = account
       // The key may have been taken away meanwhile.
@@ -295,6 +301,15 @@ export class MqttGateway {
       countOut()
       this.#modules.logger.warn({ err: error, account: account.name }, 'an MQTT client cannot be served')
       conversation.refuse(new MqttProblem(Reason.unavailable, 'the identity of the key cannot be served now'))
+    }
+  }
+
+  /** A will is a message of its key: it is taken from the rate when its client connects, so that it is published whatever comes. */
+  async #payForWill(connection: Connection, account: GatewayAccount, bytes: number): Promise<void> {
+    const { clock } = this.#modules
+    for (let waitMs; (waitMs = account.takeRate(bytes)) > 0 && this.#connections.has(connection);) {
+      this.slowed()
+      await new Promise<void>((resolve) => void clock.schedule(waitMs, resolve))
     }
   }
 

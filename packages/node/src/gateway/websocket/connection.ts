@@ -2,13 +2,12 @@ import type { Message } from '@runnel/client'
 import type { WebSocket } from 'ws'
 import { messageFields } from '../../cli/message-fields.ts'
 import { nodeError } from '../../errors.ts'
-import { requireSubscribing, streamOf, type Caller } from '../callers.ts'
+import { requireReading, streamOf, type Caller } from '../callers.ts'
 import type { Gateway } from '../gateway.ts'
-import { problemOf } from '../http/problem.ts'
+import { problemOf, waitOf } from '../http/problem.ts'
 import { partitionsOf, selectionOf } from '../http/queries.ts'
 import { gatewayLimits } from '../limits.ts'
 import { contentOf } from '../publishing/content.ts'
-import { RateError } from '../publishing/gateway-publisher.ts'
 import { StreamReader, type ReaderSink } from '../reading/stream-reader.ts'
 import { decodeFrame, type Frame, type Subprotocol } from './frames.ts'
 import { contentOfOperation, idOf, parseOperation, type Operation } from './operations.ts'
@@ -122,7 +121,7 @@ export class GatewayConnection {
     const { clock } = this.#gateway
     const { id, stream, partition, cursor, last, from } = operation
     const streamId = streamOf(stream, account)
-    requireSubscribing(account, streamId)
+    requireReading(account, streamId)
     if (this.#readers.size >= gatewayLimits.maxSubscriptions)
       throw nodeError('GATEWAY_TOO_MANY_CONNECTIONS', `${this.#readers.size} subscriptions`)
     const resend = cursor === undefined ? selectionOf({ last, from }, clock.now()) : undefined
@@ -188,8 +187,8 @@ export class GatewayConnection {
   #refuse(frame: Frame | undefined, error: unknown): Promise<void> | undefined {
     const problem = problemOf(error)
     this.#gateway.counts.refuse(problem.code)
-    const retryAfterMs = error instanceof RateError ? error.waitMs : undefined
-    return this.#writer.say({ op: 'error', id: frame && idOf(frame), ...problem, retryAfterMs })
+    const answer = { op: 'error', id: frame && idOf(frame), ...problem, retryAfterMs: waitOf(error) }
+    return this.#writer.say(answer)
   }
 }
 

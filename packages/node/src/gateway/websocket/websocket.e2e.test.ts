@@ -1,4 +1,5 @@
 import { on, once } from 'node:events'
+import type { IncomingMessage } from 'node:http'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { WebSocket as WsSocket } from 'ws'
 import { stopAll } from '../../cli.testkit.ts'
@@ -123,6 +124,15 @@ describe('the WebSocket gateway', { timeout: timeoutMs }, () => {
     const refused = new WsSocket(url.replace(/key=.*/, 'key=rk_wrong'))
     const [, response] = (await once(refused, 'unexpected-response')) as [unknown, { statusCode: number }]
     expect(response.statusCode).toBe(401)
+    // Beyond what one network may guess, it is told when to come back.
+    let retryAfter: string | undefined
+    while (retryAfter === undefined) {
+      const guessing = new WsSocket(url.replace(/key=.*/, 'key=rk_wrong'))
+      const [, answer] = (await once(guessing, 'unexpected-response')) as [unknown, IncomingMessage]
+      expect(answer.statusCode).toBe(answer.headers['retry-after'] === undefined ? 401 : 429)
+      retryAfter = answer.headers['retry-after']
+    }
+    expect(retryAfter).toBe('1')
     const socket = new WsSocket(url.replace(/key=.*/, `key=${gateway.keys['other']}`))
     await once(socket, 'open')
     writeKeysFile(gateway.keysFile, [])
