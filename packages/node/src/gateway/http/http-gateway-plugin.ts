@@ -1,7 +1,7 @@
 import { systemClock } from '@runnel/protocol/system'
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
-import { readTls } from '../../cli/tls-files.ts'
+import { readTls, tlsPair } from '../../cli/tls-files.ts'
 import { file, host, port } from '../../config/fields.ts'
 import type { Plugin, PluginDefinition } from '../../plugins/plugin.ts'
 import { perAddressSetting } from '../access/settings.ts'
@@ -39,10 +39,7 @@ const schema = z
     webSocket: z.boolean().default(false).describe('Whether it also serves WebSockets, at /v1/ws.'),
   })
   .prefault({})
-  .refine(
-    ({ certFile, keyFile }) => (certFile === undefined) === (keyFile === undefined),
-    'certFile goes with keyFile',
-  )
+  .refine(...tlsPair)
   .refine(
     ({ certFile, clientCertificates }) => certFile !== undefined || !clientCertificates,
     'clientCertificates needs certFile',
@@ -63,17 +60,8 @@ export const httpGatewayPlugin = {
 } as const satisfies PluginDefinition<HttpGatewayConfig, HttpGatewayPlugin>
 
 function createHttpGatewayPlugin(config: HttpGatewayConfig): HttpGatewayPlugin {
-  const {
-    host,
-    port,
-    certFile,
-    keyFile,
-    clientCertificates,
-    corsOrigins,
-    webSocket,
-    maxConnectionsPerAddress,
-  } = config
-  const tls = certFile !== undefined && keyFile !== undefined ? readTls(certFile, keyFile) : undefined
+  const { host, port, clientCertificates, corsOrigins, webSocket, maxConnectionsPerAddress } = config
+  const tls = readTls(config)
   let gateway: Gateway | undefined
   let server: FastifyInstance | undefined
   let webSockets: GatewayWebSockets | undefined

@@ -1,8 +1,7 @@
 import { systemClock } from '@runnel/protocol/system'
 import { z } from 'zod'
-import { readTls } from '../../cli/tls-files.ts'
+import { readTls, tlsPair } from '../../cli/tls-files.ts'
 import { file, host, port } from '../../config/fields.ts'
-import { nodeError } from '../../errors.ts'
 import { perAddressSetting } from '../access/settings.ts'
 import { requireGatewayAccess } from '../gateway-plugin.ts'
 import type { Plugin, PluginDefinition } from '../../plugins/plugin.ts'
@@ -44,6 +43,7 @@ const schema = z
     maxConnectionsPerAddress: perAddressSetting(),
   })
   .prefault({})
+  .refine(...tlsPair)
 
 type MqttConfig = z.output<typeof schema>
 
@@ -60,10 +60,8 @@ export const mqttPlugin = {
 } as const satisfies PluginDefinition<MqttConfig, MqttPlugin>
 
 function createMqttPlugin(config: MqttConfig): MqttPlugin {
-  const { host, plain, certFile, keyFile, websocketPort, maxConnections, maxConnectionsPerAddress } = config
-  if ((certFile === undefined) !== (keyFile === undefined))
-    throw nodeError('CONFIG_INVALID', 'mqtt.certFile and mqtt.keyFile go together')
-  const tls = certFile !== undefined && keyFile !== undefined ? readTls(certFile, keyFile) : undefined
+  const { host, plain, websocketPort, maxConnections, maxConnectionsPerAddress } = config
+  const tls = readTls(config)
   const settings = { maxConnections, waitsForStorage: config.acknowledge === 'auto' }
   let running: { readonly gateway: MqttGateway; readonly listeners: Listeners } | undefined
   let ports: ListeningPorts | undefined
