@@ -17,6 +17,7 @@ import { newCounters, type Gauges } from './counters.ts'
 import { Feeds } from './feeds.ts'
 import type { MqttLimits } from './limits.ts'
 import { problemOf, publishMessage, type PublishSettings } from './publishing.ts'
+import { RefusalLog } from './refusal-log.ts'
 import { Retained } from './retained.ts'
 
 export interface MqttGatewaySettings extends PublishSettings {
@@ -57,6 +58,7 @@ export class MqttGateway {
   readonly #modules: MqttGatewayModules
   readonly #sessions: Sessions
   readonly #retained: Retained
+  readonly #refusals: RefusalLog
   readonly #connections = new Map<Connection, () => void>()
   readonly #identities = new Map<RunnelClient, Identity>()
   readonly #leases = new Map<Session, Lease>()
@@ -68,6 +70,7 @@ export class MqttGateway {
     this.#settings = settings
     this.#limits = limits
     this.#modules = modules
+    this.#refusals = new RefusalLog(modules.logger, modules.clock)
     this.#sessions = new Sessions(limits, {
       totals: this.counters,
       newOrigin: randomUUID,
@@ -144,13 +147,12 @@ export class MqttGateway {
     const account = find()
     if (account !== undefined) return void this.#admit(connection, connect, account, () => find() === account)
     this.counters.refusedCredentials++
-    const refuse = () =>
-      connection.conversation.refuse(
-        new MqttProblem(
-          password === undefined ? Reason.notAuthorized : Reason.badCredentials,
-          'no such key: the password is a key of the gateway',
-        ),
-      )
+    const problem =
+      password === undefined
+        ? new MqttProblem(Reason.notAuthorized, 'there is no key: the password is a key of the gateway')
+        : new MqttProblem(Reason.badCredentials, 'no such key: the password is a key of the gateway')
+    this.#refusals.add('an MQTT client', problem.message, { address })
+    const refuse = () => connection.conversation.refuse(problem)
     const waitMs = password === undefined ? 0 : access.failed(address)
     if (waitMs === 0) refuse()
     else clock.schedule(waitMs, refuse)
@@ -176,7 +178,9 @@ export class MqttGateway {
         },
         (error: unknown) => {
           this.counters.publishRefused++
-          done(this.#problemOf(error))
+          const problem = this.#problemOf(error)
+          this.#refusals.add('a message of an MQTT client', problem.message, session.key)
+          done(problem)
         },
       )
       .finally(() => {
@@ -195,6 +199,7 @@ export class MqttGateway {
       this.counters.subscriptionsRefused++
       const problem = this.#problemOf(error)
       why ??= problem.message
+      this.#refusals.add('a filter of an MQTT client', problem.message, session.key)
       return problem.reason === Reason.topicInvalid ? Reason.filterInvalid : problem.reason
     }
     const begun: (() => void)[] = []
@@ -245,7 +250,7 @@ export class MqttGateway {
     const account = connection.session?.key.account
     if (error instanceof MqttProblem) {
       this.counters.protocolErrors++
-      logger.debug({ address, account, reason: error.reason }, error.message)
+      this.#refusals.add('a packet of an MQTT client', error.message, { address, account })
       return
     }
     this.counters.faults++
@@ -276,9 +281,10 @@ export class MqttGateway {
     const countOut = account.connect()
     if (countOut === undefined) {
       this.counters.refusedConnections++
-      return conversation.refuse(
-        new MqttProblem(Reason.quotaExceeded, 'the key has as many connections as it may'),
-      )
+      const problem = new MqttProblem(Reason.quotaExceeded, 'the key has as many connections as it may')
+      const { address } = connection.peer
+      this.#refusals.add('an MQTT client', problem.message, { address, account: account.name })
+      return conversation.refuse(problem)
     }
     try {
       if (will !== undefined) await this.#payForWill(connection, account, will.payload.length)
