@@ -9,6 +9,8 @@ export class GatewayCounts {
   relayed = 0
   delivered = 0
   slowReaders = 0
+  /** Readers without credit that were left to storage. */
+  parkedReaders = 0
   readonly refused = new Map<string, number>()
 
   noteEnd(error: unknown): void {
@@ -20,8 +22,9 @@ export class GatewayCounts {
   }
 
   status(readers: number) {
-    const { published, relayed, delivered, slowReaders } = this
-    return { readers, published, relayed, delivered, slowReaders, refused: Object.fromEntries(this.refused) }
+    const { published, relayed, delivered, slowReaders, parkedReaders } = this
+    const refused = Object.fromEntries(this.refused)
+    return { readers, published, relayed, delivered, slowReaders, parkedReaders, refused }
   }
 
   metrics(readers: number): readonly PluginMetric[] {
@@ -34,6 +37,11 @@ export class GatewayCounts {
       counter('relayed_messages', 'Messages passed on that clients signed.', this.relayed),
       counter('delivered_messages', 'Messages sent to readers.', this.delivered),
       counter('slow_readers', 'Readers ended because they were too slow.', this.slowReaders),
+      counter(
+        'parked_readers',
+        'Times a reader without credit was left to storage until it grants more.',
+        this.parkedReaders,
+      ),
       counter('refused_requests', 'Requests refused, for whatever reason.', all),
       counter(
         'refused_keys',

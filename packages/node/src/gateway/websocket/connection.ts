@@ -8,7 +8,8 @@ import { problemOf, waitOf } from '../http/problem.ts'
 import { partitionsOf, selectionOf } from '../http/queries.ts'
 import { gatewayLimits } from '../limits.ts'
 import { contentOf } from '../publishing/content.ts'
-import { StreamReader, type ReaderSink } from '../reading/stream-reader.ts'
+import { CreditedReader } from '../reading/credited-reader.ts'
+import type { ReaderSink } from '../reading/stream-reader.ts'
 import { decodeFrame, type Frame, type Subprotocol } from './frames.ts'
 import { contentOfOperation, idOf, parseOperation, type Operation } from './operations.ts'
 import { SocketWriter } from './socket-writer.ts'
@@ -26,7 +27,7 @@ export class GatewayConnection {
   readonly #protocol: Subprotocol
   readonly #caller: Caller
   readonly #gateway: Gateway
-  readonly #readers = new Map<number, StreamReader<MessageFrame>>()
+  readonly #readers = new Map<number, CreditedReader<MessageFrame>>()
   #lastSubscription = 0
   #underWay = 0
 
@@ -77,6 +78,8 @@ export class GatewayConnection {
         return this.#subscribe(operation)
       case 'batch':
         return this.#relay(operation, frame.content)
+      case 'credit':
+        return this.#credit(operation)
       case 'unsubscribe':
         return this.#unsubscribe(operation)
     }
@@ -119,7 +122,7 @@ export class GatewayConnection {
   async #subscribe(operation: Extract<Operation, { op: 'subscribe' }>): Promise<void> {
     const { account, client } = this.#caller
     const { clock } = this.#gateway
-    const { id, stream, partition, cursor, last, from } = operation
+    const { id, stream, partition, cursor, last, from, credit = Infinity } = operation
     const streamId = streamOf(stream, account)
     requireReading(account, streamId)
     if (this.#readers.size >= gatewayLimits.maxSubscriptions)
@@ -129,7 +132,8 @@ export class GatewayConnection {
     const opened = Promise.withResolvers<void>()
     const sink = this.#sinkOf(subscription, opened.promise)
     const options = { streamId, partitions: partitionsOf(partition), cursor, resend }
-    const reader = new StreamReader(options, { client, sink, clock })
+    const parked = () => void this.#gateway.counts.parkedReaders++
+    const reader = new CreditedReader(options, credit, { client, sink, clock, parked })
     this.#readers.set(subscription, reader)
     try {
       await reader.start()
@@ -141,6 +145,13 @@ export class GatewayConnection {
     if (!this.#readers.has(subscription)) return reader.stop()
     await this.#writer.say({ op: 'subscribed', id, subscription, cursor: reader.cursor })
     opened.resolve()
+  }
+
+  async #credit({ id, subscription, messages }: Extract<Operation, { op: 'credit' }>): Promise<void> {
+    const reader = this.#readers.get(subscription)
+    if (reader === undefined) throw nodeError('INPUT_INVALID', `there is no subscription ${subscription}`)
+    reader.grant(messages)
+    await this.#writer.say({ op: 'credited', id, subscription })
   }
 
   async #unsubscribe({ id, subscription }: Extract<Operation, { op: 'unsubscribe' }>): Promise<void> {
