@@ -210,14 +210,15 @@ await yargs(hideBin(process.argv))
     {
       json: link.json,
       nodes: { type: 'number' as const, default: 8 },
-      paced: { type: 'number' as const, default: 1_000, describe: 'messages whose delay is measured' },
-      messages: { type: 'number' as const, default: 20_000, describe: 'messages at once' },
+      rounds: { type: 'number' as const, default: 9, describe: 'of each path, by turns' },
+      paced: { type: 'number' as const, default: 150, describe: 'messages a round whose delay is measured' },
+      messages: { type: 'number' as const, default: 10_000, describe: 'messages a round at once' },
       idle: { type: 'number' as const, default: 10_000, describe: 'readers that get nothing' },
       limit: limitOf(180),
     },
-    async ({ nodes, paced, messages, idle, limit, json }) => {
+    async ({ nodes, rounds, paced, messages, idle, limit, json }) => {
       tellEnd(limit)
-      print(await gatewayBench({ nodes, paced, messages, idle, idleS: 20, limitS: limit }), json)
+      print(await gatewayBench({ nodes, rounds, paced, messages, idle, idleS: 20, limitS: limit }), json)
     },
   )
   .command(
