@@ -3,6 +3,7 @@ import type { Connection, Transport } from '@runnel/transport'
 import { afterEach, expect, it } from 'vitest'
 import type { NetworkNodeModules } from '../create-network-node.ts'
 import { lightParts } from '../light.ts'
+import { networkLimits } from '../limits.ts'
 import type { HostNews, WithheldMessages } from '../ports.ts'
 import {
   identityOf,
@@ -135,7 +136,9 @@ it('reports which messages a host withholds, and gets them from the other', asyn
   const { guest, publish, all, hosts } = await guestOfTwo(
     (packet, peerId) => peerId !== guestId || !['7', '8', '12'].includes(textIn(packet) ?? ''),
   )
-  publish(20)
+  publish(1)
+  swarm.clock.advanceBy(networkLimits.hostClockMs)
+  publish(19)
   swarm.clock.advanceBy(20_000)
   expect(guest.texts()).toEqual(all())
   const places = guest.deliveries.map(({ message }) => message.timestamp)

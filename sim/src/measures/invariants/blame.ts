@@ -12,31 +12,34 @@ export interface BlameModules {
   has(nodeId: NodeId, key: string): boolean
 }
 
-/** A message that a host kept from a guest. */
-interface Kept {
+/** A batch that a host sent a guest, or kept from it. */
+interface Sending {
   readonly batch: MessageBatch
-  readonly sinceMs: number
-  /** When the host brought something that was published well after it. */
-  contradictedMs: number | undefined
+  readonly atMs: number
+  /** Of one that was kept: when the host sent something that was published well after it. */
+  contradictedMs: number
 }
 
-/** What one host sent one guest. */
+/** What one host has for one guest in one stream part. */
 interface Pair {
-  /** By the clock of publishers: when it first brought something. */
+  /** By the clock of publishers: the first that was sent. */
   readonly activeSince: number
-  kept: Kept[]
+  sent: Sending[]
+  kept: Sending[]
 }
 
+/** What was sent has come after this. */
+const arrivesMs = 2_000
 /** After the contradiction a guest asks twice, and waits. */
-const reportWithinMs = 20_000
-/** Messages that were published so long after another come after it. */
-const laterMs = 3_000
+const reportWithinMs = 25_000
+/** Messages that were published so long after another come after it, and a host that is there for so long is there. */
+const laterMs = 6_000
 /** As long as a guest watches. */
 const watchedMs = 40_000
 
 /**
- * A guest never says of an honest host that it withheld something. Of one that does, it says so: where the two were attached all the
- * while, another brought the message, and the host brought later ones.
+ * A guest never says of a message that a host sent it that it was withheld. Of one that a host keeps from it, it says so: where the two
+ * were attached all the while, another brought the message, and the host brought later ones.
  */
 export class BlameChecker {
   readonly #modules: BlameModules
@@ -49,38 +52,34 @@ export class BlameChecker {
   }
 
   /** A host has a message for a guest, and keeps it or not. */
-  sent(hostId: NodeId, guestId: NodeId, batch: MessageBatch, isKept: boolean): void {
-    const { nowMs } = this.#modules
-    const key = `${guestId} ${hostId} ${partOf(batch)}`
-    const [last] = batch.messages.slice(-1)
-    const pair = this.#pairs.get(key)
+  has(hostId: NodeId, guestId: NodeId, batch: MessageBatch, isKept: boolean): void {
+    const atMs = this.#modules.nowMs()
+    const key = `${guestId} ${hostId} ${toStreamPartId(batch.chain.streamId, batch.chain.partition)}`
+    const last = batch.messages.at(-1)
+    let pair = this.#pairs.get(key)
     if (last === undefined) return
-    if (!isKept) {
-      if (pair === undefined) this.#pairs.set(key, { activeSince: last.timestamp, kept: [] })
-      for (const kept of pair?.kept ?? [])
-        if ((kept.batch.messages[0]?.timestamp ?? 0) + laterMs < last.timestamp)
-          kept.contradictedMs ??= nowMs()
-    } else if (pair !== undefined && last.timestamp > pair.activeSince + laterMs)
-      pair.kept.push({ batch, sinceMs: nowMs(), contradictedMs: undefined })
+    if (isKept) {
+      const isDue = pair !== undefined && last.timestamp > pair.activeSince + laterMs
+      if (isDue) pair?.kept.push({ batch, atMs, contradictedMs: Infinity })
+      return
+    }
+    if (pair === undefined) this.#pairs.set(key, (pair = { activeSince: last.timestamp, sent: [], kept: [] }))
+    pair.sent.push({ batch, atMs, contradictedMs: Infinity })
+    for (const kept of pair.kept)
+      if ((kept.batch.messages.at(-1)?.timestamp ?? 0) + laterMs < last.timestamp)
+        kept.contradictedMs = Math.min(kept.contradictedMs, atMs)
   }
 
   /** A guest said what a host withheld. */
-  told(guestId: NodeId, told: WithheldMessages, isGuilty: boolean): void {
-    const { streamPartId, hostId, chain, ranges, messages } = told
+  told(guestId: NodeId, told: WithheldMessages): void {
+    const { nowMs, breaches } = this.#modules
+    const { streamPartId, hostId, messages } = told
     this.reported += messages
-    if (!isGuilty)
-      return this.#modules.breaches.report(
-        'innocent',
-        `${guestId} says that ${hostId} withheld ${messages} messages of ${chain.publisherId}`,
-      )
     const pair = this.#pairs.get(`${guestId} ${hostId} ${streamPartId}`)
     if (pair === undefined) return
-    pair.kept = pair.kept.filter(({ batch }) => {
-      if (batch.chain.publisherId !== chain.publisherId) return true
-      if (batch.chain.messageChainId !== chain.messageChainId) return true
-      const place = batch.messages.at(-1)
-      return !ranges.some(({ upTo }) => place !== undefined && compareRefs(place, upTo) <= 0)
-    })
+    const isFalse = pair.sent.some(({ batch, atMs }) => atMs + arrivesMs < nowMs() && isTold(told, batch))
+    if (isFalse) breaches.report('innocent', `${guestId} says that ${hostId} withheld what it sent`)
+    pair.kept = pair.kept.filter(({ batch }) => !isTold(told, batch))
   }
 
   /** The two are attached no longer, somewhere. */
@@ -94,23 +93,27 @@ export class BlameChecker {
 
   check(): void {
     const { nowMs, troubledMs, has, breaches } = this.#modules
+    const isRecent = ({ atMs }: Sending): boolean => atMs + watchedMs > nowMs()
     for (const [key, pair] of this.#pairs) {
-      const [guestId = '', hostId = ''] = key.split(' ') as NodeId[]
-      pair.kept = pair.kept.filter(({ batch, sinceMs, contradictedMs = Infinity }) => {
-        const isOld = sinceMs + watchedMs < nowMs()
-        if (contradictedMs + reportWithinMs > nowMs()) return !isOld
-        const isKnown = batch.messages.every((message) =>
-          has(guestId as NodeId, messageKey({ ...batch.chain, ...message })),
-        )
+      const [guestId, hostId] = key.split(' ') as [NodeId, NodeId]
+      pair.sent = pair.sent.filter(isRecent)
+      const due = pair.kept.filter(({ contradictedMs }) => contradictedMs + reportWithinMs <= nowMs())
+      pair.kept = pair.kept.filter((kept) => isRecent(kept) && !due.includes(kept))
+      for (const { batch, atMs } of due) {
+        const [message] = batch.messages
+        const isKnown = message !== undefined && has(guestId, messageKey({ ...batch.chain, ...message }))
         // What was lost on the way may have come late, or not at all.
-        if (isKnown && troubledMs() < sinceMs - reportWithinMs)
+        if (isKnown && troubledMs() < atMs - reportWithinMs)
           breaches.report('withheld', `${guestId} does not say that ${hostId} withheld a message`)
-        return false
-      })
+      }
     }
   }
 }
 
-function partOf({ chain }: MessageBatch): string {
-  return toStreamPartId(chain.streamId, chain.partition)
+/** Whether a report is of this batch. */
+function isTold({ chain, ranges }: WithheldMessages, batch: MessageBatch): boolean {
+  const last = batch.messages.at(-1)
+  if (last === undefined || batch.chain.publisherId !== chain.publisherId) return false
+  if (batch.chain.messageChainId !== chain.messageChainId) return false
+  return ranges.some(({ after, upTo }) => compareRefs(after, last) < 0 && compareRefs(last, upTo) <= 0)
 }

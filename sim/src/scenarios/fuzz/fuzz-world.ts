@@ -207,6 +207,8 @@ export class FuzzWorld {
 
   lossBetween(from: NodeId, to: NodeId): number {
     const { apart } = this
+    // What a guest says of a host counts on links that lose nothing while they are open, as those of all real transports do.
+    if (this.guests?.isGuest(from) === true || this.guests?.isGuest(to) === true) return 0
     return apart !== undefined && apart.has(from) !== apart.has(to) ? 1 : this.lossRate
   }
 
@@ -216,6 +218,23 @@ export class FuzzWorld {
     const isHonest = (peerId: NodeId): boolean => !this.isHostile(peerId)
     this.#addresses.set(nodeId, `203.0.${this.#addresses.size % 256}.1`)
     const received = (peerId: NodeId, type: number, body: Uint8Array): void => {
+      if (process.env['DBGPAIR']) {
+        const [a = '', b = ''] = (process.env['DBGPAIR'] ?? '').split(',')
+        if (
+          (nodeId.startsWith(a) && peerId.startsWith(b)) ||
+          (nodeId.startsWith(b) && peerId.startsWith(a))
+        ) {
+          let what: unknown = type
+          try {
+            const p = decodePacket(type, body)
+            what =
+              p.type === 'data'
+                ? `data ${p.batch.chain.publisherId.slice(0, 8)} ${p.batch.chain.messageChainId} #${p.batch.chain.partition} ${p.batch.messages.map((m) => m.timestamp - 1735689600000 + '/' + m.sequenceNumber).join()}`
+                : JSON.stringify(p).slice(0, 260)
+          } catch {}
+          console.error(`${Math.round(this.nowMs)} ${peerId.slice(0, 6)} -> ${nodeId.slice(0, 6)}: ${what}`)
+        }
+      }
       // A guest may want to be served where its host is not.
       if (isHonest(peerId) && this.guests?.isGuest(peerId) !== true)
         this.#noiseless.received(nodeId, peerId, type, body)
@@ -288,7 +307,10 @@ export class FuzzWorld {
     if (publisher === undefined) {
       const { clock, crypto } = this.world
       const options = { streamPartId: id, messageChainId: `sim ${chain}` }
-      publisher = new ChainPublisher(options, { clock, crypto, identity: this.world.identity(name) })
+      // Hosts ask a guest only for what its own user published.
+      const isGuest = this.guests?.isGuest(node.nodeId) === true
+      const identity = this.world.identity(isGuest ? node.sim.name : name)
+      publisher = new ChainPublisher(options, { clock, crypto, identity })
       this.#publishers.set(key, publisher)
     }
     this.#send(node, id, publisher.next(messages))

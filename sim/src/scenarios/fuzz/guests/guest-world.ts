@@ -128,10 +128,7 @@ export class GuestWorld {
     const node = await this.#modules.addNode({ name, light: { parts: lightParts, hosts: { hosts, atOnce } } })
     const { nodeId } = node
     node.sim.node.on('neighbours', (id, neighbours) => this.#changed(nodeId, id, new Set(neighbours)))
-    node.sim.node.on('withheld', (told) => {
-      const host = this.#hosts.find((one) => one.nodeId === told.hostId)
-      this.#blame.told(nodeId, told, host?.withholds !== undefined)
-    })
+    node.sim.node.on('withheld', (told) => this.#blame.told(nodeId, told))
     return node
   }
 
@@ -186,13 +183,13 @@ export class GuestWorld {
 
   /** Whether a host keeps this packet from a guest. */
   #isKept({ nodeId, withholds }: Host, peerId: NodeId, packet: Uint8Array): boolean {
-    if (withholds === undefined || !this.isGuest(peerId)) return false
+    if (!this.isGuest(peerId)) return false
     const [raw] = readPackets(packet)
-    if (raw === undefined) return false
-    if (raw.type !== PacketType.data) return isUnanswered(withholds, raw.type)
+    if (raw?.type !== PacketType.data)
+      return withholds !== undefined && raw !== undefined && isUnanswered(withholds, raw.type)
     const batch = decodeBatch(raw.body)
-    const isKept = isWithheld(withholds, batch)
-    this.#blame.sent(nodeId, peerId, batch, isKept)
+    const isKept = withholds !== undefined && isWithheld(withholds, batch)
+    this.#blame.has(nodeId, peerId, batch, isKept)
     return isKept
   }
 }
