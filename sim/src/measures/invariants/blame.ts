@@ -16,8 +16,9 @@ export interface BlameModules {
 interface Sending {
   readonly batch: MessageBatch
   readonly atMs: number
-  /** Of one that was kept: when the host sent something that was published well after it. */
+  /** Of one that was kept: when the host sent something that was published well after it, and when something once it was asked. */
   contradictedMs: number
+  confirmedMs: number
 }
 
 /** What one host has for one guest in one stream part. */
@@ -30,8 +31,11 @@ interface Pair {
 
 /** What was sent has come after this. */
 const arrivesMs = 2_000
-/** After the contradiction a guest asks twice, and waits. */
-const reportWithinMs = 25_000
+/** After the contradiction a guest asks twice, and waits to see that the host has heard it. */
+const askedWithinMs = 9_500
+const reportWithinMs = 3_000
+/** Trouble may delay what was sent before. */
+const calmMs = 25_000
 /** Messages that were published so long after another come after it, and a host that is there for so long is there. */
 const laterMs = 6_000
 /** As long as a guest watches. */
@@ -60,14 +64,16 @@ export class BlameChecker {
     if (last === undefined) return
     if (isKept) {
       const isDue = pair !== undefined && last.timestamp > pair.activeSince + laterMs
-      if (isDue) pair?.kept.push({ batch, atMs, contradictedMs: Infinity })
+      if (isDue) pair?.kept.push({ batch, atMs, contradictedMs: Infinity, confirmedMs: Infinity })
       return
     }
     if (pair === undefined) this.#pairs.set(key, (pair = { activeSince: last.timestamp, sent: [], kept: [] }))
-    pair.sent.push({ batch, atMs, contradictedMs: Infinity })
-    for (const kept of pair.kept)
+    pair.sent.push({ batch, atMs, contradictedMs: Infinity, confirmedMs: Infinity })
+    for (const kept of pair.kept) {
+      if (kept.contradictedMs + askedWithinMs <= atMs) kept.confirmedMs = Math.min(kept.confirmedMs, atMs)
       if ((kept.batch.messages.at(-1)?.timestamp ?? 0) + laterMs < last.timestamp)
         kept.contradictedMs = Math.min(kept.contradictedMs, atMs)
+    }
   }
 
   /** A guest said what a host withheld. */
@@ -97,16 +103,30 @@ export class BlameChecker {
     for (const [key, pair] of this.#pairs) {
       const [guestId, hostId] = key.split(' ') as [NodeId, NodeId]
       pair.sent = pair.sent.filter(isRecent)
-      const due = pair.kept.filter(({ contradictedMs }) => contradictedMs + reportWithinMs <= nowMs())
+      const due = pair.kept.filter(({ confirmedMs }) => confirmedMs + reportWithinMs <= nowMs())
       pair.kept = pair.kept.filter((kept) => isRecent(kept) && !due.includes(kept))
       for (const { batch, atMs } of due) {
         const [message] = batch.messages
         const isKnown = message !== undefined && has(guestId, messageKey({ ...batch.chain, ...message }))
         // What was lost on the way may have come late, or not at all.
-        if (isKnown && troubledMs() < atMs - reportWithinMs)
+        if (isKnown && troubledMs() < atMs - calmMs && this.#isSent(guestId, hostId, { batch, atMs }))
           breaches.report('withheld', `${guestId} does not say that ${hostId} withheld a message`)
       }
     }
+  }
+
+  /** Whether another host sent it as well, at about the time. */
+  #isSent(guestId: NodeId, hostId: NodeId, { batch, atMs }: Pick<Sending, 'batch' | 'atMs'>): boolean {
+    const last = batch.messages.at(-1)
+    for (const [key, { sent }] of this.#pairs) {
+      if (!key.startsWith(`${guestId} `) || key.startsWith(`${guestId} ${hostId} `)) continue
+      const isIt = (other: Sending): boolean =>
+        Math.abs(other.atMs - atMs) < arrivesMs &&
+        other.batch.chain.publisherId === batch.chain.publisherId &&
+        other.batch.messages.at(-1)?.timestamp === last?.timestamp
+      if (sent.some(isIt)) return true
+    }
+    return false
   }
 }
 

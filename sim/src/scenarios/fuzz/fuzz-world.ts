@@ -103,6 +103,8 @@ export class FuzzWorld {
         ...{ world, breaches, nodes: this.nodes },
         troubledMs: () => this.troubledMs,
         has: (nodeId, key) => this.#has(nodeId, key),
+        entered: (hostId, id, key) => this.flooding.published(key, this.#reachedFrom(hostId, id)),
+        onDisturbed: () => this.disturbances++,
         addNode: (of) => this.addNode(of),
       })
     this.#noiseless = new NoiselessChecker(
@@ -218,23 +220,6 @@ export class FuzzWorld {
     const isHonest = (peerId: NodeId): boolean => !this.isHostile(peerId)
     this.#addresses.set(nodeId, `203.0.${this.#addresses.size % 256}.1`)
     const received = (peerId: NodeId, type: number, body: Uint8Array): void => {
-      if (process.env['DBGPAIR']) {
-        const [a = '', b = ''] = (process.env['DBGPAIR'] ?? '').split(',')
-        if (
-          (nodeId.startsWith(a) && peerId.startsWith(b)) ||
-          (nodeId.startsWith(b) && peerId.startsWith(a))
-        ) {
-          let what: unknown = type
-          try {
-            const p = decodePacket(type, body)
-            what =
-              p.type === 'data'
-                ? `data ${p.batch.chain.publisherId.slice(0, 8)} ${p.batch.chain.messageChainId} #${p.batch.chain.partition} ${p.batch.messages.map((m) => m.timestamp - 1735689600000 + '/' + m.sequenceNumber).join()}`
-                : JSON.stringify(p).slice(0, 260)
-          } catch {}
-          console.error(`${Math.round(this.nowMs)} ${peerId.slice(0, 6)} -> ${nodeId.slice(0, 6)}: ${what}`)
-        }
-      }
       // A guest may want to be served where its host is not.
       if (isHonest(peerId) && this.guests?.isGuest(peerId) !== true)
         this.#noiseless.received(nodeId, peerId, type, body)
@@ -317,15 +302,18 @@ export class FuzzWorld {
   }
 
   #send(node: FuzzNode, id: StreamPartId, batch: Uint8Array): void {
-    const overlay = this.#firmOverlay(id)
-    // A guest's messages go through its hosts.
-    const doors =
-      this.guests?.isGuest(node.nodeId) === true ? this.guests.hostsOf(node.nodeId, id) : [node.nodeId]
-    const reached = new Set(doors.flatMap((door) => [...componentOf(overlay, door)]))
-    reached.delete(node.nodeId)
-    for (const message of this.#published.add(batch)) this.flooding.published(message, reached)
+    const keys = this.#published.add(batch)
+    // What a guest publishes floods from its hosts on.
+    const reached = this.#reachedFrom(node.nodeId, id)
+    for (const key of keys) this.flooding.published(key, reached)
     this.guests?.published(node.nodeId, id, batch)
     node.sim.node.publish(batch)
+  }
+
+  #reachedFrom(nodeId: NodeId, id: StreamPartId): Set<NodeId> {
+    const reached = componentOf(this.#firmOverlay(id), nodeId)
+    reached.delete(nodeId)
+    return reached
   }
 
   /** Attached pairs of honest nodes; guests are in no overlay. */

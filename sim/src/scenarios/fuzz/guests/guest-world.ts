@@ -29,6 +29,10 @@ export interface GuestWorldModules {
   troubledMs(): number
   /** Whether the node has the message, or is no longer there to have it. */
   has(nodeId: NodeId, key: string): boolean
+  /** A host took what a guest published, as the first that did. */
+  entered(hostId: NodeId, id: StreamPartId, key: string): void
+  /** A host joins or leaves a stream part for its guests. */
+  onDisturbed(): void
   addNode(of: NewNode): Promise<FuzzNode>
 }
 
@@ -58,6 +62,8 @@ export class GuestWorld {
   readonly #blame: BlameChecker
   /** The guests that publish, by their publishers. */
   readonly #own = new Map<NodeId, NodeId>()
+  /** What guests published and no host has taken yet. */
+  readonly #waiting = new Set<string>()
   #named = 0
 
   constructor(plan: GuestsPlan, modules: GuestWorldModules) {
@@ -114,6 +120,7 @@ export class GuestWorld {
       sending: (peerId, packet) => (this.#isKept(host, peerId, packet) ? undefined : packet),
     })
     node.sim.node.on('guestPart', (id, isWanted) => {
+      this.#modules.onDisturbed()
       if (isWanted && !node.isIn(id)) node.join(id)
       else if (!isWanted && node.isIn(id) && this.#plan.joinsForGuests) node.leave(id)
     })
@@ -142,20 +149,21 @@ export class GuestWorld {
     const { chain, messages } = decodeBatch(batch)
     if (this.isGuest(nodeId)) this.#own.set(chain.publisherId, nodeId)
     for (const message of messages) {
-      if (!this.isGuest(nodeId)) this.took(nodeId, id, message)
-      else
-        for (const hostId of this.hostsOf(nodeId, id))
-          this.#served.expect(nodeId, hostId, messageKey(message))
+      if (this.isGuest(nodeId)) this.#publishes(nodeId, id, messageKey(message))
+      else this.took(nodeId, id, message)
     }
   }
 
   /** A node took a message: an honest host owes it to its guests. */
   took(nodeId: NodeId, id: StreamPartId, message: StreamMessage): void {
     const host = this.#hosts.find((one) => one.nodeId === nodeId)
-    if (host === undefined || host.withholds !== undefined) return
+    if (host === undefined) return
+    const key = messageKey(message)
+    if (this.#waiting.delete(key)) this.#modules.entered(nodeId, id, key)
+    if (host.withholds !== undefined) return
     for (const guestId of this.#guests)
       if (this.hostsOf(guestId, id).includes(nodeId) && this.#own.get(message.publisherId) !== guestId)
-        this.#served.expect(nodeId, guestId, messageKey(message))
+        this.#served.expect(nodeId, guestId, key)
   }
 
   /** Its process ends. */
@@ -169,6 +177,11 @@ export class GuestWorld {
   check(): void {
     this.#served.check()
     this.#blame.check()
+  }
+
+  #publishes(guestId: NodeId, id: StreamPartId, key: string): void {
+    this.#waiting.add(key)
+    for (const hostId of this.hostsOf(guestId, id)) this.#served.expect(guestId, hostId, key)
   }
 
   #changed(guestId: NodeId, id: StreamPartId, hosts: ReadonlySet<NodeId>): void {
