@@ -167,9 +167,7 @@ describe('a host', () => {
     for (const peer of [9, 10, 11]) {
       expect(script.run(guestAttach(peer))).toContain(`resolve reader ${peer}`)
       script.readsForMs = () => 0
-      expect(script.run({ ...refused, userId: idOf(peer) } as OverlayEvent)).toContain(
-        `detach ${peer} not-permitted`,
-      )
+      expect(script.run({ ...refused, userId: idOf(peer) })).toContain(`detach ${peer} not-permitted`)
       script.readsForMs = () => undefined
       script.run(closed(peer))
     }
