@@ -129,6 +129,7 @@ export const networkLimits = {
   maxWaitingGuests: 64,
   /** How often a host asks the registry for guests of one network of addresses in `guestLookupWindowMs` (`guests.refused`). */
   maxGuestLookups: 240,
+  /** Over how long these are counted. */
   guestLookupWindowMs: 60_000,
   /** A guest waits this long for the host to join a stream part (`guests.refused`). */
   guestJoinMs: 5_000,

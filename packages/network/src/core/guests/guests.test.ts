@@ -179,6 +179,25 @@ describe('a host', () => {
     expect(script.run(guestAttach(12))).toContain('resolve reader 12')
   })
 
+  it('checks a bounded number of membership tokens of a guest, also where it is in nothing itself', () => {
+    const script = host()
+    script.run(opened(9))
+    const token = (i: number) => ({ userId: idOf(30), expiresMs: startMs + i, signature: new Uint8Array(65) })
+    const attachWith = (i: number): OverlayEvent => {
+      const membership = { reads: true, token: token(i) }
+      return control(9, { type: 'guestAttach', streamPartId: partId, sinceMs: 1, heads: [], membership })
+    }
+    const { maxMembershipTokens } = networkLimits
+    for (let i = 0; i < maxMembershipTokens; i++) script.run(attachWith(i))
+    expect(script.core.counters['peers.misbehaved']).toBe(0)
+    expect(script.run(attachWith(maxMembershipTokens))).toContainEqual(
+      expect.stringContaining('disconnect 9'),
+    )
+    expect(script.tokensVerified).toBe(maxMembershipTokens)
+    script.run(closed(9))
+    expect(script.core.guests?.size).toBe(0)
+  })
+
   it('has the guest go that takes the most when they take too much, and serves its neighbours all the same', () => {
     const script = host({ maxGuestBytesPerS: 100, guestWindowMs: 1_000 })
     script.networkOf = (peerId) => peerId
