@@ -127,6 +127,10 @@ export const networkLimits = {
   maxGuestParts: 64,
   /** Attaches of guests that wait for the registry, or for the host to join the stream part, shared out in the same way (`guests.refused`). */
   maxWaitingGuests: 64,
+  /** How often a host asks the registry for guests of one network of addresses in `guestLookupWindowMs` (`guests.refused`). */
+  maxGuestLookups: 240,
+  /** Over how long these are counted. */
+  guestLookupWindowMs: 60_000,
   /** A guest waits this long for the host to join a stream part (`guests.refused`). */
   guestJoinMs: 5_000,
   /** A host leaves a stream part that it joined for guests when it had none for this long, or up to twice as long. */
@@ -150,6 +154,8 @@ export const networkLimits = {
   maxWatchedBatches: 4_096,
   /** A host that brings later messages and not this one is asked for it after this long, and after three times as long. */
   hostAskMs: 2_000,
+  /** Of a host is expected what was published this long after it was there, as clocks may differ by so much. */
+  hostClockMs: 5_000,
   /** It withholds what it has not brought this long after it brought something later (`hosts.withheld`). */
   hostWithholdsMs: 10_000,
   /** A host is silent when others bring messages of a stream part and it has brought none for this long (`hosts.silent`). */

@@ -97,6 +97,7 @@ export class Overlay {
   #hosts: readonly NodeId[] = []
   #dueMs = Infinity
   #nowMs = 0
+  #wallMs = 0
 
   constructor(options: { self: NodeId; limits: NetworkLimits }, given: OverlayModules) {
     this.#self = options.self
@@ -143,6 +144,7 @@ export class Overlay {
         ? new lightParts.HostWatch(options.limits, {
             ...{ ...modules, counters },
             fetch: (...asked) => this.#askHost(...asked),
+            ageMs: (timestamp) => this.#wallMs - timestamp,
           })
         : undefined
     this.#flood = new Flood(options.limits, {
@@ -175,6 +177,7 @@ export class Overlay {
   handle(event: OverlayEvent, time: Time): void {
     const { nowMs } = time
     this.#nowMs = nowMs
+    this.#wallMs = time.wallMs
     switch (event.type) {
       case 'data':
         this.#onData(event.peerId, event.batch, event.packet, time)
@@ -198,6 +201,7 @@ export class Overlay {
         break
       case 'permissionsChanged':
         this.#neighbourhood.permissionsChanged(event.streamId, time)
+        this.guests?.permissionsChanged()
         break
       case 'join':
         this.#join(event, nowMs)
@@ -364,6 +368,7 @@ export class Overlay {
       this.counters['fetch.unexpected']++
       return
     }
+    this.watch?.answered(fetch.streamPartId, peerId, time.nowMs)
     this.#withPart(fetch.streamPartId, (part) => {
       if (fetch.claim !== undefined) this.#pursuer.fetched(part, fetch.claim, complete, time)
       else this.#filler.fetched(part, fetch, complete, time.nowMs)
@@ -376,7 +381,7 @@ export class Overlay {
     this.#modules.effects.sendControl(peerId, { type: 'detach', streamPartId, reason: 'not-wanted' })
   }
 
-  /** What the host has comes as data, and closes what is watched; its answer says nothing more. */
+  /** What the host has comes as data, and closes what is watched; its answer says that there is no more. */
   #askHost(peerId: NodeId, chain: MessageChain, ranges: readonly MissingRange[], nowMs: number): void {
     const { publisherId, messageChainId } = chain
     const streamPartId = toStreamPartId(chain.streamId, chain.partition)
