@@ -66,6 +66,8 @@ export class StreamPart {
   readonly joinedMs: number
   /** False: the node is a feeder here, as it may publish and not read. */
   reads = true
+  /** Copies of each batch that come by different ways where the flood is thin. */
+  eagerWays = 1
   readonly members: PartMembers
   readonly seen: SeenMessages
   readonly recent: RecentBatches
