@@ -52,6 +52,8 @@ export interface WorldOptions {
   readonly overlay?: OverlayStrategyName
   /** Who may publish, as each node finds out for itself. Default everybody. */
   readonly publisherPolicy?: () => PublisherPolicy
+  /** False: nodes send every neighbour a copy of everything. Default true. */
+  readonly thinFloods?: boolean
   /** Limits of nodes other than their defaults. */
   readonly nodeLimits?: Partial<NetworkLimits>
   /** Limits of the tracker other than its defaults. */
@@ -192,10 +194,10 @@ export class World {
   ): Promise<SimNode> {
     const modules = this.#modules(name)
     const { nodeId, url } = { nodeId: this.#trackerIdentity.nodeId, url: 'memory://tracker' }
-    const { nodeLimits: limits = {}, admission } = this.#options
+    const { nodeLimits: limits = {}, admission, thinFloods = true } = this.#options
     const self = modules.identity.nodeId
     const node = createNetworkNode(
-      { limits },
+      { limits, thinFloods },
       {
         ...modules,
         crypto: this.#options.tappedCrypto?.(self, this.#crypto) ?? this.#crypto,

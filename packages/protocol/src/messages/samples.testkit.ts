@@ -341,9 +341,10 @@ function nodePackets(crypto: Crypto): SamplePacket[] {
     ...floodModes.map((mode, i) => ({
       name: `thin: ${mode}`,
       packet: {
-        ...{ type: 'thin', streamPartId, publisherId: head.publisherId, messageChainId: head.messageChainId },
-        ...{ alias: i === 0 ? 0 : 0xffffffff, mode, forMs: i === 0 ? 0 : limits.maxThinMs },
-      } as const,
+        type: 'thin' as const,
+        ...{ streamPartId, publisherId: head.publisherId, messageChainId: head.messageChainId, mode },
+        ...{ alias: i === 0 ? 0 : 0xffffffff, forMs: i === 0 ? 0 : limits.maxThinMs },
+      },
     })),
     {
       name: 'digest',
