@@ -111,7 +111,7 @@ export const networkLimits = {
   /** A standby sends a batch when the neighbour has not said for this long that it has it; otherwise it is what is usual on this link. */
   minPushWaitMs: 25,
   /** Longest such wait. */
-  maxPushWaitMs: 500,
+  maxPushWaitMs: 2_000,
   /** Batches that a neighbour may lack, of all chains of which this node is its standby; of more the oldest are not sent (`thin.dropped`). */
   maxUnsureBatches: 256,
   /** A standby sends nothing while more bytes than these wait for the link. */

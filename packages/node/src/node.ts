@@ -149,7 +149,7 @@ function openClient(
 /** Beside the node, with its transports, and listening nowhere. */
 function clientConfigOfIdentity(
   { as, readingKey }: Identity,
-  { maxLiveAgeMs, tcp, webrtc, circuits }: BrokerConfig,
+  { maxLiveAgeMs, thinFloods, tcp, webrtc, circuits }: BrokerConfig,
   network: DescribedNetwork,
 ): ClientConfig {
   return {
@@ -157,6 +157,7 @@ function clientConfigOfIdentity(
     readingKey: readingKey === undefined ? undefined : readReadingKeyFile(readingKey),
     network,
     maxLiveAgeMs,
+    thinFloods,
     transports: {
       tcp: tcp.enabled && {},
       websocket: {},
@@ -171,7 +172,7 @@ function clientConfigOf(
   network: DescribedNetwork,
   env: Readonly<Record<string, string | undefined>>,
 ): ClientConfig {
-  const { websocket, tcp, webrtc, circuits, guests, maxLiveAgeMs } = config
+  const { websocket, tcp, webrtc, circuits, guests, maxLiveAgeMs, thinFloods } = config
   const { host, port, publicUrl, alsoKnownAs, certFile, keyFile } = websocket
   const tls = certFile !== undefined && keyFile !== undefined ? readTls(certFile, keyFile) : undefined
   const listen = {
@@ -186,6 +187,7 @@ function clientConfigOf(
     nodePrivateKey: resolveKey({ key: config.key, env }),
     network,
     maxLiveAgeMs,
+    thinFloods,
     guests,
     transports: {
       tcp: tcp.enabled && tcpOptions(tcp),

@@ -33,6 +33,8 @@ export interface UnsureBatch {
   isPushed: boolean
 }
 
+/** Until it is known how late the neighbour usually is. */
+const unknownLatenessMs = 250
 /** A batch that was sent is remembered for this long: the answer shows how late the neighbour was. */
 const pushedMs = 2_000
 
@@ -110,7 +112,7 @@ export class ThinLink {
   /** The neighbour may lack this batch. False when another one was forgotten for it. */
   unsure(asked: Asked, place: MessageRef, nowMs: number): boolean {
     const { minPushWaitMs, maxPushWaitMs, maxUnsureBatches } = this.#limits
-    const waitMs = asked.lateness.boundMs ?? maxPushWaitMs / 2
+    const waitMs = asked.lateness.boundMs ?? unknownLatenessMs
     const dueMs = nowMs + Math.ceil(Math.min(maxPushWaitMs, Math.max(minPushWaitMs, waitMs)))
     this.#unsure.set(keyOf(asked, place), { asked, place, sinceMs: nowMs, dueMs, isPushed: false })
     this.#unsureDueMs = Math.min(this.#unsureDueMs, dueMs)
