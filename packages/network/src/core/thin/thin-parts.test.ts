@@ -46,7 +46,9 @@ describe('announced batches', () => {
   })
   it('are so many, the newest, and none of those who are gone', () => {
     const batches = new AnnouncedBatches(8)
-    const kept = Array.from({ length: 20 }, (_, i) => batches.add(place(i), idOf(2), { nowMs: i, dueMs: i + 30 }))
+    const kept = Array.from({ length: 20 }, (_, i) =>
+      batches.add(place(i), idOf(2), { nowMs: i, dueMs: i + 30 }),
+    )
     expect(kept.filter((isRoom) => isRoom)).toHaveLength(8)
     expect([batches.dueMs, batches.take(place(11))]).toEqual([42, undefined])
     batches.gone(idOf(2))

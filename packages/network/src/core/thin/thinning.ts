@@ -340,8 +340,10 @@ export class Thinning {
         continue
       }
       this.#modules.counters['thin.pulled']++
+      const standby = ways.standby(nowMs)
+      if (standby !== undefined && batch.peerIds.includes(standby))
+        this.#askAll(chain, ways.withheld(standby, nowMs))
       for (const peerId of batch.peerIds) {
-        this.#askAll(chain, ways.withheld(peerId, nowMs))
         const head = { ...chainIdOf(progress.chain), ...batch.place }
         if (!part.gaps.claims.add(peerId, head, nowMs)) this.#modules.counters['heads.dropped']++
       }
