@@ -5,6 +5,7 @@ import {
   seededRandom,
   toStreamId,
   toStreamPartId,
+  type Capability,
   type Crypto,
   type Identity,
   type LinkRole,
@@ -214,8 +215,8 @@ export class World {
   }
 
   /** A way into the network without a node: for those who do not behave as one. */
-  transport(name: string, role: LinkRole = 'node'): Transport {
-    return this.network.transport({ role }, this.#modules(name))
+  transport(name: string, role: LinkRole = 'node', capabilities: readonly Capability[] = []): Transport {
+    return this.network.transport({ role }, { ...this.#modules(name), capabilities })
   }
 
   /** The tracker's process ends; its system closes its sockets. */

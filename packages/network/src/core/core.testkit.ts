@@ -52,7 +52,7 @@ export interface BatchOptions {
   delegate?: { readonly identity: Identity; readonly delegation: Delegation }
   chainId?: string
   partition?: number
-  previous?: MessageRef
+  previous?: MessageRef | undefined
   content?: readonly number[]
   /** Of each message. */
   extensions?: readonly Extension[]

@@ -70,12 +70,29 @@ describe('the ways of a chain', () => {
     expect(run.ways.modeOf(far, run.nowMs())).toBe('eager')
   })
 
-  it('never leave out the last one that brings: a copy that came first from a standby makes it eager, and more patient', () => {
+  it('lead through whoever brings what the eager one is late with, which becomes its standby where there is no other', () => {
     const run = thin()
     run.announced(near, [far, farther])
-    expect(run.batch(far)).toEqual(['far eager', 'farther standby'])
-    for (let i = 0; i < 5; i++) expect(run.batch(near, far)).toEqual([])
-    expect(run.batch(near, far)).toEqual(['far digest'])
+    expect(run.batch(far)).toEqual(['far eager', 'farther standby', 'near digest'])
+    const two = script()
+    for (let i = 0; i < 3; i++) two.batch(near, far)
+    two.announced(near, [far])
+    expect(two.batch(far)).toEqual(['far eager', 'near standby'])
+    expect(two.batch(near)).toEqual(['near eager', 'far standby'])
+  })
+
+  it('are left more slowly each time that they were needed all the same', () => {
+    const run = thin(2)
+    run.batch(far)
+    run.batch(farther)
+    expect(run.ways.modeOf(farther, run.nowMs())).toBe('eager')
+    const late = (): number => {
+      for (let i = 1; i <= 50; i++)
+        if (run.batch(near, far, farther).some((ask) => /farther (standby|digest)/.test(ask))) return i
+      return Infinity
+    }
+    run.batch(near)
+    expect(late()).toBeGreaterThan(networkLimits.thinAfterLate)
   })
 
   it('change at once when the one that brings is gone', () => {

@@ -134,7 +134,7 @@ export class ChainWays {
     const way = this.#ways.get(peerId)
     const asks: Ask[] = []
     if (way === undefined) return asks
-    const isNeeded = way.firstAt > this.#batches - silentBatches && this.modeOf(peerId, nowMs) === 'eager'
+    const isNeeded = this.#isNeeded(way) && this.modeOf(peerId, nowMs) === 'eager'
     this.#ways.delete(peerId)
     const standby = isNeeded ? this.standby(nowMs) : undefined
     if (standby !== undefined) this.#ask(standby, 'eager', nowMs, asks)
@@ -154,7 +154,19 @@ export class ChainWays {
     way.firstAt = way.saidAt = this.#batches
     if (this.modeOf(from, nowMs) === 'eager') return
     way.patience = Math.min(this.#limits.maxThinAfterLate, 2 * way.patience)
-    this.#ask(from, 'eager', nowMs, asks)
+    this.#turnTo(from, nowMs, asks)
+  }
+
+  /** One neighbour brings what another one is late with, and takes its place: more copies would make links late that are full. */
+  #turnTo(peerId: NodeId, nowMs: number, asks: Ask[]): void {
+    const eager = [...this.#ways]
+      .filter(([id, way]) => id !== peerId && this.modeOf(id, nowMs) === 'eager' && this.#isNeeded(way))
+      .sort(([, a], [, b]) => a.firstAt - b.firstAt)
+    this.#ask(peerId, 'eager', nowMs, asks)
+    const [late] = eager
+    if (late === undefined || eager.length < this.#eager) return
+    this.#appoint(nowMs, asks)
+    this.#ask(late[0], this.standby(nowMs) === undefined ? 'standby' : 'digest', nowMs, asks)
   }
 
   /** Who announces batches long before copies come would bring them earlier itself. */
@@ -162,7 +174,7 @@ export class ChainWays {
     if (peerId === undefined || this.modeOf(peerId, nowMs) === 'eager') return
     const way = this.#wayOf(peerId)
     way.early = nowMs - sinceMs > this.#limits.thinGainMs ? way.early + 1 : 0
-    if (way.early >= earlyBatches) this.#ask(peerId, 'eager', nowMs, asks)
+    if (way.early >= earlyBatches) this.#turnTo(peerId, nowMs, asks)
   }
 
   #renew(nowMs: number, asks: Ask[]): void {
@@ -193,6 +205,11 @@ export class ChainWays {
     const untilMs = nowMs + this.#limits.thinLeaseMs
     Object.assign(way, { mode, untilMs, late: 0, unasked: 0, early: 0 })
     asks.push({ peerId, mode })
+  }
+
+  /** It brought a batch first not long ago. */
+  #isNeeded({ firstAt }: Way): boolean {
+    return firstAt > this.#batches - silentBatches
   }
 
   #isHeard({ saidAt }: Way): boolean {

@@ -86,7 +86,7 @@ describe('a node to which copies come late', () => {
     expect(sends(core.run(digest(4, batch)))).toEqual([])
     const lines = core.pass(1_000)
     expect(sends(lines)[0]).toMatch(/^fetch 4 /)
-    expect(core.run(data(4, batch)).filter(isAsk)).toEqual(['thin 4 eager'])
+    expect(core.run(data(4, batch)).filter(isAsk)).toEqual(['thin 4 eager', 'thin 2 digest'])
     expect(core.core.counters['thin.pulled']).toBe(1)
   })
 
