@@ -15,7 +15,7 @@ import { floodModes, type Digest, type DigestEntry, type Thin } from '../packets
 import type { BodyCodec } from './body-codec.ts'
 import { readChainId, writeChainId } from './chain-head.ts'
 
-const maxTimestamp = 0xffff_ffff_ffff
+const latestTimestamp = 0xffff_ffff_ffff
 
 export const thin: BodyCodec<Thin> = {
   write(writer, packet) {
@@ -52,9 +52,9 @@ function writeEntry(writer: Writer, entry: DigestEntry, before: number): void {
 
 function readEntry(reader: Reader, before: number): DigestEntry {
   const both = reader.varint(2 * maxU32 + 1)
-  const coded = reader.varint(2 * maxTimestamp)
+  const coded = reader.varint(2 * latestTimestamp)
   const timestamp = before + (coded % 2 === 0 ? coded / 2 : -(coded + 1) / 2)
-  if (timestamp < 0 || timestamp > maxTimestamp)
+  if (timestamp < 0 || timestamp > latestTimestamp)
     throw protocolError('MALFORMED_PACKET', `a timestamp of ${timestamp} in a digest`)
   return {
     alias: Math.floor(both / 2),
