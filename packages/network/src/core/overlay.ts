@@ -442,17 +442,18 @@ export class Overlay {
   }
 
   #join(options: Extract<OverlayEvent, { type: 'join' }>, nowMs: number): void {
-    const { streamPartId: id, fillGaps, reads, keepsLatest = false } = options
+    const { streamPartId: id, fillGaps, reads, keepsLatest = false, eagerWays = 1 } = options
     const known = this.#parts.get(id)
     if (known !== undefined) {
       known.gaps.fillGaps = fillGaps && reads
       known.latest.keeps = keepsLatest
+      known.eagerWays = eagerWays
       if (known.reads === reads) return
       known.reads = reads
       this.#parts.within(known, () => this.#neighbourhood.readingChanged(known, nowMs))
       return
     }
-    this.#add(id, { fillGaps, reads, keepsLatest }, nowMs)
+    this.#add(id, { fillGaps, reads, keepsLatest }, nowMs).eagerWays = eagerWays
     this.#withPart(id, (part) => {
       this.#modules.effects.statusDue(id)
       if (this.#modules.isLight) this.#neighbourhood.useHosts(part, this.#hosts, nowMs)
@@ -529,6 +530,7 @@ export class Overlay {
       nowMs,
       faults,
     )
+    fresh.eagerWays = part.eagerWays
     fresh.delivered = part.delivered
     fresh.duplicates = part.duplicates
     fresh.published = part.published

@@ -49,16 +49,16 @@ const keyOf = ({ timestamp, sequenceNumber }: MessageRef): string => `${timestam
  */
 export class ChainWays {
   readonly #limits: ChainWaysLimits
-  /** Copies of each batch that come by different ways. */
-  readonly #eager: number
+  readonly #part: { readonly eagerWays: number }
   readonly #ways = new Map<NodeId, Way>()
   /** Of the last batches: who brought them, in order; undefined is this process. */
   readonly #brought = new Map<string, (NodeId | undefined)[]>()
   #batches = 0
 
-  constructor(limits: ChainWaysLimits, { eagerWays }: { readonly eagerWays: number }) {
+  /** @param part says how many copies of each batch are to come by different ways. */
+  constructor(limits: ChainWaysLimits, part: { readonly eagerWays: number }) {
     this.#limits = limits
-    this.#eager = eagerWays
+    this.#part = part
   }
 
   modeOf(peerId: NodeId, nowMs: number): FloodMode {
@@ -105,7 +105,7 @@ export class ChainWays {
     const way = this.#wayOf(from)
     const asks: Ask[] = []
     if (this.modeOf(from, nowMs) === 'eager') {
-      way.late = before.length >= this.#eager ? way.late + 1 : 0
+      way.late = before.length >= this.#part.eagerWays ? way.late + 1 : 0
       if (isFast && way.late >= way.patience)
         this.#ask(from, this.standby(nowMs) === undefined ? 'standby' : 'digest', nowMs, asks)
     } else if (++way.unasked >= unaskedCopies && nowMs - way.untilMs > 1_000 - this.#limits.thinLeaseMs)
@@ -164,7 +164,7 @@ export class ChainWays {
       .sort(([, a], [, b]) => a.firstAt - b.firstAt)
     this.#ask(peerId, 'eager', nowMs, asks)
     const [late] = eager
-    if (late === undefined || eager.length < this.#eager) return
+    if (late === undefined || eager.length < this.#part.eagerWays) return
     this.#appoint(nowMs, asks)
     this.#ask(late[0], this.standby(nowMs) === undefined ? 'standby' : 'digest', nowMs, asks)
   }
