@@ -107,13 +107,15 @@ export const networkLimits = {
   /** Chains of which one neighbour may ask for digests (`thin.refused`). */
   maxThinAsks: 1_024,
   /** Digests are sent to one neighbour so far apart at least. */
-  digestIntervalMs: 20,
+  digestIntervalMs: 60,
   /** A standby sends a batch when the neighbour has not said for this long that it has it; otherwise it is what is usual on this link. */
   minPushWaitMs: 25,
   /** Longest such wait. */
   maxPushWaitMs: 2_000,
   /** Batches that a neighbour may lack, of all chains of which this node is its standby; of more the oldest are not sent (`thin.dropped`). */
   maxUnsureBatches: 256,
+  /** Batches that a standby sends one neighbour in a second, also at once: a link that is late anyway must not be filled. */
+  maxPushesPerS: 20,
   /** A standby sends nothing while more bytes than these wait for the link. */
   maxPushQueueBytes: 16 * 1024,
   /** Batches of one chain that neighbours announced and that have not come; of more the oldest are forgotten (`thin.dropped`). */

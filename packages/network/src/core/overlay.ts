@@ -483,6 +483,7 @@ export class Overlay {
         recentBytes: this.#recentBytes,
         latestBytes: this.#latestBytes,
         rttOf: (peerId) => this.#modules.rttOf(peerId),
+        lateMs: (progress) => this.#thinning.lateMs(progress),
         membershipToken: () => this.#modules.membershipToken(),
         gone: (peerId) => {
           this.watch?.gone(id, peerId)

@@ -31,6 +31,8 @@ export interface UnsureBatch {
   /** When it is sent. */
   dueMs: number
   isPushed: boolean
+  /** The neighbour has asked for what it lacks. */
+  isHurried: boolean
 }
 
 /** Until it is known how late the neighbour usually is. */
@@ -60,6 +62,10 @@ export class ThinLink {
 
   get isEmpty(): boolean {
     return this.#asked.size === 0 && this.#entries.length === 0
+  }
+
+  get tellMs(): number {
+    return this.#tellMs
   }
 
   get dueMs(): number {
@@ -101,8 +107,8 @@ export class ThinLink {
   }
 
   /** When a digest is due: what it tells, the oldest first. */
-  takeEntries(nowMs: number, max: number): readonly DigestEntry[] {
-    if (this.#tellMs > nowMs) return []
+  takeEntries(nowMs: number, max: number, isDue: boolean): readonly DigestEntry[] {
+    if (!isDue || this.#entries.length === 0) return []
     this.#toldMs = nowMs
     const entries = this.#entries.splice(0, max)
     this.#tellMs = this.#entries.length > 0 ? nowMs + 1 : Infinity
@@ -114,7 +120,14 @@ export class ThinLink {
     const { minPushWaitMs, maxPushWaitMs, maxUnsureBatches } = this.#limits
     const waitMs = asked.lateness.boundMs ?? unknownLatenessMs
     const dueMs = nowMs + Math.ceil(Math.min(maxPushWaitMs, Math.max(minPushWaitMs, waitMs)))
-    this.#unsure.set(keyOf(asked, place), { asked, place, sinceMs: nowMs, dueMs, isPushed: false })
+    this.#unsure.set(keyOf(asked, place), {
+      asked,
+      place,
+      sinceMs: nowMs,
+      dueMs,
+      isPushed: false,
+      isHurried: false,
+    })
     this.#unsureDueMs = Math.min(this.#unsureDueMs, dueMs)
     if (this.#unsure.size <= maxUnsureBatches) return true
     for (const oldest of this.#unsure.keys()) {
@@ -137,8 +150,11 @@ export class ThinLink {
 
   /** The neighbour wants copies again: what it may lack of the chain is due now. */
   hurry(asked: Asked, nowMs: number): void {
-    for (const batch of this.#unsure.values())
-      if (batch.asked === asked && !batch.isPushed) batch.dueMs = Math.min(batch.dueMs, nowMs)
+    for (const batch of this.#unsure.values()) {
+      if (batch.asked !== asked || batch.isPushed) continue
+      batch.dueMs = Math.min(batch.dueMs, nowMs)
+      batch.isHurried = true
+    }
     this.#unsureDueMs = Math.min(this.#unsureDueMs, nowMs)
   }
 

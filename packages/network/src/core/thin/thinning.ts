@@ -31,6 +31,7 @@ export interface ThinningLimits extends ChainWaysLimits, ThinLinkLimits {
   readonly maxThinChains: number
   readonly maxAnnounced: number
   readonly maxDoubtsPerS: number
+  readonly maxPushesPerS: number
   readonly maxPushQueueBytes: number
   readonly clockToleranceMs: number
 }
@@ -81,6 +82,7 @@ export class Thinning {
   readonly #byAlias = new Map<number, ThinChain>()
   readonly #links = new Map<NodeId, ThinLink>()
   readonly #doubts: Allowances
+  readonly #pushes: Allowances
   #lastAlias = 0
   #sweepMs = Infinity
   /** A lower bound. */
@@ -90,6 +92,7 @@ export class Thinning {
     this.#limits = limits
     this.#modules = modules
     this.#doubts = new Allowances(limits.maxDoubtsPerS)
+    this.#pushes = new Allowances(limits.maxPushesPerS)
   }
 
   /** When `tick` is due. */
@@ -143,7 +146,11 @@ export class Thinning {
     const last = batch.messages.at(-1)
     if (progress === undefined || last === undefined) return false
     const asked = link?.askedOf(progress, nowMs)
-    if (asked === undefined && !isHolder) return false
+    if (asked === undefined && !isHolder) {
+      // In the frame of the copy a digest costs no packet.
+      if (link !== undefined) this.#sendDigest(peerId, link, nowMs)
+      return false
+    }
     this.#modules.counters['thin.spared']++
     const chain = this.#chains.get(progress)
     const isStandby = chain?.ways.standby(nowMs) === peerId
@@ -195,7 +202,7 @@ export class Thinning {
     if (this.#dueMs <= nowMs) {
       this.#dueMs = Infinity
       for (const [peerId, link] of this.#links) {
-        this.#sendDigest(peerId, link, nowMs)
+        this.#sendDigest(peerId, link, nowMs, link.tellMs <= nowMs)
         for (const batch of link.takeUnsure(nowMs))
           this.#modules.parts.within(batch.asked.part, () => this.#push(peerId, link, batch, nowMs))
         this.#dueMs = Math.min(this.#dueMs, link.dueMs)
@@ -211,6 +218,7 @@ export class Thinning {
   linkClosed(peerId: NodeId): void {
     this.#links.delete(peerId)
     this.#doubts.linkClosed(peerId)
+    this.#pushes.linkClosed(peerId)
   }
 
   /** A peer is no neighbour in a stream part any more. */
@@ -272,8 +280,8 @@ export class Thinning {
     this.#dueMs = Math.min(this.#dueMs, link.dueMs)
   }
 
-  #sendDigest(peerId: NodeId, link: ThinLink, nowMs: number): void {
-    const entries = link.takeEntries(nowMs, wireLimits.maxDigestEntries)
+  #sendDigest(peerId: NodeId, link: ThinLink, nowMs: number, isDue = true): void {
+    const entries = link.takeEntries(nowMs, wireLimits.maxDigestEntries, isDue)
     if (entries.length === 0) return
     this.#modules.counters['digest.sent']++
     this.#modules.effects.sendControl(peerId, { type: 'digest', entries })
@@ -313,18 +321,31 @@ export class Thinning {
     this.#modules.fetch(peerId, progress.chain, [{ after: placeBefore(entry), upTo: placeOf(entry) }], nowMs)
   }
 
-  /** How long after its announcement a batch is fetched: what is eager may bring it, or the standby. */
-  #pullWaitMs({ lateness, ways }: ThinChain, nowMs: number): number {
+  /** How late a batch of a chain may be: it is with an eager neighbour whose link stalls, or a standby is about to send it. */
+  lateMs(progress: ChainProgress): number {
+    const chain = this.#chains.get(progress)
+    return chain === undefined ? 0 : this.#usualMs(chain)
+  }
+
+  #usualMs({ lateness }: ThinChain): number {
     const { minPushWaitMs, maxPushWaitMs } = this.#limits
-    const usualMs = Math.min(maxPushWaitMs, Math.max(minPushWaitMs, lateness.boundMs ?? unknownLatenessMs))
-    const standby = ways.standby(nowMs)
+    return Math.ceil(Math.min(maxPushWaitMs, Math.max(minPushWaitMs, lateness.boundMs ?? unknownLatenessMs)))
+  }
+
+  /** How long after its announcement a batch is fetched: what is eager may bring it, or the standby. */
+  #pullWaitMs(chain: ThinChain, nowMs: number): number {
+    const standby = chain.ways.standby(nowMs)
     const pushMs = standby === undefined ? 0 : 1.5 * (this.#modules.rttOf(standby) ?? 0) + pushRoomMs
-    return Math.ceil(usualMs + pushMs)
+    return Math.ceil(2 * (this.#usualMs(chain) + pushMs))
   }
 
   #push(peerId: NodeId, link: ThinLink, batch: UnsureBatch, nowMs: number): void {
     const { part, progress } = batch.asked
-    if (this.#modules.queuedBytes(peerId) > this.#limits.maxPushQueueBytes) return link.postpone(batch, nowMs)
+    if (
+      this.#modules.queuedBytes(peerId) > this.#limits.maxPushQueueBytes ||
+      !(batch.isHurried || this.#pushes.take(peerId, nowMs))
+    )
+      return link.postpone(batch, nowMs)
     const kept = part.recent.at(progress.chain, batch.place)
     if (kept === undefined || !part.attached.includes(peerId)) return
     this.#modules.counters['thin.pushed']++
