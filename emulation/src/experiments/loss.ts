@@ -10,7 +10,7 @@ import { warmUp } from './publish-in-turns.ts'
 const defaults = { nodes: 16, degree: 4, repeats: 1, messages: 250, warmUp: 5, dilation: 1 } as const
 const intervalMs = 50
 const bytes = 64
-const lossPercents = [1, 5]
+const lossPercents = [0, 0.1, 0.2, 0.5, 1, 2, 3, 4, 5]
 /**
  * In slower time, before packets are lost: a link that was quick a moment ago takes a long way for one that loses, and
  * sends little for many round trips.

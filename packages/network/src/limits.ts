@@ -107,7 +107,7 @@ export const networkLimits = {
   /** Chains of which one neighbour may ask for digests (`thin.refused`). */
   maxThinAsks: 1_024,
   /** Digests are sent to one neighbour so far apart at least. */
-  digestIntervalMs: 60,
+  digestIntervalMs: 20,
   /** A standby sends a batch when the neighbour has not said for this long that it has it; otherwise it is what is usual on this link. */
   minPushWaitMs: 25,
   /** Longest such wait. */

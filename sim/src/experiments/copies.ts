@@ -7,7 +7,7 @@ import type { Experiment } from './experiment.ts'
 
 const defaultNodes = 16
 /** Messages of each node in a second. */
-const rates = [10]
+const rates = [1, 5, 10, 20, 50]
 const seconds = 20
 
 /** What thin floods spare, what they cost in time, and how late messages are when a node is lost. */

@@ -324,7 +324,7 @@ export class Thinning {
   /** How late a batch of a chain may be: it is with an eager neighbour whose link stalls, or a standby is about to send it. */
   lateMs(progress: ChainProgress): number {
     const chain = this.#chains.get(progress)
-    return chain === undefined ? 0 : this.#usualMs(chain)
+    return chain?.lateness.boundMs === undefined ? 0 : this.#usualMs(chain)
   }
 
   #usualMs({ lateness }: ThinChain): number {
