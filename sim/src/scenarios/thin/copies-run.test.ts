@@ -5,9 +5,9 @@ import { runCopies } from './copies-run.ts'
 const nodes = 16
 const seed = '1'
 const options = {
-  ...{ seed, degree: 4, overlay: 'random', rate: 10, seconds: 6, kills: false, thinFloods: true },
+  ...{ seed, degree: 4, overlay: 'random' as const, rate: 10, seconds: 6, kills: false, thinFloods: true },
   model: createLatencyModel({ latency: 'aws', nodes, seed }),
-} as const
+}
 const run = (changes: { readonly thinFloods?: boolean; readonly kills?: boolean }) =>
   runCopies({ ...options, ...changes }, () => {})
 
