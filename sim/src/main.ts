@@ -12,6 +12,7 @@ import { simError } from './errors.ts'
 import { attack } from './experiments/attack.ts'
 import { churn } from './experiments/churn.ts'
 import { compare } from './experiments/compare.ts'
+import { copies } from './experiments/copies.ts'
 import { diameter } from './experiments/diameter.ts'
 import { matrix } from './experiments/matrix.ts'
 import { propagation } from './experiments/propagation.ts'
@@ -26,7 +27,7 @@ const parser = yargs(hideBin(process.argv))
   .command(decodersCommand)
   .command(placementCommand)
   .command(identitiesCommand)
-for (const experiment of [matrix, diameter, redundancy, propagation, compare, churn, attack])
+for (const experiment of [matrix, diameter, redundancy, propagation, compare, copies, churn, attack])
   parser.command(experimentCommand(experiment))
 
 try {

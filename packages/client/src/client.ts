@@ -77,7 +77,7 @@ export interface NodeModules {
 
 /** Makes the node a client embeds. */
 export type CreateNode = (
-  options: Pick<NetworkNodeOptions, 'light'> & {
+  options: Pick<NetworkNodeOptions, 'light' | 'thinFloods'> & {
     transports: ParsedTransports
     limits: Partial<NetworkLimits>
   },
@@ -141,11 +141,12 @@ export async function openClient(config: ClientConfig, modules: ClientModules): 
     // So that what was taken back, or needs a chain, is said before anything is sent.
     if (user.delegation !== undefined) await registry.delegations.resolve(user.delegation)
     const { publisherPolicy, readerPolicy, directory: trackers, admission } = registry
-    const { transports, maxLiveAgeMs } = parsed
+    const { transports, maxLiveAgeMs, thinFloods } = parsed
     const archive = new LateArchive()
     node = createNode(
       {
         transports,
+        thinFloods,
         light: await lightOf(parsed),
         limits: { maxLiveAgeMs, ...guestLimits(parsed) },
       },

@@ -195,6 +195,7 @@ const configSchema = z.strictObject({
   waitForNeighboursMs: z._default(waitMsSchema, 5_000),
   closeTimeoutMs: z._default(waitMsSchema, 5_000),
   maxLiveAgeMs: z._default(msSchema, networkLimits.maxLiveAgeMs),
+  thinFloods: z._default(z.boolean(), true),
   registry: z.prefault(registrySchema, {}),
   publish: z.prefault(publishSchema, {}),
   subscribe: z.prefault(z.strictObject(queueShape), {}),
@@ -274,6 +275,11 @@ export interface ClientConfig<Source = NetworkSource> {
    * published with a timestamp up to half as old. All nodes of a network should use about the same value. Default 600,000.
    */
   readonly maxLiveAgeMs?: number | undefined
+  /**
+   * Whether neighbours that bring copies late are asked for digests in their place, of publishers with many messages. False: every
+   * neighbour is sent a copy of everything. Default true.
+   */
+  readonly thinFloods?: boolean | undefined
   readonly registry?:
     | {
         /** After this, known data is still used, but refreshed in the background. Default 600,000. */

@@ -22,13 +22,15 @@ export interface PartUse {
   readonly reads?: boolean
 }
 
+type PartJoin = Required<Omit<JoinOptions, 'eagerWays'>>
+
 interface UsedPart {
   readonly scope: PermissionScope
   readonly uses: Set<Required<PartUse>>
   /** Whether the stream's owner asks for last values to be kept, as of the last use that began. */
   keepsLatest: boolean
   /** As the node was last told. */
-  joined: Required<JoinOptions>
+  joined: PartJoin
 }
 
 export interface StreamPartsModules {
@@ -135,7 +137,7 @@ export class StreamParts {
   }
 
   /** A user that may read is a neighbour in the overlay, even if it only publishes; one that may not never is. */
-  #wanted({ scope, uses, keepsLatest }: UsedPart): Required<JoinOptions> {
+  #wanted({ scope, uses, keepsLatest }: UsedPart): PartJoin {
     const isWanted = [...uses].some((use) => use.reads)
     const reads = this.#modules.rights.reads(scope, isWanted)
     return { fillGaps: [...uses].some(({ fillGaps }) => fillGaps), reads, keepsLatest }

@@ -6,6 +6,7 @@ import {
   latestCapability,
   memoisedRecovery,
   reportsCapability,
+  thinCapability,
   verifyBatch,
   verifyMembership,
   type About,
@@ -54,6 +55,11 @@ export interface NetworkNodeOptions {
   readonly role?: string
   /** Makes it a light node, or has it serve such nodes. Default: neither. */
   readonly light?: LightOptions | undefined
+  /**
+   * Whether it may ask neighbours for digests in place of late copies, and be asked: fewer copies of what comes often, and no message less.
+   * False: every neighbour gets a copy of everything. Default true.
+   */
+  readonly thinFloods?: boolean
   /** A name for it that its trackers show to everybody: printable ASCII, at most 64. Default: none. */
   readonly name?: string
 }
@@ -122,6 +128,7 @@ export function createNetworkNode(options: NetworkNodeOptions, modules: NetworkN
       : new MembershipTokens({ nodeId: identity.nodeId }, { identity: user, crypto, clock: modules.clock })
   const about: About = { type: 'about', role, version: softwareVersion, name }
   const runtimeOptions = { limits, dialTimeoutMs, tracing, about }
+  const thin = options.thinFloods === false ? [] : [thinCapability]
   const guests = light?.hosts !== undefined || light?.servesGuests === true ? [guestsCapability] : []
   return new NodeRuntime(runtimeOptions, {
     ...modules,
@@ -135,10 +142,12 @@ export function createNetworkNode(options: NetworkNodeOptions, modules: NetworkN
       const { connectionLimits } = options
       const connection: ConnectionModules = {
         ...{ identity, crypto, credentialCrypto, clock, random, onError },
-        capabilities: [reportsCapability, latestCapability, countsCapability, ...guests].map((name) => ({
-          name,
-          required: false,
-        })),
+        capabilities: [reportsCapability, latestCapability, countsCapability, ...thin, ...guests].map(
+          (name) => ({
+            name,
+            required: false,
+          }),
+        ),
         ...(modules.acting === undefined ? {} : { acting: modules.acting }),
         ...(connectionLimits === undefined ? {} : { limits: connectionLimits }),
       }

@@ -92,6 +92,36 @@ export const networkLimits = {
   headsIntervalMs: 250,
   /** Message chains of one stream part for which one neighbour announced newer messages (`heads.dropped`). */
   maxHeadClaims: 64,
+  /** Batches of a chain in a second from which on neighbours that bring copies late are asked for digests. */
+  thinFromPerS: 4,
+  /** Late copies in a row after which a neighbour is asked. */
+  thinAfterLate: 3,
+  /** The most of these: they double each time that the neighbour was needed all the same, and are halved when it was not for a while. */
+  maxThinAfterLate: 48,
+  /** How long a neighbour sends digests unless it is asked again; then it sends copies as before. */
+  thinLeaseMs: 10_000,
+  /** Who announces batches so much earlier than copies come, several times in a row, is asked for copies. */
+  thinGainMs: 25,
+  /** Chains of all stream parts whose floods a node thins; any other is flooded in full. */
+  maxThinChains: 1_024,
+  /** Chains of which one neighbour may ask for digests (`thin.refused`). */
+  maxThinAsks: 1_024,
+  /** Digests are sent to one neighbour so far apart at least. */
+  digestIntervalMs: 20,
+  /** A standby sends a batch when the neighbour has not said for this long that it has it; otherwise it is what is usual on this link. */
+  minPushWaitMs: 25,
+  /** Longest such wait. */
+  maxPushWaitMs: 2_000,
+  /** Batches that a neighbour may lack, of all chains of which this node is its standby; of more the oldest are not sent (`thin.dropped`). */
+  maxUnsureBatches: 256,
+  /** Batches that a standby sends one neighbour in a second, also at once: a link that is late anyway must not be filled. */
+  maxPushesPerS: 20,
+  /** A standby sends nothing while more bytes than these wait for the link. */
+  maxPushQueueBytes: 16 * 1024,
+  /** Batches of one chain that neighbours announced and that have not come; of more the oldest are forgotten (`thin.dropped`). */
+  maxAnnounced: 64,
+  /** Batches in a second fetched from one neighbour because it may have others for the same places (`thin.doubts`). */
+  maxDoubtsPerS: 4,
   /** Places of one chain with two signed messages that are reported; further ones are only counted (`data.equivocations`). */
   maxEvidencePerChain: 16,
   /** Batches held while their publishers are being looked up; above it, the neighbour that brought the most loses its newest (`held.refused`). */

@@ -153,7 +153,7 @@ function openClient(
 /** Beside the node, with its transports, and listening nowhere. */
 function clientConfigOfIdentity(
   { as, readingKey }: Identity,
-  { maxLiveAgeMs, tcp, webrtc, circuits }: BrokerConfig,
+  { maxLiveAgeMs, thinFloods, tcp, webrtc, circuits }: BrokerConfig,
   network: DescribedNetwork,
 ): ClientConfig {
   return {
@@ -161,6 +161,7 @@ function clientConfigOfIdentity(
     readingKey: readingKey === undefined ? undefined : readReadingKeyFile(readingKey),
     network,
     maxLiveAgeMs,
+    thinFloods,
     transports: {
       tcp: tcp.enabled && {},
       websocket: {},
@@ -175,7 +176,7 @@ function clientConfigOf(
   network: DescribedNetwork,
   env: Readonly<Record<string, string | undefined>>,
 ): ClientConfig {
-  const { websocket, tcp, webrtc, circuits, guests, maxLiveAgeMs } = config
+  const { websocket, tcp, webrtc, circuits, guests, maxLiveAgeMs, thinFloods } = config
   const { host, port, publicUrl, alsoKnownAs } = websocket
   const tls = readTls(websocket)
   const listen = {
@@ -190,6 +191,7 @@ function clientConfigOf(
     nodePrivateKey: resolveKey({ key: config.key, env }),
     network,
     maxLiveAgeMs,
+    thinFloods,
     guests,
     transports: {
       tcp: tcp.enabled && tcpOptions(tcp),

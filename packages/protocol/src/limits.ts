@@ -72,6 +72,10 @@ export const limits = {
   maxFailedNeighbours: 64,
   /** Message chain heads in one attach, and in one heads. */
   maxChainHeads: 64,
+  /** Batches named in one digest. */
+  maxDigestEntries: 256,
+  /** For how long a neighbour may be asked to flood less, until it is asked again. */
+  maxThinMs: 60_000,
   /** Missing ranges in one fetch. */
   maxFetchRanges: 64,
   /** Storage nodes that a tracker tells of at once. */

@@ -13,6 +13,10 @@ export interface FormationOptions {
   readonly degree: number
   readonly overlay: Overlay
   readonly model: LatencyModel
+  /** See `WorldOptions`. Default 0. */
+  readonly jitterMs?: number
+  /** See `WorldOptions`. */
+  readonly thinFloods?: boolean
 }
 
 /** What a node needs to take a frame and pass it on, in milliseconds: a round trip has it twice. */
@@ -64,7 +68,7 @@ export class Formation {
 
   /** A world of nodes that run as in production, joined, in an overlay that has settled. */
   static async run(options: FormationOptions, onProgress: (text: string) => void): Promise<Formation> {
-    const { seed, degree, overlay, model } = options
+    const { seed, degree, overlay, model, jitterMs = 0, thinFloods = true } = options
     const indexes = new Map<NodeId, number>()
     // The tracker is where the first node is.
     const placeOf = (nodeId: NodeId): number => indexes.get(nodeId) ?? 0
@@ -72,7 +76,8 @@ export class Formation {
       seed,
       degree,
       overlay,
-      jitterMs: 0,
+      jitterMs,
+      thinFloods,
       lossRate: () => 0,
       latencyMs: (from, to) => model.oneWayMs(placeOf(from), placeOf(to)) + processingMs,
     })

@@ -5,6 +5,7 @@ import {
   seededRandom,
   toStreamId,
   toStreamPartId,
+  type Capability,
   type Crypto,
   type Identity,
   type LinkRole,
@@ -53,6 +54,8 @@ export interface WorldOptions {
   readonly overlay?: OverlayStrategyName
   /** Who may publish, as each node finds out for itself. Default everybody. */
   readonly publisherPolicy?: () => PublisherPolicy
+  /** False: nodes send every neighbour a copy of everything. Default true. */
+  readonly thinFloods?: boolean
   /** Limits of nodes other than their defaults. */
   readonly nodeLimits?: Partial<NetworkLimits>
   /** Limits of the tracker other than its defaults. */
@@ -194,10 +197,10 @@ export class World {
   ): Promise<SimNode> {
     const modules = this.#modules(name)
     const { nodeId, url } = { nodeId: this.#trackerIdentity.nodeId, url: 'memory://tracker' }
-    const { nodeLimits: limits = {}, admission } = this.#options
+    const { nodeLimits: limits = {}, admission, thinFloods = true } = this.#options
     const self = modules.identity.nodeId
     const node = createNetworkNode(
-      { limits, light },
+      { limits, light, thinFloods },
       {
         ...modules,
         crypto: this.#options.tappedCrypto?.(self, this.#crypto) ?? this.#crypto,
@@ -214,8 +217,8 @@ export class World {
   }
 
   /** A way into the network without a node: for those who do not behave as one. */
-  transport(name: string, role: LinkRole = 'node'): Transport {
-    return this.network.transport({ role }, this.#modules(name))
+  transport(name: string, role: LinkRole = 'node', capabilities: readonly Capability[] = []): Transport {
+    return this.network.transport({ role }, { ...this.#modules(name), capabilities })
   }
 
   /** The tracker's process ends; its system closes its sockets. */

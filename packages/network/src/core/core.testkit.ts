@@ -52,7 +52,7 @@ export interface BatchOptions {
   delegate?: { readonly identity: Identity; readonly delegation: Delegation }
   chainId?: string
   partition?: number
-  previous?: MessageRef
+  previous?: MessageRef | undefined
   content?: readonly number[]
   /** Of each message. */
   extensions?: readonly Extension[]
@@ -147,6 +147,8 @@ export class CoreScript {
   /** How far the wall clock is ahead of it. */
   wallAheadMs = startMs - this.nowMs
   canTakeMore = true
+  queuedBytes = 0
+  canThin = true
   /** True in a test of faults; in any other, one of them fails it. */
   expectsFaults = false
   readonly faults: { readonly streamPartId: StreamPartId; readonly error: unknown }[] = []
@@ -197,6 +199,8 @@ export class CoreScript {
         rttOf: () => this.rttMs,
         transportOf: () => this.transport,
         canTakeMore: () => this.canTakeMore,
+        queuedBytes: () => this.queuedBytes,
+        canThin: () => this.canThin,
         isLight: this.isLight,
         servesGuests: this.servesGuests,
         lightParts,
@@ -337,6 +341,10 @@ function detailOf(packet: ControlPacket): string {
       return packet.complete ? '' : ' and there is more'
     case 'heads':
       return ` [${packet.heads.map(({ timestamp }) => timestamp - startMs).join(' ')}]`
+    case 'thin':
+      return ` ${packet.mode}`
+    case 'digest':
+      return ` [${packet.entries.map(({ timestamp }) => timestamp - startMs).join(' ')}]`
     case 'latest':
       return packet.batch === undefined ? ' none' : ` ${at(packet.batch)}`
     case 'attach':

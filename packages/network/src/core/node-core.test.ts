@@ -27,6 +27,8 @@ function script(trackersFor = () => [1, 2].map((n) => ({ nodeId: idOf(n), url: u
       rttOf: () => undefined,
       transportOf: () => 0,
       canTakeMore: () => true,
+      queuedBytes: () => 0,
+      canThin: () => true,
       hasArchive: false,
       isHost: () => undefined,
       servesGuests: false,

@@ -40,6 +40,7 @@ import { PeerTable } from './neighbours/peer-table.ts'
 import type { PartFaults } from './stream-part/part-faults.ts'
 import { StreamPart } from './stream-part/stream-part.ts'
 import { StreamPartMap } from './stream-part/stream-part-map.ts'
+import { Thinning } from './thin/thinning.ts'
 
 export interface OverlayModules
   extends Omit<AuthorshipModules, 'delegations'>, Omit<MemberCheckModules, 'effects'> {
@@ -58,6 +59,10 @@ export interface OverlayModules
   transportOf(peerId: NodeId): number
   /** False while the link's queue is above its high mark. */
   canTakeMore(peerId: NodeId): boolean
+  /** Bytes in that queue. */
+  queuedBytes(peerId: NodeId): number
+  /** Whether a neighbour may be asked to flood less to this node. */
+  canThin(peerId: NodeId): boolean
   /** A light node has hosts in place of neighbours, and sends on nothing but what it publishes itself. */
   readonly isLight: boolean
   /** Whether it takes guests. */
@@ -85,6 +90,7 @@ export class Overlay {
   readonly delegations: DelegationBook
   readonly #neighbourhood: Neighbourhood
   readonly #flood: Flood
+  readonly #thinning: Thinning
   readonly #fetches: Fetches
   readonly #filler: GapFiller
   readonly #pursuer: HeadPursuer
@@ -143,14 +149,19 @@ export class Overlay {
       isLight && lightParts
         ? new lightParts.HostWatch(options.limits, {
             ...{ ...modules, counters },
-            fetch: (...asked) => this.#askHost(...asked),
+            fetch: (...asked) => this.#fetchOnce(...asked),
             ageMs: (timestamp) => this.#wallMs - timestamp,
           })
         : undefined
+    this.#thinning = new Thinning(options.limits, {
+      ...{ ...modules, self: options.self, counters, parts },
+      fetch: (...asked) => this.#fetchOnce(...asked),
+    })
     this.#flood = new Flood(options.limits, {
       ...modules,
       counters,
       parts,
+      thinning: this.#thinning,
       watch: this.watch,
       authorship: new Authorship({ ...modules, delegations }),
       misbehaved: (peerId, detail, nowMs) => this.#misbehaved(peerId, detail, nowMs),
@@ -234,6 +245,7 @@ export class Overlay {
         this.#neighbourhood.linkClosed(event.peerId, nowMs)
         this.guests?.linkClosed(event.peerId)
         this.#flood.linkClosed(event.peerId)
+        this.#thinning.linkClosed(event.peerId)
         this.delegations.linkClosed(event.peerId)
         this.#fetchServer.linkClosed(event.peerId)
         this.#latestServer.linkClosed(event.peerId)
@@ -267,6 +279,7 @@ export class Overlay {
         this.#neighbourhood.misbehaved(event.peerId, event.detail, nowMs)
         break
       case 'tick':
+        this.#thinning.tick(time)
         this.#parts.each((part) => this.#tick(part, time))
         this.#neighbourhood.tick(time)
         this.#flood.tick(nowMs)
@@ -303,7 +316,8 @@ export class Overlay {
     }
     const outcome = this.#parts.within(part, () => {
       const received = this.#flood.receive(part, batch, packet, peerId, time)
-      this.#dueMs = Math.min(this.#dueMs, part.recent.dueMs, part.gaps.dueMs, this.watch?.dueMs ?? Infinity)
+      this.#dueMs = Math.min(this.#dueMs, part.recent.dueMs, part.gaps.dueMs)
+      this.#dueMs = Math.min(this.#dueMs, this.#thinning.dueMs, this.watch?.dueMs ?? Infinity)
       return received
     })
     if (outcome === 'handled') return
@@ -340,6 +354,12 @@ export class Overlay {
         break
       case 'heads':
         this.#withPart(packet.streamPartId, (part) => this.#pursuer.onHeads(part, peerId, packet, time))
+        break
+      case 'thin':
+        this.#thinning.onThin(peerId, packet, time.nowMs)
+        break
+      case 'digest':
+        this.#thinning.onDigest(peerId, packet, time)
         break
       case 'askLatest':
         this.#latestServer.onAsk(peerId, packet, time.nowMs)
@@ -381,8 +401,8 @@ export class Overlay {
     this.#modules.effects.sendControl(peerId, { type: 'detach', streamPartId, reason: 'not-wanted' })
   }
 
-  /** What the host has comes as data, and closes what is watched; its answer says that there is no more. */
-  #askHost(peerId: NodeId, chain: MessageChain, ranges: readonly MissingRange[], nowMs: number): void {
+  /** What the peer has comes as data; its answer says that there is no more. */
+  #fetchOnce(peerId: NodeId, chain: MessageChain, ranges: readonly MissingRange[], nowMs: number): void {
     const { publisherId, messageChainId } = chain
     const streamPartId = toStreamPartId(chain.streamId, chain.partition)
     if (!this.#fetches.canAsk(peerId, nowMs)) return
@@ -427,17 +447,18 @@ export class Overlay {
   }
 
   #join(options: Extract<OverlayEvent, { type: 'join' }>, nowMs: number): void {
-    const { streamPartId: id, fillGaps, reads, keepsLatest = false } = options
+    const { streamPartId: id, fillGaps, reads, keepsLatest = false, eagerWays = 1 } = options
     const known = this.#parts.get(id)
     if (known !== undefined) {
       known.gaps.fillGaps = fillGaps && reads
       known.latest.keeps = keepsLatest
+      known.eagerWays = eagerWays
       if (known.reads === reads) return
       known.reads = reads
       this.#parts.within(known, () => this.#neighbourhood.readingChanged(known, nowMs))
       return
     }
-    this.#add(id, { fillGaps, reads, keepsLatest }, nowMs)
+    this.#add(id, { fillGaps, reads, keepsLatest }, nowMs).eagerWays = eagerWays
     this.#withPart(id, (part) => {
       this.#modules.effects.statusDue(id)
       if (this.#modules.isLight) this.#neighbourhood.useHosts(part, this.#hosts, nowMs)
@@ -467,8 +488,12 @@ export class Overlay {
         recentBytes: this.#recentBytes,
         latestBytes: this.#latestBytes,
         rttOf: (peerId) => this.#modules.rttOf(peerId),
+        lateMs: (progress) => this.#thinning.lateMs(progress),
         membershipToken: () => this.#modules.membershipToken(),
-        gone: (peerId) => this.watch?.gone(id, peerId),
+        gone: (peerId) => {
+          this.watch?.gone(id, peerId)
+          this.#thinning.gone(id, peerId, this.#nowMs)
+        },
         onGapLost: (chain, { after, upTo }) => {
           this.counters['gap.lost']++
           this.#modules.effects.gapLost({ streamPartId: id, chain, after, upTo })
@@ -490,6 +515,7 @@ export class Overlay {
     this.#parts.get(id)?.latest.clear()
     this.#fetches.drop(id)
     this.watch?.left(id)
+    this.#thinning.left(id, nowMs)
     this.#parts.delete(id)
   }
 
@@ -510,10 +536,12 @@ export class Overlay {
       nowMs,
       faults,
     )
+    fresh.eagerWays = part.eagerWays
     fresh.delivered = part.delivered
     fresh.duplicates = part.duplicates
     fresh.published = part.published
     this.#fetches.drop(id)
+    attempt(() => this.#thinning.left(id, nowMs))
     attempt(() => part.recent.clear())
     attempt(() => latest.clear())
     attempt(() => this.#neighbourhood.abandon(part, nowMs))
@@ -564,7 +592,7 @@ export class Overlay {
   }
 
   #updateDue(): void {
-    let dueMs = Math.min(this.#neighbourhood.dueMs, this.#flood.dueMs)
+    let dueMs = Math.min(this.#neighbourhood.dueMs, this.#flood.dueMs, this.#thinning.dueMs)
     dueMs = Math.min(dueMs, this.guests?.dueMs ?? Infinity, this.watch?.dueMs ?? Infinity)
     this.#parts.each((part) => {
       const partDueMs = part.dueMs

@@ -1,4 +1,4 @@
-import { guestsCapability, networkOf, transportCode, type NodeId } from '@runnel/protocol'
+import { guestsCapability, networkOf, thinCapability, transportCode, type NodeId } from '@runnel/protocol'
 import type { Connection } from '@runnel/transport'
 import { NodeCore } from '../core/node-core.ts'
 import type { NetworkLimits } from '../limits.ts'
@@ -35,6 +35,8 @@ export function createCore(
       publisherPolicy.check(scope, publisherId, wallMs, oldestMs, delegation),
     rttOf: (peerId) => peers.get(peerId)?.rttMs,
     transportOf: (peerId) => codeOf(peers.get(peerId)),
+    queuedBytes: (peerId) => peers.get(peerId)?.queuedBytes ?? 0,
+    canThin: (peerId) => peers.get(peerId)?.capabilities.has(thinCapability) === true,
     canTakeMore: (peerId) => peers.get(peerId)?.writable ?? false,
     hasArchive: modules.archive !== undefined,
   })

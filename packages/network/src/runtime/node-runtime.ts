@@ -208,10 +208,10 @@ export class NodeRuntime implements NetworkNode {
 
   join(
     streamPartId: StreamPartId,
-    { fillGaps = true, reads = true, keepsLatest = false }: JoinOptions = {},
+    { fillGaps = true, reads = true, keepsLatest = false, eagerWays = 1 }: JoinOptions = {},
   ): void {
     this.#assertRunning()
-    this.#dispatch({ type: 'join', streamPartId, fillGaps, reads, keepsLatest })
+    this.#dispatch({ type: 'join', streamPartId, fillGaps, reads, keepsLatest, eagerWays })
   }
 
   leave(streamPartId: StreamPartId): void {

@@ -166,6 +166,12 @@ export const brokerConfigSchema = z.strictObject({
       description:
         'Streams this node takes part in, so that others have it to link to: 0xowner/path, or /path of its user; 0xowner/prefix/* and 0xowner/* are all such streams, also later ones, and 0xowner/prefix/# has 0xowner/prefix besides.',
     }),
+  thinFloods: z
+    .boolean()
+    .default(true)
+    .describe(
+      'Whether neighbours that bring copies late are asked for digests in their place, of publishers with many messages; without, everybody is sent a copy of everything.',
+    ),
   maxLiveAgeMs: z
     .int()
     .min(1)

@@ -4,6 +4,7 @@ import { about, nodeInfo } from './codecs/contact.ts'
 import { askDelegation, credential, delegation } from './codecs/delegations.ts'
 import { askCount, count } from './codecs/count.ts'
 import { fetch, fetched, heads } from './codecs/gaps.ts'
+import { digest, thin } from './codecs/thin.ts'
 import { askLatest, askTable, latest } from './codecs/latest.ts'
 import { close, fragment, hello, ping, pong, proof } from './codecs/link.ts'
 import { attach, data, detach, guestAttach } from './codecs/node.ts'
@@ -68,11 +69,13 @@ export const packetTable = {
   traced: { number: 0x16, scope: 'neighbours', since, codec: traced },
   clockAsk: { number: 0x17, scope: 'clocks', since, codec: clockAsk },
   clockTell: { number: 0x18, scope: 'clocks', since, codec: clockTell },
+  thin: { number: 0x19, scope: 'neighbours', since: '1.1', codec: thin },
   delegation: { number: 0x1a, scope: 'delegations', since: '1.1', codec: delegation },
   askDelegation: { number: 0x1b, scope: 'delegations', since: '1.1', codec: askDelegation },
   askLatest: { number: 0x1c, scope: 'neighbours', since: '1.1', codec: askLatest },
   latest: { number: 0x1d, scope: 'neighbours', since: '1.1', codec: latest },
   guestAttach: { number: 0x1e, scope: 'neighbours', since: '1.1', codec: guestAttach },
+  digest: { number: 0x1f, scope: 'neighbours', since: '1.1', codec: digest },
   nodeInfo: { number: 0x20, scope: 'toTracker', since, codec: nodeInfo },
   status: { number: 0x21, scope: 'toTracker', since, codec: status },
   leave: { number: 0x22, scope: 'toTracker', since, codec: leave },

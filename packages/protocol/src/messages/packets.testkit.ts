@@ -4,7 +4,7 @@ import { nodeIdFromBytes } from '../ids/node-id.ts'
 import { toStreamId, toStreamPartId } from '../ids/stream-id.ts'
 import { limits } from '../limits.ts'
 import { type Packet } from './packet-table.ts'
-import { detachReasons, failureReasons, linkRoles, sealings, signalKinds } from './packets.ts'
+import { detachReasons, failureReasons, floodModes, linkRoles, sealings, signalKinds } from './packets.ts'
 import { compareRefs, type MessageRef } from './stream-message.ts'
 
 /** Arbitrary valid packets of every kind but data and resend data, whose batches need a signature. */
@@ -187,6 +187,23 @@ export const arbitraryPacket: fc.Arbitrary<Packet> = fc.oneof(
     requestId: u32,
     streamPartId,
     tag: fc.option(fc.uint8Array({ minLength: 16, maxLength: 16 }), { nil: undefined }),
+  }),
+  fc.record({
+    type: is('thin'),
+    streamPartId,
+    ...chain,
+    alias: u32,
+    mode: fc.constantFrom(...floodModes),
+    forMs: fc.integer({ min: 0, max: limits.maxThinMs }),
+  }),
+  fc.record({
+    type: is('digest'),
+    entries: fc.array(
+      fc
+        .tuple(fc.record({ alias: u32, isSenders: flag, check: u32 }), ref)
+        .map(([of, at]) => ({ ...of, ...at })),
+      { minLength: 1, maxLength: 20 },
+    ),
   }),
   fc.record({ type: is('heads'), streamPartId, heads: list(head, limits.maxChainHeads) }),
   fc.record({ type: is('clockAsk'), token: u32 }),

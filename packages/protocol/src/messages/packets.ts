@@ -36,6 +36,9 @@ export const countsCapability = 'counts'
 /** The capability of nodes that know `askLatest` and `latest`; of storage nodes also of `askTable`. */
 export const latestCapability = 'latest'
 
+/** The capability of nodes that know `thin` and `digest`: neighbours may ask them to flood less. */
+export const thinCapability = 'thin'
+
 /** The capability of a host, which serves guests, and of light nodes: `guestAttach` goes over links where both ends have it. */
 export const guestsCapability = 'guests'
 
@@ -188,6 +191,42 @@ export interface Heads {
   readonly type: 'heads'
   readonly streamPartId: StreamPartId
   readonly heads: readonly ChainHead[]
+}
+
+/**
+ * How a neighbour sends the batches of a message chain: as they come; after a while those that the asker has not got by then; or only when
+ * they are fetched. Of the last two it tells the places in digests.
+ */
+export const floodModes = ['eager', 'standby', 'digest'] as const
+export type FloodMode = (typeof floodModes)[number]
+
+/** "Send me this chain like that from now on, for so long." Asked of a neighbour, who sends eagerly whenever nothing else is asked. */
+export interface Thin {
+  readonly type: 'thin'
+  readonly streamPartId: StreamPartId
+  readonly publisherId: NodeId
+  readonly messageChainId: string
+  /** Stands for the chain in digests; chosen by the asker, unique among its own. Unsigned 32 bits. */
+  readonly alias: number
+  readonly mode: FloodMode
+  /** In milliseconds; after it the mode is `eager`. */
+  readonly forMs: number
+}
+
+/** A batch that the sender has, by the place of its last message. */
+export interface DigestEntry extends MessageRef {
+  readonly alias: number
+  /** Whose alias it is: true of the sender's, in an answer to a standby that did not ask for digests itself. */
+  readonly isSenders: boolean
+  /** Tells two batches apart that were signed for one place: see `digestCheck`. */
+  readonly check: number
+}
+
+/** "These batches I have": of chains that the receiver asked to be told of, or is standby for. */
+export interface Digest {
+  readonly type: 'digest'
+  /** At least one. */
+  readonly entries: readonly DigestEntry[]
 }
 
 /** "Which is the newest message that you know of this key?" Asked of a neighbour, answered with `latest`. */

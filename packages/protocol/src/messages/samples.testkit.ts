@@ -15,6 +15,7 @@ import { type Packet } from './packet-table.ts'
 import {
   detachReasons,
   failureReasons,
+  floodModes,
   protocolVersions,
   signalKinds,
   type AccessToken,
@@ -337,6 +338,26 @@ function nodePackets(crypto: Crypto): SamplePacket[] {
         packet: { type: 'latest', requestId: 8, batch } as const,
       })),
     { name: 'heads, none', packet: { type: 'heads', streamPartId, heads: [] } },
+    ...floodModes.map((mode, i) => ({
+      name: `thin: ${mode}`,
+      packet: {
+        type: 'thin' as const,
+        ...{ streamPartId, publisherId: head.publisherId, messageChainId: head.messageChainId, mode },
+        ...{ alias: i === 0 ? 0 : 0xffffffff, forMs: i === 0 ? 0 : limits.maxThinMs },
+      },
+    })),
+    {
+      name: 'digest',
+      packet: {
+        type: 'digest',
+        entries: [
+          { alias: 3, isSenders: false, timestamp: time + 20, sequenceNumber: 0, check: 0x01020304 },
+          { alias: 3, isSenders: false, timestamp: time, sequenceNumber: 0xffffffff, check: 0 },
+          { alias: 0xffffffff, isSenders: true, ...largestRef, check: 0xffffffff },
+          { alias: 0, isSenders: true, timestamp: 0, sequenceNumber: 0, check: 1 },
+        ],
+      },
+    },
     {
       name: 'heads',
       packet: { type: 'heads', streamPartId, heads: [head, { ...head, messageChainId: '', ...largestRef }] },

@@ -6,19 +6,20 @@ import { idleAtNode, idleAtTracker } from './attackers/keys/idle-keys.ts'
 import { unknownPublishers } from './attackers/keys/unknown-publishers.ts'
 import { falseReports } from './attackers/members/false-reports.ts'
 import { phantomNeighbours } from './attackers/members/phantom-neighbours.ts'
+import { thinLiars } from './attackers/members/thin-liars.ts'
 import { equivocation } from './attackers/publishers/equivocation.ts'
 import { extremeFields } from './attackers/publishers/extreme-fields.ts'
 import { manyChains } from './attackers/publishers/many-chains.ts'
 import { oldBatches } from './attackers/publishers/old-batches.ts'
 import { sparseRanges } from './attackers/publishers/sparse-ranges.ts'
-import { chance, oneOf, wholeFrom, type FuzzPlan } from './fuzz-plan.ts'
+import { chance, drawThinning, oneOf, wholeFrom, type FuzzPlan } from './fuzz-plan.ts'
 
 /** All kinds of attackers, by the worlds that they are in. */
 const attackersOf = {
   /** They may publish, and sign what they like. */
   publishers: { extremeFields, manyChains, sparseRanges, oldBatches, equivocation },
-  /** They lie to the tracker. */
-  members: { phantomNeighbours, falseReports },
+  /** They lie to the tracker, or to neighbours. */
+  members: { phantomNeighbours, falseReports, thinLiars },
   /** Many keys, in few networks. */
   keys: { idleAtTracker, idleAtNode, hoardedParts, unknownPublishers },
 } as const satisfies Record<string, Record<string, MakeAttacker>>
@@ -59,13 +60,15 @@ export function drawAttack(world: AttackedWorld, random: Random): AttackPlan {
     lossRate: 0,
     hostiles: 0,
     looksUp: world === 'keys' || chance(0.2, random),
-    limits:
-      world === 'publishers'
+    limits: {
+      ...drawThinning(random.fork('thinning')),
+      ...(world === 'publishers'
         ? {
             maxChains: oneOf(publisherLimits.maxChains, random) ?? 0,
             maxMissingRanges: oneOf(publisherLimits.maxMissingRanges, random) ?? 0,
           }
-        : { maxHeldPublishers: 6 },
+        : { maxHeldPublishers: 6 }),
+    },
     answerMs: wholeFrom(100, 800, random),
     orderLimits: chainOrderLimits,
     trackerLimits: world === 'keys' ? { maxNodes: nodes + 25, maxStreamParts: 30 } : {},

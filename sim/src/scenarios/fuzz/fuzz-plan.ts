@@ -43,6 +43,14 @@ export interface SealedPlan {
   readonly hasHolder: boolean
 }
 
+const smallThinning = {
+  maxAnnounced: 2,
+  maxUnsureBatches: 2,
+  maxThinAsks: 2,
+  maxThinChains: 2,
+  thinLeaseMs: 3_000,
+}
+
 /** Keys cost more than anything else: some of the smaller worlds have them. */
 const sealedWorlds = { share: 0.3, maxNodes: 8 }
 
@@ -64,9 +72,22 @@ export function drawPlan(random: Random): FuzzPlan {
     lossRate: chance(0.6, random) ? 0 : random.next() * 0.2,
     hostiles: chance(0.5, random) ? 0 : wholeFrom(1, largest.hostiles, random),
     looksUp: chance(0.5, random),
-    limits: isTight ? { maxProvisional: 2, maxHeldBatches: 8, maxBans: 2 } : {},
+    limits: {
+      ...drawThinning(random.fork('thinning')),
+      ...(isTight ? { maxProvisional: 2, maxHeldBatches: 8, maxBans: 2 } : {}),
+    },
     orderLimits: isTight ? { ...chainOrderLimits, maxHeldMessages: 8 } : chainOrderLimits,
     actions: wholeFrom(4, largest.actions, random),
+  }
+}
+
+/** In most worlds few messages are published: floods are thin from lower rates on, and after fewer late copies. */
+export function drawThinning(random: Random): Partial<NetworkLimits> {
+  if (chance(0.3, random)) return {}
+  return {
+    thinFromPerS: 0.05,
+    thinAfterLate: wholeFrom(1, 3, random),
+    ...(chance(0.3, random) && smallThinning),
   }
 }
 

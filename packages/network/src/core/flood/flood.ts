@@ -5,6 +5,7 @@ import type { OverlayEffects } from '../overlay-effects.ts'
 import type { HostWatch } from '../hosts/host-watch.ts'
 import type { StreamPart } from '../stream-part/stream-part.ts'
 import type { StreamPartMap } from '../stream-part/stream-part-map.ts'
+import type { Thinning } from '../thin/thinning.ts'
 import { DeniedPublishers } from './denied-publishers.ts'
 import { Equivocations, type Arrival } from './equivocations.ts'
 import { HeldBatches, type HeldBatch, type HeldBatchesLimits } from './held-batches.ts'
@@ -33,6 +34,7 @@ export interface FloodModules {
   readonly authorship: Authorship
   /** False in a light node, which sends on nothing but what it publishes itself. */
   readonly relays: boolean
+  readonly thinning: Pick<Thinning, 'taken' | 'again' | 'spares'>
   /** Told of what a light node's hosts bring. */
   readonly watch?: Pick<HostWatch, 'accepted' | 'again'> | undefined
   /** A neighbour does what no correct node does. */
@@ -171,6 +173,7 @@ export class Flood {
     const { batch, from } = arrival
     const newest = batch.messages.at(-1)
     if (from !== undefined && newest !== undefined) part.seen.shown(from, batch.chain, newest)
+    if (from !== undefined) this.#modules.thinning.again(part, batch, from, time.nowMs)
     if (from !== undefined) this.#modules.watch?.again(part.id, batch, from, time.nowMs)
     part.duplicates += batch.messages.length
     this.#modules.counters['data.duplicates'] += batch.messages.length
@@ -213,7 +216,8 @@ export class Flood {
       part.recent.add(batch, packet, nowMs, { isAlone })
     part.latest.note(batch, packet, nowMs)
     part.gaps.heads.news(nowMs)
-    this.#forward(part, arrival, nowMs)
+    const holders = this.#modules.thinning.taken(part, batch, from, nowMs)
+    this.#forward(part, arrival, { holders, nowMs })
     part.duplicates += again
     counters['data.duplicates'] += again
     counters['data.batches']++
@@ -223,19 +227,24 @@ export class Flood {
     for (const message of fresh) effects.deliver(part.id, message, from)
   }
 
-  #forward(part: StreamPart, { batch, packet, from }: Arrival, nowMs: number): void {
-    const { effects, counters, relays, watch } = this.#modules
+  /** To all but those who have it, or asked to be told of it only. */
+  #forward(
+    part: StreamPart,
+    { batch, packet, from }: Arrival,
+    known: { readonly holders: readonly NodeId[]; readonly nowMs: number },
+  ): void {
+    const { effects, counters, relays, watch, thinning } = this.#modules
     const progress = relays ? undefined : part.seen.find(batch.chain)
     if (progress?.isOwn === false) {
       if (progress.newest !== undefined)
         watch?.accepted(
           { streamPartId: part.id, hosts: part.attached, batch, from, newest: progress.newest },
-          nowMs,
+          known.nowMs,
         )
       return
     }
     for (const peerId of part.receivers) {
-      if (peerId === from) continue
+      if (peerId === from || thinning.spares(part, peerId, batch, known)) continue
       counters['data.forwarded']++
       effects.sendData(peerId, packet, batch.delegationRef)
     }

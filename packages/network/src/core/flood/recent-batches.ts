@@ -103,6 +103,11 @@ export class RecentBatches {
     })
   }
 
+  /** The kept batch with this place, or the range that it lies in. */
+  at(chain: ChainId, place: MessageRef): KeptBatch | undefined {
+    return this.#find(chain)?.lastOverlapping(place, place)
+  }
+
   /** Sends another batch in place of a kept one from now on, to the same peers as that one. */
   replace(kept: KeptBatch, batch: MessageBatch, packet: Uint8Array): void {
     const ofChain = this.#chainOf(batch.chain)

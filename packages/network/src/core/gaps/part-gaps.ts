@@ -13,7 +13,7 @@ export interface PartGapsLimits extends HeadsScheduleLimits {
 export interface PartGapsModules {
   readonly counters: Counters
   /** How long another path may take to bring what is missing. */
-  waitMs(): number
+  waitMs(progress: ChainProgress): number
   /** A range is not looked for, or was forgotten before it was filled. */
   onLost(chain: MessageChain, range: MissingRange): void
 }
@@ -58,7 +58,7 @@ export class PartGaps implements RangeWatch {
     const { fill, progress } = range
     if (fill === undefined) this.#late.set(range, nowMs + this.#maxLateAgeMs)
     else {
-      fill.dueMs = nowMs + this.#modules.waitMs()
+      fill.dueMs = nowMs + this.#modules.waitMs(progress)
       this.#modules.counters['gap.opened']++
       this.due(progress, fill.dueMs)
     }

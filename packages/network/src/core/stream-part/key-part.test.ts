@@ -17,6 +17,7 @@ function openPart(partition: number) {
       latestBytes: { total: 0 },
       onGapLost: () => expect.unreachable(),
       rttOf: () => undefined,
+      lateMs: () => 0,
       membershipToken: () => undefined,
       gone: () => {},
     },

@@ -15,6 +15,7 @@ const partOf = (partition: number) =>
       latestBytes: { total: 0 },
       onGapLost: () => {},
       rttOf: () => undefined,
+      lateMs: () => 0,
       membershipToken: () => undefined,
       gone: () => {},
     },

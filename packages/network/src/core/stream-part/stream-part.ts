@@ -22,6 +22,7 @@ import {
 import { LRU } from 'tiny-lru'
 import type { NetworkLimits } from '../../limits.ts'
 import type { Counters } from '../counters.ts'
+import type { ChainProgress } from '../dedup/chain-progress.ts'
 import { SeenMessages } from '../dedup/seen-messages.ts'
 import { RecentBatches, type RecentBytes } from '../flood/recent-batches.ts'
 import { LatestBatches, type LatestBytes } from '../latest/latest-batches.ts'
@@ -40,6 +41,8 @@ export interface StreamPartModules {
   /** A neighbour or a guest is attached no longer. */
   gone(peerId: NodeId): void
   rttOf(peerId: NodeId): number | undefined
+  /** How late a batch of a chain may be where its flood is thin; 0 for others. */
+  lateMs(progress: ChainProgress): number
   /** Sent with the attach and the status: the user that the node acts for, when that is not itself. */
   membershipToken(): AccessToken | undefined
 }
@@ -66,6 +69,8 @@ export class StreamPart {
   readonly joinedMs: number
   /** False: the node is a feeder here, as it may publish and not read. */
   reads = true
+  /** Copies of each batch that come by different ways where the flood is thin. */
+  eagerWays = 1
   readonly members: PartMembers
   readonly seen: SeenMessages
   readonly recent: RecentBatches
@@ -132,7 +137,7 @@ export class StreamPart {
     this.gaps = new PartGaps(limits, {
       counters,
       onLost: modules.onGapLost,
-      waitMs: () => gapWaitMs(this.#attached, rttOf, limits),
+      waitMs: (progress) => Math.max(gapWaitMs(this.#attached, rttOf, limits), modules.lateMs(progress)),
     })
     const maxChains = isKeyPart(this.scope) ? limits.maxKeyChains : limits.maxChains
     this.seen = new SeenMessages(

@@ -8,6 +8,8 @@ import {
   type NeighbourReport,
   type NodeId,
   type Packet,
+  type Capability,
+  type Thin,
   type StreamPartId,
 } from '@runnel/protocol'
 import type { Connection, Transport } from '@runnel/transport'
@@ -16,6 +18,8 @@ import type { World } from '../../../world/world.ts'
 export interface RawMemberOptions {
   readonly name: string
   readonly streamParts: readonly StreamPartId[]
+  /** Default none. */
+  readonly capabilities?: readonly Capability[]
 }
 
 interface Membership {
@@ -38,16 +42,18 @@ export class RawMember {
   reports: (id: StreamPartId, attached: readonly NodeId[]) => readonly NeighbourReport[]
   /** A batch of another publisher came. */
   onData: (packet: Uint8Array) => void = () => {}
+  /** A neighbour asks it to flood less. */
+  onThin: (peerId: NodeId, packet: Thin) => void = () => {}
   readonly #world: World
   readonly #transport: Transport
   readonly #connections = new Map<NodeId, Connection>()
   readonly #memberships: ReadonlyMap<StreamPartId, Membership>
   #isStopped = false
 
-  constructor({ name, streamParts }: RawMemberOptions, world: World) {
+  constructor({ name, streamParts, capabilities = [] }: RawMemberOptions, world: World) {
     this.#world = world
     this.identity = world.identity(name)
-    this.#transport = world.transport(name)
+    this.#transport = world.transport(name, 'node', capabilities)
     this.#memberships = new Map(
       streamParts.map((id) => [id, { counter: 0, wanted: new Set<NodeId>(), attached: new Set<NodeId>() }]),
     )
@@ -132,9 +138,15 @@ export class RawMember {
 
   #received(peerId: NodeId, type: number, body: Uint8Array, whole: Uint8Array): void {
     if (type === PacketType.data) return this.onData(whole.slice())
-    const about: readonly number[] = [PacketType.attach, PacketType.detach, PacketType.instruction]
+    const about: readonly number[] = [
+      PacketType.attach,
+      PacketType.detach,
+      PacketType.instruction,
+      PacketType.thin,
+    ]
     if (!about.includes(type)) return
     const packet = decodePacket(type, body)
+    if (packet.type === 'thin') this.onThin(peerId, packet)
     if (packet.type === 'instruction') this.#instructed(packet)
     if (packet.type === 'detach') this.#memberships.get(packet.streamPartId)?.attached.delete(peerId)
     if (packet.type !== 'attach') return

@@ -1,0 +1,135 @@
+import { describe, expect, it } from 'vitest'
+import { networkLimits } from '../../limits.ts'
+import { idOf } from '../core.testkit.ts'
+import { ChainWays } from './chain-ways.ts'
+
+const [near, far, farther] = [idOf(2), idOf(3), idOf(4)]
+const names = new Map([near, far, farther].map((id, i) => [id, ['near', 'far', 'farther'][i]]))
+
+/** The ways of a chain, one batch each 100 ms. */
+function script(eagerWays = 1) {
+  const ways = new ChainWays(networkLimits, { eagerWays })
+  let batches = 0
+  const at = () => ({ nowMs: batches * 100, isFast: true })
+  const place = () => ({ timestamp: batches, sequenceNumber: 0 })
+  const text = (asks: readonly { readonly peerId: typeof near; readonly mode: string }[]) =>
+    asks.map(({ peerId, mode }) => `${names.get(peerId)} ${mode}`)
+  return {
+    ways,
+    nowMs: () => batches * 100,
+    /** A batch that comes from these, in this order. */
+    batch(first: typeof near, ...later: (typeof near)[]) {
+      batches++
+      const asks = [...ways.first(place(), first, at())]
+      for (const peerId of later) asks.push(...ways.again(place(), peerId, at()))
+      return text(asks)
+    },
+    /** A batch that is announced by these, so long before it comes. */
+    announced(first: typeof near, peerIds: (typeof near)[], beforeMs = 0) {
+      batches++
+      const announced = { place: place(), sinceMs: at().nowMs - beforeMs, dueMs: Infinity, peerIds }
+      return text(ways.first(place(), first, { ...at(), announced }))
+    },
+    gone: (peerId: typeof near) => text(ways.gone(peerId, batches * 100)),
+    withheld: (peerId: typeof near) => text(ways.withheld(peerId, batches * 100)),
+  }
+}
+
+/** `near` brings first, `far` is the standby, `farther` sends digests. */
+function thin(eagerWays?: number) {
+  const run = script(eagerWays)
+  for (let i = 0; i < 3; i++) run.batch(near, far, farther)
+  return run
+}
+
+describe('the ways of a chain', () => {
+  it('are fewer once copies came late three times in a row: the first of them is the standby', () => {
+    const run = script()
+    expect(run.batch(near, far, farther)).toEqual([])
+    expect(run.batch(near, far, farther)).toEqual([])
+    expect(run.batch(near, far, farther)).toEqual(['far standby', 'farther digest'])
+    expect(run.ways.standby(run.nowMs())).toBe(far)
+  })
+
+  it('stay as they are where each brings first in turn, and where the chain has few batches', () => {
+    const run = script()
+    for (let i = 0; i < 20; i++) expect(i % 2 ? run.batch(near, far) : run.batch(far, near)).toEqual([])
+    const slow = new ChainWays(networkLimits, { eagerWays: 1 })
+    for (let i = 0; i < 20; i++) {
+      const place = { timestamp: i, sequenceNumber: 0 }
+      expect(slow.first(place, near, { nowMs: i, isFast: false })).toEqual([])
+      expect(slow.again(place, far, { nowMs: i, isFast: false })).toEqual([])
+    }
+  })
+
+  it('are two where two are wanted', () => {
+    const run = script(2)
+    run.batch(near, far, farther)
+    run.batch(near, far, farther)
+    expect(run.batch(near, far, farther)).toEqual(['farther standby'])
+    expect(run.ways.modeOf(far, run.nowMs())).toBe('eager')
+  })
+
+  it('lead through whoever brings what the eager one is late with, which becomes its standby where there is no other', () => {
+    const run = thin()
+    run.announced(near, [far, farther])
+    expect(run.batch(far)).toEqual(['far eager', 'farther standby', 'near digest'])
+    const two = script()
+    for (let i = 0; i < 3; i++) two.batch(near, far)
+    two.announced(near, [far])
+    expect(two.batch(far)).toEqual(['far eager', 'near standby'])
+    expect(two.batch(near)).toEqual(['near eager', 'far standby'])
+  })
+
+  it('are left more slowly each time that they were needed all the same', () => {
+    const run = thin(2)
+    run.batch(far)
+    run.batch(farther)
+    expect(run.ways.modeOf(farther, run.nowMs())).toBe('eager')
+    const late = (): number => {
+      for (let i = 1; i <= 50; i++)
+        if (run.batch(near, far, farther).some((ask) => /farther (standby|digest)/.test(ask))) return i
+      return Infinity
+    }
+    run.batch(near)
+    expect(late()).toBeGreaterThan(networkLimits.thinAfterLate)
+  })
+
+  it('change at once when the one that brings is gone', () => {
+    const run = thin()
+    run.announced(near, [far, farther])
+    expect(run.gone(near)).toEqual(['far eager', 'farther standby'])
+    expect(run.gone(idOf(9))).toEqual([])
+  })
+
+  it('have another standby when it did not send what it announced', () => {
+    const run = thin()
+    run.announced(near, [far, farther])
+    expect(run.withheld(far)).toEqual(['far digest', 'farther standby'])
+    expect(run.withheld(far)).toEqual([])
+  })
+
+  it('lead through whoever announces long before copies come', () => {
+    const run = thin()
+    for (let i = 0; i < 7; i++) expect(run.announced(near, [farther], 100)).toEqual([])
+    expect(run.announced(near, [farther], 100)).toContain('farther eager')
+    const steady = thin()
+    for (let i = 0; i < 30; i++) expect(steady.announced(near, [far], 10)).toEqual([])
+  })
+
+  it('end by themselves, unless they are asked for again while batches come and are told of', () => {
+    const run = thin()
+    const asks: string[] = []
+    for (let i = 0; i < 60; i++) asks.push(...run.announced(near, [far]))
+    expect(asks).toEqual(['far standby'])
+    expect(run.ways.modeOf(far, run.nowMs())).toBe('standby')
+    expect(run.ways.modeOf(far, run.nowMs() + networkLimits.thinLeaseMs)).toBe('eager')
+  })
+
+  it('are asked for again when copies come all the same', () => {
+    const run = thin()
+    const asks: string[] = []
+    for (let i = 0; i < 30; i++) asks.push(...run.batch(near, far))
+    expect(asks.filter((ask) => ask === 'far standby').length).toBeGreaterThan(0)
+  })
+})

@@ -1,0 +1,294 @@
+import { describe, expect, it } from 'vitest'
+import { digestCheck, type FloodMode, type MessageBatch, type MessageRef } from '@runnel/protocol'
+import {
+  batchAt,
+  closed,
+  control,
+  CoreScript,
+  data,
+  detach,
+  idOf,
+  identityOf,
+  partId,
+  publish,
+  startMs,
+  type BatchOptions,
+} from '../core.testkit.ts'
+import { networkLimits, type NetworkLimits } from '../../limits.ts'
+
+const chain = { publisherId: identityOf(7).nodeId, messageChainId: 'c' }
+const self = idOf(1)
+
+/** A core with the neighbours 2, 3 and 4, and a chain with a batch each 100 ms. */
+function script(limits: Partial<NetworkLimits> = {}) {
+  const core = new CoreScript(limits).withNeighbours(2, 3, 4)
+  core.rttMs = 40
+  let previous: MessageRef | undefined
+  let offsetMs = 0
+  /** The next batch of the chain, 100 ms later. */
+  const next = (options: BatchOptions = {}): MessageBatch => {
+    offsetMs = Math.max(offsetMs + 100, core.wallMs - startMs)
+    core.pass(startMs + offsetMs - core.wallMs)
+    const batch = batchAt([startMs + offsetMs], { previous, ...options })
+    previous = { timestamp: startMs + offsetMs, sequenceNumber: 0 }
+    return batch
+  }
+  /** Batches that come from 2 first and then from the others, until these are asked. */
+  const thin = (): string[] => {
+    const lines: string[] = []
+    for (let i = 0; i < 12; i++) {
+      const batch = next()
+      lines.push(...core.run(data(2, batch), data(3, batch), data(4, batch)).filter(isAsk))
+      if (lines.length > 0) break
+    }
+    return lines
+  }
+  const ask = (peer: number, mode: FloodMode, alias = peer, forMs: number = networkLimits.thinLeaseMs) =>
+    control(peer, { type: 'thin', streamPartId: partId, ...chain, alias, mode, forMs })
+  /** A digest of the neighbour, by the alias that this core, or the neighbour itself, gave the chain. */
+  const digest = (
+    peer: number,
+    batch: MessageBatch,
+    { alias = aliasOf(core), isSenders = false, check = digestCheck(batch.bytes, self) } = {},
+  ) => {
+    const { timestamp, sequenceNumber } = batch.messages.at(-1) as MessageRef
+    return control(peer, {
+      type: 'digest',
+      entries: [{ alias, isSenders, timestamp, sequenceNumber, check }],
+    })
+  }
+  return { core, next, thin, ask, digest }
+}
+
+const isAsk = (line: string): boolean => line.startsWith('thin ')
+const aliasOf = ({ sent }: CoreScript): number => {
+  const asked = sent.findLast(({ type }) => type === 'thin')
+  return asked?.type === 'thin' ? asked.alias : 0
+}
+const sends = (lines: readonly string[]): string[] =>
+  lines.filter((line) => /^(data|digest|fetch|thin) /.test(line))
+
+describe('a node to which copies come late', () => {
+  it('asks one neighbour to be a standby, and the other for digests', () => {
+    expect(script().thin()).toEqual(['thin 3 standby', 'thin 4 digest'])
+  })
+
+  it('asks only the third one where two copies are wanted', () => {
+    const { core, thin } = script()
+    core.run({ type: 'join', streamPartId: partId, fillGaps: true, reads: true, eagerWays: 2 })
+    expect(thin()).toEqual(['thin 4 standby'])
+  })
+
+  it('asks nobody who does not know how', () => {
+    const { core, thin } = script()
+    core.canThin = false
+    expect(thin()).toEqual([])
+  })
+
+  it('fetches what was announced and comes from nobody, and asks whoever brings it for copies', () => {
+    const { core, next, thin, digest } = script()
+    thin()
+    const batch = next()
+    expect(sends(core.run(digest(4, batch)))).toEqual([])
+    const lines = core.pass(1_000)
+    expect(sends(lines)[0]).toMatch(/^fetch 4 /)
+    expect(core.run(data(4, batch)).filter(isAsk)).toEqual(['thin 4 eager', 'thin 2 digest'])
+    expect(core.core.counters['thin.pulled']).toBe(1)
+  })
+
+  it('does not fetch what the eager way brings a moment later', () => {
+    const { core, next, thin, digest } = script()
+    thin()
+    for (let i = 0; i < 20; i++) {
+      const batch = next()
+      core.run(digest(3, batch), digest(4, batch))
+      core.pass(30)
+      core.run(data(2, batch))
+    }
+    expect(core.core.counters['thin.pulled']).toBe(0)
+    expect(core.core.counters['fetch.sent']).toBe(0)
+  })
+
+  it('sends no copy to a neighbour that announced the batch, but tells its standby that it came', () => {
+    const { core, next, thin, digest } = script()
+    thin()
+    const batch = next()
+    core.run(digest(3, batch), digest(4, batch))
+    expect(sends(core.run(data(2, batch)))).toEqual([])
+    expect(sends(core.pass(30))).toEqual([`digest 3 [${(batch.messages[0]?.timestamp ?? 0) - startMs}]`])
+  })
+
+  it.each([
+    ['its link closes', closed(2)],
+    ['it leaves', detach(2, 'left')],
+  ])('asks the standby for copies at once when %s', (_, event) => {
+    const { core, next, thin, digest } = script()
+    thin()
+    const batch = next()
+    core.run(digest(3, batch), data(2, batch))
+    expect(core.run(event).filter(isAsk)).toContain('thin 3 eager')
+  })
+
+  it('asks another standby when it announced and did not send', () => {
+    const { core, next, thin, digest } = script()
+    thin()
+    const before = next()
+    core.run(digest(3, before), digest(4, before), data(2, before))
+    const batch = next()
+    core.run(digest(3, batch), digest(4, batch))
+    expect(core.pass(1_000).filter(isAsk)).toEqual(['thin 3 digest', 'thin 4 standby'])
+  })
+
+  it('fetches nothing of a time that has not come, nor of a chain that it did not ask for', () => {
+    const { core, next, thin, digest } = script()
+    thin()
+    const ahead = batchAt([startMs + 100_000_000])
+    core.run(digest(4, ahead), digest(4, next(), { alias: 77 }), digest(9, next()))
+    expect(sends(core.pass(2_000)).filter((line) => line.startsWith('fetch'))).toEqual([])
+    expect(core.core.counters['digest.ignored']).toBe(2)
+  })
+
+  it('remembers so many announced batches, and pursues a liar no longer than any other', () => {
+    const { core, next, thin, digest } = script()
+    thin()
+    next()
+    for (let i = 1; i <= 500; i++) core.run(digest(4, batchAt([core.wallMs + i])))
+    expect(core.core.counters['thin.dropped']).toBe(500 - networkLimits.maxAnnounced)
+    core.pass(60_000)
+    expect(core.core.counters['fetch.sent']).toBeLessThanOrEqual(networkLimits.maxFillRounds)
+  })
+
+  it('fetches, a few times a second, what was signed for a place of another batch, and shows both', () => {
+    const { core, next, thin, digest } = script()
+    thin()
+    const batch = next()
+    const previous = batch.messages[0]?.previous
+    core.run(data(2, batch))
+    const twin = batchAt([batch.messages[0]?.timestamp ?? 0], { previous, content: [9] })
+    expect(sends(core.run(digest(4, batch)))).toEqual([])
+    expect(sends(core.run(digest(4, twin)))[0]).toMatch(/^fetch 4 /)
+    core.run(data(4, twin))
+    expect(core.equivocations).toHaveLength(1)
+    for (let i = 0; i < 50; i++) core.run(digest(3, batch, { check: i }))
+    expect(core.core.counters['thin.doubts']).toBeLessThanOrEqual(1 + networkLimits.maxDoubtsPerS)
+  })
+})
+
+describe('a node that is asked to thin', () => {
+  /** The neighbour 3 has asked, once the chain is known. */
+  function asked(mode: FloodMode, limits: Partial<NetworkLimits> = {}) {
+    const run = script(limits)
+    run.core.run(data(2, run.next()), run.ask(3, mode))
+    return run
+  }
+
+  it('tells of a batch in place of sending it', () => {
+    const { core, next } = asked('digest')
+    expect(sends(core.run(data(2, next())))).toEqual(['data 4'])
+    expect(sends(core.pass(5_000))).toContain('digest 3 [200]')
+    expect(core.core.counters['thin.pushed']).toBe(0)
+  })
+
+  it('as a standby sends it when the neighbour does not say in time that it has it', () => {
+    const { core, next } = asked('standby')
+    core.run(data(2, next()))
+    expect(sends(core.pass(1_000))).toEqual(expect.arrayContaining(['digest 3 [200]', 'data 3']))
+  })
+
+  it.each(['a digest', 'a copy'])('does not when %s of the neighbour says so', (how) => {
+    const { core, next, digest } = asked('standby')
+    const batch = next()
+    core.run(
+      data(2, batch),
+      how === 'a copy' ? data(3, batch) : digest(3, batch, { alias: 3, isSenders: true }),
+    )
+    expect(sends(core.pass(5_000))).not.toContain('data 3')
+  })
+
+  it('waits for as long as the neighbour is usually late', () => {
+    const { core, next, digest } = asked('standby')
+    const pushedMs = (lateMs: number): number => {
+      for (let i = 0; i < 40; i++) {
+        const batch = next()
+        core.run(data(2, batch))
+        core.pass(lateMs)
+        core.run(digest(3, batch, { alias: 3, isSenders: true }))
+      }
+      const before = core.core.counters['thin.pushed']
+      core.run(data(2, next()))
+      const sinceMs = core.nowMs
+      while (core.core.counters['thin.pushed'] === before) core.pass(1)
+      return core.nowMs - sinceMs
+    }
+    expect(pushedMs(5)).toBeLessThanOrEqual(2 * networkLimits.minPushWaitMs)
+    expect(pushedMs(90)).toBeGreaterThan(80)
+  })
+
+  it('pushes when the link is free', () => {
+    const { core, next } = asked('standby')
+    core.queuedBytes = networkLimits.maxPushQueueBytes + 1
+    core.run(data(2, next()))
+    expect(sends(core.pass(1_000))).not.toContain('data 3')
+    core.queuedBytes = 0
+    expect(sends(core.pass(100))).toContain('data 3')
+  })
+
+  it('sends copies again when it is asked to, with what the neighbour may lack, and when the ask has ended', () => {
+    const { core, next, ask } = asked('standby')
+    core.run(data(2, next()))
+    core.run(ask(3, 'eager'))
+    expect(sends(core.pass(1))).toContain('data 3')
+    expect(sends(core.run(data(2, next())))).toEqual(['data 3', 'data 4'])
+    core.run(ask(3, 'digest', 3, 1_000))
+    expect(sends(core.run(data(2, next())))).toEqual(['data 4'])
+    core.pass(1_000)
+    expect(sends(core.run(data(2, next())))).toEqual(['data 3', 'data 4'])
+  })
+
+  it('heeds no ask of others, of what is not known, or beyond a number', () => {
+    const { core, next, ask } = asked('digest', { maxThinAsks: 1 })
+    core.run(ask(9, 'digest'))
+    core.run(
+      control(4, {
+        type: 'thin',
+        streamPartId: partId,
+        ...chain,
+        messageChainId: 'x',
+        alias: 1,
+        mode: 'digest',
+        forMs: 1,
+      }),
+    )
+    expect(core.core.counters['thin.refused']).toBe(2)
+    const other = { chainId: 'd' }
+    core.run(data(2, next({ ...other, previous: undefined })))
+    core.run(
+      control(3, {
+        type: 'thin',
+        streamPartId: partId,
+        ...chain,
+        messageChainId: 'd',
+        alias: 8,
+        mode: 'digest',
+        forMs: 1,
+      }),
+    )
+    expect(core.core.counters['thin.refused']).toBe(3)
+  })
+
+  it('forgets the oldest of what the neighbour may lack when it is too much', () => {
+    const { core, next } = asked('standby', { maxUnsureBatches: 2 })
+    for (let i = 0; i < 3; i++) core.run(data(2, next()))
+    expect(core.core.counters['thin.dropped']).toBe(1)
+  })
+
+  it('sends what it publishes itself to the others', () => {
+    const { core, ask } = script()
+    const own = (offsetMs: number, previous?: MessageRef) => batchAt([startMs + offsetMs], { previous })
+    core.run(publish(own(1)), ask(3, 'digest'))
+    expect(sends(core.run(publish(own(2, { timestamp: startMs + 1, sequenceNumber: 0 }))))).toEqual([
+      'data 2',
+      'data 4',
+    ])
+  })
+})
