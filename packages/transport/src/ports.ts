@@ -7,9 +7,10 @@ import type {
   NodeId,
   RunnelError,
   Signal,
+  UrgentMessage,
 } from '@runnel/protocol'
 import type { ConnectionLimits } from './connection/limits.ts'
-import type { UrgentDrop, UrgentMessage } from './urgent/urgent-queue.ts'
+import type { UrgentDrop } from './urgent/urgent-queue.ts'
 
 /** Why a connection closed. `code` is stable; `remote` is true when the other side gave the reason. */
 export interface CloseReason {

@@ -12,8 +12,8 @@ import type {
   PermissionScope,
   StreamPartId,
   WantedNeighbour,
+  UrgentMessage,
 } from '@runnel/protocol'
-import type { UrgentMessage } from '@runnel/transport'
 import type { Delivery, Equivocation, Gap, HostAddress, HostNews, WithheldMessages } from '../ports.ts'
 import type { CounterName } from './counters.ts'
 import type { Way } from './tracker-link/way.ts'

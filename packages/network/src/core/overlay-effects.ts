@@ -10,8 +10,8 @@ import type {
   PermissionScope,
   StreamMessage,
   StreamPartId,
+  UrgentMessage,
 } from '@runnel/protocol'
-import type { UrgentMessage } from '@runnel/transport'
 import type { Equivocation, Gap, WithheldMessages } from '../ports.ts'
 import type { CounterName } from './counters.ts'
 

@@ -32,6 +32,18 @@ export interface UrgentFields {
   readonly order: UrgentOrder
 }
 
+/** An urgent message that is to go over a link. */
+export interface UrgentMessage extends Pick<UrgentFields, 'priority' | 'group' | 'object' | 'order'> {
+  /** The batch that it is alone in. */
+  readonly batchBytes: Uint8Array
+  /** By the monotonic clock; after it nobody wants the message. */
+  readonly deadlineMs: number
+  /** Whose share of the link it takes. */
+  readonly publisher: string
+  /** Tells chains apart: groups are counted in each. */
+  readonly chain: string
+}
+
 const writer = new Writer()
 
 /** Throws LIMIT_EXCEEDED or MALFORMED_PACKET for fields that have no encoding. */

@@ -1,6 +1,5 @@
-import { packetBytes, PacketType, Reader } from '@runnel/protocol'
+import { packetBytes, PacketType, Reader, type UrgentMessage } from '@runnel/protocol'
 import { expect, it } from 'vitest'
-import type { UrgentMessage } from '../urgent/urgent-queue.ts'
 import { openLink, type PairOptions, type TransportPair } from './transport-pair.testkit.ts'
 
 /** A packet type of the owner. */

@@ -17,6 +17,7 @@ import {
   type Ping,
   type Pong,
   type RawPacket,
+  type UrgentMessage,
 } from '@runnel/protocol'
 import { transportError } from '../errors.ts'
 import type { CloseReason, Connection, ConnectionEvents, ConnectionStats, LinkPath } from '../ports.ts'
@@ -34,7 +35,6 @@ import { RateWindow } from './rate-window.ts'
 import { inputOfPacket, transition, type ConnectionState } from './state.ts'
 import { newStats } from './stats.ts'
 import { UrgentFlow } from '../urgent/urgent-flow.ts'
-import type { UrgentMessage } from '../urgent/urgent-queue.ts'
 
 /** What may come by the lane for datagrams, and on the channel between the fragments of another packet. */
 const comesBetween = new Set<number>([PacketType.ping, PacketType.pong, PacketType.piece, PacketType.urgent])

@@ -1,7 +1,6 @@
-import type { Cancel, Contact, NodeId, RunnelError } from '@runnel/protocol'
+import type { Cancel, Contact, NodeId, RunnelError, UrgentMessage } from '@runnel/protocol'
 import { transportError } from '../errors.ts'
 import type { Connection, FindRequest, LinkEvents, Links, Transport } from '../ports.ts'
-import type { UrgentMessage } from '../urgent/urgent-queue.ts'
 import { admissionProblem } from './admission-problem.ts'
 import { EventQueue } from './event-queue.ts'
 import { IdleLinks } from './idle-links.ts'

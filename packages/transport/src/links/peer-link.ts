@@ -5,9 +5,10 @@ import {
   type Contact,
   type NodeId,
   type RunnelError,
+  type UrgentMessage,
 } from '@runnel/protocol'
 import type { CloseReason, Connection, Transport } from '../ports.ts'
-import type { UrgentDrop, UrgentMessage } from '../urgent/urgent-queue.ts'
+import type { UrgentDrop } from '../urgent/urgent-queue.ts'
 import { userOf } from './admission-problem.ts'
 import { Attempt } from './attempt.ts'
 import type { Way } from './link-plan.ts'

@@ -63,10 +63,11 @@ export class InFlightWindow {
     this.#sentBytes += bytes
   }
 
-  /** When the next ping is to follow what was sent; Infinity when there is nothing to ask about. */
+  /** When the next ping is to follow what was sent; Infinity when all is answered. */
   probeDueMs(nowMs: number): number {
     const unprobed = this.#sentBytes - this.#probedBytes
-    if (unprobed === 0) return Infinity
+    // Where a ping was lost, it is asked again.
+    if (unprobed === 0) return this.#probes.size > 0 ? this.#lastProbeMs + lostAfterMs : Infinity
     const allowedMs = nowMs + this.#bucket.waitMs(nowMs)
     if (probesPerWindow * unprobed >= this.#windowBytes) return allowedMs
     return Math.max(allowedMs, this.#lastProbeMs + probeIntervalMs)

@@ -7,13 +7,14 @@ import {
   type Piece,
   type Random,
   type RawPacket,
+  type UrgentMessage,
 } from '@runnel/protocol'
 import type { Channel, DatagramLane } from '../connection/channel.ts'
 import type { MutableStats } from '../connection/stats.ts'
 import { InFlightWindow, type WindowLimits } from './in-flight-window.ts'
 import type { UrgentLimits } from './limits.ts'
 import { PieceAssembler } from './piece-assembler.ts'
-import { UrgentQueue, type UrgentDrop, type UrgentMessage } from './urgent-queue.ts'
+import { UrgentQueue, type UrgentDrop } from './urgent-queue.ts'
 
 /** Other packets give way before urgent ones have to wait, as they aim at less delay. */
 const windows = {

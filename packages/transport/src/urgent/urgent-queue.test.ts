@@ -1,6 +1,7 @@
+import type { UrgentMessage } from '@runnel/protocol'
 import { describe, expect, it } from 'vitest'
 import { urgentLimits } from './limits.ts'
-import { UrgentQueue, type UrgentMessage } from './urgent-queue.ts'
+import { UrgentQueue } from './urgent-queue.ts'
 
 let queue: UrgentQueue
 let dropped: string[]

@@ -1,17 +1,5 @@
-import type { UrgentFields } from '@runnel/protocol'
+import type { UrgentMessage } from '@runnel/protocol'
 import type { UrgentLimits } from './limits.ts'
-
-/** An urgent message that is to go over a link. */
-export interface UrgentMessage extends Pick<UrgentFields, 'priority' | 'group' | 'object' | 'order'> {
-  /** The batch that it is alone in. */
-  readonly batchBytes: Uint8Array
-  /** By the monotonic clock; after it nobody wants the message. */
-  readonly deadlineMs: number
-  /** Whose share of the link it takes. */
-  readonly publisher: string
-  /** Tells chains apart: groups are counted in each. */
-  readonly chain: string
-}
 
 /** Why an urgent message was dropped: its time was over, a newer group took its place, or there was no room for it. */
 export type UrgentDrop = 'late' | 'replaced' | 'refused'

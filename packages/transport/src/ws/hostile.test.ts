@@ -251,6 +251,15 @@ describe('before the handshake is done', () => {
 describe('after the handshake', () => {
   const cases: [string, Uint8Array[], string][] = [
     ['garbage', [Uint8Array.of(0x10, 0xff, 0xff, 0xff, 0xff, 0xff)], 'PROTOCOL_VIOLATION'],
+    [
+      'a piece of an object, which this client did not say that it knows',
+      [
+        encodePacket({
+          ...{ type: 'piece', object: 1, index: 0, count: 2, remainingMs: 9, bytes: Uint8Array.of(1) },
+        }),
+      ],
+      'PROTOCOL_VIOLATION',
+    ],
     ['an empty frame', [new Uint8Array(0)], 'PROTOCOL_VIOLATION'],
     ['a malformed ping', [packetBytes(PacketType.ping, new Uint8Array(3))], 'PROTOCOL_VIOLATION'],
     ['a late hello', [packetBytes(PacketType.hello, new Uint8Array(60))], 'PROTOCOL_VIOLATION'],

@@ -12,7 +12,7 @@ export interface PublisherShareLimits {
 /** Priorities below it are for what little has to come first, such as sound. */
 const firstPriorities = 64
 /** The priority of what goes beyond the share of those. */
-export const usualPriority = 128
+const usualPriority = 128
 
 /** A second's worth may come at once, and at least the largest batch. */
 const burstOf = (perSecond: number) => ({ perSecond, burst: perSecond })

@@ -7,8 +7,8 @@ import {
   type StreamPartId,
   type Time,
   type UrgentFields,
+  type UrgentMessage,
 } from '@runnel/protocol'
-import type { UrgentMessage } from '@runnel/transport'
 import { LRU } from 'tiny-lru'
 import type { CounterName, Counters } from '../counters.ts'
 import type { Author, Authorship } from '../delegations/authorship.ts'
