@@ -43,7 +43,6 @@ export interface UrgentReport {
   readonly flooder: { readonly offered: number; readonly arrived: number }
   /** Gaps in urgent chains that a node noticed. */
   readonly urgentGaps: number
-  readonly archiveAsked: number
 }
 
 /**
@@ -57,9 +56,8 @@ export async function runUrgent(options: UrgentScenarioOptions): Promise<UrgentR
     ...{ seed, degree, jitterMs: 0, latencyMs: () => latencyMs },
     lossRate: () => (isLossy ? lossRate : 0),
   })
-  const archive = new CountingArchive()
   const all: SimNode[] = []
-  for (let i = 0; i < nodes; i++) all.push(await world.addNode(`node ${i}`, archive))
+  for (let i = 0; i < nodes; i++) all.push(await world.addNode(`node ${i}`, new CountingArchive()))
   await world.advanceTo(formingMs)
   const { clock, crypto, streamPartId } = world
   const [ofVoice, ofFlooder, ofOrdinary] = ['voice', 'flooder', 'ordinary'].map((name) =>
@@ -117,6 +115,5 @@ export async function runUrgent(options: UrgentScenarioOptions): Promise<UrgentR
     ordinary: { arrived: shareOf(ofOrdinary) },
     flooder: { offered: floodFactor * rate, arrived: shareOf(ofFlooder) / floodFactor },
     urgentGaps,
-    archiveAsked: archive.asked,
   }
 }

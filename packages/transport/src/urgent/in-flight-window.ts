@@ -8,8 +8,9 @@ export interface WindowLimits {
   readonly maxBytes: number
 }
 
-/** A ping follows a quarter of the window at once, so that answers come spread, and less of it after a while. */
+/** A ping follows each quarter of the window at once, so that answers come spread. */
 const probesPerWindow = 4
+/** Less than that waits so long for its ping. */
 const probeIntervalMs = 25
 /** Of the 100 pings a second that a peer takes, each of the two windows of a link. */
 const probeRate = { perSecond: 35, burst: 8 }
