@@ -229,14 +229,15 @@ await yargs(hideBin(process.argv))
     {
       json: link.json,
       nodes: { type: 'number' as const, default: 8 },
-      paced: { type: 'number' as const, default: 1_000, describe: 'messages whose delay is measured' },
-      messages: { type: 'number' as const, default: 20_000, describe: 'messages at once' },
+      rounds: { type: 'number' as const, default: 9, describe: 'of each path, by turns' },
+      paced: { type: 'number' as const, default: 150, describe: 'messages a round whose delay is measured' },
+      messages: { type: 'number' as const, default: 10_000, describe: 'messages a round at once' },
       idle: { type: 'number' as const, default: 10_000, describe: 'readers that get nothing' },
       limit: limitOf(180),
     },
-    async ({ nodes, paced, messages, idle, limit, json }) => {
+    async ({ nodes, rounds, paced, messages, idle, limit, json }) => {
       tellEnd(limit)
-      print(await gatewayBench({ nodes, paced, messages, idle, idleS: 20, limitS: limit }), json)
+      print(await gatewayBench({ nodes, rounds, paced, messages, idle, idleS: 20, limitS: limit }), json)
     },
   )
   .command(
@@ -247,15 +248,16 @@ await yargs(hideBin(process.argv))
       nodes: { type: 'number' as const, default: 8, describe: 'in the overlay, two of them gateways' },
       rate: { type: 'number' as const, default: 1_000, describe: 'messages a second, of the delays' },
       seconds: { type: 'number' as const, default: 20, describe: 'how long each state is watched' },
+      'warm-up': { type: 'number' as const, default: 10, describe: 'seconds before delays are taken' },
       messages: { type: 'number' as const, default: 200_000, describe: 'of 100 bytes, as fast as they go' },
       idle: { type: 'number' as const, default: 10_000, describe: 'connections that do nothing' },
       busy: { type: 'number' as const, default: 1_000, describe: 'connections with a message a second each' },
       mosquitto: { type: 'boolean' as const, default: true, describe: 'measure mosquitto in the same run' },
       limit: limitOf(400),
     },
-    async ({ nodes, rate, seconds, messages, idle, busy, mosquitto, limit, json }) => {
+    async ({ nodes, rate, seconds, warmUp, messages, idle, busy, mosquitto, limit, json }) => {
       tellEnd(limit)
-      const size = { nodes, ratePerS: rate, seconds, messages, idle, busy, mosquitto }
+      const size = { nodes, ratePerS: rate, seconds, warmUpS: warmUp, messages, idle, busy, mosquitto }
       print(await mqttBench({ ...size, limitS: limit }), json)
     },
   )

@@ -55,7 +55,7 @@ export async function startGatewayNetwork(nodes: number): Promise<GatewayBenchNe
       websocket: { port: 0 },
     },
     ...{ http: { enabled: false }, gateway: { keysFile } },
-    httpGateway: { enabled: true, port: 0, webSocket: true },
+    httpGateway: { enabled: true, port: 0, webSocket: true, maxConnectionsPerAddress: 100_000 },
   })
   const brokers = [await startBroker(config, { env: {} }), await startBroker(config, { env: {} })] as const
   const clients: RunnelClient[] = []

@@ -10,6 +10,8 @@ export interface MqttBenchOptions {
   /** Messages a second, and for how long, of the delays. */
   readonly ratePerS: number
   readonly seconds: number
+  /** For how long before that, at the same rate: the first seconds are those of the compiler. */
+  readonly warmUpS: number
   /** As fast as they go, through one gateway. */
   readonly messages: number
   readonly idle: number
@@ -24,6 +26,8 @@ const messageBytes = 100
 /** Published and not yet received, at most, when messages go as fast as they can. */
 const window = 4_000
 const stepMs = 10
+/** How long after the last message was published what has not come counts as lost: a busy machine is slow, and loses nothing. */
+const lateS = 60
 
 /** Delays, messages a second, and what connections cost, of gateways and of Mosquitto in turn. */
 export async function mqttBench(options: MqttBenchOptions) {
@@ -83,7 +87,7 @@ interface Pair {
 }
 
 /** From one client to another, at a steady rate. */
-async function delaysOf({ from, to, topic }: Pair, { ratePerS, seconds }: MqttBenchOptions) {
+async function delaysOf({ from, to, topic }: Pair, { ratePerS, seconds, warmUpS }: MqttBenchOptions) {
   const subscriber = await RawClient.connect({ ...to, clientId: 'subscriber' })
   const publisher = await RawClient.connect({ ...from, clientId: 'publisher' })
   await subscriber.subscribe(topic)
@@ -105,13 +109,17 @@ async function delaysOf({ from, to, topic }: Pair, { ratePerS, seconds }: MqttBe
     await pause(50)
   }
   const last = new Promise<void>((resolve) => (onLast = resolve))
-  const startMs = performance.now()
-  for (let sent = 0; sent < total;) {
-    const due = Math.min(total, Math.floor(((performance.now() - startMs) / 1000) * ratePerS))
-    for (; sent < due; sent++) publisher.publish(publishPacket(topic, payloadOf(sent)))
-    await pause(1)
+  const steadily = async (count: number, payload: (sent: number) => string) => {
+    const startMs = performance.now()
+    for (let sent = 0; sent < count;) {
+      const due = Math.min(count, Math.floor(((performance.now() - startMs) / 1000) * ratePerS))
+      for (; sent < due; sent++) publisher.publish(publishPacket(topic, payload(sent)))
+      await pause(1)
+    }
   }
-  await Promise.race([last, pause(5_000, undefined, { ref: false })])
+  await steadily(ratePerS * warmUpS, () => payloadOf(-1))
+  await steadily(total, payloadOf)
+  await Promise.race([last, pause(lateS * 1000, undefined, { ref: false })])
   publisher.end()
   subscriber.end()
   return {

@@ -1,9 +1,13 @@
-import { createClient, type RunnelClient, type StaticNetwork } from '@runnel/client'
+import { fork } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { createClient, type ClientConfig, type RunnelClient, type StaticNetwork } from '@runnel/client'
 import { createIdentity, generatePrivateKey, loadCrypto, toStreamId, toStreamPartId } from '@runnel/protocol'
 import { systemClock, systemRandom } from '@runnel/protocol/system'
 import { createTracker } from '@runnel/tracker'
+import { ChildCalls } from '../child-calls.ts'
 import { within } from '../settling.ts'
 import { percentile, round } from '../statistics.ts'
+import type { MemberCalls } from './member-child.ts'
 
 export interface RequestBenchOptions {
   readonly nodes: number
@@ -21,7 +25,8 @@ const restMs = 20
 
 /**
  * How long a request takes until its reply is there, among nodes of which each is a client with a link to some others by WebSocket; beside
- * the way of a message through the same overlay, in turns. Of several overlays the one whose requests take the median over two ways.
+ * the way of a message through the same overlay, in turns. Of several overlays the one whose requests take the median over two ways. Who
+ * asks and who responds are in this process, so that one clock tells of both; each of the others has its own.
  */
 export function requestBench({ limitS, ...size }: RequestBenchOptions) {
   return within(limitS * 1000, 'asking', medianOf(size))
@@ -34,10 +39,11 @@ async function medianOf({ overlays, nodes, requests }: Omit<RequestBenchOptions,
   const median = percentile(over, 0.5)
   const report = reports.find(({ overTwoWaysP50Ms }) => overTwoWaysP50Ms === median)
   if (report === undefined) throw new Error('one overlay at least')
-  return { ...report, overlays, overTwoWaysP50MsOfEach: over }
+  return { bench: 'request', ...report, overlays, overTwoWaysP50MsOfEach: over }
 }
 
 async function inOneOverlay(nodes: number, requests: number) {
+  if (nodes < 2) throw new Error('two nodes at least')
   const crypto = await loadCrypto()
   const identity = createIdentity(generatePrivateKey(systemRandom), crypto)
   const modules = { identity, crypto, clock: systemClock, random: systemRandom }
@@ -49,39 +55,52 @@ async function inOneOverlay(nodes: number, requests: number) {
     trackers: [{ nodeId: tracker.nodeId, url: tracker.url }],
     streams: [{ id: streamId, permissions: [{ user: 'public', publish: true, subscribe: true }] }],
   }
-  const listen = { host: '127.0.0.1', port: 0 }
-  const clients: RunnelClient[] = []
+  const members = Array.from({ length: nodes - 2 }, startChild)
+  const ends: RunnelClient[] = []
   try {
-    for (let i = 0; i < nodes; i++)
-      clients.push(
-        await createClient({
-          network: { kind: 'static', document },
-          transports: { websocket: { listen }, webrtc: false },
-        }),
-      )
-    return await measure(clients, streamId, requests)
+    for (let i = 0; i < 2; i++) ends.push(await createClient(configOf(document)))
+    await Promise.all(members.map((member) => member.call('start', document, streamId)))
+    return { nodes, ...(await measure(ends, members, { streamId, requests })) }
   } finally {
-    await Promise.all(clients.map((client) => client.close()))
+    await Promise.all([...ends.map((client) => client.close()), ...members.map(stopChild)])
     await tracker.stop()
   }
 }
 
-async function measure(clients: readonly RunnelClient[], streamId: string, requests: number) {
-  const [asker, responder] = [clients[0], clients.at(-1)]
-  if (asker === undefined || responder === undefined || asker === responder)
-    throw new Error('two nodes at least')
+const configOf = (document: StaticNetwork): ClientConfig => ({
+  network: { kind: 'static', document },
+  transports: { websocket: { listen: { host: '127.0.0.1', port: 0 } }, webrtc: false },
+})
+
+type Member = ChildCalls<MemberCalls>
+
+function startChild(): Member {
+  const path = fileURLToPath(new URL('member-child.ts', import.meta.url))
+  return new ChildCalls<MemberCalls>(fork(path, { execArgv: ['--conditions=runnel-src'] }))
+}
+
+async function stopChild(member: Member): Promise<void> {
+  await member.call('stop').catch(() => {})
+  await member.stop()
+}
+
+async function measure(
+  [asker, responder]: readonly RunnelClient[],
+  members: readonly Member[],
+  { streamId, requests }: { readonly streamId: string; readonly requests: number },
+) {
+  if (asker === undefined || responder === undefined) throw new Error('two clients')
   let arrived = () => {}
   await responder.respond(streamId, ({ content }) => content)
   await responder.subscribe(streamId, { order: 'arrival' }, ({ content }) => {
     if (content === 'one way') arrived()
   })
-  for (const client of clients.slice(0, -1)) {
-    await client.subscribe(streamId, {}, () => {})
-    await client.joinStreamPart(streamId, 100)
-  }
-  for (const client of clients)
+  await asker.subscribe(streamId, {}, () => {})
+  await asker.joinStreamPart(streamId, 100)
+  for (const { network } of [asker, responder])
     for (const partition of [0, 100])
-      await client.network.waitForNeighbours(toStreamPartId(toStreamId(streamId), partition))
+      await network.waitForNeighbours(toStreamPartId(toStreamId(streamId), partition))
+  await Promise.all(members.map((member) => member.call('neighbours', streamId)))
   const oneWay = () =>
     timed(async () => {
       const there = new Promise<void>((resolve) => (arrived = resolve))
@@ -102,8 +121,6 @@ async function measure(clients: readonly RunnelClient[], streamId: string, reque
   }
   const p50 = { oneWayMs: percentile(ways, 0.5), requestMs: percentile(replies, 0.5) }
   return {
-    bench: 'request',
-    nodes: clients.length,
     requests,
     request: figures(replies),
     baseline: { what: 'a message one way, through the same overlay', ...figures(ways) },

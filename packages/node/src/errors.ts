@@ -170,6 +170,11 @@ export const nodeErrors = {
     summary: 'There is no key of that name',
     remedy: 'Look at the names with: runnel gateway key list.',
   },
+  GATEWAY_KEY_MISSING: {
+    summary: 'There is no key, and the gateway lets nobody in without one',
+    remedy:
+      'Send the key that runnel gateway key new printed: over HTTP as Authorization: Bearer KEY, or as ?key=KEY for events and WebSockets.',
+  },
   GATEWAY_KEY_WRONG: {
     summary: 'The gateway knows no such key',
     remedy:
@@ -208,6 +213,14 @@ export const nodeErrors = {
   GATEWAY_TOO_LARGE: {
     summary: 'The message is larger than the key allows',
     remedy: 'Send less, or make a key with a higher --max-message-bytes; the network takes up to 1 MiB.',
+  },
+  GATEWAY_BATCH_TOO_LARGE: {
+    summary: 'More at once than the key allows in a second',
+    remedy: 'Send smaller batches, or make a key with higher --max-… values.',
+  },
+  GATEWAY_WRONG_METHOD: {
+    summary: 'This address has other methods',
+    remedy: 'Use one of those that the header Allow names; GET /openapi.json says what each does.',
   },
   GATEWAY_NO_ROUTE: {
     summary: 'There is nothing at this address',

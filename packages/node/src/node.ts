@@ -11,6 +11,7 @@ import { addressOf, loadCrypto, type NodeId } from '@runnel/protocol'
 import { systemClock } from '@runnel/protocol/system'
 import { readNetwork, type DescribedNetwork } from './cli/network-source.ts'
 import { readTls } from './cli/tls-files.ts'
+import { checkGateways } from './gateway/check-gateways.ts'
 import type { BrokerConfig } from './config/schema.ts'
 import { controlPlugin } from './control/control-plugin.ts'
 import { resolveKey } from './keys/resolve-key.ts'
@@ -63,6 +64,7 @@ export interface BrokerModules {
 export async function startBroker(config: BrokerConfig, modules: BrokerModules = {}): Promise<Broker> {
   const { env = process.env, directory = process.cwd() } = modules
   const { logger = createLogger(config.logLevel, 'runnel', { format: config.logFormat }) } = modules
+  const hasGateway = checkGateways(config, logger)
   const { backend } = await loadCrypto()
   const plugins = createPlugins([...builtIn(config), ...(await loadPlugins(config.plugins, directory))])
   const network = readNetwork(config.network)
@@ -121,7 +123,9 @@ export async function startBroker(config: BrokerConfig, modules: BrokerModules =
   presence.start()
   const [httpUrl, controlUrl] = [plugins.of(httpPlugin)?.url, plugins.of(controlPlugin)?.url]
   logger.info({ nodeId, http: httpUrl, crypto: backend }, 'the node is running')
-  if (config.streams.length === 0 && !config.storage.enabled && client.network.streamParts.length === 0)
+  const isIdle = config.streams.length === 0 && client.network.streamParts.length === 0
+  // Gateways join what their clients ask for.
+  if (isIdle && !config.storage.enabled && !hasGateway)
     logger.info('it is in no stream: give it some with --stream, or the setting streams')
   if (controlUrl !== undefined)
     logger.warn({ control: controlUrl }, 'this node obeys commands, and says how old messages are')
@@ -172,8 +176,8 @@ function clientConfigOf(
   env: Readonly<Record<string, string | undefined>>,
 ): ClientConfig {
   const { websocket, tcp, webrtc, circuits, guests, maxLiveAgeMs } = config
-  const { host, port, publicUrl, alsoKnownAs, certFile, keyFile } = websocket
-  const tls = certFile !== undefined && keyFile !== undefined ? readTls(certFile, keyFile) : undefined
+  const { host, port, publicUrl, alsoKnownAs } = websocket
+  const tls = readTls(websocket)
   const listen = {
     ...{ host, port, alsoKnownAs },
     ...(publicUrl === undefined ? {} : { publicUrl }),

@@ -91,14 +91,21 @@ beforeEach(() => {
   const { aead } = ciphers
   vi.spyOn(ciphers, 'aead').mockImplementation((cipher: Cipher, key: Uint8Array): Aead => {
     const real = aead(cipher, key)
+    const note = (nonce: Uint8Array, ...text: readonly Uint8Array[]) => {
+      const place = `${toHex(key)} ${toHex(nonce)}`
+      const hash = toHex(ciphers.sha256(...text))
+      if ((sealed.get(place) ?? hash) !== hash) sealedTwice.push(place)
+      sealed.set(place, hash)
+    }
     return {
       open: (...given) => real.open(...given),
-      seal: (nonce, plaintext, associated) => {
-        const place = `${toHex(key)} ${toHex(nonce)}`
-        const text = toHex(ciphers.sha256(plaintext, associated))
-        if ((sealed.get(place) ?? text) !== text) sealedTwice.push(place)
-        sealed.set(place, text)
-        return real.seal(nonce, plaintext, associated)
+      seal: (...given) => {
+        note(...given)
+        return real.seal(...given)
+      },
+      sealApart: (...given) => {
+        note(...given)
+        return real.sealApart(...given)
       },
     }
   })

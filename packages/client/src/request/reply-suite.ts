@@ -31,14 +31,17 @@ function suite(): Promise<CipherSuite> {
   return made
 }
 
-/** Made before they are needed, so that a request need not wait for them. */
 let next: Promise<ReplyKeys> | undefined
+
+/** Makes the keys of the next request beforehand, so that it need not wait for them. */
+export function prepareReplyKeys(): void {
+  next ??= madeKeys()
+}
 
 /** Keys for one request. */
 export function newReplyKeys(): Promise<ReplyKeys> {
   const keys = next ?? madeKeys()
-  // At once, so that no other request takes the same.
-  next = madeKeys()
+  next = undefined
   return keys
 }
 

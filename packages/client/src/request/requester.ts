@@ -6,6 +6,7 @@ import { checkOptions, type OptionNames } from '../options.ts'
 import { requirePermission, type PermissionModules } from '../permission.ts'
 import type { Publisher, PublishOptions } from '../publish/publisher.ts'
 import type { SideMessage, SidePart, SideParts } from '../side/side-part.ts'
+import { loadReplies } from './lazy-replies.ts'
 import { requestLimits } from './limits.ts'
 import type { FailedReply, PendingRequest, Reply } from './pending-request.ts'
 import { decodeReply, replyPrefix } from './reply-message.ts'
@@ -106,10 +107,7 @@ export class Requester {
     const { timeoutMs = requestLimits.requestTimeoutMs, maxReplies: _, raw, schema, ...how } = options
     throwIfAborted(how.signal)
     if (this.#pending.size >= requestLimits.maxPendingRequests) throw clientError('TOO_MANY_REQUESTS')
-    const [{ PendingRequest }, { newReplyKeys }] = await Promise.all([
-      import('./pending-request.ts'),
-      import('./reply-suite.ts'),
-    ])
+    const { PendingRequest, newReplyKeys, prepareReplyKeys } = await loadReplies()
     const keys = await newReplyKeys()
     const requestId = random.bytes(requestIdBytes)
     const pending = new PendingRequest({ requestId, streamId, decoding: { raw, schema } }, { keys })
@@ -121,6 +119,7 @@ export class Requester {
         this.#pending.delete(id)
         limited.end()
         pending.end()
+        prepareReplyKeys()
       },
     }
     limited.signal.addEventListener('abort', asking.end, { once: true })

@@ -8,6 +8,7 @@ import type { StatusHub } from '../status.ts'
 import type { Message } from '../subscribe/message.ts'
 import type { Subscriber, SubscribeOptions } from '../subscribe/subscriber.ts'
 import type { Subscription } from '../subscribe/subscription.ts'
+import { loadReplies } from './lazy-replies.ts'
 import { requestLimits } from './limits.ts'
 import {
   encodeReply,
@@ -110,7 +111,7 @@ export class Responder {
       content = { failure: reasonOf(error).slice(0, requestLimits.maxFailureBytes) }
     }
     const { requestId, publicKey } = tag
-    const { sealReply } = await import('./reply-suite.ts')
+    const { sealReply } = await loadReplies()
     const info = replyInfo(requestId, userId, streamId)
     const sealed = await sealReply(publicKey, info, encodeReplyContent(content))
     if (sealed === undefined) return

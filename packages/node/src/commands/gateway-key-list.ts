@@ -1,6 +1,6 @@
 import { defineCommand } from '../cli/command.ts'
 import { printResult } from '../cli/output.ts'
-import { readKeysFile } from '../gateway/keys-file.ts'
+import { readKeysFile } from '../gateway/access/keys-file.ts'
 import { keysFileOption } from './gateway-keys-option.ts'
 
 export const gatewayKeyList = defineCommand({

@@ -11,8 +11,8 @@ import {
   readKeysFile,
   writeKeysFile,
   type KeyEntryInput,
-} from '../gateway/keys-file.ts'
-import { userOfFile } from '../gateway/user-of-file.ts'
+} from '../gateway/access/keys-file.ts'
+import { userOfFile } from '../gateway/access/user-of-file.ts'
 import { keysFileOption } from './gateway-keys-option.ts'
 
 const pattern = { type: 'string', array: true, requiresArg: true, default: [] as string[] } as const

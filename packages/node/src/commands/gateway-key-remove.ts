@@ -1,7 +1,7 @@
 import { defineCommand } from '../cli/command.ts'
 import { printResult } from '../cli/output.ts'
 import { nodeError } from '../errors.ts'
-import { readKeysFile, writeKeysFile } from '../gateway/keys-file.ts'
+import { readKeysFile, writeKeysFile } from '../gateway/access/keys-file.ts'
 import { keysFileOption } from './gateway-keys-option.ts'
 
 export const gatewayKeyRemove = defineCommand({

@@ -2,7 +2,7 @@ import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { newDirectory, runRunnel, stopAll } from '../cli.testkit.ts'
-import { hashOfKey } from '../gateway/keys-file.ts'
+import { hashOfKey } from '../gateway/access/keys-file.ts'
 
 afterEach(stopAll)
 

@@ -283,14 +283,15 @@ function clusterOf(args: TrackerArguments, privateKey: Uint8Array): ClusterJoin 
 }
 
 function optionsOf(args: TrackerArguments): TrackerOptions {
-  const { host, port, degree, overlay, 'public-url': publicUrl, 'tls-cert': cert, 'tls-key': key } = args
+  const { host, port, degree, overlay, 'public-url': publicUrl } = args
+  const tls = readTls({ certFile: args['tls-cert'], keyFile: args['tls-key'] })
   checkNumber('port', port, 0, 65_535)
   checkNumber('degree', degree, 2, 64)
   return {
     listen: {
       ...{ host, port, alsoKnownAs: args['also-known-as'] ?? [] },
       ...(publicUrl === undefined ? {} : { publicUrl }),
-      ...(cert !== undefined && key !== undefined ? { tls: readTls(cert, key) } : {}),
+      ...(tls === undefined ? {} : { tls }),
     },
     degree,
     overlay,

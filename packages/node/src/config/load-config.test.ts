@@ -112,7 +112,9 @@ describe('loadConfig', () => {
     [{ http: { port: '80' } }, 'http.port: expected number, received string'],
     [{ logLevel: 'loud' }, 'logLevel: Invalid option'],
     [{ websocket: { publicUrl: 'http://x' } }, 'websocket.publicUrl: must begin with ws:// or wss://'],
-    [{ websocket: { certFile: 'c.pem' } }, 'websocket.certFile and websocket.keyFile go together'],
+    [{ websocket: { certFile: 'c.pem' } }, 'websocket: certFile and keyFile go together'],
+    [{ httpGateway: { keyFile: 'c.key' } }, 'httpGateway: certFile and keyFile go together'],
+    [{ mqtt: { certFile: 'c.pem' } }, 'mqtt: certFile and keyFile go together'],
     ['{ "http": ', 'is not JSON'],
     ['[]', 'does not hold a JSON object'],
   ])('refuses %j', (file, message) => {

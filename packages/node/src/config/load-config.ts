@@ -68,10 +68,6 @@ export function loadConfig(sources: ConfigSources): BrokerConfig {
 export function parseConfig(tree: unknown): BrokerConfig {
   const result = brokerConfigSchema.safeParse(tree)
   if (!result.success) throw nodeError('CONFIG_INVALID', result.error.issues.map(describeIssue).join('; '))
-  const { certFile, keyFile } = result.data.websocket
-  if ((certFile === undefined) !== (keyFile === undefined)) {
-    throw nodeError('CONFIG_INVALID', 'websocket.certFile and websocket.keyFile go together')
-  }
   return result.data
 }
 

@@ -2,6 +2,7 @@ import { isStreamPattern } from '@runnel/client/follow'
 import { networkLimits } from '@runnel/network'
 import { limits } from '@runnel/protocol'
 import { z } from 'zod'
+import { tlsPair } from '../cli/tls-files.ts'
 import { builtInSchemas } from '../plugins/built-in.ts'
 import { nodeLimits } from '../limits.ts'
 import { file, host, port } from './fields.ts'
@@ -32,6 +33,7 @@ const websocket = z
     keyFile: file().optional().describe('Private key of the TLS certificate, PEM.'),
   })
   .prefault({})
+  .refine(...tlsPair)
 
 const tcp = z
   .strictObject({

@@ -1,8 +1,9 @@
 import type { RunnelClient } from '@runnel/client'
 import { streamIdOf, type StreamId } from '@runnel/protocol'
 import { nodeError } from '../errors.ts'
-import type { GatewayAccess, GatewayCredential } from './access.ts'
-import type { GatewayAccount } from './account.ts'
+import type { GatewayAccess, GatewayCredential } from './access/access.ts'
+import type { GatewayAccount } from './access/account.ts'
+import { takeRate, WaitError } from './access/rate.ts'
 import { gatewayLimits } from './limits.ts'
 
 /** Who sent a request, and the client that acts for it; to be released when it is answered. */
@@ -10,11 +11,6 @@ export interface Caller {
   readonly account: GatewayAccount
   readonly client: RunnelClient
   release(): void
-}
-
-/** A wrong key, and how long the next attempt from there has to wait; 0 at first. */
-export interface WrongKey {
-  readonly retryAfterMs: number
 }
 
 /** Lets in who shows a key, and ends what stays open when the key ends. */
@@ -40,9 +36,13 @@ export class Callers {
     return this.#readers
   }
 
-  accountOf(credential: GatewayCredential | undefined, address: string): GatewayAccount | WrongKey {
-    const account = credential && this.#access.accountOf(credential)
-    return account ?? { retryAfterMs: this.#access.failed(address) }
+  /** Throws GATEWAY_KEY_MISSING, GATEWAY_KEY_WRONG, and WaitError where wrong keys come from that address too often. */
+  accountOf(credential: GatewayCredential | undefined, address: string): GatewayAccount {
+    if (credential === undefined) throw nodeError('GATEWAY_KEY_MISSING')
+    const account = this.#access.accountOf(credential)
+    if (account !== undefined) return account
+    const waitMs = this.#access.failed(address)
+    throw waitMs > 0 ? new WaitError('GATEWAY_KEY_WRONG', waitMs) : nodeError('GATEWAY_KEY_WRONG')
   }
 
   /** For one request. Throws what opening a client throws. */
@@ -94,7 +94,8 @@ export function streamOf(text: string, { userId }: Pick<GatewayAccount, 'userId'
   return streamIdOf(text, userId)
 }
 
-/** Throws GATEWAY_NOT_ALLOWED. */
-export function requireSubscribing(account: GatewayAccount, streamId: StreamId): void {
+/** Lets a key read a stream, and takes that from its rate. Throws GATEWAY_NOT_ALLOWED, and what `takeRate` throws. */
+export function requireReading(account: GatewayAccount, streamId: StreamId): void {
   if (!account.maySubscribe(streamId)) throw nodeError('GATEWAY_NOT_ALLOWED', `${account.name}: ${streamId}`)
+  takeRate(account)
 }

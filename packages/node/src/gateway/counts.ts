@@ -1,4 +1,5 @@
 import { isRunnelError } from '@runnel/protocol'
+import { counter, gauge } from '../plugins/metrics.ts'
 import type { PluginMetric } from '../plugins/plugin.ts'
 
 /** What a gateway has done, for its status and its metrics. */
@@ -8,6 +9,8 @@ export class GatewayCounts {
   relayed = 0
   delivered = 0
   slowReaders = 0
+  /** Readers without credit that were left to storage. */
+  parkedReaders = 0
   readonly refused = new Map<string, number>()
 
   noteEnd(error: unknown): void {
@@ -19,8 +22,9 @@ export class GatewayCounts {
   }
 
   status(readers: number) {
-    const { published, relayed, delivered, slowReaders } = this
-    return { readers, published, relayed, delivered, slowReaders, refused: Object.fromEntries(this.refused) }
+    const { published, relayed, delivered, slowReaders, parkedReaders } = this
+    const refused = Object.fromEntries(this.refused)
+    return { readers, published, relayed, delivered, slowReaders, parkedReaders, refused }
   }
 
   metrics(readers: number): readonly PluginMetric[] {
@@ -28,55 +32,28 @@ export class GatewayCounts {
       codes.reduce((sum, code) => sum + (this.refused.get(code) ?? 0), 0)
     const all = [...this.refused.values()].reduce((sum, count) => sum + count, 0)
     return [
-      { type: 'gauge', name: 'readers', help: 'Readers connected.', value: readers },
-      {
-        type: 'counter',
-        name: 'published_messages',
-        help: 'Messages published for clients.',
-        value: this.published,
-      },
-      {
-        type: 'counter',
-        name: 'relayed_messages',
-        help: 'Messages passed on that clients signed.',
-        value: this.relayed,
-      },
-      {
-        type: 'counter',
-        name: 'delivered_messages',
-        help: 'Messages sent to readers.',
-        value: this.delivered,
-      },
-      {
-        type: 'counter',
-        name: 'slow_readers',
-        help: 'Readers ended because they were too slow.',
-        value: this.slowReaders,
-      },
-      {
-        type: 'counter',
-        name: 'refused_requests',
-        help: 'Requests refused, for whatever reason.',
-        value: all,
-      },
-      {
-        type: 'counter',
-        name: 'refused_keys',
-        help: 'Of them, for a wrong key.',
-        value: refused('GATEWAY_KEY_WRONG'),
-      },
-      {
-        type: 'counter',
-        name: 'refused_streams',
-        help: 'Of them, for want of a permission.',
-        value: refused('GATEWAY_NOT_ALLOWED', 'NO_PUBLISH_PERMISSION', 'NO_SUBSCRIBE_PERMISSION'),
-      },
-      {
-        type: 'counter',
-        name: 'refused_rates',
-        help: 'Of them, for the rate of the key.',
-        value: refused('GATEWAY_RATE'),
-      },
+      gauge('readers', 'Readers connected.', readers),
+      counter('published_messages', 'Messages published for clients.', this.published),
+      counter('relayed_messages', 'Messages passed on that clients signed.', this.relayed),
+      counter('delivered_messages', 'Messages sent to readers.', this.delivered),
+      counter('slow_readers', 'Readers ended because they were too slow.', this.slowReaders),
+      counter(
+        'parked_readers',
+        'Times a reader without credit was left to storage until it grants more.',
+        this.parkedReaders,
+      ),
+      counter('refused_requests', 'Requests refused, for whatever reason.', all),
+      counter(
+        'refused_keys',
+        'Of them, for no key or a wrong one.',
+        refused('GATEWAY_KEY_MISSING', 'GATEWAY_KEY_WRONG'),
+      ),
+      counter(
+        'refused_streams',
+        'Of them, for want of a permission.',
+        refused('GATEWAY_NOT_ALLOWED', 'NO_PUBLISH_PERMISSION', 'NO_SUBSCRIBE_PERMISSION'),
+      ),
+      counter('refused_rates', 'Of them, for the rate of the key.', refused('GATEWAY_RATE')),
     ]
   }
 }

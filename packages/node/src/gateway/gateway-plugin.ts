@@ -2,8 +2,10 @@ import { systemClock } from '@runnel/protocol/system'
 import { z } from 'zod'
 import { file } from '../config/fields.ts'
 import { nodeError } from '../errors.ts'
+import { counter, gauge } from '../plugins/metrics.ts'
 import type { Plugin, PluginContext, PluginDefinition } from '../plugins/plugin.ts'
-import { KeyedAccess, type GatewayAccess } from './access.ts'
+import { readKeysFile } from './access/keys-file.ts'
+import { KeyedAccess, type GatewayAccess } from './access/access.ts'
 
 const schema = z
   .strictObject({
@@ -38,6 +40,8 @@ export function requireGatewayAccess({ started }: Pick<PluginContext, 'started'>
 }
 
 function createGatewayPlugin({ keysFile }: GatewayConfig): GatewayPlugin {
+  // What is wrong with it is known before the broker connects.
+  if (keysFile !== undefined) readKeysFile(keysFile)
   let access: KeyedAccess | undefined
   return {
     start: async ({ client, openClient, logger }) => {
@@ -54,10 +58,10 @@ function createGatewayPlugin({ keysFile }: GatewayConfig): GatewayPlugin {
     metrics: () => {
       const { accounts = 0, connections = 0, identities = 0, failures = 0 } = access?.counts ?? {}
       return [
-        { type: 'gauge', name: 'keys', help: 'Keys of the gateways.', value: accounts },
-        { type: 'gauge', name: 'connections', help: 'Connections to the gateways.', value: connections },
-        { type: 'gauge', name: 'identities', help: 'Clients of identities served.', value: identities },
-        { type: 'counter', name: 'wrong_keys', help: 'Attempts with a wrong key.', value: failures },
+        gauge('keys', 'Keys of the gateways.', accounts),
+        gauge('connections', 'Connections to the gateways.', connections),
+        gauge('identities', 'Clients of identities served.', identities),
+        counter('wrong_keys', 'Attempts with a wrong key.', failures),
       ]
     },
   }

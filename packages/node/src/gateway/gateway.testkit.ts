@@ -7,7 +7,7 @@ import type { BrokerConfigInput } from '../config/schema.ts'
 import { startBroker, type Broker } from '../node.ts'
 import { StorageNetwork, untilReport, type StorageProcess } from '../storage-network.testkit.ts'
 import { httpGatewayPlugin } from './http/http-gateway-plugin.ts'
-import { hashOfKey, newApiKey, writeKeysFile, type KeyEntryInput } from './keys-file.ts'
+import { hashOfKey, newApiKey, writeKeysFile, type KeyEntryInput } from './access/keys-file.ts'
 
 /** A broker with an HTTP gateway, and its keys by name. */
 export interface TestGateway {

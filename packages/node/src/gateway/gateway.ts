@@ -1,5 +1,5 @@
 import type { Clock } from '@runnel/protocol'
-import type { GatewayAccess } from './access.ts'
+import type { GatewayAccess } from './access/access.ts'
 import { Callers } from './callers.ts'
 import { GatewayCounts } from './counts.ts'
 import { gatewayLimits } from './limits.ts'

@@ -41,6 +41,8 @@ describe.each([
     const sealed = aead.seal(nonce, plaintext, associated)
     expect(sealed.subarray(0, 16)).toEqual(hex('d31a8d34648e60db7b86afbc53ef7ec2'))
     expect(sealed.subarray(-16)).toEqual(hex('1ae10b594f09e26a7e902ecbd0600691'))
+    const { ciphertext, tag } = aead.sealApart(nonce, plaintext, associated)
+    expect(Uint8Array.of(...ciphertext, ...tag)).toEqual(sealed)
     expect(Buffer.from(aead.open(nonce, sealed, associated) ?? [])).toEqual(plaintext)
     expect(aead.open(nonce, sealed, hex('50'))).toBeUndefined()
     expect(aead.open(nonce, sealed.subarray(1), associated)).toBeUndefined()

@@ -4,10 +4,19 @@ export type Cipher = 'aes-256-gcm' | 'chacha20-poly1305'
 /** Bytes that sealing adds: the tag of AES-GCM or ChaCha20-Poly1305. */
 export const tagBytes = 16
 
+/** What sealing makes. */
+export interface Sealed {
+  /** As long as the plaintext. */
+  readonly ciphertext: Uint8Array
+  readonly tag: Uint8Array
+}
+
 /** One key of an authenticated cipher. Nonces are 12 bytes and never reused. */
 export interface Aead {
   /** Ciphertext followed by tag, in a new array. */
   seal(nonce: Uint8Array, plaintext: Uint8Array, associated: Uint8Array): Uint8Array
+  /** The same, without one array for both: that costs a copy of the ciphertext. */
+  sealApart(nonce: Uint8Array, plaintext: Uint8Array, associated: Uint8Array): Sealed
   /** Undefined when it is not authentic. */
   open(nonce: Uint8Array, sealed: Uint8Array, associated: Uint8Array): Uint8Array | undefined
 }

@@ -6,7 +6,7 @@ import {
   createSecretKey,
   type KeyObject,
 } from 'node:crypto'
-import { tagBytes, type Aead, type Cipher, type Ciphers } from './ciphers.ts'
+import { tagBytes, type Aead, type Cipher, type Ciphers, type Sealed } from './ciphers.ts'
 
 const aeadOptions = { authTagLength: tagBytes }
 
@@ -36,13 +36,17 @@ class NodeAead implements Aead {
   }
 
   seal(nonce: Uint8Array, plaintext: Uint8Array, associated: Uint8Array): Uint8Array {
+    const { ciphertext, tag } = this.sealApart(nonce, plaintext, associated)
+    const { buffer, byteOffset, byteLength } = Buffer.concat([ciphertext, tag])
+    return new Uint8Array(buffer, byteOffset, byteLength)
+  }
+
+  sealApart(nonce: Uint8Array, plaintext: Uint8Array, associated: Uint8Array): Sealed {
     const cipher = createCipheriv(this.#algorithm, this.#key, nonce, aeadOptions)
     if (associated.length > 0) cipher.setAAD(associated)
     const ciphertext = cipher.update(plaintext)
     cipher.final()
-    const { buffer, byteOffset, byteLength } = Buffer.concat([ciphertext, cipher.getAuthTag()])
-    // Parts of a Buffer cost more than of what it is a view of.
-    return new Uint8Array(buffer, byteOffset, byteLength)
+    return { ciphertext, tag: cipher.getAuthTag() }
   }
 
   open(nonce: Uint8Array, sealed: Uint8Array, associated: Uint8Array): Uint8Array | undefined {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { networkOf } from './network-of.ts'
+import { hostOf, networkOf } from './network-of.ts'
 
 describe('the network of an address', () => {
   it.each([
@@ -19,5 +19,19 @@ describe('the network of an address', () => {
   it('puts addresses of one site together, and of different sites apart', () => {
     expect(networkOf('2001:db8:1:aaaa::1')).toBe(networkOf('2001:db8:1:bbbb::9'))
     expect(networkOf('2001:db8:2::1')).not.toBe(networkOf('2001:db8:1::1'))
+  })
+})
+
+describe('the addresses of a host', () => {
+  it.each([
+    ['192.0.2.7', '192.0.2.7'],
+    ['::ffff:192.0.2.7', '192.0.2.7'],
+    ['2001:db8:1:2:aaaa::3', '2001:db8:1:2::/64'],
+    ['[2001:0db8:1:2::3%eth0]', '2001:db8:1:2::/64'],
+    ['::1', '0:0:0:0::/64'],
+    ['example.org', 'example.org'],
+    ['', ''],
+  ])('%s is of %s', (address, host) => {
+    expect(hostOf(address)).toBe(host)
   })
 })

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { newDirectory } from '../../cli.testkit.ts'
 import { parseConfig } from '../../config/load-config.ts'
 import { startBroker, type Broker } from '../../node.ts'
-import { writeKeysFile } from '../keys-file.ts'
+import { writeKeysFile } from '../access/keys-file.ts'
 import { httpGatewayPlugin } from './http-gateway-plugin.ts'
 
 const directory = newDirectory()
@@ -65,10 +65,10 @@ it('a client certificate stands for a key, by its fingerprint', async () => {
   // It is let in: there is no such stream.
   expect(await codeFor(known)).toBe('STREAM_NOT_FOUND')
   expect(await codeFor(stranger)).toBe('GATEWAY_KEY_WRONG')
-  expect(await codeFor({})).toBe('GATEWAY_KEY_WRONG')
+  expect(await codeFor({})).toBe('GATEWAY_KEY_MISSING')
 })
 
 it('a page cannot use the certificate that a browser shows for it, unless its origin is named', async () => {
   expect(await codeFor(known, { origin: 'https://app.example' })).toBe('STREAM_NOT_FOUND')
-  expect(await codeFor(known, { origin: 'https://page.example' })).toBe('GATEWAY_KEY_WRONG')
+  expect(await codeFor(known, { origin: 'https://page.example' })).toBe('GATEWAY_KEY_MISSING')
 })

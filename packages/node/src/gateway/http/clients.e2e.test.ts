@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { launchChromium } from '../../../../browser/src/chromium.testkit.ts'
 import { stopAll } from '../../cli.testkit.ts'
 import { GatewayNetwork, streamPath, type TestGateway } from '../gateway.testkit.ts'
-import { readKeysFile, writeKeysFile } from '../keys-file.ts'
+import { readKeysFile, writeKeysFile } from '../access/keys-file.ts'
 import { ServerEvents } from './server-events.testkit.ts'
 
 const timeoutMs = 30_000

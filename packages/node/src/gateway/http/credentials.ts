@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { TLSSocket } from 'node:tls'
-import type { GatewayCredential } from '../access.ts'
+import type { GatewayCredential } from '../access/access.ts'
 
 /**
  * The key or the certificate that a request shows; a key goes before. In the query only where `inQuery`: pages cannot set headers for

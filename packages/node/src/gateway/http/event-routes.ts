@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { requireSubscribing, streamOf } from '../callers.ts'
+import { requireReading, streamOf } from '../callers.ts'
 import { messageFields } from '../../cli/message-fields.ts'
 import { nodeError } from '../../errors.ts'
 import type { Gateway } from '../gateway.ts'
@@ -19,7 +19,7 @@ export function addEventRoutes(server: FastifyInstance, requests: GatewayRequest
     const account = requests.accountOf(request)
     const query = parseQuery(queries.events, request.query)
     const streamId = streamOf(request.params.streamId, account)
-    requireSubscribing(account, streamId)
+    requireReading(account, streamId)
     const sent = request.headers['last-event-id'] ?? query['last-event-id']
     // An EventSource that got no id yet sends none; one that is empty means the same.
     const cursor = typeof sent === 'string' && sent !== '' ? sent : undefined

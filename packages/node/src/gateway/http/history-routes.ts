@@ -4,8 +4,8 @@ import type { Cancel } from '@runnel/protocol'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { messageFields } from '../../cli/message-fields.ts'
 import { nodeError } from '../../errors.ts'
-import type { GatewayAccount } from '../account.ts'
-import { requireSubscribing, streamOf, type Caller } from '../callers.ts'
+import type { GatewayAccount } from '../access/account.ts'
+import { requireReading, streamOf, type Caller } from '../callers.ts'
 import type { Gateway } from '../gateway.ts'
 import { gatewayLimits } from '../limits.ts'
 import { parseQuery, partitionsOf, publisherOf, queries, selectionOf } from './queries.ts'
@@ -21,7 +21,7 @@ export function addHistoryRoutes(server: FastifyInstance, requests: GatewayReque
   const { callers, clock, counts } = gateway
   const streamIdOf = (request: StreamRequest, account: GatewayAccount) => {
     const streamId = streamOf(request.params.streamId, account)
-    requireSubscribing(account, streamId)
+    requireReading(account, streamId)
     return streamId
   }
 

@@ -4,7 +4,7 @@ import type { RunnelClient } from '@runnel/client'
 import { toNodeId } from '@runnel/protocol'
 import { VirtualClock } from '@runnel/transport'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { GatewayAccount } from '../account.ts'
+import type { GatewayAccount } from '../access/account.ts'
 import { createGateway } from '../gateway.ts'
 import { gatewayLimits } from '../limits.ts'
 import { GatewayWebSockets } from '../websocket/websocket-server.ts'
@@ -20,6 +20,7 @@ class World {
   acquiring: Promise<void> = Promise.resolve()
   connections = 0
   published = 0
+  taken = 0
   clients = 0
   #ended = (_name: string) => {}
 
@@ -42,7 +43,11 @@ class World {
       },
       mayPublish: () => true,
       maySubscribe: () => true,
-      takeRate: () => 0,
+      burst: { messages: 10, bytes: 100 },
+      takeRate: () => {
+        this.taken++
+        return 0
+      },
       connect: () => {
         this.connections++
         return () => this.connections--
@@ -60,7 +65,10 @@ class World {
       this.clock,
     )
     gateway.callers.start()
-    this.server = buildHttpGateway({ clientCertificates: false, corsOrigins: [] }, gateway)
+    this.server = buildHttpGateway(
+      { clientCertificates: false, corsOrigins: [], maxConnectionsPerAddress: 3 },
+      gateway,
+    )
     const webSockets = new GatewayWebSockets(gateway, [])
     this.server.server.on('upgrade', (...args) => void webSockets.upgrade(...args))
   }
@@ -111,11 +119,25 @@ describe('the HTTP gateway', () => {
     const { socket, text } = await world.open(`POST ${path}`, ['content-length: 100'], 'x')
     await once(socket, 'end')
     expect(text()).toMatch(/^HTTP\/1.1 401 /)
+    expect(text()).toContain('GATEWAY_KEY_MISSING')
     await expect.poll(open).toBe(0)
     const refused = await world.open('GET /v1/ws', upgrade)
     await once(refused.socket, 'end')
     expect(refused.text()).toMatch(/^HTTP\/1.1 401 /)
     await expect.poll(open).toBe(0)
+  })
+
+  it('has so many connections of one address, whether they show a key or not', async () => {
+    for (let i = 0; i < 3; i++) await world.open('GET /openapi.json', [])
+    await expect.poll(open).toBe(3)
+    const { socket, text } = await world.open('GET /openapi.json', [known])
+    await expect.poll(() => socket.readableEnded || socket.destroyed).toBe(true)
+    expect(text()).toBe('')
+    expect(await open()).toBe(3)
+    world.sockets[0]?.destroy()
+    await expect.poll(open).toBe(2)
+    const { text: answer } = await world.open('GET /openapi.json', [])
+    await expect.poll(answer).toMatch(/^HTTP\/1.1 200 /)
   })
 
   it('hangs up on a body that does not come in time', async () => {
@@ -135,6 +157,11 @@ describe('the HTTP gateway', () => {
     world.clock.advanceBy(1)
     await expect.poll(open).toBe(0)
     await expect.poll(() => [world.connections, world.clients]).toEqual([0, 0])
+  })
+
+  it('takes lines without anything from the rate of the key, too', async () => {
+    await world.open(`POST ${path}`, lines, '8\r\n1\n\n \n\n2\n\n\r\n')
+    await expect.poll(() => [world.taken, world.published]).toEqual([5, 2])
   })
 
   it('publishes no more of many lines when the key ends, and says how many it did', async () => {

@@ -1,9 +1,10 @@
 import { systemClock } from '@runnel/protocol/system'
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
-import { readTls } from '../../cli/tls-files.ts'
+import { readTls, tlsPair } from '../../cli/tls-files.ts'
 import { file, host, port } from '../../config/fields.ts'
 import type { Plugin, PluginDefinition } from '../../plugins/plugin.ts'
+import { perAddressSetting } from '../access/settings.ts'
 import { requireGatewayAccess } from '../gateway-plugin.ts'
 import { createGateway, type Gateway } from '../gateway.ts'
 import { GatewayWebSockets } from '../websocket/websocket-server.ts'
@@ -34,13 +35,11 @@ const schema = z
       .describe(
         'Origins whose pages may use it, such as https://app.example; * for all, who then need keys and not certificates.',
       ),
+    maxConnectionsPerAddress: perAddressSetting(),
     webSocket: z.boolean().default(false).describe('Whether it also serves WebSockets, at /v1/ws.'),
   })
   .prefault({})
-  .refine(
-    ({ certFile, keyFile }) => (certFile === undefined) === (keyFile === undefined),
-    'certFile goes with keyFile',
-  )
+  .refine(...tlsPair)
   .refine(
     ({ certFile, clientCertificates }) => certFile !== undefined || !clientCertificates,
     'clientCertificates needs certFile',
@@ -61,8 +60,8 @@ export const httpGatewayPlugin = {
 } as const satisfies PluginDefinition<HttpGatewayConfig, HttpGatewayPlugin>
 
 function createHttpGatewayPlugin(config: HttpGatewayConfig): HttpGatewayPlugin {
-  const { host, port, certFile, keyFile, clientCertificates, corsOrigins, webSocket } = config
-  const tls = certFile !== undefined && keyFile !== undefined ? readTls(certFile, keyFile) : undefined
+  const { host, port, clientCertificates, corsOrigins, webSocket, maxConnectionsPerAddress } = config
+  const tls = readTls(config)
   let gateway: Gateway | undefined
   let server: FastifyInstance | undefined
   let webSockets: GatewayWebSockets | undefined
@@ -72,7 +71,7 @@ function createHttpGatewayPlugin(config: HttpGatewayConfig): HttpGatewayPlugin {
     start: async (context) => {
       gateway = createGateway(requireGatewayAccess(context), systemClock)
       stopFollowing = gateway.callers.start()
-      server = buildHttpGateway({ tls, clientCertificates, corsOrigins }, gateway)
+      server = buildHttpGateway({ tls, clientCertificates, corsOrigins, maxConnectionsPerAddress }, gateway)
       if (webSocket) {
         const sockets = (webSockets = new GatewayWebSockets(gateway, corsOrigins))
         server.server.on('upgrade', (...args) => void sockets.upgrade(...args))

@@ -27,6 +27,8 @@ describe('the HTTP gateway', { timeout: timeoutMs }, () => {
       all: { publish: ['/#'], subscribe: ['/#'] },
       reader: { subscribe: ['/#'] },
       slow: { publish: ['/#'], maxMessagesPerS: 1 },
+      asking: { subscribe: ['/#'], maxMessagesPerS: 1 },
+      batches: { publish: ['/#'], subscribe: ['/#'], maxMessagesPerS: 2 },
       small: { publish: ['/#'], maxMessageBytes: 10 },
     })
   }, timeoutMs)
@@ -183,6 +185,20 @@ describe('the HTTP gateway', { timeout: timeoutMs }, () => {
       expect(message).toMatchObject({ publisherId: device.nodeId, content: `at ${nowMs}` })
       break
     }
+    const three: BatchDraft = {
+      ...draft(nowMs),
+      messages: [0, 1, 2].flatMap((i) =>
+        draft(nowMs).messages.map((message) => ({
+          ...{ ...message, sequenceNumber: i },
+          previous: i === 0 ? undefined : { timestamp: nowMs, sequenceNumber: i - 1 },
+        })),
+      ),
+    }
+    const tooMany = await gateway.get(streamPath(stream, 'batches'), {
+      ...{ method: 'POST', body: new Uint8Array(buildBatch(three, crypto, device).bytes) },
+      ...{ key: gateway.keys['batches'], headers: { 'content-type': 'application/octet-stream' } },
+    })
+    expect([tooMany.status, await codeOf(tooMany)]).toEqual([413, 'GATEWAY_BATCH_TOO_LARGE'])
     const other = createIdentity(generatePrivateKey(systemRandom), crypto)
     const forged = await post(buildBatch(draft(nowMs + 1), crypto, other).bytes)
     expect([forged.status, await codeOf(forged)]).toEqual([400, 'BATCH_FORGED'])
@@ -212,8 +228,15 @@ describe('the HTTP gateway', { timeout: timeoutMs }, () => {
     expect(await problemOf(await post('1', { key: 'rk_wrong' }))).toEqual([401, 'GATEWAY_KEY_WRONG', any])
     expect(await problemOf(await fetch(`${gateway.url}/v1/anything`))).toEqual([
       401,
-      'GATEWAY_KEY_WRONG',
+      'GATEWAY_KEY_MISSING',
       any,
+    ])
+    const deleting = await gateway.get(path, { method: 'DELETE' })
+    expect(deleting.headers.get('allow')).toBe('GET, HEAD, POST')
+    expect(await problemOf(deleting)).toEqual([405, 'GATEWAY_WRONG_METHOD', any])
+    expect(await problemOf(await post('1', { headers: { 'content-type': '' } }))).toEqual([
+      ...[415, 'GATEWAY_CONTENT_TYPE'],
+      expect.stringContaining('the header content-type is empty'),
     ])
     expect(await problemOf(await gateway.get('/v1/anything'))).toEqual([404, 'GATEWAY_NO_ROUTE', any])
     expect(await problemOf(await post('1', { key: keys['reader'] }))).toEqual([
@@ -240,6 +263,11 @@ describe('the HTTP gateway', { timeout: timeoutMs }, () => {
     const limited = await post('1', { key: keys['slow'] })
     expect(limited.headers.get('retry-after')).toBe('1')
     expect(await problemOf(limited)).toEqual([429, 'GATEWAY_RATE', any])
+    // Reading takes from the rate, whatever is read; a second goes by before the next.
+    for (const rest of ['last', 'table', 'messages?last=1', 'events'])
+      await expect
+        .poll(async () => (await gateway.get(streamPath(stream, rest), { key: keys['asking'] })).status)
+        .toBe(429)
     const get = async (of: string, rest: string) => problemOf(await gateway.get(streamPath(of, rest)))
     expect(await get('/no-such-stream', 'messages?last=1')).toEqual([404, 'STREAM_NOT_FOUND', any])
     expect(await get('no/stream', 'messages?last=1')).toEqual([400, 'INVALID_STREAM_ID', any])

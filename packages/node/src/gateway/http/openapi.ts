@@ -19,7 +19,7 @@ const headerOf = (name: string, description: string) => ({
 
 /** What the answer is where it is refused; every code is in docs/errors.md. */
 const refusals = Object.fromEntries(
-  ['400', '401', '403', '404', '409', '413', '415', '422', '429', '503', '504'].map((status) => [
+  ['400', '401', '403', '404', '405', '409', '413', '415', '422', '429', '503', '504'].map((status) => [
     status,
     ref('responses', 'Problem'),
   ]),
@@ -46,50 +46,36 @@ function operation(
   return { operationId, summary, parameters, responses: { ...responses, ...refusals }, ...more }
 }
 
-const place = {
-  type: 'object',
-  required: ['streamId', 'partition', 'publisherId', 'messageChainId', 'timestamp', 'sequenceNumber'],
-  properties: {
-    streamId: { type: 'string' },
-    partition: { type: 'integer' },
-    publisherId: { type: 'string' },
-    messageChainId: { type: 'string' },
-    timestamp: { type: 'integer', description: 'Unix milliseconds.' },
-    sequenceNumber: { type: 'integer' },
-  },
+/** An object that needs what it has. */
+function objectOf(properties: Json): Json {
+  return { type: 'object', required: Object.keys(properties), properties }
 }
 
+const string = { type: 'string' }
+const integer = { type: 'integer' }
+const chain = { streamId: string, partition: integer, publisherId: string, messageChainId: string }
+const neighbours = { type: 'integer', description: 'Neighbours it was sent to.' }
+
 const schemas = {
-  Place: place,
+  Place: objectOf({
+    ...chain,
+    timestamp: { type: 'integer', description: 'Unix milliseconds.' },
+    sequenceNumber: integer,
+  }),
   Published: {
     allOf: [
       ref('schemas', 'Place'),
-      {
-        type: 'object',
-        required: ['id', 'neighbours', 'stored'],
-        properties: {
-          id: { type: 'string', description: 'The same everywhere.' },
-          neighbours: { type: 'integer', description: 'Neighbours it was sent to.' },
-          stored: {
-            type: 'boolean',
-            description: 'A storage node has it durably; false where that was not asked.',
-          },
+      objectOf({
+        id: { type: 'string', description: 'The same everywhere.' },
+        neighbours,
+        stored: {
+          type: 'boolean',
+          description: 'A storage node has it durably; false where that was not asked.',
         },
-      },
+      }),
     ],
   },
-  Relayed: {
-    type: 'object',
-    required: ['streamId', 'partition', 'publisherId', 'messageChainId', 'messages', 'neighbours'],
-    properties: {
-      streamId: { type: 'string' },
-      partition: { type: 'integer' },
-      publisherId: { type: 'string' },
-      messageChainId: { type: 'string' },
-      messages: { type: 'array', items: { type: 'object' } },
-      neighbours: { type: 'integer' },
-    },
-  },
+  Relayed: objectOf({ ...chain, messages: { type: 'array', items: { type: 'object' } }, neighbours }),
   Bulk: {
     type: 'object',
     required: ['published', 'alone'],
@@ -118,18 +104,10 @@ const schemas = {
       },
     ],
   },
-  Problem: {
-    type: 'object',
-    required: ['type', 'title', 'status', 'detail', 'code', 'remedy'],
-    properties: {
-      type: { type: 'string' },
-      title: { type: 'string' },
-      status: { type: 'integer' },
-      detail: { type: 'string' },
-      code: { type: 'string' },
-      remedy: { type: 'string', description: 'What to do.' },
-    },
-  },
+  Problem: objectOf({
+    ...{ type: string, title: string, status: integer, detail: string, code: string },
+    remedy: { type: 'string', description: 'What to do.' },
+  }),
 }
 
 const bodies = {

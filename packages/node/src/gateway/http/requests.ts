@@ -1,8 +1,8 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyRequest } from 'fastify'
 import type { Readable } from 'node:stream'
 import type { Cancel } from '@runnel/protocol'
 import { nodeError } from '../../errors.ts'
-import type { GatewayAccount } from '../account.ts'
+import type { GatewayAccount } from '../access/account.ts'
 import type { Caller } from '../callers.ts'
 import type { Gateway } from '../gateway.ts'
 import { gatewayLimits } from '../limits.ts'
@@ -22,22 +22,16 @@ export class GatewayRequests {
     this.#origins = origins
   }
 
-  /** To be called before a request is read. Throws GATEWAY_KEY_WRONG. */
-  admit(request: FastifyRequest, reply: FastifyReply): void {
+  /** To be called before a request is read. Throws what `accountOf` of the callers throws. */
+  admit(request: FastifyRequest): void {
     const credential = credentialOf(request.raw, eventsPath.test(request.url), this.#origins)
-    const found = this.#gateway.callers.accountOf(credential, request.ip)
-    if ('retryAfterMs' in found) {
-      reply.header('www-authenticate', 'Bearer realm="runnel gateway"')
-      if (found.retryAfterMs > 0) reply.code(429).header('retry-after', Math.ceil(found.retryAfterMs / 1000))
-      throw nodeError('GATEWAY_KEY_WRONG')
-    }
-    this.#accounts.set(request, found)
+    this.#accounts.set(request, this.#gateway.callers.accountOf(credential, request.ip))
   }
 
   /** Of a request that was admitted. */
   accountOf(request: FastifyRequest): GatewayAccount {
     const account = this.#accounts.get(request)
-    if (account === undefined) throw nodeError('GATEWAY_KEY_WRONG')
+    if (account === undefined) throw nodeError('GATEWAY_KEY_MISSING')
     return account
   }
 

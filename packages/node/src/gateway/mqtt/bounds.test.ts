@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import type { Packet } from 'mqtt-packet'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { newApiKey } from '../access/keys-file.ts'
 import { encode } from './codec.ts'
 import type { Counters } from './counters.ts'
 import { mqttLimits } from './limits.ts'
@@ -10,11 +11,14 @@ import { connectJs } from './mqttjs.testkit.ts'
 
 describe('a gateway', { timeout: 60_000 }, () => {
   const network = new MqttNetwork()
+  const rareKey = newApiKey()
   let gateway: Gateway
   const sockets: Socket[] = []
 
   beforeAll(async () => {
     await network.start([{ path: 'a' }])
+    const subscribe = [`${network.owner.nodeId}/#`]
+    network.addKey({ name: 'rare', ...network.ofOwner(rareKey), subscribe, maxMessagesPerS: 1 })
     gateway = await network.gateway({ mqtt: { maxConnectionsPerAddress: 4 } })
   })
   afterAll(async () => {
@@ -70,6 +74,17 @@ describe('a gateway', { timeout: 60_000 }, () => {
     expect(await said).toBe(0x95)
     expect(counters().protocolErrors).toBe(before + 2)
     await js.client.endAsync(true)
+  })
+
+  it('takes wills and filters from the rate of the key, and serves them later', async () => {
+    const url = `mqtt://127.0.0.1:${gateway.port}`
+    const will = { topic: 'a', payload: Buffer.from('gone'), qos: 1, retain: false } as const
+    const withoutWill = await connectJs(url, rareKey)
+    const before = counters().slowed
+    while (counters().slowed === before) await (await connectJs(url, rareKey, { will })).client.endAsync()
+    const after = counters().slowed
+    while (counters().slowed === after) await withoutWill.client.subscribeAsync('a')
+    await withoutWill.client.endAsync()
   })
 
   it('has so many connections of one address', async () => {

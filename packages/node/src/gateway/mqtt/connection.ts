@@ -24,7 +24,7 @@ export interface ConnectionModules {
       done: (reasons: readonly number[], text: string | undefined) => void,
     ): void
     unsubscribe(session: Session, filter: string): boolean
-    /** Milliseconds until a message of so many bytes may be published; 0 where it may now. */
+    /** Milliseconds until a packet of so many bytes may be handled; 0 where it may now. */
     takeRate(session: Session, bytes: number): number
     /** A client is read no further until it has read its answers. */
     slowed(): void
@@ -43,8 +43,9 @@ export interface Peer {
   readonly certificateFingerprint: string | undefined
 }
 
-const publishType = 3
 const connectType = 1
+/** PUBLISH and SUBSCRIBE. */
+const ratedTypes: readonly number[] = [3, 8]
 /** How long a client may take to read the last packets after the end. */
 const lingerMs = 1_000
 
@@ -185,8 +186,8 @@ export class Connection implements ConversationEffects {
       this.#modules.gateway.slowed()
       return true
     }
-    const isPublish = frame !== undefined && (frame[0] ?? 0) >> 4 === publishType
-    if (!isPublish || this.session === undefined) return false
+    const isRated = frame !== undefined && ratedTypes.includes((frame[0] ?? 0) >> 4)
+    if (!isRated || this.session === undefined) return false
     const waitMs = this.#modules.gateway.takeRate(this.session, frame.length)
     if (waitMs === 0) return false
     this.#isSlowed = true

@@ -1,3 +1,4 @@
+import { counter, gauge } from '../../plugins/metrics.ts'
 import type { PluginMetric } from '../../plugins/plugin.ts'
 
 /** What happened since the start; documented under `metrics`. */
@@ -36,9 +37,6 @@ export const noGauges: Gauges = { connections: 0, sessions: 0, awaySessions: 0 }
 
 /** For `/metrics`. */
 export function metricsOf(counters: Counters, gauges: Gauges): readonly PluginMetric[] {
-  const counter = (name: string, help: string, value: number) =>
-    ({ type: 'counter', name, help, value }) as const
-  const gauge = (name: string, help: string, value: number) => ({ type: 'gauge', name, help, value }) as const
   return [
     gauge('connections', 'Connections of clients.', gauges.connections),
     gauge('sessions', 'Sessions, with a connection or without.', gauges.sessions),

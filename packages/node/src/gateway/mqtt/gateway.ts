@@ -3,8 +3,8 @@ import type { Duplex } from 'node:stream'
 import type { RunnelClient } from '@runnel/client'
 import type { Clock } from '@runnel/protocol'
 import type { IConnectPacket } from 'mqtt-packet'
-import type { GatewayAccess } from '../access.ts'
-import type { GatewayAccount } from '../account.ts'
+import type { GatewayAccess } from '../access/access.ts'
+import type { GatewayAccount } from '../access/account.ts'
 import type { Logger } from '../../logger.ts'
 import { Connection, type Peer } from './connection.ts'
 import type { SubscriptionRequest } from './core/conversation.ts'
@@ -17,11 +17,11 @@ import { newCounters, type Gauges } from './counters.ts'
 import { Feeds } from './feeds.ts'
 import type { MqttLimits } from './limits.ts'
 import { problemOf, publishMessage, type PublishSettings } from './publishing.ts'
+import { RefusalLog } from './refusal-log.ts'
 import { Retained } from './retained.ts'
 
 export interface MqttGatewaySettings extends PublishSettings {
   readonly maxConnections: number
-  readonly maxConnectionsPerAddress: number
 }
 
 export interface MqttGatewayModules {
@@ -58,8 +58,8 @@ export class MqttGateway {
   readonly #modules: MqttGatewayModules
   readonly #sessions: Sessions
   readonly #retained: Retained
+  readonly #refusals: RefusalLog
   readonly #connections = new Map<Connection, () => void>()
-  readonly #byAddress = new Map<string, number>()
   readonly #identities = new Map<RunnelClient, Identity>()
   readonly #leases = new Map<Session, Lease>()
   #stopListening = () => {}
@@ -70,6 +70,7 @@ export class MqttGateway {
     this.#settings = settings
     this.#limits = limits
     this.#modules = modules
+    this.#refusals = new RefusalLog(modules.logger, modules.clock)
     this.#sessions = new Sessions(limits, {
       totals: this.counters,
       newOrigin: randomUUID,
@@ -116,19 +117,12 @@ export class MqttGateway {
 
   /** A connection that has just opened. */
   accept(stream: Duplex, peer: Peer): void {
-    const { maxConnections, maxConnectionsPerAddress } = this.#settings
-    const ofAddress = this.#byAddress.get(peer.address) ?? 0
-    if (
-      this.#isStopped ||
-      this.#connections.size >= maxConnections ||
-      ofAddress >= maxConnectionsPerAddress
-    ) {
+    if (this.#isStopped || this.#connections.size >= this.#settings.maxConnections) {
       this.refused()
       stream.on('error', () => {})
       stream.destroy()
       return
     }
-    this.#byAddress.set(peer.address, ofAddress + 1)
     const { clock } = this.#modules
     const connection = new Connection(stream, peer, this.#limits, {
       sessions: this.#sessions,
@@ -151,15 +145,14 @@ export class MqttGateway {
       (password && access.accountOf({ key: password.toString() })) ??
       (certificateFingerprint === undefined ? undefined : access.accountOf({ certificateFingerprint }))
     const account = find()
-    if (account !== undefined) return void this.#admit(connection, account, () => find() === account)
+    if (account !== undefined) return void this.#admit(connection, connect, account, () => find() === account)
     this.counters.refusedCredentials++
-    const refuse = () =>
-      connection.conversation.refuse(
-        new MqttProblem(
-          password === undefined ? Reason.notAuthorized : Reason.badCredentials,
-          'no such key: the password is a key of the gateway',
-        ),
-      )
+    const problem =
+      password === undefined
+        ? new MqttProblem(Reason.notAuthorized, 'there is no key: the password is a key of the gateway')
+        : new MqttProblem(Reason.badCredentials, 'no such key: the password is a key of the gateway')
+    this.#refusals.add('an MQTT client', problem.message, { address })
+    const refuse = () => connection.conversation.refuse(problem)
     const waitMs = password === undefined ? 0 : access.failed(address)
     if (waitMs === 0) refuse()
     else clock.schedule(waitMs, refuse)
@@ -185,7 +178,9 @@ export class MqttGateway {
         },
         (error: unknown) => {
           this.counters.publishRefused++
-          done(this.#problemOf(error))
+          const problem = this.#problemOf(error)
+          this.#refusals.add('a message of an MQTT client', problem.message, session.key)
+          done(problem)
         },
       )
       .finally(() => {
@@ -204,6 +199,7 @@ export class MqttGateway {
       this.counters.subscriptionsRefused++
       const problem = this.#problemOf(error)
       why ??= problem.message
+      this.#refusals.add('a filter of an MQTT client', problem.message, session.key)
       return problem.reason === Reason.topicInvalid ? Reason.filterInvalid : problem.reason
     }
     const begun: (() => void)[] = []
@@ -254,7 +250,7 @@ export class MqttGateway {
     const account = connection.session?.key.account
     if (error instanceof MqttProblem) {
       this.counters.protocolErrors++
-      logger.debug({ address, account, reason: error.reason }, error.message)
+      this.#refusals.add('a packet of an MQTT client', error.message, { address, account })
       return
     }
     this.counters.faults++
@@ -273,22 +269,25 @@ export class MqttGateway {
   closed(connection: Connection): void {
     this.#connections.get(connection)?.()
     this.#connections.delete(connection)
-    const { address } = connection.peer
-    const left = (this.#byAddress.get(address) ?? 1) - 1
-    if (left === 0) this.#byAddress.delete(address)
-    else this.#byAddress.set(address, left)
   }
 
-  async #admit(connection: Connection, account: GatewayAccount, isInForce: () => boolean): Promise<void> {
+  async #admit(
+    connection: Connection,
+    { will }: IConnectPacket,
+    account: GatewayAccount,
+    isInForce: () => boolean,
+  ): Promise<void> {
     const { conversation } = connection
     const countOut = account.connect()
     if (countOut === undefined) {
       this.counters.refusedConnections++
-      return conversation.refuse(
-        new MqttProblem(Reason.quotaExceeded, 'the key has as many connections as it may'),
-      )
+      const problem = new MqttProblem(Reason.quotaExceeded, 'the key has as many connections as it may')
+      const { address } = connection.peer
+      this.#refusals.add('an MQTT client', problem.message, { address, account: account.name })
+      return conversation.refuse(problem)
     }
     try {
+      if (will !== undefined) await this.#payForWill(connection, account, will.payload.length)
       const { client, release } = await account.acquire()
       const { name, userId: own } = account
       // The key may have been taken away meanwhile.
@@ -308,6 +307,15 @@ export class MqttGateway {
       countOut()
       this.#modules.logger.warn({ err: error, account: account.name }, 'an MQTT client cannot be served')
       conversation.refuse(new MqttProblem(Reason.unavailable, 'the identity of the key cannot be served now'))
+    }
+  }
+
+  /** A will is a message of its key: it is taken from the rate when its client connects, so that it is published whatever comes. */
+  async #payForWill(connection: Connection, account: GatewayAccount, bytes: number): Promise<void> {
+    const { clock } = this.#modules
+    for (let waitMs; (waitMs = account.takeRate(bytes)) > 0 && this.#connections.has(connection);) {
+      this.slowed()
+      await new Promise<void>((resolve) => void clock.schedule(waitMs, resolve))
     }
   }
 

@@ -24,7 +24,7 @@ export const mqttLimits = {
   maxQueuedMessages: 10_000,
   /** Bytes of messages that wait for one client, and of those that it has not acknowledged. */
   maxQueuedBytes: 4 * 1024 * 1024,
-  /** And of all clients together. A client that is there gets its next message all the same. */
+  /** And of all clients together, shared out by account: the one with most gives way. A client that is there gets its next message all the same. */
   maxTotalQueuedBytes: 128 * 1024 * 1024,
   /** Answers to one client that are not written yet, as it does not read them; it is read no further until they are. */
   maxUnwrittenAnswers: 1_000,
@@ -38,7 +38,7 @@ export const mqttLimits = {
   maxFiltersPerPacket: 100,
   /** Sessions without a connection that one account may have; of more the one that ends first goes. */
   maxAwaySessions: 1_000,
-  /** Such sessions of all accounts. */
+  /** Such sessions of all accounts; of more, one of the account with most ends. */
   maxTotalAwaySessions: 10_000,
   /** How long a session waits for its client, whatever that asked for. */
   maxSessionExpiryS: 24 * 3600,

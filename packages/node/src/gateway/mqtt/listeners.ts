@@ -5,6 +5,7 @@ import { createServer as createTlsServer, TLSSocket } from 'node:tls'
 import type { Duplex } from 'node:stream'
 import { createWebSocketStream, WebSocketServer } from 'ws'
 import type { TlsFiles } from '../../cli/tls-files.ts'
+import { HostSockets } from '../access/host-sockets.ts'
 import { answerPings } from '../answer-pings.ts'
 import type { Peer } from './connection.ts'
 import type { MqttLimits } from './limits.ts'
@@ -20,6 +21,8 @@ export interface ListenOptions {
   readonly tls: TlsFiles | undefined
   /** Sockets of each of them, whatever was said on them yet. */
   readonly maxConnections: number
+  /** Of all of them together, from one host. */
+  readonly maxConnectionsPerAddress: number
 }
 
 /** What becomes of sockets. */
@@ -47,11 +50,13 @@ export class Listeners {
   readonly #servers: Server[] = []
   readonly #sockets = new Set<Socket>()
   readonly #webSockets: WebSocketServer
+  readonly #hosts: HostSockets
 
   constructor(options: ListenOptions, limits: MqttLimits, events: ListenersEvents) {
     this.#options = options
     this.#limits = limits
     this.#events = events
+    this.#hosts = new HostSockets(options.maxConnectionsPerAddress, () => events.refused())
     this.#webSockets = new WebSocketServer({
       noServer: true,
       perMessageDeflate: false,
@@ -95,6 +100,7 @@ export class Listeners {
   async #listen(server: Server, host: string, port: number): Promise<number> {
     server.maxConnections = this.#options.maxConnections
     server.on('drop', () => this.#events.refused())
+    this.#hosts.watch(server)
     server.on('connection', (socket: Socket) => {
       this.#sockets.add(socket)
       socket.on('close', () => this.#sockets.delete(socket))

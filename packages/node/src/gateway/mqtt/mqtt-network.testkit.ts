@@ -7,7 +7,7 @@ import { createTracker, type Tracker } from '@runnel/tracker'
 import { newDirectory } from '../../cli.testkit.ts'
 import { parseConfig } from '../../config/load-config.ts'
 import type { BrokerConfigInput } from '../../config/schema.ts'
-import { hashOfKey, newApiKey, writeKeysFile, type KeyEntryInput } from '../keys-file.ts'
+import { hashOfKey, newApiKey, writeKeysFile, type KeyEntryInput } from '../access/keys-file.ts'
 import { startBroker, type Broker } from '../../node.ts'
 import { mqttPlugin } from './mqtt-plugin.ts'
 

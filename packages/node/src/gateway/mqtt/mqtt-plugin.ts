@@ -1,8 +1,8 @@
 import { systemClock } from '@runnel/protocol/system'
 import { z } from 'zod'
-import { readTls } from '../../cli/tls-files.ts'
+import { readTls, tlsPair } from '../../cli/tls-files.ts'
 import { file, host, port } from '../../config/fields.ts'
-import { nodeError } from '../../errors.ts'
+import { perAddressSetting } from '../access/settings.ts'
 import { requireGatewayAccess } from '../gateway-plugin.ts'
 import type { Plugin, PluginDefinition } from '../../plugins/plugin.ts'
 import { metricsOf, newCounters, noGauges } from './counters.ts'
@@ -40,14 +40,10 @@ const schema = z
       .max(100_000)
       .default(10_000)
       .describe('Most connections of MQTT clients at once.'),
-    maxConnectionsPerAddress: z
-      .int()
-      .min(1)
-      .max(100_000)
-      .default(1_000)
-      .describe('Most of them from one address.'),
+    maxConnectionsPerAddress: perAddressSetting(),
   })
   .prefault({})
+  .refine(...tlsPair)
 
 type MqttConfig = z.output<typeof schema>
 
@@ -64,15 +60,9 @@ export const mqttPlugin = {
 } as const satisfies PluginDefinition<MqttConfig, MqttPlugin>
 
 function createMqttPlugin(config: MqttConfig): MqttPlugin {
-  const { host, plain, certFile, keyFile, websocketPort, maxConnections, maxConnectionsPerAddress } = config
-  if ((certFile === undefined) !== (keyFile === undefined))
-    throw nodeError('CONFIG_INVALID', 'mqtt.certFile and mqtt.keyFile go together')
-  const tls = certFile !== undefined && keyFile !== undefined ? readTls(certFile, keyFile) : undefined
-  const settings = {
-    maxConnections,
-    maxConnectionsPerAddress,
-    waitsForStorage: config.acknowledge === 'auto',
-  }
+  const { host, plain, websocketPort, maxConnections, maxConnectionsPerAddress } = config
+  const tls = readTls(config)
+  const settings = { maxConnections, waitsForStorage: config.acknowledge === 'auto' }
   let running: { readonly gateway: MqttGateway; readonly listeners: Listeners } | undefined
   let ports: ListeningPorts | undefined
   return {
@@ -82,7 +72,7 @@ function createMqttPlugin(config: MqttConfig): MqttPlugin {
       const gateway = new MqttGateway(settings, mqttLimits, { access, clock: systemClock, logger })
       const listeners = new Listeners(
         {
-          ...{ host, websocketPort, tls, maxConnections },
+          ...{ host, websocketPort, tls, maxConnections, maxConnectionsPerAddress },
           port: plain ? config.port : undefined,
           tlsPort: tls && config.tlsPort,
         },

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { X509Certificate } from 'node:crypto'
 import type { IClientOptions } from 'mqtt'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { newApiKey } from '../keys-file.ts'
+import { newApiKey } from '../access/keys-file.ts'
 import { MqttNetwork, type Gateway } from './mqtt-network.testkit.ts'
 import { connectJs, type JsClient } from './mqttjs.testkit.ts'
 

@@ -1,6 +1,6 @@
 import { isRunnelError, type Clock, type RunnelError } from '@runnel/protocol'
 import type { PublishedMessage, RunnelClient } from '@runnel/client'
-import type { GatewayAccount } from '../account.ts'
+import type { GatewayAccount } from '../access/account.ts'
 import { MqttProblem, Reason } from './core/reasons.ts'
 import type { Session } from './core/session.ts'
 import { toRunnel, type MqttMessage, type RunnelContent } from './core/to-runnel.ts'

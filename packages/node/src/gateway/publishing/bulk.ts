@@ -3,7 +3,7 @@ import type { PublishOptions, RunnelClient } from '@runnel/client'
 import type { StreamId } from '@runnel/protocol'
 import { readLines, type Line } from '../../cli/read-lines.ts'
 import { nodeError } from '../../errors.ts'
-import type { GatewayAccount } from '../account.ts'
+import type { GatewayAccount } from '../access/account.ts'
 import { problemOf, type Problem } from '../http/problem.ts'
 import { gatewayLimits } from '../limits.ts'
 import { parseJson } from './content.ts'
@@ -45,11 +45,14 @@ export async function publishBulk(
     if (failure === undefined || line < failure.line) failure = { line, error }
   }
   for await (const line of readLines(lines, account.maxMessageBytes)) {
-    if (line.text?.trim() === '') continue
     try {
-      const { content, bytes } = contentOfLine(line, account)
+      const text = textOf(line, account)
+      const bytes = Buffer.byteLength(text)
+      // A line without anything takes as much reading as another.
       await takeRate(account, bytes, signal)
       if (failure !== undefined) break
+      if (text.trim() === '') continue
+      const content = parseJson(text)
       const one = publisher.publish(client, { streamId, content, bytes, options }).then(
         (answer) => {
           published++
@@ -72,10 +75,10 @@ export async function publishBulk(
   return { published, alone, last, ...wrong }
 }
 
-function contentOfLine({ number, text }: Line, { maxMessageBytes }: GatewayAccount) {
-  if (text === undefined)
-    throw nodeError('GATEWAY_TOO_LARGE', `line ${number} has more than ${maxMessageBytes} bytes`)
-  return { content: parseJson(text), bytes: Buffer.byteLength(text) }
+/** Throws GATEWAY_TOO_LARGE. */
+function textOf({ number, text }: Line, { maxMessageBytes }: GatewayAccount): string {
+  if (text !== undefined) return text
+  throw nodeError('GATEWAY_TOO_LARGE', `line ${number} has more than ${maxMessageBytes} bytes`)
 }
 
 /** Throws the reason of the signal. */

@@ -5,9 +5,10 @@ import {
   type RelayedBatch,
   type RunnelClient,
 } from '@runnel/client'
-import { decodeBatch, RunnelError, type StreamId } from '@runnel/protocol'
-import { nodeError, nodeErrors } from '../../errors.ts'
-import type { GatewayAccount } from '../account.ts'
+import { decodeBatch, type StreamId } from '@runnel/protocol'
+import { nodeError } from '../../errors.ts'
+import type { GatewayAccount } from '../access/account.ts'
+import { takeRate } from '../access/rate.ts'
 import type { Caller } from '../callers.ts'
 import type { GatewayCounts } from '../counts.ts'
 import { gatewayLimits } from '../limits.ts'
@@ -40,17 +41,6 @@ export interface PublishAnswer {
   readonly stored: boolean
 }
 
-/** GATEWAY_RATE, and how long to wait. */
-export class RateError extends RunnelError<'GATEWAY_RATE'> {
-  readonly waitMs: number
-
-  constructor(waitMs: number) {
-    const { summary, remedy } = nodeErrors.GATEWAY_RATE
-    super('GATEWAY_RATE', `${summary}: wait ${waitMs} ms`, remedy)
-    this.waitMs = waitMs
-  }
-}
-
 /** Publishes for clients of a gateway what their keys allow. */
 export class GatewayPublisher {
   readonly #modules: { readonly counts: GatewayCounts; readonly streams: PublishedStreams }
@@ -64,12 +54,13 @@ export class GatewayPublisher {
     if (!account.mayPublish(streamId)) throw nodeError('GATEWAY_NOT_ALLOWED', `${account.name}: ${streamId}`)
   }
 
-  /** Takes a message from the rate of the key. Throws GATEWAY_TOO_LARGE and RateError. */
-  requireRoom(account: GatewayAccount, bytes: number): void {
-    if (bytes > account.maxMessageBytes)
-      throw nodeError('GATEWAY_TOO_LARGE', `${bytes} bytes, at most ${account.maxMessageBytes}`)
-    const waitMs = account.takeRate(bytes)
-    if (waitMs > 0) throw new RateError(waitMs)
+  /** Takes messages of so many bytes each from the rate of the key, all or none. Throws GATEWAY_TOO_LARGE, and what `takeRate` throws. */
+  requireRoom(account: GatewayAccount, ...sizes: readonly number[]): void {
+    const largest = Math.max(...sizes)
+    if (largest > account.maxMessageBytes)
+      throw nodeError('GATEWAY_TOO_LARGE', `${largest} bytes, at most ${account.maxMessageBytes}`)
+    const bytes = sizes.reduce((sum, size) => sum + size, 0)
+    takeRate(account, bytes, sizes.length)
   }
 
   /** Resolves when it was handed to neighbours. Throws what `publish` of the client throws. */
@@ -97,7 +88,7 @@ export class GatewayPublisher {
     const { chain, messages } = decodeBatch(bytes)
     if (chain.streamId !== streamId)
       throw clientError('INVALID_ARGUMENT', `the batch is of ${chain.streamId}`)
-    for (const { content } of messages) this.requireRoom(account, content.length)
+    this.requireRoom(account, ...messages.map(({ content }) => content.length))
     const relayed = await client.relay(bytes, delegation)
     this.#modules.counts.relayed += messages.length
     return relayed

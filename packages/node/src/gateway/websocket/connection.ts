@@ -2,14 +2,14 @@ import type { Message } from '@runnel/client'
 import type { WebSocket } from 'ws'
 import { messageFields } from '../../cli/message-fields.ts'
 import { nodeError } from '../../errors.ts'
-import { requireSubscribing, streamOf, type Caller } from '../callers.ts'
+import { requireReading, streamOf, type Caller } from '../callers.ts'
 import type { Gateway } from '../gateway.ts'
-import { problemOf } from '../http/problem.ts'
+import { problemOf, waitOf } from '../http/problem.ts'
 import { partitionsOf, selectionOf } from '../http/queries.ts'
 import { gatewayLimits } from '../limits.ts'
 import { contentOf } from '../publishing/content.ts'
-import { RateError } from '../publishing/gateway-publisher.ts'
-import { StreamReader, type ReaderSink } from '../reading/stream-reader.ts'
+import { CreditedReader } from '../reading/credited-reader.ts'
+import type { ReaderSink } from '../reading/stream-reader.ts'
 import { decodeFrame, type Frame, type Subprotocol } from './frames.ts'
 import { contentOfOperation, idOf, parseOperation, type Operation } from './operations.ts'
 import { SocketWriter } from './socket-writer.ts'
@@ -27,7 +27,7 @@ export class GatewayConnection {
   readonly #protocol: Subprotocol
   readonly #caller: Caller
   readonly #gateway: Gateway
-  readonly #readers = new Map<number, StreamReader<MessageFrame>>()
+  readonly #readers = new Map<number, CreditedReader<MessageFrame>>()
   #lastSubscription = 0
   #underWay = 0
 
@@ -78,6 +78,8 @@ export class GatewayConnection {
         return this.#subscribe(operation)
       case 'batch':
         return this.#relay(operation, frame.content)
+      case 'credit':
+        return this.#credit(operation)
       case 'unsubscribe':
         return this.#unsubscribe(operation)
     }
@@ -120,9 +122,9 @@ export class GatewayConnection {
   async #subscribe(operation: Extract<Operation, { op: 'subscribe' }>): Promise<void> {
     const { account, client } = this.#caller
     const { clock } = this.#gateway
-    const { id, stream, partition, cursor, last, from } = operation
+    const { id, stream, partition, cursor, last, from, credit = Infinity } = operation
     const streamId = streamOf(stream, account)
-    requireSubscribing(account, streamId)
+    requireReading(account, streamId)
     if (this.#readers.size >= gatewayLimits.maxSubscriptions)
       throw nodeError('GATEWAY_TOO_MANY_CONNECTIONS', `${this.#readers.size} subscriptions`)
     const resend = cursor === undefined ? selectionOf({ last, from }, clock.now()) : undefined
@@ -130,7 +132,8 @@ export class GatewayConnection {
     const opened = Promise.withResolvers<void>()
     const sink = this.#sinkOf(subscription, opened.promise)
     const options = { streamId, partitions: partitionsOf(partition), cursor, resend }
-    const reader = new StreamReader(options, { client, sink, clock })
+    const parked = () => void this.#gateway.counts.parkedReaders++
+    const reader = new CreditedReader(options, credit, { client, sink, clock, parked })
     this.#readers.set(subscription, reader)
     try {
       await reader.start()
@@ -142,6 +145,13 @@ export class GatewayConnection {
     if (!this.#readers.has(subscription)) return reader.stop()
     await this.#writer.say({ op: 'subscribed', id, subscription, cursor: reader.cursor })
     opened.resolve()
+  }
+
+  async #credit({ id, subscription, messages }: Extract<Operation, { op: 'credit' }>): Promise<void> {
+    const reader = this.#readers.get(subscription)
+    if (reader === undefined) throw nodeError('INPUT_INVALID', `there is no subscription ${subscription}`)
+    reader.grant(messages)
+    await this.#writer.say({ op: 'credited', id, subscription })
   }
 
   async #unsubscribe({ id, subscription }: Extract<Operation, { op: 'unsubscribe' }>): Promise<void> {
@@ -188,8 +198,8 @@ export class GatewayConnection {
   #refuse(frame: Frame | undefined, error: unknown): Promise<void> | undefined {
     const problem = problemOf(error)
     this.#gateway.counts.refuse(problem.code)
-    const retryAfterMs = error instanceof RateError ? error.waitMs : undefined
-    return this.#writer.say({ op: 'error', id: frame && idOf(frame), ...problem, retryAfterMs })
+    const answer = { op: 'error', id: frame && idOf(frame), ...problem, retryAfterMs: waitOf(error) }
+    return this.#writer.say(answer)
   }
 }
 

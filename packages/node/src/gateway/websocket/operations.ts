@@ -4,6 +4,8 @@ import { nodeError } from '../../errors.ts'
 import type { Frame } from './frames.ts'
 
 const id = z.union([z.string().max(256), z.number()])
+/** Messages granted at once. */
+const maxCredit = 1_000_000
 const partition = z.int().min(0).optional()
 
 const operationSchema = z.discriminatedUnion('op', [
@@ -34,6 +36,15 @@ const operationSchema = z.discriminatedUnion('op', [
     cursor: z.string().optional(),
     last: z.int().min(1).optional(),
     from: z.string().optional(),
+    /** Messages that may be sent until more credit is granted; without it all. */
+    credit: z.int().min(0).max(maxCredit).optional(),
+  }),
+  z.strictObject({
+    op: z.literal('credit'),
+    id,
+    subscription: z.int(),
+    /** So many more. */
+    messages: z.int().min(1).max(maxCredit),
   }),
   z.strictObject({
     op: z.literal('batch'),

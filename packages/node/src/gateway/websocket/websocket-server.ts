@@ -5,7 +5,7 @@ import { nodeError } from '../../errors.ts'
 import type { Gateway } from '../gateway.ts'
 import { answerPings } from '../answer-pings.ts'
 import { credentialOf } from '../http/credentials.ts'
-import { problemOf } from '../http/problem.ts'
+import { problemOf, waitOf } from '../http/problem.ts'
 import { gatewayLimits } from '../limits.ts'
 import { closeCodes } from './close-codes.ts'
 import { GatewayConnection } from './connection.ts'
@@ -42,7 +42,6 @@ export class GatewayWebSockets {
         credentialOf(request, true, this.#origins),
         request.socket.remoteAddress ?? '',
       )
-      if ('retryAfterMs' in found) throw nodeError('GATEWAY_KEY_WRONG')
       let opened: WebSocket | undefined
       let hasEnded = false
       const caller = await callers.stay(found, () => {
@@ -88,12 +87,14 @@ export class GatewayWebSockets {
 
   #refuse(socket: Duplex, error: unknown): void {
     const problem = problemOf(error)
+    const waitMs = waitOf(error)
     this.#gateway.counts.refuse(problem.code)
     const body = JSON.stringify(problem)
     // One that does not close its side is not waited for.
     socket.once('finish', () => socket.destroy())
     socket.end(
       `HTTP/1.1 ${problem.status} Refused\r\ncontent-type: application/problem+json\r\n` +
+        (waitMs === undefined ? '' : `retry-after: ${Math.ceil(waitMs / 1000)}\r\n`) +
         `content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
     )
   }

@@ -1,9 +1,10 @@
 import { on, once } from 'node:events'
+import type { IncomingMessage } from 'node:http'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { WebSocket as WsSocket } from 'ws'
 import { stopAll } from '../../cli.testkit.ts'
 import { GatewayNetwork, type TestGateway } from '../gateway.testkit.ts'
-import { writeKeysFile } from '../keys-file.ts'
+import { writeKeysFile } from '../access/keys-file.ts'
 import { decodeFrame, encodeBinary } from './frames.ts'
 
 const timeoutMs = 300_000
@@ -100,6 +101,67 @@ describe('the WebSocket gateway', { timeout: timeoutMs }, () => {
     socket.close()
   })
 
+  it('sends no more than its client grants, which misses nothing', async () => {
+    const stream = await network.newStream('credit')
+    const socket = new WsSocket(url, ['runnel.binary.v1'])
+    await once(socket, 'open')
+    const frames = on(socket, 'message')
+    let subscribed = 0
+    const contents = new Map<number, string[]>([1, 2].map((subscription) => [subscription, []]))
+    const until = async (isSo: () => boolean) => {
+      while (!isSo()) {
+        const { value } = (await frames.next()) as { value: [Buffer] }
+        const { header, content } = decodeFrame(value[0], true, 'runnel.binary.v1')
+        const { op, subscription = 0 } = header as Said
+        expect(op).not.toBe('error')
+        if (op === 'subscribed') subscribed++
+        if (op === 'message') contents.get(subscription)?.push(Buffer.from(content ?? []).toString())
+      }
+    }
+    const ask = (operation: object) => socket.send(encodeBinary(operation, new Uint8Array()))
+    const publish = async (from: number, to: number) => {
+      for (let i = from; i < to; i++) await network.owner.publish(stream, `${i}`)
+    }
+    ask({ op: 'subscribe', id: 1, stream, credit: 2 })
+    ask({ op: 'subscribe', id: 2, stream })
+    await until(() => subscribed === 2)
+    await publish(0, 5)
+    await until(() => contents.get(2)?.length === 5)
+    expect(contents.get(1)).toEqual(['0', '1'])
+    ask({ op: 'credit', id: 3, subscription: 1, messages: 1 })
+    await until(() => contents.get(1)?.length === 3)
+    ask({ op: 'credit', id: 4, subscription: 1, messages: 10 })
+    await publish(5, 8)
+    await until(() => contents.get(1)?.length === 8 && contents.get(2)?.length === 8)
+    expect(contents.get(1)).toEqual(contents.get(2))
+    socket.close()
+  })
+
+  it('leaves to storage what waits for credit too long, and goes on from there', async () => {
+    const stream = await network.newStream('parked')
+    const { socket, next, ask } = await open()
+    ask({ op: 'subscribe', id: 1, stream, credit: 1 })
+    expect(await next()).toMatchObject({ op: 'subscribed' })
+    const filler = 'x'.repeat(100_000)
+    const count = 150
+    const sent = []
+    for (let i = 0; i < count; i++) sent.push(await network.owner.publish(stream, { i, filler }))
+    await network.owner.waitForStorage(sent)
+    const plugins = () => gateway.broker.snapshot().plugins
+    await expect.poll(plugins).toMatchObject({ httpGateway: { parkedReaders: 1, slowReaders: 0 } })
+    ask({ op: 'credit', id: 2, subscription: 1, messages: count })
+    const seen: number[] = []
+    while (seen.length < count) {
+      const { op, message } = await next()
+      if (op === 'message') seen.push((message?.content as { i: number }).i)
+      else expect(op).toBe('credited')
+    }
+    expect(seen).toEqual(Array.from({ length: count }, (_, i) => i))
+    ask({ op: 'credit', id: 3, subscription: 9, messages: 1 })
+    expect(await next()).toMatchObject({ op: 'error', id: 3, code: 'INPUT_INVALID' })
+    socket.close()
+  })
+
   it('answers what is wrong by its id, and closes on what is no frame', async () => {
     const { socket, next, ask } = await open()
     ask({ op: 'publish', id: 1, stream: '/nothing-there', content: 1 })
@@ -123,6 +185,15 @@ describe('the WebSocket gateway', { timeout: timeoutMs }, () => {
     const refused = new WsSocket(url.replace(/key=.*/, 'key=rk_wrong'))
     const [, response] = (await once(refused, 'unexpected-response')) as [unknown, { statusCode: number }]
     expect(response.statusCode).toBe(401)
+    // Beyond what one network may guess, it is told when to come back.
+    let retryAfter: string | undefined
+    while (retryAfter === undefined) {
+      const guessing = new WsSocket(url.replace(/key=.*/, 'key=rk_wrong'))
+      const [, answer] = (await once(guessing, 'unexpected-response')) as [unknown, IncomingMessage]
+      expect(answer.statusCode).toBe(answer.headers['retry-after'] === undefined ? 401 : 429)
+      retryAfter = answer.headers['retry-after']
+    }
+    expect(retryAfter).toBe('1')
     const socket = new WsSocket(url.replace(/key=.*/, `key=${gateway.keys['other']}`))
     await once(socket, 'open')
     writeKeysFile(gateway.keysFile, [])

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { Outbox, type Outgoing } from './outbox.ts'
+import { QueueShares } from './queue-shares.ts'
 import type { Delivery } from './to-mqtt.ts'
 
 const limits = { maxInflight: 2, maxQueuedMessages: 3, maxQueuedBytes: 2_000, maxTotalQueuedBytes: 3_000 }
@@ -10,8 +11,8 @@ function outgoing(text: string, qos: 0 | 1 | 2, expiresMs?: number): Outgoing {
   return { delivery, form: { shown: '', hasPartition: false }, qos, retain: false, subscriptionId: undefined }
 }
 
-function open(totals = newTotals(), receiveMaximum = 10) {
-  const outbox = new Outbox(limits, totals)
+function open(totals = newTotals(), receiveMaximum = 10, shares = new QueueShares(limits, totals)) {
+  const outbox = new Outbox(limits, 'a', shares)
   outbox.attach(receiveMaximum)
   const next = () => {
     const sending = outbox.next(0)
@@ -86,7 +87,8 @@ describe('an outbox', () => {
 
   it('bounds bytes, its own and those of all', () => {
     const totals = newTotals()
-    const [one, other] = [open(totals), open(totals)]
+    const shares = new QueueShares(limits, totals)
+    const [one, other] = [open(totals, 10, shares), open(totals, 10, shares)]
     one.outbox.add(outgoing('x'.repeat(1_500), 1))
     one.outbox.add(outgoing('y'.repeat(1_500), 1))
     expect(totals.droppedQos1).toBe(1)

@@ -1,4 +1,5 @@
 import type { MqttLimits } from '../limits.ts'
+import type { QueueShares, SharingQueue } from './queue-shares.ts'
 import type { Delivery } from './to-mqtt.ts'
 import type { TopicForm } from './topics.ts'
 
@@ -24,18 +25,7 @@ export interface Releasing {
   readonly releases: number
 }
 
-/** What waits for all clients together, and what became of the rest. */
-export interface OutboxTotals {
-  queuedBytes: number
-  droppedQos0: number
-  droppedQos1: number
-  expired: number
-}
-
-export type OutboxLimits = Pick<
-  MqttLimits,
-  'maxInflight' | 'maxQueuedMessages' | 'maxQueuedBytes' | 'maxTotalQueuedBytes'
->
+export type OutboxLimits = Pick<MqttLimits, 'maxInflight' | 'maxQueuedMessages' | 'maxQueuedBytes'>
 
 /** Packet identifiers have two bytes. */
 const maxMessageId = 65_535
@@ -44,9 +34,10 @@ const maxMessageId = 65_535
  * The messages for one session: those that wait, in order, and those of QoS 1 and 2 that were sent and are not settled, which count until
  * the client has them. When there are too many, the oldest of QoS 0 that wait make room, and without any the oldest of the others.
  */
-export class Outbox {
+export class Outbox implements SharingQueue {
   readonly #limits: OutboxLimits
-  readonly #totals: OutboxTotals
+  readonly #account: string
+  readonly #shares: QueueShares
   readonly #queue: Outgoing[] = []
   readonly #inflight = new Map<number, Outgoing | 'released'>()
   /** Of those in flight, what is to be sent again. */
@@ -58,9 +49,14 @@ export class Outbox {
   #inflightBytes = 0
   #lastId = 0
 
-  constructor(limits: OutboxLimits, totals: OutboxTotals) {
+  constructor(limits: OutboxLimits, account: string, shares: QueueShares) {
     this.#limits = limits
-    this.#totals = totals
+    this.#account = account
+    this.#shares = shares
+  }
+
+  get bytes(): number {
+    return this.#queuedBytes
   }
 
   get queued(): number {
@@ -91,9 +87,19 @@ export class Outbox {
     const { maxQueuedMessages, maxQueuedBytes } = this.#limits
     while (
       this.#queue.length > 0 &&
-      (this.#queue.length > maxQueuedMessages || this.#queuedBytes > maxQueuedBytes || this.#isOverTotal)
+      (this.#queue.length > maxQueuedMessages || this.#queuedBytes > maxQueuedBytes)
     )
-      this.#makeRoom()
+      this.#drop()
+    if (!this.#shares.isFull) return
+    this.#shares.makeRoom()
+    while (this.#shares.isFull && this.dropOldest()) continue
+  }
+
+  /** What waits for others does not keep a client that is there from its next message. */
+  dropOldest(): boolean {
+    if (this.#queue.length === 0 || (this.#window > 0 && this.#queue.length === 1)) return false
+    this.#drop()
+    return true
   }
 
   /** The next to send; undefined when there is none, or its turn comes with an acknowledgement. */
@@ -111,7 +117,7 @@ export class Outbox {
       this.#remove(0)
       const { expiresMs } = message.delivery
       if (expiresMs !== undefined && expiresMs <= wallMs) {
-        this.#totals.expired++
+        this.#shares.totals.expired++
         continue
       }
       if (message.qos === 0) return { ...message, messageId: undefined, dup: false }
@@ -145,12 +151,6 @@ export class Outbox {
     this.#again = []
   }
 
-  /** What waits for others does not keep a client that is there from its next message. */
-  get #isOverTotal(): boolean {
-    const isNext = this.#window > 0 && this.#queue.length === 1
-    return !isNext && this.#totals.queuedBytes > this.#limits.maxTotalQueuedBytes
-  }
-
   /** Half of the bytes may be in flight, or one message that is larger. */
   #isWindowFull(bytes: number): boolean {
     if (this.#inflight.size >= this.#window) return true
@@ -163,10 +163,11 @@ export class Outbox {
     if (message !== undefined && message !== 'released') this.#countInflight(-bytesOf(message))
   }
 
-  #makeRoom(): void {
+  #drop(): void {
+    const { totals } = this.#shares
     const oldest = this.#queue.findIndex(({ qos }) => qos === 0)
-    if (oldest >= 0) this.#totals.droppedQos0++
-    else this.#totals.droppedQos1++
+    if (oldest >= 0) totals.droppedQos0++
+    else totals.droppedQos1++
     this.#remove(Math.max(oldest, 0))
   }
 
@@ -182,7 +183,7 @@ export class Outbox {
 
   #count(bytes: number): void {
     this.#queuedBytes += bytes
-    this.#totals.queuedBytes += bytes
+    this.#shares.count(this.#account, this, bytes)
   }
 
   #newId(): number {

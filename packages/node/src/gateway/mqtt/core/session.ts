@@ -1,6 +1,7 @@
 import type { NodeId } from '@runnel/protocol'
 import type { MqttLimits } from '../limits.ts'
-import { Outbox, type OutboxTotals } from './outbox.ts'
+import { Outbox } from './outbox.ts'
+import type { QueueShares } from './queue-shares.ts'
 import type { Delivery } from './to-mqtt.ts'
 import type { MqttMessage } from './to-runnel.ts'
 import { topicOf, type Filter, type Topic } from './topics.ts'
@@ -64,11 +65,11 @@ export class Session {
 
   #last: { readonly text: string; readonly topic: Topic } | undefined
 
-  constructor(key: SessionKey, own: NodeId, origin: string, limits: MqttLimits, totals: OutboxTotals) {
+  constructor(key: SessionKey, own: NodeId, origin: string, limits: MqttLimits, shares: QueueShares) {
     this.key = key
     this.own = own
     this.origin = origin
-    this.outbox = new Outbox(limits, totals)
+    this.outbox = new Outbox(limits, key.account, shares)
   }
 
   /** What a topic names; most clients publish to one again and again. Throws MqttProblem. */

@@ -95,6 +95,17 @@ describe('sessions', () => {
     expect(said).toEqual(['ended b'])
   })
 
+  it('without a connection are shared out between accounts: of the one that has most one goes', () => {
+    const { sessions, said, connect } = open({ maxAwaySessions: 3, maxTotalAwaySessions: 4 } as object)
+    const leave = (clientId: string, expiryS: number, account: string) =>
+      sessions.disconnected(connect(clientId, { expiryS }, account).session, true, 0)
+    for (const [i, clientId] of ['a1', 'a2', 'a3'].entries()) leave(clientId, 30 + i, 'a')
+    leave('b1', 10, 'b')
+    leave('c1', 10, 'c')
+    leave('b2', 5, 'b')
+    expect(said).toEqual(['ended a1', 'ended b2'])
+  })
+
   it('of an account end with it', () => {
     const { sessions, said, connect } = open()
     connect('c', {}, 'b')

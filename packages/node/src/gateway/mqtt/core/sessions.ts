@@ -1,6 +1,6 @@
 import type { NodeId } from '@runnel/protocol'
 import type { MqttLimits } from '../limits.ts'
-import type { OutboxTotals } from './outbox.ts'
+import { QueueShares, type OutboxTotals } from './queue-shares.ts'
 import { Session, type SessionKey, type SessionLink, type Will } from './session.ts'
 
 export interface SessionsModules {
@@ -35,6 +35,7 @@ interface Away {
 export class Sessions {
   readonly #limits: MqttLimits
   readonly #modules: SessionsModules
+  readonly #shares: QueueShares
   readonly #sessions = new Map<string, Session>()
   /** In the order in which their connections ended. */
   readonly #away = new Map<Session, Away>()
@@ -42,6 +43,7 @@ export class Sessions {
   constructor(limits: MqttLimits, modules: SessionsModules) {
     this.#limits = limits
     this.#modules = modules
+    this.#shares = new QueueShares(limits, modules.totals)
   }
 
   get size(): number {
@@ -70,7 +72,7 @@ export class Sessions {
     }
     const present = this.#sessions.get(id)
     const session =
-      present ?? new Session(key, request.own, this.#modules.newOrigin(), this.#limits, this.#modules.totals)
+      present ?? new Session(key, request.own, this.#modules.newOrigin(), this.#limits, this.#shares)
     this.#sessions.set(id, session)
     session.expiryS = request.expiryS
     session.will = request.will
@@ -130,9 +132,11 @@ export class Sessions {
 
   #limit(account: string): void {
     const { maxAwaySessions, maxTotalAwaySessions } = this.#limits
-    const ofAccount = [...this.#away].filter(([{ key }]) => key.account === account)
-    if (ofAccount.length > maxAwaySessions) this.#endSoonest(ofAccount)
-    else if (this.#away.size > maxTotalAwaySessions) this.#endSoonest([...this.#away])
+    const byAccount = Map.groupBy(this.#away, ([{ key }]) => key.account)
+    const own = byAccount.get(account) ?? []
+    if (own.length > maxAwaySessions) return this.#endSoonest(own)
+    if (this.#away.size <= maxTotalAwaySessions) return
+    this.#endSoonest([...byAccount.values()].reduce((most, of) => (of.length > most.length ? of : most), own))
   }
 
   #endSoonest(among: readonly (readonly [Session, Away])[]): void {

@@ -18,8 +18,13 @@ export interface GatewayAccount {
   /** By the key; whether the user may, the registry says, which the client asks. */
   mayPublish(streamId: StreamId): boolean
   maySubscribe(streamId: StreamId): boolean
-  /** Takes one message of so many bytes from the rate of the key: 0 when it was taken, else the milliseconds until it can be. */
-  takeRate(bytes: number): number
+  /** The most that can be taken from the rate at once. */
+  readonly burst: { readonly messages: number; readonly bytes: number }
+  /**
+   * Takes a message, or so many at once, with so many bytes together from the rate of the key: 0 when they were taken, else the
+   * milliseconds until they can be. What is more than the burst counts as that.
+   */
+  takeRate(bytes: number, messages?: number): number
   /** Counts a connection in, and returns what counts it out, once; undefined when there are too many. */
   connect(): (() => void) | undefined
 }
@@ -35,6 +40,7 @@ export class Account implements GatewayAccount {
   readonly name: string
   readonly userId: NodeId
   readonly maxMessageBytes: number
+  readonly burst: { readonly messages: number; readonly bytes: number }
   readonly #entry: KeyEntry
   readonly #modules: AccountModules
   readonly #publish: readonly StreamPattern[]
@@ -55,10 +61,10 @@ export class Account implements GatewayAccount {
     this.#publish = entry.publish.map(parse)
     this.#subscribe = entry.subscribe.map(parse)
     const nowMs = clock.monotonicMs()
-    this.#messages = new TokenBucket({ perSecond: maxMessagesPerS, burst: maxMessagesPerS }, nowMs)
     // The largest message has to pass, however low the rate.
-    const burst = Math.max(maxBytesPerS, maxMessageBytes)
-    this.#bytes = new TokenBucket({ perSecond: maxBytesPerS, burst }, nowMs)
+    this.burst = { messages: maxMessagesPerS, bytes: Math.max(maxBytesPerS, maxMessageBytes) }
+    this.#messages = new TokenBucket({ perSecond: maxMessagesPerS, burst: this.burst.messages }, nowMs)
+    this.#bytes = new TokenBucket({ perSecond: maxBytesPerS, burst: this.burst.bytes }, nowMs)
   }
 
   get connections(): number {
@@ -77,12 +83,19 @@ export class Account implements GatewayAccount {
     return this.#subscribe.some((pattern) => matches(pattern, streamId))
   }
 
-  takeRate(bytes: number): number {
+  takeRate(bytes: number, messages = 1): number {
     const nowMs = this.#modules.clock.monotonicMs()
-    const waitMs = Math.max(this.#messages.waitMs(nowMs), this.#bytes.waitMs(nowMs, bytes))
+    const taken = {
+      messages: Math.min(messages, this.burst.messages),
+      bytes: Math.min(bytes, this.burst.bytes),
+    }
+    const waitMs = Math.max(
+      this.#messages.waitMs(nowMs, taken.messages),
+      this.#bytes.waitMs(nowMs, taken.bytes),
+    )
     if (waitMs > 0) return Math.ceil(waitMs)
-    this.#messages.take(nowMs)
-    this.#bytes.take(nowMs, bytes)
+    this.#messages.take(nowMs, taken.messages)
+    this.#bytes.take(nowMs, taken.bytes)
     return 0
   }
 

@@ -45,6 +45,17 @@ describe('an account of a gateway', () => {
     expect(account.takeRate(500)).toBe(0)
   })
 
+  it('takes many messages at once or none of them, and never more than a burst', () => {
+    const { account, clock } = open()
+    expect(account.burst).toEqual({ messages: 4, bytes: 4_000 })
+    expect(account.takeRate(10, 3)).toBe(0)
+    expect(account.takeRate(10, 3)).toBe(500)
+    expect(account.takeRate(10, 1)).toBe(0)
+    clock.advanceBy(1_000)
+    expect(account.takeRate(10, 100)).toBe(0)
+    expect(account.takeRate(10, 1)).toBe(250)
+  })
+
   it('counts connections in and out, each once', () => {
     const { account } = open()
     const leave = account.connect()

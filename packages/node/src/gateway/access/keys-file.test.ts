@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { newDirectory } from '../cli.testkit.ts'
+import { newDirectory } from '../../cli.testkit.ts'
 import { hashOfKey, newApiKey, readKeysFile } from './keys-file.ts'
 
 const file = join(newDirectory(), 'keys.json')

@@ -4,10 +4,10 @@ import { writeKeyFile, type RunnelClient } from '@runnel/client'
 import { toNodeId, toStreamId } from '@runnel/protocol'
 import { VirtualClock } from '@runnel/transport'
 import { afterEach, describe, expect, it } from 'vitest'
-import { newDirectory } from '../cli.testkit.ts'
+import { newDirectory } from '../../cli.testkit.ts'
 import { KeyedAccess } from './access.ts'
 import { hashOfKey, newApiKey, writeKeysFile, type KeyEntryInput } from './keys-file.ts'
-import { gatewayLimits } from './limits.ts'
+import { gatewayLimits } from '../limits.ts'
 
 const account = toNodeId(`0x${'a'.repeat(40)}`)
 /** The first development account. */

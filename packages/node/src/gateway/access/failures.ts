@@ -1,6 +1,6 @@
 import { networkOf, TokenBucket } from '@runnel/protocol'
 import { LRU } from 'tiny-lru'
-import type { GatewayLimits } from './limits.ts'
+import type { GatewayLimits } from '../limits.ts'
 
 /** Counts wrong keys by network. A right one is always let in: 256 bits cannot be guessed, and many may share an address. */
 export class Failures {

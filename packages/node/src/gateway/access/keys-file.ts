@@ -3,8 +3,8 @@ import { readPrivateFile, replacePrivateFile } from '@runnel/client/secret-files
 import { isStreamPattern } from '@runnel/client/follow'
 import { limits } from '@runnel/protocol'
 import { z } from 'zod'
-import { nodeError } from '../errors.ts'
-import { gatewayLimits } from './limits.ts'
+import { nodeError } from '../../errors.ts'
+import { gatewayLimits } from '../limits.ts'
 
 const hash = z.string().regex(/^[0-9a-f]{64}$/, 'must be 64 hexadecimal digits, in lower case')
 const patterns = z

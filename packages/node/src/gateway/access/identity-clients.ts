@@ -1,7 +1,7 @@
 import type { RunnelClient } from '@runnel/client'
 import type { Cancel, Clock } from '@runnel/protocol'
-import { nodeError } from '../errors.ts'
-import type { GatewayLimits } from './limits.ts'
+import { nodeError } from '../../errors.ts'
+import type { GatewayLimits } from '../limits.ts'
 
 /** In whose name a client acts: the files of the user; without `as` the broker's own user. */
 export interface Identity {

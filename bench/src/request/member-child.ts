@@ -1,0 +1,27 @@
+import { createClient, type RunnelClient, type StaticNetwork } from '@runnel/client'
+import { toStreamId, toStreamPartId } from '@runnel/protocol'
+import { answerCalls } from '../child-calls.ts'
+
+let client: RunnelClient | undefined
+
+const calls = {
+  /** Starts a member that is in the stream, and in the part by which replies go. */
+  async start(document: StaticNetwork, streamId: string): Promise<void> {
+    client = await createClient({
+      network: { kind: 'static', document },
+      transports: { websocket: { listen: { host: '127.0.0.1', port: 0 } }, webrtc: false },
+    })
+    await client.subscribe(streamId, {}, () => {})
+    await client.joinStreamPart(streamId, 100)
+  },
+  async neighbours(streamId: string): Promise<void> {
+    for (const partition of [0, 100])
+      await client?.network.waitForNeighbours(toStreamPartId(toStreamId(streamId), partition))
+  },
+  async stop(): Promise<void> {
+    await client?.close()
+  },
+}
+
+export type MemberCalls = typeof calls
+answerCalls(calls)
