@@ -42,8 +42,9 @@ async function pair(
 }
 
 async function next(messages: Subscription): Promise<Message> {
-  const { value } = await messages[Symbol.asyncIterator]().next()
-  return value ?? expect.fail('the subscription ended')
+  const result = await messages[Symbol.asyncIterator]().next()
+  if (result.done === true) throw new Error('the subscription ended')
+  return result.value
 }
 
 describe('urgent messages', () => {

@@ -29,9 +29,10 @@ export function describeUrgent(make: (options?: PairOptions) => Promise<Transpor
     const pair = await make({ limits: { maxQueueBytes: 16 * 1024 * 1024 } })
     const [a, b] = await openLink(pair)
     a.connection.sendUrgent(message(pair, patterned(10)))
-    const count = 3000
+    // Each is sent in fragments, between which urgent ones come.
+    const count = 400
     for (let i = 0; i < count; i++) a.connection.send(packetBytes(type, numbered(i)))
-    await pair.settle(b.count(20))
+    await pair.settle(b.count(5))
     a.connection.sendUrgent(message(pair, patterned(11)))
     await pair.settle(b.until(() => b.packets.length >= count + 2))
     const types = b.packets.map((packet) => packet.type)
@@ -68,7 +69,7 @@ function urgentOf(body: Uint8Array | undefined): { remainingMs: number; batchByt
 }
 
 function numbered(value: number): Uint8Array {
-  const bytes = new Uint8Array(1000)
+  const bytes = new Uint8Array(6000)
   new DataView(bytes.buffer).setUint32(0, value)
   return bytes
 }

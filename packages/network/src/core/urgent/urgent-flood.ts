@@ -160,8 +160,8 @@ export class UrgentFlood {
 
   /** Undefined when there are too many publishers. Those that nothing can come of twice any more are forgotten. */
   #shareOf(streamPartId: StreamPartId, publisherId: NodeId, nowMs: number): PublisherShare | undefined {
-    let shares = this.#parts.get(streamPartId)
-    if (shares === undefined) this.#parts.set(streamPartId, (shares = new Map()))
+    const shares = this.#parts.get(streamPartId) ?? new Map<NodeId, PublisherShare>()
+    this.#parts.set(streamPartId, shares)
     const known = shares.get(publisherId)
     if (known !== undefined) return known
     const { maxUrgentPublishers, clockToleranceMs } = this.#limits
