@@ -45,6 +45,8 @@ export async function gatewayBench(options: GatewayBenchOptions) {
   const { nodes, rounds, paced, messages, idle, idleS, limitS } = options
   const network = await startGatewayNetwork(nodes)
   const measureAll = async () => {
+    // First: later, memory that was used before hides what they take.
+    const idleReaders = await idleCost(network, idle, idleS)
     const measured = await inTurns(network, options)
     const { sdk } = measured
     const beside = (name: PathName) => {
@@ -64,7 +66,7 @@ export async function gatewayBench(options: GatewayBenchOptions) {
       baseline: { what: 'the SDK alone, at the same nodes', ...figuresOf(sdk) },
       http: beside('http'),
       webSocket: beside('webSocket'),
-      idle: await idleCost(network, idle, idleS),
+      idle: idleReaders,
     }
   }
   try {

@@ -1,6 +1,9 @@
 const load = async () => {
-  const [pending, suite] = await Promise.all([import('./pending-request.ts'), import('./reply-suite.ts')])
-  return { ...pending, ...suite }
+  const [{ PendingRequest }, { newReplyKeys, prepareReplyKeys, sealReply }] = await Promise.all([
+    import('./pending-request.ts'),
+    import('./reply-suite.ts'),
+  ])
+  return { PendingRequest, newReplyKeys, prepareReplyKeys, sealReply }
 }
 
 let loading: ReturnType<typeof load> | undefined
