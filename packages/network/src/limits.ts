@@ -14,6 +14,20 @@ export const networkLimits = {
   countRetryMs: 2_000,
   /** Missing ranges remembered in one stream part; above it, the publisher with the most loses its oldest (counter `dedup.rangesDropped`). */
   maxMissingRanges: 10_000,
+  /** Urgent messages of one publisher in one stream part in a second (`urgent.overShare`). */
+  maxUrgentPerS: 200,
+  /** Their bytes: 4 Mbit/s (`urgent.overShare`). */
+  maxUrgentBytesPerS: 512 * 1024,
+  /** Those of them with a priority below 64: 256 kbit/s. What is above has priority 128 from here on (`urgent.demoted`). */
+  maxFirstBytesPerS: 32 * 1024,
+  /** Chains of urgent messages of one publisher in one stream part (`urgent.overShare`). */
+  maxUrgentChains: 32,
+  /** Places remembered of each; what is older counts as seen (`urgent.duplicates`). */
+  maxUrgentPlaces: 512,
+  /** Publishers of urgent messages in one stream part within eleven minutes (`urgent.overShare`). */
+  maxUrgentPublishers: 256,
+  /** While it is not known whether somebody may publish urgent messages, that is asked so often. */
+  urgentAskMs: 1_000,
   /** A range that was given up is still accepted for this long. */
   maxLateAgeMs: 5 * 60_000,
   /** Message chains remembered in one stream part; above it, the publisher with the most loses its least recently used (`dedup.chainsDropped`). */
