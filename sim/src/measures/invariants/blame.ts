@@ -24,7 +24,7 @@ interface Sending {
 /** What one host has for one guest in one stream part. */
 interface Pair {
   /** By the clock of publishers: the first that was sent. */
-  readonly activeSince: number
+  activeSince: number
   sent: Sending[]
   kept: Sending[]
 }
@@ -38,6 +38,8 @@ const reportWithinMs = 3_000
 const calmMs = 25_000
 /** Messages that were published so long after another come after it, and a host that is there for so long is there. */
 const laterMs = 6_000
+/** A host that sent nothing for so long may count as silent, and then as one that has just come. */
+const silentMs = 15_000
 /** As long as a guest watches. */
 const watchedMs = 40_000
 
@@ -68,6 +70,8 @@ export class BlameChecker {
       return
     }
     if (pair === undefined) this.#pairs.set(key, (pair = { activeSince: last.timestamp, sent: [], kept: [] }))
+    const before = pair.sent.at(-1)?.atMs ?? atMs
+    if (atMs - before > silentMs) Object.assign(pair, { activeSince: last.timestamp, kept: [] })
     pair.sent.push({ batch, atMs, contradictedMs: Infinity, confirmedMs: Infinity })
     for (const kept of pair.kept) {
       if (kept.contradictedMs + askedWithinMs <= atMs) kept.confirmedMs = Math.min(kept.confirmedMs, atMs)
