@@ -25,6 +25,8 @@ interface Sending {
 interface Pair {
   /** By the clock of publishers: the first that was sent. */
   activeSince: number
+  /** When something was last sent. */
+  lastMs: number
   sent: Sending[]
   kept: Sending[]
 }
@@ -69,9 +71,10 @@ export class BlameChecker {
       if (isDue) pair?.kept.push({ batch, atMs, contradictedMs: Infinity, confirmedMs: Infinity })
       return
     }
-    if (pair === undefined) this.#pairs.set(key, (pair = { activeSince: last.timestamp, sent: [], kept: [] }))
-    const before = pair.sent.at(-1)?.atMs ?? atMs
-    if (atMs - before > silentMs) Object.assign(pair, { activeSince: last.timestamp, kept: [] })
+    if (pair === undefined)
+      this.#pairs.set(key, (pair = { activeSince: last.timestamp, lastMs: atMs, sent: [], kept: [] }))
+    if (atMs - pair.lastMs > silentMs) Object.assign(pair, { activeSince: last.timestamp, kept: [] })
+    pair.lastMs = atMs
     pair.sent.push({ batch, atMs, contradictedMs: Infinity, confirmedMs: Infinity })
     for (const kept of pair.kept) {
       if (kept.contradictedMs + askedWithinMs <= atMs) kept.confirmedMs = Math.min(kept.confirmedMs, atMs)
