@@ -24,7 +24,9 @@ interface Sending {
 /** What one host has for one guest in one stream part. */
 interface Pair {
   /** By the clock of publishers: the first that was sent. */
-  readonly activeSince: number
+  activeSince: number
+  /** When something was last sent. */
+  lastMs: number
   sent: Sending[]
   kept: Sending[]
 }
@@ -38,6 +40,8 @@ const reportWithinMs = 3_000
 const calmMs = 25_000
 /** Messages that were published so long after another come after it, and a host that is there for so long is there. */
 const laterMs = 6_000
+/** A host that sent nothing for so long may count as silent, and then as one that has just come. */
+const silentMs = 15_000
 /** As long as a guest watches. */
 const watchedMs = 40_000
 
@@ -67,7 +71,10 @@ export class BlameChecker {
       if (isDue) pair?.kept.push({ batch, atMs, contradictedMs: Infinity, confirmedMs: Infinity })
       return
     }
-    if (pair === undefined) this.#pairs.set(key, (pair = { activeSince: last.timestamp, sent: [], kept: [] }))
+    if (pair === undefined)
+      this.#pairs.set(key, (pair = { activeSince: last.timestamp, lastMs: atMs, sent: [], kept: [] }))
+    if (atMs - pair.lastMs > silentMs) Object.assign(pair, { activeSince: last.timestamp, kept: [] })
+    pair.lastMs = atMs
     pair.sent.push({ batch, atMs, contradictedMs: Infinity, confirmedMs: Infinity })
     for (const kept of pair.kept) {
       if (kept.contradictedMs + askedWithinMs <= atMs) kept.confirmedMs = Math.min(kept.confirmedMs, atMs)

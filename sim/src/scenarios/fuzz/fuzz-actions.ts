@@ -167,7 +167,12 @@ function takeOffline(fuzz: FuzzWorld): Undo | undefined {
   if (node === undefined) return undefined
   const { network } = fuzz.world
   network.setOnline(node.nodeId, false)
-  return () => fuzz.nodes.has(node.nodeId) && network.setOnline(node.nodeId, true)
+  return () => {
+    if (!fuzz.nodes.has(node.nodeId)) return
+    network.setOnline(node.nodeId, true)
+    // What a guest says of a host counts on links that lose nothing while they are open.
+    if (fuzz.guests !== undefined) network.breakLinks(node.nodeId)
+  }
 }
 
 /** As if its process were stopped: it takes nothing, without a goodbye. */
