@@ -73,6 +73,24 @@ describe('a node to which copies come late', () => {
     expect(script().thin()).toEqual(['thin 3 standby', 'thin 4 digest'])
   })
 
+  it('asks nobody any more when batches come long after they were announced', () => {
+    const { core, next, thin, digest } = script()
+    thin()
+    for (let i = 0; i < 8; i++) {
+      const batch = next()
+      core.run(digest(3, batch), digest(4, batch))
+      core.pass(2 * networkLimits.maxThinLateMs)
+      core.run(data(2, batch))
+    }
+    core.pass(networkLimits.thinLeaseMs)
+    const asks: string[] = []
+    for (let i = 0; i < 30; i++) {
+      const batch = next()
+      asks.push(...core.run(data(2, batch), data(3, batch), data(4, batch)).filter(isAsk))
+    }
+    expect(asks).toEqual([])
+  })
+
   it('asks only the third one where two copies are wanted', () => {
     const { core, thin } = script()
     core.run({ type: 'join', streamPartId: partId, fillGaps: true, reads: true, eagerWays: 2 })

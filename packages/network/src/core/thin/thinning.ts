@@ -30,6 +30,7 @@ export interface ThinningLimits extends ChainWaysLimits, ThinLinkLimits {
   readonly thinFromPerS: number
   readonly maxThinChains: number
   readonly maxAnnounced: number
+  readonly maxThinLateMs: number
   readonly maxDoubtsPerS: number
   readonly maxPushesPerS: number
   readonly maxPushQueueBytes: number
@@ -115,8 +116,9 @@ export class Thinning {
     for (const peerId of holders) part.seen.shown(peerId, progress.chain, last)
     if (announced !== undefined && from !== undefined && chain.ways.modeOf(from, nowMs) === 'eager')
       chain.lateness.add(nowMs - announced.sinceMs)
-    const place = placeOf(last)
-    if (isNewest) this.#askAll(chain, chain.ways.first(place, from, { nowMs, isFast, announced }))
+    const isThin = isFast && this.#isInTime(chain)
+    if (isNewest)
+      this.#askAll(chain, chain.ways.first(placeOf(last), from, { nowMs, isFast: isThin, announced }))
     return holders
   }
 
@@ -128,7 +130,7 @@ export class Thinning {
     this.#links.get(from)?.has(progress, last, nowMs, true)
     const chain = this.#chains.get(progress)
     if (chain === undefined || !part.attached.includes(from) || !this.#modules.canThin(from)) return
-    const isFast = part.gaps.fillGaps && this.#paceOf(progress).isFast(nowMs)
+    const isFast = part.gaps.fillGaps && this.#isInTime(chain) && this.#paceOf(progress).isFast(nowMs)
     this.#askAll(chain, chain.ways.again(last, from, { nowMs, isFast }))
   }
 
@@ -325,6 +327,11 @@ export class Thinning {
   lateMs(progress: ChainProgress): number {
     const chain = this.#chains.get(progress)
     return chain?.lateness.boundMs === undefined ? 0 : this.#usualMs(chain)
+  }
+
+  /** Where links are so full that batches come long after they were announced, only a full flood finds every way there is. */
+  #isInTime({ lateness }: ThinChain): boolean {
+    return (lateness.boundMs ?? 0) <= this.#limits.maxThinLateMs
   }
 
   #usualMs({ lateness }: ThinChain): number {
