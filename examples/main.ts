@@ -21,7 +21,7 @@ const runnel = join(root, 'packages/node/bin/runnel.js')
 const network = spawn(process.execPath, [runnel, 'up', '--json', '--dir', directory], {
   stdio: ['inherit', 'pipe', 'inherit'],
 })
-// A Ctrl-C in a terminal reaches the network, too; a signal to this process alone is passed on.
+// A Ctrl-C in a terminal reaches the network, too; a signal to this process alone is passed on. Of one that comes twice it takes one.
 process.on('SIGINT', () => process.stdin.isTTY || network.kill('SIGINT'))
 process.on('SIGTERM', () => network.kill('SIGTERM'))
 const ended = once(network, 'exit')

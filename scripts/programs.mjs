@@ -7,6 +7,7 @@ const network = [...emulated, 'nft', 'turnserver']
 /** What the tests of these folders need; all others need Node alone. */
 export const testNeeds = {
   aws: [python],
+  'bench/src/encryption': ['chromium'],
   emulation: [...network, python],
   examples: ['chromium'],
   'packages/browser': ['chromium', 'firefox'],
@@ -22,7 +23,12 @@ export const testNeeds = {
   'scripts/pages': [...emulated, 'chromium', 'curl', 'jq', 'mosquitto_pub'],
 }
 
-const benchNeeds = { browser: ['chromium'], mqtt: ['mosquitto'], tabs: ['chromium'] }
+const benchNeeds = {
+  browser: ['chromium'],
+  encryption: ['chromium'],
+  mqtt: ['mosquitto'],
+  tabs: ['chromium'],
+}
 
 const taskNeeds = {
   aws: () => [python],

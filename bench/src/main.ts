@@ -22,6 +22,7 @@ import { storeBench } from './store/store-bench.ts'
 import { topologyBench } from './topology/topology-bench.ts'
 import { siegeBench } from './tracker/siege-bench.ts'
 import { trackerBench } from './tracker/tracker-bench.ts'
+import { urgentBench } from './urgent/urgent-bench.ts'
 
 const transports = ['webrtc', 'websocket', 'mixed'] as const
 
@@ -152,6 +153,24 @@ await yargs(hideBin(process.argv))
     async ({ members, keys, joins, limit, json }) => {
       tellEnd(limit)
       print(await lastBench({ members, keys, joins, limitS: limit }), json)
+    },
+  )
+  .command(
+    'urgent',
+    'delay of urgent messages on a slow line beside as much else as it takes, against ordinary ones',
+    {
+      json: link.json,
+      transport: { choices: ['webrtc', 'websocket'] as const, default: 'webrtc' as const },
+      rate: { type: 'number' as const, default: 2_000, describe: 'kbit/s of the line' },
+      delay: { type: 'number' as const, default: 20, describe: 'ms one way' },
+      loss: { type: 'number' as const, default: 0, describe: 'percent of the datagrams; WebRTC only' },
+      messages: { type: 'number' as const, default: 500, describe: 'of each kind, 50 a second' },
+      limit: limitOf(120),
+    },
+    async ({ transport, rate, delay, loss, messages, limit, json }) => {
+      tellEnd(limit)
+      const line = { kbitPerS: rate, oneWayMs: delay, lossRate: loss / 100 }
+      print(await urgentBench({ transport, ...line, messages, limitS: limit }), json)
     },
   )
   .command(

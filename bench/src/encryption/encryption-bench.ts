@@ -3,6 +3,7 @@ import { within } from '../settling.ts'
 import { grantDelays } from './grant-delays.ts'
 import { KeyNetwork } from './key-network.ts'
 import { pageBytes } from './page-bytes.ts'
+import { pageCosts } from './page-costs.ts'
 import { readerCosts } from './reader-costs.ts'
 import { revocationDelays } from './revocation-delays.ts'
 import { sealCosts } from './seal-costs.ts'
@@ -22,6 +23,7 @@ export interface EncryptionOptions {
 }
 
 const rounds = 9
+const pageRounds = 100
 const readersTakenAway = 10
 
 /** What end-to-end encryption costs, beside the same in the clear: one part after the other. `tell` is given how far it is. */
@@ -39,7 +41,10 @@ async function measure(options: EncryptionOptions, tell: (text: string) => void)
     return result
   }
   const seal = await part('sealing and opening', () => sealCostsOf(crypto, messages))
-  const page = await part('bytes of a page', pageBytes)
+  const page = await part('a page', async () => ({
+    ...(await pageBytes()),
+    chromium: await pageCosts(pageRounds),
+  }))
   const lost = { readers, rounds: Math.min(readersTakenAway, readers) }
   const readerFigures = await part('readers', () => readerCosts(crypto, lost))
   const network = await KeyNetwork.start(1)

@@ -19,4 +19,6 @@ it('sets encryption beside the same in the clear', { timeout: 160_000 }, async (
   expect(revocation.unreadByOthers).toBe(0)
   expect(revocation.blindMs.max).toBeGreaterThan(0)
   expect(page.atFirst).toBeGreaterThan(page.forEncryption)
+  const { sealUs, openUs, cipherAloneUs } = page.chromium
+  expect(Math.min(sealUs, openUs, cipherAloneUs)).toBeGreaterThan(0)
 })

@@ -1,26 +1,18 @@
 import {
   buildBatch,
-  commitmentOf,
-  ContentType,
   createIdentity,
   decodeBatch,
-  EncryptionType,
-  epochIdOf,
   generatePrivateKey,
-  publisherKeyOf,
   toStreamId,
   verifyBatch,
   type Ciphers,
   type Crypto,
   type MessageBatch,
-  type MessageDraft,
 } from '@runnel/protocol'
 import { systemRandom } from '@runnel/protocol/system'
-import { ContentSteps } from '../../../packages/client/src/content/content-steps.ts'
-import { EncryptionStep } from '../../../packages/client/src/encryption/encryption-step.ts'
-import { KnownKeys } from '../../../packages/client/src/encryption/known-keys.ts'
-import type { StreamEncryption } from '../../../packages/client/src/encryption/stream-encryption.ts'
+import type { ContentSteps } from '../../../packages/client/src/content/content-steps.ts'
 import { cpuUs, percentile, round } from '../statistics.ts'
+import { atOnce, contentBytes, draftsOf, stepsWith } from './sealing.ts'
 
 export interface SealCostsOptions {
   readonly perBatch: number
@@ -40,7 +32,6 @@ interface Costs {
   readonly bytes: number
 }
 
-const contentBytes = 100
 /** Made and taken apart together; a multiple of every batch size. */
 const messagesAtOnce = 1024
 
@@ -74,8 +65,7 @@ function costsOf(
   const publisher = createIdentity(generatePrivateKey(systemRandom), crypto)
   const streamId = toStreamId(`${publisher.nodeId}/bench`)
   const chain = { streamId, partition: 0, publisherId: publisher.nodeId, messageChainId: 'bench' }
-  const step = ciphers && stepWith(ciphers, publisher.nodeId)
-  const steps = new ContentSteps(step === undefined ? [] : [step], new AbortController().signal)
+  const steps = stepsWith(ciphers, publisher.nodeId)
   const sum = { seal: 0, publish: 0, receive: 0, open: 0, bytes: 0 }
   // Some batches at a time, as they come and go: what is kept for long costs the garbage collector more.
   for (let done = 0; done < messages; done += messagesAtOnce) {
@@ -110,44 +100,4 @@ function verified(batch: MessageBatch, crypto: Crypto): MessageBatch {
 
 function opened(steps: ContentSteps, message: MessageBatch['messages'][number]): void {
   if (atOnce(steps.open(message)).content.length !== contentBytes) throw new Error('not opened')
-}
-
-/** The content step of a client that has one key, which seals and opens everything. */
-function stepWith(ciphers: Ciphers, publisherId: Parameters<typeof publisherKeyOf>[2]): EncryptionStep {
-  const key = systemRandom.bytes(32)
-  const known = new KnownKeys({ ciphers })
-  known.add(key)
-  const id = epochIdOf(commitmentOf(ciphers, key))
-  const epoch = { id, publisherKey: publisherKeyOf(ciphers, key, publisherId) }
-  const stream = { known } as StreamEncryption
-  return new EncryptionStep({
-    ciphers,
-    sealingNow: () => epoch,
-    sealing: () => Promise.resolve(epoch),
-    streamNow: () => stream,
-    stream: () => Promise.resolve(stream),
-    signal: new AbortController().signal,
-  })
-}
-
-function atOnce<T>(value: T | Promise<T>): T {
-  if (value instanceof Promise) throw new Error('a key is missing')
-  return value
-}
-
-/** Messages a millisecond apart, in batches; of the shape that a client's outbox gives them. */
-function draftsOf(messages: number, perBatch: number): (readonly MessageDraft[])[] {
-  let timestamp = Date.UTC(2026, 0)
-  const next = (_: unknown, i: number): MessageDraft => ({
-    timestamp: timestamp++,
-    sequenceNumber: 0,
-    previous: i === 0 ? undefined : { timestamp: timestamp - 2, sequenceNumber: 0 },
-    contentType: ContentType.binary,
-    encryptionType: EncryptionType.none,
-    groupKeyId: '',
-    extensions: undefined,
-    content: systemRandom.bytes(contentBytes),
-  })
-  const batch = () => Array.from({ length: perBatch }, next)
-  return Array.from({ length: Math.ceil(messages / perBatch) }, batch)
 }

@@ -44,6 +44,11 @@ export async function bundleForPages(outdir: string): Promise<PageBundles> {
   return { modules: modules.metafile, single: single.metafile }
 }
 
+/** Writes one program for a page into one file. */
+export async function bundleProgram(entry: string, outfile: string): Promise<void> {
+  await build({ ...pageOptions, entryPoints: [entry], outfile, absWorkingDir: dirname(outfile) })
+}
+
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const outdir = join(packageRoot, 'dist/page')
   await rm(outdir, { recursive: true, force: true })

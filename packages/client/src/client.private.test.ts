@@ -1,5 +1,5 @@
 import { TrackerClosedError } from '@runnel/network'
-import { toStreamId, toStreamPartId, type NodeId, type RunnelError } from '@runnel/protocol'
+import { addressOf, toStreamId, toStreamPartId, type NodeId, type RunnelError } from '@runnel/protocol'
 import type { Tracker } from '@runnel/tracker'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { Clients, newIdentity, nextStatus, startTracker, take } from './client.testkit.ts'
@@ -178,4 +178,19 @@ describe('a private network', () => {
     await mallory.close()
     expect(await take(mallorys, 1).catch(String)).toBe('Error: Ended after 0 of 1')
   })
+})
+
+it('lets light clients of listed users in through a host, and those of nobody else', async () => {
+  const host = await clients.create({ privateKey: chain.accounts[0].privateKey, guests: { serve: true } })
+  const url = addressOf(host.network.contact, 'websocket') ?? ''
+  const light = (privateKey: string) => clients.create({ privateKey, transports: {}, via: [url] })
+  const guest = await light(chain.accounts[1].privateKey)
+  expect(await firstContent(guest, () => host.publish(streamId, 'for guests'))).toBe('for guests')
+  const stranger = await light(chain.accounts[2].privateKey)
+  const { error } = await nextStatus(stranger, 'host', ({ state }) => state !== 'connected')
+  expect(error?.message).toContain('NODE_NOT_LISTED')
+  const lost = nextStatus(guest, 'host', ({ state }) => state === 'lost')
+  await mined(chain.nodes.removeNodes([chain.accounts[1].nodeId]))
+  expect((await lost).error?.message).toContain('NODE_NOT_LISTED')
+  await mined(chain.nodes.allowNodes([chain.accounts[1].nodeId]))
 })

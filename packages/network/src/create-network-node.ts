@@ -1,6 +1,7 @@
 import {
   boundsProblem,
   countsCapability,
+  urgentCapability,
   guestsCapability,
   isSignedByKey,
   latestCapability,
@@ -110,6 +111,9 @@ function isBelievable(delegation: Delegation, crypto: Crypto): boolean {
   return delegation.block > 0 || isSignedByKey(delegation, crypto)
 }
 
+/** Of every node. */
+const usualCapabilities = [reportsCapability, latestCapability, countsCapability, urgentCapability]
+
 /** Limit for one dial of a peer or a tracker, unless the options say otherwise. */
 const defaultDialTimeoutMs = 15_000
 
@@ -142,12 +146,7 @@ export function createNetworkNode(options: NetworkNodeOptions, modules: NetworkN
       const { connectionLimits } = options
       const connection: ConnectionModules = {
         ...{ identity, crypto, credentialCrypto, clock, random, onError },
-        capabilities: [reportsCapability, latestCapability, countsCapability, ...thin, ...guests].map(
-          (name) => ({
-            name,
-            required: false,
-          }),
-        ),
+        capabilities: [...usualCapabilities, ...thin, ...guests].map((name) => ({ name, required: false })),
         ...(modules.acting === undefined ? {} : { acting: modules.acting }),
         ...(connectionLimits === undefined ? {} : { limits: connectionLimits }),
       }

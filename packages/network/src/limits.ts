@@ -14,6 +14,20 @@ export const networkLimits = {
   countRetryMs: 2_000,
   /** Missing ranges remembered in one stream part; above it, the publisher with the most loses its oldest (counter `dedup.rangesDropped`). */
   maxMissingRanges: 10_000,
+  /** Urgent messages of one publisher in one stream part in a second (`urgent.overShare`). */
+  maxUrgentPerS: 200,
+  /** Their bytes: 4 Mbit/s (`urgent.overShare`). */
+  maxUrgentBytesPerS: 512 * 1024,
+  /** Those of them with a priority below 64: 256 kbit/s. What is above has priority 128 from here on (`urgent.demoted`). */
+  maxFirstBytesPerS: 32 * 1024,
+  /** Chains of urgent messages of one publisher in one stream part (`urgent.overShare`). */
+  maxUrgentChains: 32,
+  /** Places remembered of each; what is older counts as seen (`urgent.duplicates`). */
+  maxUrgentPlaces: 512,
+  /** Publishers of urgent messages in one stream part within eleven minutes (`urgent.overShare`). */
+  maxUrgentPublishers: 256,
+  /** While it is not known whether somebody may publish urgent messages, that is asked so often. */
+  urgentAskMs: 1_000,
   /** A range that was given up is still accepted for this long. */
   maxLateAgeMs: 5 * 60_000,
   /** Message chains remembered in one stream part; above it, the publisher with the most loses its least recently used (`dedup.chainsDropped`). */
@@ -159,6 +173,10 @@ export const networkLimits = {
   maxGuestParts: 64,
   /** Attaches of guests that wait for the registry, or for the host to join the stream part, shared out in the same way (`guests.refused`). */
   maxWaitingGuests: 64,
+  /** How often a host asks the registry for guests of one network of addresses in `guestLookupWindowMs` (`guests.refused`). */
+  maxGuestLookups: 240,
+  /** Over how long these are counted. */
+  guestLookupWindowMs: 60_000,
   /** A guest waits this long for the host to join a stream part (`guests.refused`). */
   guestJoinMs: 5_000,
   /** A host leaves a stream part that it joined for guests when it had none for this long, or up to twice as long. */
@@ -182,6 +200,8 @@ export const networkLimits = {
   maxWatchedBatches: 4_096,
   /** A host that brings later messages and not this one is asked for it after this long, and after three times as long. */
   hostAskMs: 2_000,
+  /** Of a host is expected what was published this long after it was there, as clocks may differ by so much. */
+  hostClockMs: 5_000,
   /** It withholds what it has not brought this long after it brought something later (`hosts.withheld`). */
   hostWithholdsMs: 10_000,
   /** A host is silent when others bring messages of a stream part and it has brought none for this long (`hosts.silent`). */

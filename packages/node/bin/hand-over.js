@@ -3,8 +3,8 @@ import { spawn } from 'node:child_process'
 
 /**
  * Runs a command in the place of this process: its streams, its exit code, and the signals that this process gets.
- * A Ctrl-C in a terminal reaches the command by itself, and a second SIGINT would end it at once; where there is no
- * terminal, whoever sent the signal sent it to this process alone.
+ * A Ctrl-C in a terminal reaches the command by itself. Where there is no terminal, whoever sent the signal sent it to this process
+ * alone, or to its group: then the command gets it twice in one moment, which it takes for once (`stop-signal.ts`).
  */
 export function handOver(command, args, options = {}) {
   const child = spawn(command, args, { stdio: 'inherit', ...options })

@@ -96,9 +96,14 @@ export const nodeErrors = {
     remedy:
       'Nothing was published under it, or its key was removed; or it is longer ago than nodes keep it: have the stream say "lastValues": true in its metadata, or a storage node keep it.',
   },
+  NO_SUCH_READER: {
+    summary: 'No storage node has a cursor of this durable reader of the user',
+    remedy:
+      'Check its name, the stream, and whose key or delegation it is; it begins with subscribe --reader NAME, or reader reset NAME --create.',
+  },
   HOST_UNREACHABLE: {
     summary: 'None of the nodes given with --via could be reached, or none serves guests',
-    remedy: 'Check their URLs, and that they run with guests.serve.',
+    remedy: 'Check their URLs, and that they run with --guests-serve (in a configuration file guests.serve).',
   },
   TRACKER_UNREACHABLE: {
     summary: 'No tracker of the network could be reached',

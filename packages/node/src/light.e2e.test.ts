@@ -111,6 +111,13 @@ describe('light clients of brokers', { timeout: timeoutMs }, () => {
     const { code, stderr } = await runRunnel(['publish', stream, '1', ...nowhere])
     expect(code).toBe(69)
     expect(stderr).toContain('HOST_UNREACHABLE')
+    for (const [url, right] of [
+      ['http://127.0.0.1:1', 'ws://127.0.0.1:1'],
+      ['127.0.0.1:1', 'ws://, wss:// or tcp://'],
+    ] as const) {
+      const refused = await runRunnel(['publish', stream, '1', '--network', alone, '--via', url])
+      expect([refused.code, refused.stderr]).toEqual([64, expect.stringContaining(right)])
+    }
   })
 
   it('are told when a host serves no guests, also where there are trackers', async () => {

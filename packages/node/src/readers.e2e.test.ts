@@ -174,14 +174,16 @@ describe('durable readers, with processes that are killed', { timeout: timeoutMs
     await publish(owner, stream, 0, 5)
     const env = { RUNNEL_PRIVATE_KEY: readerKey }
     const run = (line: string) => network.run(`${line} --network ${network.networkFile}`, env)
-    expect(await run(`reader show ${stream} work`)).toMatchObject({
-      code: 0,
-      stdout: 'no storage node has a cursor of it\n',
-    })
+    for (const line of [`reader show ${stream} work`, `reader reset ${stream} work`]) {
+      const { code, stderr } = await run(line)
+      expect([code, stderr]).toEqual([1, expect.stringContaining('NO_SUCH_READER')])
+    }
     expect(await run(`subscribe ${stream} --reader work --count 5`)).toMatchObject({ code: 0 })
     const shown = JSON.parse((await run(`reader show ${stream} work --json`)).stdout) as { chains: number }
     expect(shown).toMatchObject({ name: 'work', chains: 2 })
     expect(await run(`reader reset ${stream} work`)).toMatchObject({ code: 0 })
+    expect(await run(`reader reset ${stream} early --create`)).toMatchObject({ code: 0 })
+    expect(await run(`reader show ${stream} early`)).toMatchObject({ code: 0 })
     const { stdout } = await run(`subscribe ${stream} --reader work --count 5`)
     expect(stdout.trim().split('\n').map(Number).sort()).toEqual(upTo(5))
     expect(await run(`subscribe ${stream} --reader work --last 5`)).toMatchObject({ code: 64 })

@@ -30,6 +30,12 @@ export const limits = {
   maxExtensions: 16,
   /** Bytes in all extensions of a message. */
   maxExtensionBytes: 1024,
+  /** The lifetime of an urgent message. */
+  maxUrgentLifetimeMs: 60_000,
+  /** A batch of an urgent message. */
+  maxUrgentBatchBytes: 256 * 1024,
+  /** Pieces of an urgent batch. */
+  maxPieces: 64,
   /** A delegation, with its signature. */
   maxDelegationBytes: 3072,
   /** Streams that a delegation names. */

@@ -7,8 +7,10 @@ import type {
   NodeId,
   RunnelError,
   Signal,
+  UrgentMessage,
 } from '@runnel/protocol'
 import type { ConnectionLimits } from './connection/limits.ts'
+import type { UrgentDrop } from './urgent/urgent-queue.ts'
 
 /** Why a connection closed. `code` is stable; `remote` is true when the other side gave the reason. */
 export interface CloseReason {
@@ -27,6 +29,8 @@ export interface ConnectionEvents {
   onDrain(): void
   /** The peer's credential was renewed: `actingFor` is another. */
   onCredential?(): void
+  /** An urgent message was dropped before it was sent; `truncated`: one of the peer, not all of whose pieces came. */
+  onUrgentDropped?(why: UrgentDrop | 'truncated'): void
   /** Exactly once, last. */
   onClose(reason: CloseReason): void
 }
@@ -92,6 +96,11 @@ export interface Connection {
    * False when the packet was refused because the queue is at its limit (counted in stats) or the connection is closed.
    */
   send(packet: Uint8Array): boolean
+  /**
+   * Sends an urgent message before all other packets, or drops it: nobody is told which but by `onUrgentDropped`, and it may come after later
+   * ones, or never. False when the peer does not know urgent messages, or the connection is closed.
+   */
+  sendUrgent(message: UrgentMessage): boolean
   /** Sends what is queued, then a close packet, then closes. Idempotent. */
   close(code: string, text: string): void
 }
@@ -160,6 +169,7 @@ export interface LinkEvents {
   onPacket(peerId: NodeId, type: number, body: Uint8Array, whole: Uint8Array): void
   onDrain(peerId: NodeId): void
   onCredential?(peerId: NodeId): void
+  onUrgentDropped?(peerId: NodeId, why: UrgentDrop | 'truncated'): void
 }
 
 /** See `Links.find`. */
@@ -199,4 +209,6 @@ export interface Links {
   disconnect(peerId: NodeId, code: string, text: string): void
   /** False when there is no link or its queue is at its limit. */
   send(peerId: NodeId, packet: Uint8Array): boolean
+  /** As of a Connection. */
+  sendUrgent(peerId: NodeId, message: UrgentMessage): boolean
 }

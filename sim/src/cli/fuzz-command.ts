@@ -25,7 +25,8 @@ export const fuzzCommand: CommandModule<object, FuzzArguments> = {
     world: {
       choices: worldNames,
       default: 'anything' as WorldName,
-      describe: 'kind of world: random events, or an attacker that does what its keys allow',
+      describe:
+        'kind of world: random events, also with light clients, or an attacker that does what its keys allow',
     },
     seeds: { type: 'number', default: 100, describe: 'runs, each with the next seed' },
     from: { type: 'number', default: 1, describe: 'the first seed' },
@@ -77,12 +78,30 @@ export function describeBreach({
 
 function newTotal() {
   const failed: object[] = []
-  return { seeds: 0, nodes: 0, virtualMs: 0, given: 0, opened: 0, floodsChecked: 0, failed }
+  return {
+    seeds: 0,
+    nodes: 0,
+    virtualMs: 0,
+    given: 0,
+    served: 0,
+    blamed: 0,
+    opened: 0,
+    floodsChecked: 0,
+    failed,
+  }
 }
 
 function add(total: ReturnType<typeof newTotal>, report: FuzzReport): void {
   total.seeds++
-  for (const figure of ['nodes', 'virtualMs', 'given', 'opened', 'floodsChecked'] as const)
+  for (const figure of [
+    'nodes',
+    'virtualMs',
+    'given',
+    'served',
+    'blamed',
+    'opened',
+    'floodsChecked',
+  ] as const)
     total[figure] += report[figure]
   const { seed, attackers, breach } = report
   if (breach !== null) total.failed.push({ seed, attackers, ...breach })

@@ -84,6 +84,7 @@ class TappedConnection implements Connection {
         events.onPacket(type, body, whole)
       },
       onDrain: () => events.onDrain(),
+      onUrgentDropped: (why) => events.onUrgentDropped?.(why),
       onClose: (reason) => events.onClose(reason),
     }
   }
@@ -92,6 +93,10 @@ class TappedConnection implements Connection {
     const { sending } = this.#tap
     const instead = sending === undefined ? packet : sending(this.peerId, packet)
     return instead === undefined || this.#inner.send(instead)
+  }
+
+  sendUrgent(message: Parameters<Connection['sendUrgent']>[0]): boolean {
+    return this.#inner.sendUrgent(message)
   }
 
   close(code: string, text: string): void {

@@ -20,6 +20,7 @@ import {
   type Archive,
   type JoinOptions,
   type NetworkLimits,
+  type LightOptions,
   type NetworkNode,
   type PublisherPolicy,
 } from '@runnel/network'
@@ -187,18 +188,19 @@ export class World {
     return simNode
   }
 
-  /** A node that runs and has joined nothing. */
+  /** A node that runs and has joined nothing; perhaps a light one, or one that serves such nodes. */
   async startNode(
     name: string,
     archive: Archive,
     wrap: WrapTransport = (transport) => transport,
+    light?: LightOptions,
   ): Promise<SimNode> {
     const modules = this.#modules(name)
     const { nodeId, url } = { nodeId: this.#trackerIdentity.nodeId, url: 'memory://tracker' }
     const { nodeLimits: limits = {}, admission, thinFloods = true } = this.#options
     const self = modules.identity.nodeId
     const node = createNetworkNode(
-      { limits, thinFloods },
+      { limits, light, thinFloods },
       {
         ...modules,
         crypto: this.#options.tappedCrypto?.(self, this.#crypto) ?? this.#crypto,

@@ -45,6 +45,7 @@ async function makeWebSocketPair({ limits, limitsOfB }: PairOptions): Promise<Tr
       cut: () => b.transport.fault('cut'),
       c,
     },
+    nowMs: () => systemClock.monotonicMs(),
     settle: (promise) => promise,
     stop: async () => void (await Promise.all([a, b, c].map(({ transport }) => transport.stop()))),
   }

@@ -4,6 +4,7 @@ import {
   isRemoval,
   isRunnelError,
   toStreamPartId,
+  urgentFieldsOf,
   type StreamMessage,
 } from '@runnel/protocol'
 import { clientError, reasonOf } from '../errors.ts'
@@ -62,6 +63,7 @@ export function decodeMessage(
     headers: inner.headers,
     key: inner.key,
     isRemoval: isRemoval(message),
+    urgent: urgentFieldsOf(message),
     content: schema === undefined ? content : checkContent(content, schema),
   }
 }

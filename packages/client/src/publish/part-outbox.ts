@@ -53,6 +53,7 @@ export class PartOutbox {
   readonly #streamPartId: StreamPartId
   readonly #modules: PartOutboxModules
   readonly #messageClock: MessageClock
+  readonly #isUrgent: boolean
   readonly #closing = new AbortController()
   #ready: Promise<void>
   #entries: Entry[] = []
@@ -63,13 +64,14 @@ export class PartOutbox {
   #flushing = false
   #aloneMs = -Infinity
 
-  /** Nothing is sent before `ready` resolves. */
+  /** Nothing is sent before `ready` resolves. What is urgent waits for nothing, is alone in its batch, and names no previous message. */
   constructor(
-    options: { chain: MessageChain; ready: Promise<void>; maxBehindMs: number },
+    options: { chain: MessageChain; ready: Promise<void>; maxBehindMs: number; isUrgent?: boolean },
     modules: PartOutboxModules,
   ) {
     this.#messageClock = new MessageClock(options)
     this.#chain = options.chain
+    this.#isUrgent = options.isUrgent ?? false
     this.#ready = options.ready
     this.#modules = modules
     this.#streamPartId = toStreamPartId(options.chain.streamId, options.chain.partition)
@@ -138,7 +140,7 @@ export class PartOutbox {
   }
 
   async #flush(): Promise<void> {
-    await this.#ready
+    if (!this.#isUrgent) await this.#ready
     while (this.#entries.length > 0) {
       const entries = this.#takeBatch()
       const sealed = this.#seal(entries)
@@ -154,6 +156,7 @@ export class PartOutbox {
   }
 
   #takeBatch(): Entry[] {
+    if (this.#isUrgent) return this.#entries.splice(0, 1)
     let bytes = 0
     let count = 0
     const startMs = this.#entries[0]?.timestamp ?? 0
@@ -175,7 +178,7 @@ export class PartOutbox {
       const draft: MessageDraft = {
         timestamp: ref.timestamp,
         sequenceNumber: ref.sequenceNumber,
-        previous,
+        previous: this.#isUrgent ? undefined : previous,
         contentType: content.contentType,
         encryptionType: EncryptionType.none,
         groupKeyId: '',
@@ -207,7 +210,7 @@ export class PartOutbox {
       const batch = buildBatch({ chain: this.#chain, messages }, crypto, user.signer)
       const neighbours = neighbourCount(this.#streamPartId)
       if (neighbours === 0) this.#aloneMs = clock.monotonicMs()
-      const writable = node.publish(batch.bytes)
+      const writable = node.publish(batch.bytes) || this.#isUrgent
       for (const [i, message] of messages.entries()) {
         this.#head = placeOf(message)
         entries[i]?.resolve({ ...this.#chain, ...this.#head, neighbours })

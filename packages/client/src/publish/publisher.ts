@@ -1,11 +1,13 @@
 import type { NetworkNode } from '@runnel/network'
 import {
   keyTagExtension,
+  limits,
   parseStreamPartId,
   removalExtension,
   toStreamPartId,
   type Clock,
   type Crypto,
+  type Extension,
   type Random,
   type StreamId,
   type StreamPartId,
@@ -27,6 +29,7 @@ import type { StatusHub } from '../status.ts'
 import type { StreamParts } from '../stream-parts.ts'
 import { PartOutbox, type PublishedMessage } from './part-outbox.ts'
 import { anyPartition, checkPartition, partitionOfKey } from './partition.ts'
+import { UrgentNumbers, urgentChainId, type UrgentOptions } from './urgent-options.ts'
 import { QueueBudget, type QueueBudgetLimits } from './queue-budget.ts'
 
 /** Where a message goes, and its time. With neither a partition nor a key the client stays with one partition. */
@@ -56,13 +59,15 @@ export interface PublishOptions {
   readonly headers?: MessageHeaders | undefined
   /** Content that is a Uint8Array is the JSON or text of these bytes, which subscribers get as such. Default: it is binary. */
   readonly bytesAre?: BytesAre | undefined
+  /** Say `true`, or how: the message goes before all others, and is worth nothing late. Not of one with a key. Default: it is an ordinary one. */
+  readonly urgent?: true | UrgentOptions | undefined
   /** Calls the message off, unless it was handed to the network already. */
   readonly signal?: AbortSignal | undefined
 }
 
 const publishOptions: OptionNames<PublishOptions> = {
   ...{ partition: true, key: true, partitionKey: true, timestamp: true, headers: true, signal: true },
-  bytesAre: true,
+  ...{ bytesAre: true, urgent: true },
 }
 
 export interface PublisherOptions extends QueueBudgetLimits {
@@ -90,6 +95,7 @@ const joiningMs = 1_000
 
 interface JoinedOutbox {
   readonly outbox: PartOutbox
+  readonly urgent: PartOutbox
   /** Leaves the stream part; undefined after that was done. */
   leave: (() => void) | undefined
 }
@@ -102,6 +108,7 @@ export class Publisher {
   /** One chain of messages per client and stream part. */
   readonly #messageChainId: string
   readonly #outboxes = new Map<StreamPartId, JoinedOutbox>()
+  readonly #urgentNumbers = new UrgentNumbers()
   readonly #usualPartitions = new Map<StreamId, number>()
   /** The checks of a stream's messages, one after the other, so that the messages stay in the order of the calls. */
   readonly #lanes = new Map<StreamId, Promise<unknown>>()
@@ -129,7 +136,13 @@ export class Publisher {
     if (options.partition !== undefined && options.partitionKey !== undefined) {
       throw clientError('INVALID_ARGUMENT', 'a partition and a partition key: give one of them')
     }
-    const encoded = encodeWith(content, { streamId, removes, ...options })
+    const { key, urgent } = options
+    if (urgent !== undefined && key !== undefined)
+      throw clientError('INVALID_ARGUMENT', 'an urgent message is not kept, so it has no key')
+    const encoded =
+      urgent === undefined
+        ? encodeWith(content, { streamId, removes, ...options })
+        : encodeUrgent(content, options, this.#urgentNumbers.extension(urgent))
     this.#budget.take(encoded.bytes.length)
     try {
       const { sent } = await this.#inLane(streamId, () => this.#enqueue(streamId, encoded, options))
@@ -179,7 +192,10 @@ export class Publisher {
   /** Rejects unsent messages with CLIENT_CLOSED. */
   close(): void {
     this.#closing.abort()
-    for (const { outbox } of this.#outboxes.values()) outbox.close()
+    for (const { outbox, urgent } of this.#outboxes.values()) {
+      outbox.close()
+      urgent.close()
+    }
   }
 
   /** Leaves the stream parts joined for publishing, once their messages are handed over. */
@@ -187,7 +203,7 @@ export class Publisher {
     return this.#inLane(streamId, async () => {
       for (const [streamPartId, joined] of this.#outboxes) {
         if (parseStreamPartId(streamPartId).streamId !== streamId) continue
-        await joined.outbox.settled()
+        await Promise.all([joined.outbox.settled(), joined.urgent.settled()])
         joined.leave?.()
         joined.leave = undefined
       }
@@ -214,7 +230,8 @@ export class Publisher {
     const stream = await requirePermission('publish', streamId, this.#modules)
     if (this.#closing.signal.aborted) throw clientError('CLIENT_CLOSED')
     if (options.signal?.aborted) throw clientError('ABORTED', undefined, { cause: options.signal.reason })
-    return { sent: this.#outbox(stream, this.#choosePartition(stream, options)).add(content, options) }
+    const { outbox, urgent } = this.#outbox(stream, this.#choosePartition(stream, options))
+    return { sent: (options.urgent === undefined ? outbox : urgent).add(content, options) }
   }
 
   #choosePartition(stream: StreamInfo, { partition, key, partitionKey = key }: PublishOptions): number {
@@ -229,7 +246,7 @@ export class Publisher {
   }
 
   /** The stream part is joined with its first message, and left by `leave` or when the client closes; the chain goes on. */
-  #outbox(stream: StreamInfo, partition: number): PartOutbox {
+  #outbox(stream: StreamInfo, partition: number): JoinedOutbox {
     const { node, user, crypto, clock, parts, steps } = this.#modules
     const streamPartId = toStreamPartId(stream.id, partition)
     const known = this.#outboxes.get(streamPartId)
@@ -238,24 +255,22 @@ export class Publisher {
         known.leave = parts.join(stream, partition, { fillGaps: false, reads: false })
         known.outbox.waitFor(this.#firstNeighbour(streamPartId))
       }
-      return known.outbox
+      return known
     }
     const leave = parts.join(stream, partition, { fillGaps: false, reads: false })
-    const outbox = new PartOutbox(
-      {
-        chain: {
-          streamId: stream.id,
-          partition,
-          publisherId: user.userId,
-          messageChainId: this.#messageChainId,
+    const ready = this.#firstNeighbour(streamPartId)
+    const ofChain = (messageChainId: string, isUrgent: boolean): PartOutbox =>
+      new PartOutbox(
+        {
+          chain: { streamId: stream.id, partition, publisherId: user.userId, messageChainId },
+          ...{ ready, isUrgent, maxBehindMs: this.#options.maxBehindMs },
         },
-        ready: this.#firstNeighbour(streamPartId),
-        maxBehindMs: this.#options.maxBehindMs,
-      },
-      { node, user, crypto, clock, steps, neighbourCount: (id) => parts.neighbourCount(id) },
-    )
-    this.#outboxes.set(streamPartId, { outbox, leave })
-    return outbox
+        { node, user, crypto, clock, steps, neighbourCount: (id) => parts.neighbourCount(id) },
+      )
+    const outbox = ofChain(this.#messageChainId, false)
+    const joined = { outbox, urgent: ofChain(urgentChainId(this.#messageChainId), true), leave }
+    this.#outboxes.set(streamPartId, joined)
+    return joined
   }
 
   /** Waits for a limited time, and not where nobody else is: the node keeps a message published alone for nodes that join soon. */
@@ -285,6 +300,19 @@ function encodeWith(
   if (key === undefined) return encoded
   const extensions = [{ type: keyTagExtension, bytes: tagOfKey(streamId, key) }]
   return { ...encoded, extensions: removes ? [...extensions, removal] : extensions }
+}
+
+/** Alone in its batch, of which all but the content takes less than 1 KiB. Throws MESSAGE_TOO_LARGE. */
+function encodeUrgent(
+  content: unknown,
+  { headers, bytesAre }: PublishOptions,
+  extension: Extension,
+): EncodedContent {
+  const encoded = encodeContent(content, headers, undefined, bytesAre)
+  const maxBytes = limits.maxUrgentBatchBytes - 1024
+  if (encoded.bytes.length > maxBytes)
+    throw clientError('MESSAGE_TOO_LARGE', `${encoded.bytes.length} bytes, at most ${maxBytes} when urgent`)
+  return { ...encoded, extensions: [extension] }
 }
 
 const removal = { type: removalExtension, bytes: new Uint8Array() }

@@ -14,7 +14,7 @@ import { requestHeader, requestIdBytes, requestTagText } from './request-header.
 
 /** How a request is published, how long it waits, and how replies are read. */
 export interface RequestOptions<T = unknown>
-  extends Omit<PublishOptions, 'timestamp' | 'key'>, Pick<Decoding<T>, 'raw' | 'schema'> {
+  extends Omit<PublishOptions, 'timestamp' | 'key' | 'urgent'>, Pick<Decoding<T>, 'raw' | 'schema'> {
   /** Milliseconds from now on, joining included. Default 5,000. */
   readonly timeoutMs?: number | undefined
 }

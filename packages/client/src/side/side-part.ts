@@ -6,6 +6,7 @@ import {
   toStreamPartId,
   type Clock,
   type Crypto,
+  type DelegationRef,
   type MessageChain,
   type MessageRef,
   type NodeId,
@@ -23,6 +24,8 @@ export interface SideMessage {
   readonly publisherId: NodeId
   readonly messageChainId: string
   readonly place: MessageRef
+  /** Under which delegation it was signed; undefined where its publisher signed it. */
+  readonly delegationRef?: DelegationRef | undefined
   /** A copy. */
   readonly content: Uint8Array
 }
@@ -140,9 +143,9 @@ export class SideTimes {
 
 /** What a message of a key part holds beside keys, live or stored; undefined where it holds none, or of a later version. */
 export function sideMessageIn(message: StreamMessage): SideMessage | undefined {
-  const { publisherId, messageChainId, content } = message
+  const { publisherId, messageChainId, delegationRef, content } = message
   if (!isSideMessage(message) || content[0] !== sideByte) return undefined
-  return { publisherId, messageChainId, place: placeOf(message), content: content.slice(1) }
+  return { publisherId, messageChainId, delegationRef, place: placeOf(message), content: content.slice(1) }
 }
 
 /** The uses of what is beside streams in this client. */

@@ -1,4 +1,4 @@
-import type { MessageChain, MessageRef } from '@runnel/protocol'
+import type { MessageChain, MessageRef, UrgentFields } from '@runnel/protocol'
 import type { MessageHeaders } from '../content/headers.ts'
 
 /** A message as a subscription delivers it: verified, and decoded. */
@@ -15,6 +15,8 @@ export interface Message<T = unknown> extends MessageChain, MessageRef {
   readonly key: string | undefined
   /** True where it says that its key has no value from here on: see `remove`. */
   readonly isRemoval: boolean
+  /** Of an urgent message, what its publisher says of it; undefined of all others. */
+  readonly urgent: UrgentFields | undefined
   /** A Uint8Array (binary, unknown, or a raw subscription), a string (text), or what the JSON says; or what the schema makes of it. */
   readonly content: T
 }

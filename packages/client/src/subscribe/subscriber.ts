@@ -1,5 +1,5 @@
 import type { Delivery, Equivocation, Gap, NetworkNode } from '@runnel/network'
-import { toStreamPartId, type Clock, type StreamId, type StreamPartId } from '@runnel/protocol'
+import { isUrgentChain, toStreamPartId, type Clock, type StreamId, type StreamPartId } from '@runnel/protocol'
 import { LRU } from 'tiny-lru'
 import type { ContentSteps } from '../content/content-steps.ts'
 import { reportUndecodable, type Decoding } from '../content/decode.ts'
@@ -49,6 +49,11 @@ export interface SubscribeOptions<T = unknown> extends Decoding<T> {
    * may still come. 'arrival': as they come.
    */
   readonly order?: 'chain' | 'arrival' | undefined
+  /**
+   * Urgent messages as well, as they come: `message.urgent` is set. Of them some may be missing, and nothing is fetched, stored or reported.
+   * Default false.
+   */
+  readonly urgent?: boolean | undefined
   /** Fetch missing messages from neighbours, then from storage nodes. Default true. */
   readonly fillGaps?: boolean | undefined
   /** Called for messages that are left out because they cannot be opened or decoded; there is a status 'undecodable' too. */
@@ -67,7 +72,7 @@ const subscribeOptions: OptionNames<SubscribeOptions> = {
   ...{ partitions: true, maxStreams: true, raw: true, asBytes: true, schema: true, resend: true },
   ...{ maxQueuedMessages: true, maxQueuedBytes: true },
   ...{ order: true, fillGaps: true, onUndecodable: true, onGap: true, onEquivocation: true, signal: true },
-  onHistoryFailed: true,
+  ...{ onHistoryFailed: true, urgent: true },
 }
 
 export interface SubscriberOptions {
@@ -121,8 +126,12 @@ export class Subscriber {
   receive({ streamPartId, message }: Delivery): void {
     const subscriptions = this.#byStreamPart.get(streamPartId)
     if (subscriptions === undefined) return
-    for (const subscription of [...subscriptions])
-      this.#within(subscription, streamPartId, () => subscription.flow.message(message))
+    const isUrgent = isUrgentChain(message)
+    for (const subscription of [...subscriptions]) {
+      if (!isUrgent) this.#within(subscription, streamPartId, () => subscription.flow.message(message))
+      else if (subscription.takesUrgent)
+        this.#within(subscription, streamPartId, () => subscription.message(message))
+    }
   }
 
   /** To be given every gap the node gave up. */
@@ -279,6 +288,7 @@ export class Subscriber {
         partitions,
         streamPartIds,
         order: options.order ?? 'chain',
+        urgent: options.urgent ?? false,
       },
       {
         node,

@@ -60,6 +60,7 @@ export interface SubscriptionOptions {
   readonly partitions: readonly number[]
   readonly streamPartIds: readonly StreamPartId[]
   readonly order: 'chain' | 'arrival'
+  readonly urgent: boolean
 }
 
 export interface SubscriptionEvents {
@@ -82,6 +83,8 @@ export class QueuedSubscription implements Subscription, Sink {
   readonly streamId: StreamId
   readonly partitions: readonly number[]
   readonly streamPartIds: readonly StreamPartId[]
+  /** Whether urgent messages are delivered, past the flow. */
+  readonly takesUrgent: boolean
   /** Where the node's messages go in. */
   flow: LiveFlow
   readonly #opening: OpeningLanes
@@ -97,6 +100,7 @@ export class QueuedSubscription implements Subscription, Sink {
     this.streamId = options.streamId
     this.partitions = options.partitions
     this.streamPartIds = options.streamPartIds
+    this.takesUrgent = options.urgent
     this.#inbox = modules.inbox
     this.#opening = new OpeningLanes(modules.inbox.opening, {
       open: (message) => modules.steps.open(message),

@@ -288,6 +288,8 @@ export class CoreScript {
         this.onData(Number(short(peerId)), packet)
         note(`data ${short(peerId)}`)
       },
+      sendUrgent: (peerId, { priority, deadlineMs }) =>
+        note(`urgent ${short(peerId)} priority ${priority} left ${deadlineMs - this.nowMs}`),
       accepted: () => undefined,
       duplicate: () => undefined,
       equivocation: (equivocation) => {

@@ -12,6 +12,7 @@ import type {
   PermissionScope,
   StreamPartId,
   WantedNeighbour,
+  UrgentMessage,
 } from '@runnel/protocol'
 import type { Delivery, Equivocation, Gap, HostAddress, HostNews, WithheldMessages } from '../ports.ts'
 import type { CounterName } from './counters.ts'
@@ -37,6 +38,7 @@ export type NodeEffect =
   | { readonly type: 'sendControl'; readonly peerId: NodeId; readonly packet: ControlPacket }
   /** A whole data packet, as it came. */
   | { readonly type: 'sendData'; readonly peerId: NodeId; readonly packet: Uint8Array }
+  | { readonly type: 'sendUrgent'; readonly peerId: NodeId; readonly message: UrgentMessage }
   /** A batch was accepted; its new messages are delivered next. Also one that replaces a batch accepted before. */
   | { readonly type: 'accepted'; readonly streamPartId: StreamPartId; readonly batch: MessageBatch }
   /** A batch came whose messages were all seen already. */

@@ -71,6 +71,13 @@ export type OverlayEvent =
       readonly batch: MessageBatch
       readonly packet: Uint8Array
     }
+  /** Nor may this batch change. */
+  | {
+      readonly type: 'urgent'
+      readonly peerId: NodeId
+      readonly remainingMs: number
+      readonly batch: MessageBatch
+    }
   /** A batch of a version this build does not know: an honest newer node may send it. */
   | { readonly type: 'unsupported'; readonly peerId: NodeId; readonly detail: string }
   | { readonly type: 'malformed'; readonly peerId: NodeId; readonly detail: string }

@@ -268,6 +268,7 @@ export class NodeCore {
       disconnect: (peerId, code, text) => this.#push({ type: 'disconnect', peerId, code, text }),
       sendControl: (peerId, packet) => this.#push({ type: 'sendControl', peerId, packet }),
       sendData: (peerId, packet) => this.#push({ type: 'sendData', peerId, packet }),
+      sendUrgent: (peerId, message) => this.#push({ type: 'sendUrgent', peerId, message }),
       accepted: (streamPartId, batch) => this.#push({ type: 'accepted', streamPartId, batch }),
       duplicate: (streamPartId, batch) => this.#push({ type: 'duplicate', streamPartId, batch }),
       equivocation: (equivocation) => this.#push({ type: 'equivocation', equivocation }),

@@ -10,6 +10,7 @@ import type {
   PermissionScope,
   StreamMessage,
   StreamPartId,
+  UrgentMessage,
 } from '@runnel/protocol'
 import type { Equivocation, Gap, WithheldMessages } from '../ports.ts'
 import type { CounterName } from './counters.ts'
@@ -25,6 +26,8 @@ export interface OverlayEffects {
   sendControl(peerId: NodeId, packet: ControlPacket): void
   /** A whole data packet, as it came, and the delegation that it is signed under. */
   sendData(peerId: NodeId, packet: Uint8Array, delegationRef?: DelegationRef): void
+  /** An urgent message, and the delegation that it is signed under. */
+  sendUrgent(peerId: NodeId, message: UrgentMessage, delegationRef?: DelegationRef): void
   /** A batch was taken; what is new in it is delivered next. Or it counts in place of one that was taken before. */
   accepted(streamPartId: StreamPartId, batch: MessageBatch): void
   /** A batch came whose messages were all seen already. */

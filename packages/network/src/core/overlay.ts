@@ -16,7 +16,7 @@ import type {
   StreamPartId,
   Time,
 } from '@runnel/protocol'
-import { toStreamPartId } from '@runnel/protocol'
+import { isUrgentChain, toStreamPartId } from '@runnel/protocol'
 import type { NetworkLimits } from '../limits.ts'
 import { newCounters, type CounterName, type Counters } from './counters.ts'
 import type { OverlayEffects } from './overlay-effects.ts'
@@ -41,6 +41,7 @@ import type { PartFaults } from './stream-part/part-faults.ts'
 import { StreamPart } from './stream-part/stream-part.ts'
 import { StreamPartMap } from './stream-part/stream-part-map.ts'
 import { Thinning } from './thin/thinning.ts'
+import { UrgentFlood } from './urgent/urgent-flood.ts'
 
 export interface OverlayModules
   extends Omit<AuthorshipModules, 'delegations'>, Omit<MemberCheckModules, 'effects'> {
@@ -91,6 +92,7 @@ export class Overlay {
   readonly #neighbourhood: Neighbourhood
   readonly #flood: Flood
   readonly #thinning: Thinning
+  readonly #urgent: UrgentFlood
   readonly #fetches: Fetches
   readonly #filler: GapFiller
   readonly #pursuer: HeadPursuer
@@ -103,6 +105,7 @@ export class Overlay {
   #hosts: readonly NodeId[] = []
   #dueMs = Infinity
   #nowMs = 0
+  #wallMs = 0
 
   constructor(options: { self: NodeId; limits: NetworkLimits }, given: OverlayModules) {
     this.#self = options.self
@@ -119,6 +122,10 @@ export class Overlay {
       sendData: (peerId, packet) => {
         this.guests?.sending(peerId, packet.length, this.#nowMs)
         given.effects.sendData(peerId, packet)
+      },
+      sendUrgent: (peerId, message) => {
+        this.guests?.sending(peerId, message.batchBytes.length, this.#nowMs)
+        given.effects.sendUrgent(peerId, message)
       },
     }
     const modules = { ...given, effects: announcing(charged, delegations), relays: !given.isLight }
@@ -149,11 +156,17 @@ export class Overlay {
         ? new lightParts.HostWatch(options.limits, {
             ...{ ...modules, counters },
             fetch: (...asked) => this.#fetchOnce(...asked),
+            ageMs: (timestamp) => this.#wallMs - timestamp,
           })
         : undefined
     this.#thinning = new Thinning(options.limits, {
       ...{ ...modules, self: options.self, counters, parts },
       fetch: (...asked) => this.#fetchOnce(...asked),
+    })
+    const authorship = new Authorship({ ...modules, delegations })
+    this.#urgent = new UrgentFlood(options.limits, {
+      ...{ ...modules, counters, authorship },
+      misbehaved: (peerId, detail, nowMs) => this.#misbehaved(peerId, detail, nowMs),
     })
     this.#flood = new Flood(options.limits, {
       ...modules,
@@ -161,7 +174,7 @@ export class Overlay {
       parts,
       thinning: this.#thinning,
       watch: this.watch,
-      authorship: new Authorship({ ...modules, delegations }),
+      authorship,
       misbehaved: (peerId, detail, nowMs) => this.#misbehaved(peerId, detail, nowMs),
     })
     this.#filler = new GapFiller(options.limits, { ...modules, counters, fetches })
@@ -186,13 +199,21 @@ export class Overlay {
   handle(event: OverlayEvent, time: Time): void {
     const { nowMs } = time
     this.#nowMs = nowMs
+    this.#wallMs = time.wallMs
     switch (event.type) {
       case 'data':
         this.#onData(event.peerId, event.batch, event.packet, time)
         this.guests?.settle(nowMs)
         return
+      case 'urgent':
+        this.#onUrgent(event, time)
+        this.guests?.settle(nowMs)
+        return
       case 'publish':
-        this.#withinOf(event.batch.chain, () => this.#flood.publish(event.batch, event.packet, nowMs))
+        this.#withinOf(event.batch.chain, (part) => {
+          if (isUrgentChain(event.batch.chain)) this.#urgent.publish(part, event.batch, nowMs)
+          else this.#flood.publish(event.batch, event.packet, nowMs)
+        })
         break
       case 'publisherResolved':
         this.#flood.resolved(event, event.found, time)
@@ -209,6 +230,7 @@ export class Overlay {
         break
       case 'permissionsChanged':
         this.#neighbourhood.permissionsChanged(event.streamId, time)
+        this.guests?.permissionsChanged()
         break
       case 'join':
         this.#join(event, nowMs)
@@ -242,6 +264,7 @@ export class Overlay {
         this.guests?.linkClosed(event.peerId)
         this.#flood.linkClosed(event.peerId)
         this.#thinning.linkClosed(event.peerId)
+        this.#urgent.linkClosed(event.peerId)
         this.delegations.linkClosed(event.peerId)
         this.#fetchServer.linkClosed(event.peerId)
         this.#latestServer.linkClosed(event.peerId)
@@ -302,14 +325,34 @@ export class Overlay {
     return status
   }
 
+  /** The part of a batch that a peer brought; undefined where it may not come from there. */
+  #partOf(peerId: NodeId, chain: MessageChain, nowMs: number): StreamPart | undefined {
+    const { streamId, partition, publisherId } = chain
+    const part = this.#parts.ofChain(chain)
+    if (part?.takesFrom(peerId, publisherId) === true) return part
+    const counter = part === undefined ? 'data.notJoined' : 'data.notAttached'
+    this.#drop(counter, `${streamId}#${partition} from ${peerId}`)
+    this.#neighbourhood.uselessData(peerId, nowMs)
+    return undefined
+  }
+
+  #onUrgent(urgent: OverlayEvent & { type: 'urgent' }, time: Time): void {
+    const { peerId, batch } = urgent
+    const part = this.#partOf(peerId, batch.chain, time.nowMs)
+    if (part === undefined) return
+    const outcome = this.#parts.within(part, () => this.#urgent.receive(part, urgent, peerId, time))
+    if (outcome === 'forged') this.#forged(peerId, batch, time.nowMs)
+    else if (outcome === undefined) this.#updateDue()
+  }
+
+  #forged(peerId: NodeId, { chain }: MessageBatch, nowMs: number): void {
+    this.#misbehaved(peerId, `forged: ${chain.publisherId} did not sign the batch`, nowMs)
+  }
+
   #onData(peerId: NodeId, batch: MessageBatch, packet: Uint8Array, time: Time): void {
-    const part = this.#parts.ofChain(batch.chain)
-    if (part === undefined || !part.takesFrom(peerId, batch.chain.publisherId)) {
-      const counter = part === undefined ? 'data.notJoined' : 'data.notAttached'
-      this.#drop(counter, `${batch.chain.streamId}#${batch.chain.partition} from ${peerId}`)
-      this.#neighbourhood.uselessData(peerId, time.nowMs)
-      return
-    }
+    const part = this.#partOf(peerId, batch.chain, time.nowMs)
+    if (part === undefined) return
+    if (isUrgentChain(batch.chain)) return this.#drop('urgent.asData', `from ${peerId}`)
     const outcome = this.#parts.within(part, () => {
       const received = this.#flood.receive(part, batch, packet, peerId, time)
       this.#dueMs = Math.min(this.#dueMs, part.recent.dueMs, part.gaps.dueMs)
@@ -317,8 +360,7 @@ export class Overlay {
       return received
     })
     if (outcome === 'handled') return
-    if (outcome === 'forged')
-      this.#misbehaved(peerId, `forged: ${batch.chain.publisherId} did not sign the batch`, time.nowMs)
+    if (outcome === 'forged') this.#forged(peerId, batch, time.nowMs)
     else this.#updateDue()
   }
 
@@ -384,6 +426,7 @@ export class Overlay {
       this.counters['fetch.unexpected']++
       return
     }
+    this.watch?.answered(fetch.streamPartId, peerId, time.nowMs)
     this.#withPart(fetch.streamPartId, (part) => {
       if (fetch.claim !== undefined) this.#pursuer.fetched(part, fetch.claim, complete, time)
       else this.#filler.fetched(part, fetch, complete, time.nowMs)
@@ -396,7 +439,7 @@ export class Overlay {
     this.#modules.effects.sendControl(peerId, { type: 'detach', streamPartId, reason: 'not-wanted' })
   }
 
-  /** What the peer has comes as data; its answer says nothing more. */
+  /** What the peer has comes as data; its answer says that there is no more. */
   #fetchOnce(peerId: NodeId, chain: MessageChain, ranges: readonly MissingRange[], nowMs: number): void {
     const { publisherId, messageChainId } = chain
     const streamPartId = toStreamPartId(chain.streamId, chain.partition)
@@ -411,7 +454,8 @@ export class Overlay {
 
   #onArchived(batch: MessageBatch, packet: Uint8Array, time: Time): void {
     this.#withinOf(batch.chain, (part) => {
-      if (this.#flood.receive(part, batch, packet, undefined, time) === 'forged')
+      if (isUrgentChain(batch.chain)) this.#drop('urgent.asData', 'from the archive')
+      else if (this.#flood.receive(part, batch, packet, undefined, time) === 'forged')
         this.counters['archive.forged']++
     })
   }
@@ -511,6 +555,7 @@ export class Overlay {
     this.#fetches.drop(id)
     this.watch?.left(id)
     this.#thinning.left(id, nowMs)
+    this.#urgent.left(id)
     this.#parts.delete(id)
   }
 
@@ -610,6 +655,10 @@ function announcing(effects: OverlayEffects, delegations: DelegationBook): Overl
     sendData(peerId, packet, ref) {
       announce(peerId, ref)
       effects.sendData(peerId, packet)
+    },
+    sendUrgent(peerId, message, ref) {
+      announce(peerId, ref)
+      effects.sendUrgent(peerId, message)
     },
     sendControl(peerId, packet) {
       if (packet.type === 'latest') announce(peerId, packet.batch?.delegationRef)

@@ -1,5 +1,6 @@
 import type { LinkEvents, LinksOwner } from '@runnel/transport'
 import type { NodeId } from '@runnel/protocol'
+import type { Counters } from '../core/counters.ts'
 import type { NodeEvent } from '../core/events.ts'
 import type { Tracer } from '../trace/tracer.ts'
 import type { DirectLinks } from './direct-links.ts'
@@ -17,6 +18,7 @@ export interface LinkEventsModules {
   readonly latest: Pick<LatestQuestions, 'linkClosed'>
   readonly waiters: Waiters
   readonly listeners: Listeners
+  readonly counters: Counters
   readonly tracer: Tracer | undefined
   readonly faults: Faults
   dispatch(event: NodeEvent): void
@@ -24,7 +26,7 @@ export interface LinkEventsModules {
 
 /** Tells the core, whoever waits and the listeners what becomes of links. An error in that is a fault of the peer's link. */
 export function createLinkEvents(modules: LinkEventsModules): LinkEvents {
-  const { links, incoming, direct, latest, waiters, listeners, tracer, faults, dispatch } = modules
+  const { links, incoming, direct, latest, waiters, listeners, counters, tracer, faults, dispatch } = modules
   const attempt = (peerId: NodeId, work: () => void): void => {
     try {
       work()
@@ -57,6 +59,7 @@ export function createLinkEvents(modules: LinkEventsModules): LinkEvents {
       }),
     onPacket: (peerId, type, body, whole) => incoming.take(peerId, type, body, whole),
     onCredential: (peerId) => attempt(peerId, () => dispatch({ type: 'credentialRenewed', peerId })),
+    onUrgentDropped: (_, why) => counters[`urgent.${why}`]++,
     onDrain: () => {
       waiters.check()
       direct.check()

@@ -71,6 +71,9 @@ export class EffectRunner {
     switch (effect.type) {
       case 'sendData':
         return this.#send(effect.peerId, this.#modules.tracer?.outgoing(effect.packet) ?? effect.packet)
+      case 'sendUrgent':
+        if (!links.sendUrgent(effect.peerId, effect.message)) this.#modules.counters['urgent.unsupported']++
+        return
       case 'deliver':
         return listeners.emit('message', effect.delivery)
       case 'accepted': {

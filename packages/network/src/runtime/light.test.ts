@@ -1,13 +1,26 @@
-import { decodeBatch, PacketType, readPackets, type NodeId } from '@runnel/protocol'
+import {
+  buildBatch,
+  decodeBatch,
+  PacketType,
+  readPackets,
+  signDelegation,
+  type Delegation,
+  type DelegationClaim,
+  type MessageRef,
+  type NodeId,
+} from '@runnel/protocol'
 import type { Connection, Transport } from '@runnel/transport'
 import { afterEach, expect, it } from 'vitest'
 import type { NetworkNodeModules } from '../create-network-node.ts'
 import { lightParts } from '../light.ts'
+import { networkLimits } from '../limits.ts'
 import type { HostNews, WithheldMessages } from '../ports.ts'
 import {
+  crypto,
   identityOf,
   neighboursOf,
   partId,
+  streamId,
   Swarm,
   TestPublisher,
   turn,
@@ -135,7 +148,9 @@ it('reports which messages a host withholds, and gets them from the other', asyn
   const { guest, publish, all, hosts } = await guestOfTwo(
     (packet, peerId) => peerId !== guestId || !['7', '8', '12'].includes(textIn(packet) ?? ''),
   )
-  publish(20)
+  publish(1)
+  swarm.clock.advanceBy(networkLimits.hostClockMs)
+  publish(19)
   swarm.clock.advanceBy(20_000)
   expect(guest.texts()).toEqual(all())
   const places = guest.deliveries.map(({ message }) => message.timestamp)
@@ -195,4 +210,35 @@ it('leaves a host that brings nothing for another', async () => {
   ])
   const linked = guest.node.hosts.map(({ nodeId }) => nodeId)
   expect(linked).toEqual(['host 0', 'host 2'].map((name) => identityOf(name).nodeId))
+})
+
+it('brings what a delegate signed from one guest to another and to the overlay, with its delegation', async () => {
+  await world()
+  await host('host 0')
+  await host('host 1')
+  swarm.clock.advanceBy(2_000)
+  const [publishes, reads] = [await light('publishes', ['host 0'], 1), await light('reads', ['host 1'], 1)]
+  for (const { node } of [publishes, reads]) node.join(partId)
+  swarm.clock.advanceBy(1_000)
+  const [user, delegate] = [identityOf('publishes'), identityOf('delegate')]
+  const timestamp = swarm.clock.now()
+  const claim: DelegationClaim = {
+    ...{ chainId: 0, userId: user.nodeId, delegateId: delegate.nodeId, requester: '', block: 0 },
+    ...{ fromMs: timestamp, untilMs: timestamp + 60_000, publishes: true, reads: false, streams: [] },
+  }
+  const signed = (delegation: Delegation, content: string, place: MessageRef): Uint8Array => {
+    const signer = { ...delegate, delegationRef: publishes.node.delegations.add(delegation) }
+    const chain = { streamId, partition: 0, publisherId: user.nodeId, messageChainId: content }
+    const kind = { previous: undefined, contentType: 2, encryptionType: 0, groupKeyId: '' }
+    const messages = [{ ...place, ...kind, content: new TextEncoder().encode(content) }]
+    return buildBatch({ chain, messages }, crypto, signer).bytes
+  }
+  const delegation = signDelegation(claim, crypto, user)
+  const forged = signDelegation({ ...claim, requester: 'forged' }, crypto, delegate)
+  publishes.node.publish(signed(delegation, 'of a delegate', { timestamp, sequenceNumber: 0 }))
+  swarm.clock.advanceBy(1_000)
+  for (const member of [...started.slice(0, 4), reads]) expect(member.texts()).toEqual(['of a delegate'])
+  publishes.node.publish(signed(forged, 'of nobody', { timestamp, sequenceNumber: 0 }))
+  swarm.clock.advanceBy(1_000)
+  for (const member of [...started.slice(0, 4), reads]) expect(member.texts()).toEqual(['of a delegate'])
 })

@@ -9,6 +9,7 @@ import {
   type MessageBatch,
   type NodeId,
   type TraceHeader,
+  type Urgent,
 } from '@runnel/protocol'
 import type { NodeEvent } from '../core/events.ts'
 
@@ -43,6 +44,10 @@ export function eventOfPacket(
       const event = { type: 'data', peerId, ...dataPacket(batchBytes) } as const
       onTraced?.(trace, event)
       return event
+    }
+    if (type === PacketType.urgent) {
+      const { remainingMs, batch } = decodePacket(type, body.slice()) as Urgent
+      return { type: 'urgent', peerId, remainingMs, batch }
     }
     return { type: 'control', peerId, packet: decodePacket(type, body) as ControlPacket }
   } catch (error) {

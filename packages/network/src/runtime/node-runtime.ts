@@ -158,6 +158,7 @@ export class NodeRuntime implements NetworkNode {
         latest: this.#latest,
         waiters,
         listeners,
+        counters,
         tracer,
         faults,
         dispatch,

@@ -1,6 +1,6 @@
 /** How a process is asked to end. */
 export interface StopSignal {
-  /** Aborted at the first SIGINT or SIGTERM; a second one ends the process at once. */
+  /** Aborted at the first SIGINT or SIGTERM; a second one, not in the same moment, ends the process at once. */
   readonly signal: AbortSignal
   /** Resolves when asked to stop. */
   readonly stopped: Promise<void>
@@ -10,13 +10,18 @@ export interface StopSignal {
 
 /** Exit code of a process ended by a second signal: 128 + SIGINT, as shells count. */
 const forcedExitCode = 130
+/** A signal to a group comes once from the system, and once more from each process before this one that passes its signals on. */
+export const sameMomentMs = 500
 
 /** Listens for SIGINT and SIGTERM, and, where another process supervises this one, for the end of that. */
 export function listenForStop(): StopSignal {
   const controller = new AbortController()
   const { promise: stopped, resolve } = Promise.withResolvers<void>()
+  let signalledMs = Infinity
   const onSignal = () => {
-    if (controller.signal.aborted) process.exit(forcedExitCode)
+    const nowMs = performance.now()
+    if (nowMs - signalledMs >= sameMomentMs) process.exit(forcedExitCode)
+    signalledMs = Math.min(signalledMs, nowMs)
     controller.abort()
     resolve()
   }

@@ -24,6 +24,7 @@ export async function withClient<T>(
   { needsKey = false, needsUser = false }: WithClientOptions,
   work: (client: RunnelClient, trackers: TrackerWatch) => Promise<T>,
 ): Promise<T> {
+  checkVia(via)
   const sources = { as, key, env: process.env }
   const user = needsKey ? requireUserKey(sources) : resolveUser(sources)
   if (needsUser && user === undefined) throw nodeError('KEY_REQUIRED')
@@ -45,6 +46,17 @@ export async function withClient<T>(
     throw error
   } finally {
     clock.stop()
+  }
+}
+
+/** Hosts are found where nodes listen, which is not where their HTTP is. */
+function checkVia(via: readonly string[] | undefined): void {
+  for (const url of via ?? []) {
+    const [, scheme = ''] = /^([a-z]+):\/\/[^/]/i.exec(url) ?? []
+    if (/^(ws|wss|tcp)$/.test(scheme)) continue
+    const right = { http: 'ws', https: 'wss' }[scheme.toLowerCase()]
+    const hint = right === undefined ? 'ws://, wss:// or tcp://' : `${right}${url.slice(scheme.length)}`
+    throw nodeError('USAGE', `--via ${url}: a node is reached at ${hint}`)
   }
 }
 

@@ -14,6 +14,7 @@ const message = {
     headers: {},
     key: undefined,
     isRemoval: false,
+    urgent: undefined,
   },
 }
 

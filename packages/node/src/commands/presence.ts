@@ -16,17 +16,17 @@ export const presence = defineCommand({
     ...memberOptions,
     enter: {
       type: 'string',
-      requiresArg: true,
-      describe: 'Be seen, by this name; public, as all of presence',
+      describe: 'Be seen, by this name, which is public, or without a value by your address alone',
     },
     for: { type: 'string', requiresArg: true, describe: 'End after this time, such as 10s' },
   },
   examples: [
     ['presence 0xowner/lobby --network network.json', 'Until Ctrl-C'],
     ['presence /lobby --enter alice --network network.json --key my.key', 'As a member'],
+    ['presence /secret --enter --network network.json --key my.key', 'As a member of an encrypted stream'],
   ],
   epilogue:
-    'Whoever is there already joins within ten seconds. A member leaves, or is lost when it was silent for 25 seconds. Names are in the clear: --enter is refused in an encrypted stream.',
+    'Whoever is there already joins within ten seconds. A member leaves, or is lost when it was silent for 25 seconds. Names are in the clear: --enter with a name is refused in an encrypted stream.',
   run: async ({ stream, enter, for: duration, json: _, ...network }) => {
     const streamOf = streamArgument(stream)
     const durationMs = duration === undefined ? undefined : parseDurationMs(duration, 'for')
@@ -34,7 +34,7 @@ export const presence = defineCommand({
     const output = standardOutput()
     await withClient(network, {}, async (client) => {
       void tellOfEnd(client)
-      const as = enter === undefined ? {} : { as: { name: enter } }
+      const as = enter === undefined ? {} : { as: enter === '' ? {} : { name: enter } }
       const watched = await client.presence(streamOf(client), { ...as, signal: stop.signal })
       notice(`watching ${watched.streamId}`)
       const end = () => watched.close()

@@ -3,7 +3,7 @@ import { userOptions } from '../cli/common-options.ts'
 import { printResult } from '../cli/output.ts'
 import { streamArgument, streamPositional } from '../cli/stream-argument.ts'
 import { withClient } from '../cli/with-client.ts'
-import { namePositional } from './reader-show.ts'
+import { namePositional, noSuchReader } from './reader-show.ts'
 import { readerStart } from './subscribe-reader.ts'
 
 export const readerReset = defineCommand({
@@ -18,14 +18,17 @@ export const readerReset = defineCommand({
       default: 'first',
       describe: 'first, new, or a time: ISO 8601, Unix milliseconds, or -10m',
     },
+    create: { type: 'boolean', default: false, describe: 'Make it where nothing was read with that name' },
   },
   examples: [['reader reset 0xowner/lobby billing --start -1h --key my.key', 'Reads the last hour again']],
   epilogue: 'Processes that read with that name go on from there. Ends when a storage node has it.',
-  run: async ({ stream, name, start, json, ...network }) => {
+  run: async ({ stream, name, start, create, json, ...network }) => {
     const streamOf = streamArgument(stream)
     const from = readerStart(start)
     await withClient(network, { needsUser: true }, async (client) => {
       const streamId = streamOf(client)
+      if (!create && (await client.readerState(streamId, name)) === undefined)
+        throw noSuchReader(name, streamId)
       await client.resetReader(streamId, name, from)
       printResult({ streamId, name }, json, [`${name} reads ${streamId} from there`])
     })

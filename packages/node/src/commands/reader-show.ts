@@ -1,14 +1,20 @@
+import type { RunnelError } from '@runnel/protocol'
 import { defineCommand } from '../cli/command.ts'
 import { userOptions } from '../cli/common-options.ts'
 import { printResult } from '../cli/output.ts'
 import { streamArgument, streamPositional } from '../cli/stream-argument.ts'
 import { withClient } from '../cli/with-client.ts'
+import { nodeError } from '../errors.ts'
 
 /** The name of a durable reader. */
 export const namePositional = {
   describe: 'Name of the reader, as in: subscribe --reader NAME',
   required: true,
 } as const
+
+export function noSuchReader(name: string, streamId: string): RunnelError {
+  return nodeError('NO_SUCH_READER', `${name} in ${streamId}`)
+}
 
 export const readerShow = defineCommand({
   name: 'reader show',
@@ -21,14 +27,13 @@ export const readerShow = defineCommand({
   run: async ({ stream, name, json, ...network }) => {
     const streamOf = streamArgument(stream)
     await withClient(network, { needsUser: true }, async (client) => {
-      const stored = await client.readerState(streamOf(client), name)
-      printResult(
-        stored ?? null,
-        json,
-        stored === undefined
-          ? ['no storage node has a cursor of it']
-          : [`done before  ${new Date(stored.doneBeforeMs).toISOString()}`, `chains       ${stored.chains}`],
-      )
+      const streamId = streamOf(client)
+      const stored = await client.readerState(streamId, name)
+      if (stored === undefined) throw noSuchReader(name, streamId)
+      printResult(stored, json, [
+        `done before  ${new Date(stored.doneBeforeMs).toISOString()}`,
+        `chains       ${stored.chains}`,
+      ])
     })
   },
 })

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -21,6 +21,16 @@ describe('claimDirectory', () => {
     claimDirectory(path).release()
     writeFileSync(join(path, 'up.pid'), pid)
     expect(() => claimDirectory(path).release()).not.toThrow()
+  })
+
+  it('takes over where another process has the number of the one that is gone', () => {
+    const path = newPath()
+    claimDirectory(path)
+    const held = readFileSync(join(path, 'up.pid'), 'utf8')
+    expect(held).toMatch(new RegExp(`^${process.pid} \\S`))
+    expect(() => claimDirectory(path)).toThrow(expect.objectContaining({ code: 'UP_ALREADY_RUNNING' }))
+    writeFileSync(join(path, 'up.pid'), `${process.pid} earlier\n`)
+    claimDirectory(path).release()
   })
 
   it('keeps keys, for their owner alone', async () => {

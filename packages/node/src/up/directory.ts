@@ -1,5 +1,6 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { startOf } from './process-start.ts'
 import { nodeError } from '../errors.ts'
 import { readKeyFile } from '@runnel/client'
 import { createKeyFile, nameKey, type NamedKey } from '../keys/key-file.ts'
@@ -44,16 +45,23 @@ export function claimDirectory(path: string): UpDirectory {
 }
 
 function lock(file: string, directory: string): void {
-  const take = () => writeFileSync(file, `${process.pid}\n`, { flag: 'wx' })
+  const take = () => writeFileSync(file, `${process.pid} ${startOf(process.pid) ?? ''}\n`, { flag: 'wx' })
   try {
     take()
   } catch (cause) {
-    const pid = Number(readFileSync(file, 'utf8'))
-    if (isRunning(pid)) throw nodeError('UP_ALREADY_RUNNING', `process ${pid} in ${directory}`, { cause })
-    // Left behind by a process that was killed.
+    const [pid, start] = holderIn(readFileSync(file, 'utf8'))
+    if (isRunning(pid) && (start === '' || startOf(pid) === start))
+      throw nodeError('UP_ALREADY_RUNNING', `process ${pid} in ${directory}`, { cause })
+    // Left behind by a process that was killed, also where another one has its number by now.
     rmSync(file, { force: true })
     take()
   }
+}
+
+/** The number of the process that took the directory, and when it started; empty where that is not known. */
+function holderIn(text: string): readonly [pid: number, start: string] {
+  const [, pid = '', start = ''] = /^(\d+)(?: (.+))?\s*$/.exec(text) ?? []
+  return [Number(pid), start.trim()]
 }
 
 function isRunning(pid: number): boolean {

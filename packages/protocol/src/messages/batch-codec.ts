@@ -11,6 +11,7 @@ import { Reader, withinLimit } from '../codec/reader.ts'
 import type { Writer } from '../codec/writer.ts'
 import { delegationRefBytes, refOfBytes } from '../delegation/delegation-ref.ts'
 import { protocolError } from '../errors.ts'
+import { keyPartition } from '../ids/stream-id.ts'
 import { limits } from '../limits.ts'
 import { ChainCache } from './chain-cache.ts'
 import { readExtensions, writeExtensions } from './extensions.ts'
@@ -71,6 +72,8 @@ export function decodeBatch(bytes: Uint8Array): MessageBatch {
   const batch = { chain, messages, ...signer, signature, bytes: reader.bytes, headerEnd, messageOffsets }
   for (const message of messages)
     if (message.encryptionType === EncryptionType.sealedBatch) message.batch = batch
+  if (signer.delegationRef !== undefined && chain.partition === keyPartition)
+    for (const message of messages) message.delegationRef = signer.delegationRef
   return batch
 }
 
@@ -107,7 +110,7 @@ function readHeader(reader: Reader): MessageChain {
 }
 
 /** While its batch is being read. */
-type ReadMessage = StreamMessage & { batch?: MessageBatch }
+type ReadMessage = { -readonly [K in keyof StreamMessage]: StreamMessage[K] }
 
 /** Messages of a batch mostly have the same group key. */
 function readMessage(reader: Reader, chain: MessageChain, expectedKeyId: string | undefined): ReadMessage {

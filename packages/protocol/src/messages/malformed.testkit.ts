@@ -7,7 +7,15 @@ import type { Crypto } from '../ports.ts'
 import type { ProtocolErrorCode } from '../errors.ts'
 import { PacketType } from './packet-table.ts'
 import { fromHex, toHex } from './plain-json.testkit.ts'
-import { sampleBatches, sampleCard, sampleDelegation, samplePackets } from './samples.testkit.ts'
+import {
+  sampleBatches,
+  sampleCard,
+  sampleDelegation,
+  samplePackets,
+  urgentSample,
+} from './samples.testkit.ts'
+import type { MessageBatch } from './stream-message.ts'
+import { urgentExtension } from './urgent.ts'
 
 /** Bytes that must be refused, and how. `frame` goes to the frame reader and then each packet to the packet decoder. */
 export interface MalformedSample {
@@ -156,6 +164,7 @@ function malformedFrames(crypto: Crypto): MalformedSample[] {
       body(PacketType.signal, `${b}0000000000818001`),
       'LIMIT_EXCEEDED',
     ),
+    ...malformedUrgentFrames(crypto),
     ...malformedGapFrames(part, b),
     ...malformedStorageFrames(part, b),
   ]
@@ -165,6 +174,30 @@ function malformedFrames(crypto: Crypto): MalformedSample[] {
 const place = (timestamp: number, sequenceNumber: number): string =>
   timestamp.toString(16).padStart(12, '0') + sequenceNumber.toString(16).padStart(2, '0')
 const requestId = '00000007'
+
+function malformedUrgentFrames(crypto: Crypto): MalformedSample[] {
+  const urgent = (name: string, batch: MessageBatch, remaining = '0a'): MalformedSample =>
+    frame(name, body(PacketType.urgent, `${remaining}${toHex(batch.bytes)}`))
+  const { batch } = urgentSample(crypto)
+  const previous = { timestamp: 5, sequenceNumber: 0 }
+  const withFields = (hex: string) =>
+    urgentSample(crypto, { extensions: [{ type: urgentExtension, bytes: fromHex(hex) }] }).batch
+  const [ordinary] = sampleBatches(crypto)
+  return [
+    urgent('an urgent message with more left than its lifetime', batch, 'ad02'),
+    urgent('an urgent message with more left than any may have', batch, 'e1d403'),
+    ...(ordinary === undefined ? [] : [urgent('an ordinary message as an urgent one', ordinary.batch)]),
+    urgent('an urgent message with a previous one', urgentSample(crypto, { previous }).batch),
+    urgent('an urgent message that does not say how', urgentSample(crypto, { extensions: undefined }).batch),
+    urgent('an urgent message without a lifetime', withFields('0014070100')),
+    urgent('an urgent message of more than a minute', withFields('e1d40314070100')),
+    urgent('an urgent message in an unknown order', withFields('ac0214070103')),
+    urgent('an urgent message that says too much', withFields('ac021407010000')),
+    frame('a piece behind the last', body(PacketType.piece, '050202ac0200')),
+    frame('one of 65 pieces', body(PacketType.piece, '050041ac0200')),
+    frame('a piece of nothing', body(PacketType.piece, '050002ac02')),
+  ]
+}
 
 function malformedGapFrames(part: string, b: string): MalformedSample[] {
   const fetch = (ranges: string) => body(PacketType.fetch, `${requestId}${part}${b}0163${ranges}`)

@@ -24,6 +24,7 @@ import {
   storing,
 } from './codecs/storage.ts'
 import { clockAsk, clockTell, traced } from './codecs/trace.ts'
+import { piece, urgent, urgentPacketNumber } from './codecs/urgent.ts'
 
 /**
  * Who sends a packet to whom: either side of a link, to keep it going; nodes about a stream part, their clocks, or who signs batches; a node
@@ -60,6 +61,7 @@ export const packetTable = {
   close: { number: 0x05, scope: 'link', since, codec: close },
   fragment: { number: 0x06, scope: 'link', since, codec: fragment },
   credential: { number: 0x07, scope: 'link', since: '1.1', codec: credential },
+  piece: { number: 0x08, scope: 'link', since: '1.1', codec: piece },
   data: { number: 0x10, scope: 'neighbours', since, codec: data },
   attach: { number: 0x11, scope: 'neighbours', since, codec: attach },
   detach: { number: 0x12, scope: 'neighbours', since, codec: detach },
@@ -103,6 +105,7 @@ export const packetTable = {
   askCards: { number: 0x39, scope: 'toStorage', since: '1.1', codec: askCards },
   cards: { number: 0x3a, scope: 'fromStorage', since: '1.1', codec: cards },
   askTable: { number: 0x3b, scope: 'toStorage', since: '1.1', codec: askTable },
+  urgent: { number: urgentPacketNumber, scope: 'neighbours', since: '1.1', codec: urgent },
 } as const satisfies Readonly<Record<string, PacketKind>>
 
 type Table = typeof packetTable
@@ -125,10 +128,10 @@ export type DirectPacket = StorageRequest | StorageAnswer
 export type NodeToTracker = PacketOf<'toTracker' | 'throughTracker'>
 /** What a tracker sends to a node. */
 export type TrackerToNode = PacketOf<'fromTracker' | 'throughTracker'>
-/** What nodes say to each other about stream parts and delegations, besides data. */
+/** What nodes say to each other about stream parts and delegations, besides messages. */
 export type ControlPacket = Exclude<
   PacketOf<'neighbours' | 'delegations'>,
-  { readonly type: 'data' | 'traced' }
+  { readonly type: 'data' | 'traced' | 'urgent' }
 >
 
 const names = Object.keys(packetTable) as Name[]

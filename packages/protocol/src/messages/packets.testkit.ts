@@ -7,7 +7,7 @@ import { type Packet } from './packet-table.ts'
 import { detachReasons, failureReasons, floodModes, linkRoles, sealings, signalKinds } from './packets.ts'
 import { compareRefs, type MessageRef } from './stream-message.ts'
 
-/** Arbitrary valid packets of every kind but data and resend data, whose batches need a signature. */
+/** Arbitrary valid packets of every kind but data, urgent and resend data, whose batches need a signature. */
 
 const u32 = fc.integer({ min: 0, max: 0xffffffff })
 const flag = fc.boolean()
@@ -121,6 +121,16 @@ export const arbitraryPacket: fc.Arbitrary<Packet> = fc.oneof(
     reason: text(limits.maxTextBytes),
   }),
   fc.record({ type: is('fragment'), last: flag, bytes: fc.uint8Array({ minLength: 1, maxLength: 500 }) }),
+  fc.tuple(fc.integer({ min: 1, max: limits.maxPieces }), fc.nat(limits.maxPieces - 1)).chain(([count, at]) =>
+    fc.record({
+      type: is('piece'),
+      object: u32,
+      index: fc.constant(at % count),
+      count: fc.constant(count),
+      remainingMs: fc.nat(limits.maxUrgentLifetimeMs),
+      bytes: fc.uint8Array({ minLength: 1, maxLength: 500 }),
+    }),
+  ),
   fc.record({
     type: is('attach'),
     streamPartId,

@@ -42,6 +42,9 @@ export const thinCapability = 'thin'
 /** The capability of a host, which serves guests, and of light nodes: `guestAttach` goes over links where both ends have it. */
 export const guestsCapability = 'guests'
 
+/** The capability of nodes that know urgent messages: `urgent` and `piece` go over links where both ends have it. */
+export const urgentCapability = 'urgent'
+
 export const linkRoles = ['node', 'tracker'] as const
 export type LinkRole = (typeof linkRoles)[number]
 
@@ -102,6 +105,34 @@ export interface Fragment {
   readonly type: 'fragment'
   readonly last: boolean
   readonly bytes: Uint8Array
+}
+
+/**
+ * A part of an urgent batch too large for one frame. Pieces may come in any order, and between those of other objects; where one does not come
+ * while there is time, the others are of no use.
+ */
+export interface Piece {
+  readonly type: 'piece'
+  /** Which object on this link; not that of another one under way. Unsigned 32 bits. */
+  readonly object: number
+  /** From 0. */
+  readonly index: number
+  readonly count: number
+  /** As of an `urgent`, when this piece was sent. */
+  readonly remainingMs: number
+  /** Of the batch. */
+  readonly bytes: Uint8Array
+}
+
+/** A flooded message of an urgent chain: alone in its batch, see `urgentMessageOf`. It may be lost, and is not looked for. */
+export interface Urgent {
+  readonly type: 'urgent'
+  /**
+   * What is left of the message's lifetime, whole milliseconds: whoever sends it on subtracts the time it waited and half of the link's
+   * round trip. At most the lifetime that is signed.
+   */
+  readonly remainingMs: number
+  readonly batch: MessageBatch
 }
 
 /** Flooded messages. */

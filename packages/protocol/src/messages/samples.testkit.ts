@@ -22,6 +22,7 @@ import {
   type Membership,
 } from './packets.ts'
 import { ContentType, EncryptionType, type MessageBatch, type MessageChain } from './stream-message.ts'
+import { urgentExtensionOf, type UrgentFields } from './urgent.ts'
 
 /** Fixed values of every kind of packet and several kinds of batch: for the vectors, and to be mutated. */
 
@@ -173,6 +174,7 @@ export function sampleBatches(crypto: Crypto): SampleBatch[] {
     ]),
     sample('the part for keys', run(1), { ...chain, partition: 100 }),
     sample('an empty chain id', run(1), { ...chain, messageChainId: '' }),
+    urgentSample(crypto),
     {
       name: 'two messages, signed by a delegate',
       privateKey: samplePrivateKeys[1] as string,
@@ -182,6 +184,22 @@ export function sampleBatches(crypto: Crypto): SampleBatch[] {
       }),
     },
   ]
+}
+
+const urgentFields: UrgentFields = {
+  ...{ lifetimeMs: 300, priority: 20, group: 7, object: 1, order: 'newest-only' },
+}
+
+/** Of the first sample identity. */
+export function urgentSample(crypto: Crypto, changes: Partial<MessageDraft> = {}): SampleBatch {
+  const publisher = sampleIdentity(crypto)
+  const chain: MessageChain = {
+    streamId: toStreamId(`${publisher.nodeId}/weather/oulu`),
+    ...{ partition: 0, publisherId: publisher.nodeId, messageChainId: '!mK3vQ81x' },
+  }
+  const draft = sampleDraft(0, { extensions: [urgentExtensionOf(urgentFields)], ...changes })
+  const batch = buildBatch({ chain, messages: [draft] }, crypto, publisher)
+  return { name: 'an urgent message', privateKey: samplePrivateKeys[0] as string, batch }
 }
 
 export interface SamplePacket {
@@ -254,6 +272,17 @@ function linkPackets(crypto: Crypto): SamplePacket[] {
     },
     { name: 'fragment', packet: { type: 'fragment', last: false, bytes: pattern(200) } },
     { name: 'last fragment', packet: { type: 'fragment', last: true, bytes: pattern(1) } },
+    {
+      name: 'piece',
+      packet: { type: 'piece', object: 5, index: 0, count: 2, remainingMs: 300, bytes: pattern(200) },
+    },
+    {
+      name: 'piece, the last of as many as there may be',
+      packet: {
+        ...{ type: 'piece', object: 0xffffffff, index: limits.maxPieces - 1, count: limits.maxPieces },
+        ...{ remainingMs: limits.maxUrgentLifetimeMs, bytes: pattern(1) },
+      },
+    },
   ]
 }
 
@@ -380,6 +409,11 @@ function nodePackets(crypto: Crypto): SamplePacket[] {
           } as const,
         },
       ]),
+    { name: 'urgent', packet: { type: 'urgent', remainingMs: 300, batch: urgentSample(crypto).batch } },
+    {
+      name: 'urgent, too late',
+      packet: { type: 'urgent', remainingMs: 0, batch: urgentSample(crypto).batch },
+    },
     ...sampleDelegations(crypto).map(({ name, delegation }) => ({
       name: `delegation: ${name}`,
       packet: { type: 'delegation', delegation } as const,

@@ -69,6 +69,8 @@ export interface StreamMessage extends MessageChain, MessageRef {
   /** What later versions add, unread here. */
   readonly extensions?: readonly Extension[] | undefined
   readonly content: Uint8Array
+  /** Of a message in a key part that a delegate signed, under which delegation. */
+  readonly delegationRef?: DelegationRef | undefined
   /** Of a message that was sealed with its batch, that batch. */
   readonly batch?: MessageBatch | undefined
 }

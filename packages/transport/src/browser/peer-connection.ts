@@ -5,12 +5,13 @@ import type { LinkPath } from '../ports.ts'
 import { addressOf, pathOf, remoteAddressOf } from '../webrtc/candidate.ts'
 import { parseIceServer } from '../webrtc/ice-server.ts'
 import { EventGuard } from '../webrtc/event-guard.ts'
-import type {
-  DescriptionKind,
-  PeerConnectionEvents,
-  PeerConnectionOptions,
-  PeerConnectionPort,
-  RtcCandidate,
+import {
+  datagramsLabel,
+  type DescriptionKind,
+  type PeerConnectionEvents,
+  type PeerConnectionOptions,
+  type PeerConnectionPort,
+  type RtcCandidate,
 } from '../webrtc/peer-connection-port.ts'
 import { BrowserDataChannel } from './data-channel.ts'
 import { pageInflow } from './inflow.ts'
@@ -28,6 +29,7 @@ class BrowserPeerConnection implements PeerConnectionPort {
   readonly #events: PeerConnectionEvents
   readonly #guard: EventGuard
   #channel: BrowserDataChannel | undefined
+  #hasLaneOfOther = false
   /** Candidates that the browser found before it gave the description; they are reported after it. */
   #early: RtcCandidate[] | undefined = []
 
@@ -78,6 +80,10 @@ class BrowserPeerConnection implements PeerConnectionPort {
     return true
   }
 
+  openDatagrams(): void {
+    this.#addLane(this.#native.createDataChannel(datagramsLabel, { ordered: false, maxRetransmits: 0 }))
+  }
+
   close(): void {
     this.#guard.close()
   }
@@ -105,8 +111,15 @@ class BrowserPeerConnection implements PeerConnectionPort {
   }
 
   #adopt(native: RTCDataChannel): void {
-    if (this.#channel) native.close()
-    else this.#hold(native)
+    if (this.#channel === undefined) return this.#hold(native)
+    if (native.label !== datagramsLabel || this.#hasLaneOfOther) return native.close()
+    this.#hasLaneOfOther = true
+    this.#addLane(native)
+  }
+
+  #addLane(native: RTCDataChannel): void {
+    const lane = new BrowserDataChannel(native, this.#guard.run)
+    lane.whenOpen(() => this.#events.onDatagrams(lane))
   }
 
   #hold(native: RTCDataChannel): void {

@@ -34,6 +34,7 @@ function station(node: CircuitNode) {
 
 const pairOf = (a: CircuitNode, b: CircuitNode) => ({
   ...{ a: station(a), b: station(b), nobody: { peerId: a.nodeId } },
+  nowMs: () => systemClock.monotonicMs(),
   settle: <T>(promise: Promise<T>) => promise,
   stop: () => Promise.resolve(),
 })

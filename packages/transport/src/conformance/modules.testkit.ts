@@ -1,4 +1,11 @@
-import { createIdentity, generatePrivateKey, loadCrypto, seededRandom, type Clock } from '@runnel/protocol'
+import {
+  createIdentity,
+  generatePrivateKey,
+  loadCrypto,
+  seededRandom,
+  urgentCapability,
+  type Clock,
+} from '@runnel/protocol'
 import type { ConnectionLimits } from '../connection/limits.ts'
 import type { ConnectionModules } from '../connection/open-connection.ts'
 
@@ -18,5 +25,6 @@ export function testModules(
     identity: createIdentity(generatePrivateKey(random), crypto),
     limits,
     agent: name,
+    capabilities: [{ name: urgentCapability, required: false }],
   }
 }

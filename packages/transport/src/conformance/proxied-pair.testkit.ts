@@ -35,6 +35,7 @@ export async function makeProxiedPair(
       cut: () => b.proxy.cut(),
       c,
     },
+    nowMs: () => systemClock.monotonicMs(),
     settle: (promise) => promise,
     async stop() {
       await Promise.all([a, b, c].map(({ transport }) => transport.stop()))

@@ -30,6 +30,8 @@ export interface TransportPair {
   /** An address where nobody answers. */
   readonly nobody: { readonly peerId: NodeId; readonly url?: string }
   readonly faults?: PairFaults
+  /** By the clock of the stations. */
+  nowMs(): number
   /** Waits; a transport on a virtual clock advances it meanwhile. */
   settle<T>(promise: Promise<T>): Promise<T>
   /** Stops everything that was made. Stations may be stopped already. */

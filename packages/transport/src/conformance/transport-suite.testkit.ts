@@ -2,6 +2,7 @@ import { maxPacketBytes, packetBytes, varintBytes } from '@runnel/protocol'
 import { afterEach, describe, expect, it } from 'vitest'
 import { describeFaults } from './fault-suite.testkit.ts'
 import { Recorder } from './recorder.testkit.ts'
+import { describeUrgent } from './urgent-suite.testkit.ts'
 import {
   addressOf,
   dial,
@@ -36,6 +37,7 @@ export function describeTransport(name: string, makePair: MakePair, options: Sui
       (pair = await makePair(pairOptions))
     describeOpening(make)
     describePackets(make)
+    describeUrgent(make)
     describeClosing(make)
     if (options.faults) describeFaults(make)
   })

@@ -14,6 +14,20 @@ export interface ChannelEvents {
   onClose(text: string, code?: TransportErrorCode): void
 }
 
+/** Frames beside those of a channel, to the same peer: they may be lost, and come in any order. */
+export interface DatagramLane {
+  /** Whether frames can be sent. */
+  readonly isOpen: boolean
+  /** As of the channel. */
+  readonly bufferedBytes: number
+  /** Set by the owner. Never throws into the lane. */
+  onFrame: (frame: Uint8Array) => void
+  /** Opens it, unless it is open or being opened, by either side; after it has failed, not again. */
+  open(): void
+  /** Never throws. */
+  send(frame: Uint8Array): void
+}
+
 /**
  * A raw, ordered, reliable channel of frames: what a WebSocket, a data channel and a memory channel have in common. Everything
  * else (handshake, pings, packing, limits, close reasons) belongs to `Connection` and is written once.
@@ -43,6 +57,8 @@ export interface Channel {
    * order.
    */
   readonly handOn?: ((frame: Uint8Array, onFrame: (frame: Uint8Array) => void) => void) | undefined
+  /** Absent where every frame arrives, and in order. */
+  readonly datagrams?: DatagramLane | undefined
   events: ChannelEvents
   /** Never throws; a failure ends in `onClose`. The bytes must not be changed afterwards. */
   send(frame: Uint8Array): void

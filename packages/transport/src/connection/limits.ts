@@ -1,7 +1,8 @@
 import { maxPacketBytes } from '@runnel/protocol'
+import { urgentLimits, type UrgentLimits } from '../urgent/limits.ts'
 
 /** What one connection may take, hold and wait for. docs/limits.md lists every field. */
-export interface ConnectionLimits {
+export interface ConnectionLimits extends UrgentLimits {
   /** A ping goes out when nothing was received for this long. */
   readonly pingIntervalMs: number
   /** The peer is dead when this many pings in a row, each `pingIntervalMs` after the one before, brought nothing back. */
@@ -47,6 +48,7 @@ export const defaultConnectionLimits: ConnectionLimits = {
   stallTimeoutMs: 15_000,
   closeTimeoutMs: 2000,
   maxPacketBytes,
+  ...urgentLimits,
 }
 
 /** The defaults, overridden by what is given. */

@@ -6,15 +6,18 @@ import {
   packetKind,
   PacketType,
   isDelegationError,
+  urgentCapability,
   type ActingFor,
   type Cancel,
   type Close,
   type Fragment,
   type LinkRole,
   type NodeId,
+  type Piece,
   type Ping,
   type Pong,
   type RawPacket,
+  type UrgentMessage,
 } from '@runnel/protocol'
 import { transportError } from '../errors.ts'
 import type { CloseReason, Connection, ConnectionEvents, ConnectionStats, LinkPath } from '../ports.ts'
@@ -31,6 +34,10 @@ import { PeerCredential } from './peer-credential.ts'
 import { RateWindow } from './rate-window.ts'
 import { inputOfPacket, transition, type ConnectionState } from './state.ts'
 import { newStats } from './stats.ts'
+import { UrgentFlow } from '../urgent/urgent-flow.ts'
+
+/** What may come by the lane for datagrams, and on the channel between the fragments of another packet. */
+const comesBetween = new Set<number>([PacketType.ping, PacketType.pong, PacketType.piece, PacketType.urgent])
 
 /** Unknown ones are not: whoever has the connection counts them. */
 const isOfLink = (type: number): boolean => packetKind(type)?.scope === 'link'
@@ -55,6 +62,8 @@ export class LinkConnection implements Connection {
   readonly #heartbeat: Heartbeat
   readonly #reassembler: Reassembler
   readonly #pings: RateWindow
+  /** Where both ends know urgent messages. */
+  readonly #urgent: UrgentFlow | undefined
   #state: ConnectionState = 'open'
   /** Why it ends, as soon as that is known. */
   #reason: CloseReason | undefined
@@ -76,8 +85,10 @@ export class LinkConnection implements Connection {
     this.#pings = new RateWindow(limits.maxPingsPerSecond, 1000)
     const onExpired = (code: string, text: string): void => this.close(code, text)
     this.#credential = new PeerCredential(peer, limits, { ...modules, onExpired })
+    this.#urgent = peer.capabilities.has(urgentCapability) ? this.#newUrgentFlow() : undefined
     this.#outflow = new Outflow(channel, limits, {
       clock,
+      urgent: this.#urgent,
       stats: this.#stats,
       onDrain: () => this.#state === 'open' && this.guard(() => this.events.onDrain()),
       onStalled: () => this.#giveUp('SLOW_PEER', `no byte left for ${limits.stallTimeoutMs} ms`),
@@ -88,6 +99,18 @@ export class LinkConnection implements Connection {
       outflow: this.#outflow,
       sendPing: (token) => this.#sendNow(encodePacket({ type: 'ping', token })),
       onDead: () => this.#onDead(),
+    })
+  }
+
+  #newUrgentFlow(): UrgentFlow {
+    const { clock, random } = this.#modules
+    return new UrgentFlow(this.#channel, this.#limits, {
+      ...{ clock, random, stats: this.#stats },
+      rttMs: () => this.rttMs,
+      hand: (frame) => this.#outflow.jump(frame),
+      flushOthers: () => this.onDrain(),
+      deliver: ({ type, body, whole }) => this.#deliver(type, body, whole),
+      dropped: (why) => this.guard(() => this.events.onUrgentDropped?.(why)),
     })
   }
 
@@ -140,11 +163,19 @@ export class LinkConnection implements Connection {
     this.#heartbeat.start()
     this.#unwatchActing = this.#modules.acting?.onChange(() => this.#showCredential()) ?? (() => {})
     this.#credential.watch()
+    const { datagrams } = this.#channel
+    if (datagrams !== undefined) datagrams.onFrame = (frame) => this.#onFrame(frame, this.#onDatagram)
     this.#modules.clock.endOfTurn(() => this.#releaseEarly())
   }
 
   send(packet: Uint8Array): boolean {
     return this.#state === 'open' && this.#outflow.offer(packet)
+  }
+
+  sendUrgent(message: UrgentMessage): boolean {
+    if (this.#state !== 'open' || this.#urgent === undefined) return false
+    this.#urgent.offer(message)
+    return true
   }
 
   close(code: string, text: string): void {
@@ -153,6 +184,10 @@ export class LinkConnection implements Connection {
 
   /** One frame of the channel. */
   onFrame(frame: Uint8Array): void {
+    this.#onFrame(frame, this.onPacket)
+  }
+
+  #onFrame(frame: Uint8Array, onPacket: typeof this.onPacket): void {
     if (this.#state !== 'open') return
     try {
       if (frame.length > this.#channel.maxFrameBytes)
@@ -160,7 +195,7 @@ export class LinkConnection implements Connection {
       this.#stats.framesIn++
       this.#stats.bytesIn += frame.length
       this.#heartbeat.heard()
-      forEachPacket(frame, this.onPacket)
+      forEachPacket(frame, onPacket)
     } catch (error) {
       this.onBadInput(error)
     }
@@ -171,14 +206,30 @@ export class LinkConnection implements Connection {
     if (this.#state !== 'open') return
     if (type === PacketType.fragment) return this.#onFragment(body)
     // A close on a fault drops what is queued, including the rest of a packet.
-    if (this.#reassembler.busy && type !== PacketType.close) {
+    if (this.#reassembler.busy && type !== PacketType.close && !this.#mayComeBetween(type)) {
       throw transportError('PROTOCOL_VIOLATION', 'a packet between fragments of another')
     }
     if (whole.length > this.#limits.maxPacketBytes) {
       throw transportError('FRAME_TOO_LARGE', `a packet of ${whole.length} bytes`)
     }
+    this.#take(type, body, whole, false)
+  }
+
+  /** One packet that may have been lost, and comes before or after any other. */
+  readonly #onDatagram: typeof this.onPacket = (type, body, whole) => {
+    if (!this.#mayComeBetween(type))
+      throw transportError('PROTOCOL_VIOLATION', `packet type ${type} as a datagram`)
+    this.#take(type, body, whole, true)
+  }
+
+  #mayComeBetween(type: number): boolean {
+    return this.#urgent !== undefined && comesBetween.has(type)
+  }
+
+  #take(type: number, body: Uint8Array, whole: Uint8Array, isDatagram: boolean): void {
+    if (this.#state !== 'open') return
     this.#stats.packetsIn++
-    if (isOfLink(type)) this.#onLinkPacket(type, body)
+    if (isOfLink(type)) this.#onLinkPacket(type, body, isDatagram)
     else this.#deliver(type, body, whole)
   }
 
@@ -192,7 +243,7 @@ export class LinkConnection implements Connection {
     this.#deliver(packet.type, packet.body, packet.whole)
   }
 
-  #onLinkPacket(type: number, body: Uint8Array): void {
+  #onLinkPacket(type: number, body: Uint8Array, isDatagram: boolean): void {
     const next = transition(this.#state, inputOfPacket(type))
     if (next === 'violation')
       throw transportError('PROTOCOL_VIOLATION', `packet type ${type} on an open link`)
@@ -200,12 +251,16 @@ export class LinkConnection implements Connection {
       this.#credential.renew(body)
       return this.guard(() => this.events.onCredential?.())
     }
-    const packet = decodePacket(type, body) as Ping | Pong | Close
+    const packet = decodePacket(type, body) as Ping | Pong | Close | Piece
     switch (packet.type) {
+      case 'piece':
+        if (this.#urgent === undefined) throw transportError('PROTOCOL_VIOLATION', 'a piece of nothing')
+        return this.#urgent.onPiece(packet)
       case 'ping':
-        return this.#answer(packet.token)
+        return this.#answer(packet.token, isDatagram)
       case 'pong':
-        return this.#heartbeat.onPong(packet.token)
+        if (this.#urgent?.answered(packet.token) !== true) this.#heartbeat.onPong(packet.token)
+        return
       case 'close':
         this.#finish(closeReason(packet.code, packet.reason, true))
         this.#closeChannelWithin(this.#limits.closeTimeoutMs)
@@ -218,14 +273,18 @@ export class LinkConnection implements Connection {
     if (credential !== undefined && this.#state === 'open') this.#sendNow(credentialPacket(credential))
   }
 
-  #answer(token: number): void {
+  /** By the way that the ping came. Where urgent messages may wait for it, it waits for nothing here. */
+  #answer(token: number, isDatagram: boolean): void {
     if (!this.#pings.admit(this.#modules.clock.monotonicMs())) {
       throw transportError(
         'PROTOCOL_VIOLATION',
         `more than ${this.#limits.maxPingsPerSecond} pings in a second`,
       )
     }
-    this.#sendNow(encodePacket({ type: 'pong', token }))
+    const pong = encodePacket({ type: 'pong', token })
+    if (isDatagram) this.#channel.datagrams?.send(pong)
+    else if (this.#urgent === undefined) this.#sendNow(pong)
+    else this.#outflow.jump(pong)
   }
 
   #sendNow(packet: Uint8Array): void {
@@ -301,6 +360,7 @@ export class LinkConnection implements Connection {
 
   /** The channel has room. */
   onDrain(): void {
+    this.#urgent?.flush()
     this.#outflow.flush()
     if (this.#state === 'closing' && this.#outflow.empty) this.#channel.close()
   }
@@ -321,6 +381,7 @@ export class LinkConnection implements Connection {
     this.#reason = reason
     this.#heartbeat.stop()
     this.#outflow.stop()
+    this.#urgent?.stop()
     this.#unwatchActing()
     this.#credential.stop()
     if (this.#early === undefined) this.#reportClose(reason)

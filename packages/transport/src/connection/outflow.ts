@@ -3,6 +3,7 @@ import type { Channel } from './channel.ts'
 import { splitPacket } from './fragments.ts'
 import type { ConnectionLimits } from './limits.ts'
 import { Outbox } from './outbox.ts'
+import { yieldingFrameBytes, type UrgentFlow } from '../urgent/urgent-flow.ts'
 import type { MutableStats } from './stats.ts'
 
 interface OutflowModules {
@@ -12,6 +13,8 @@ interface OutflowModules {
   onDrain(): void
   /** Data is queued and none of it has left for `stallTimeoutMs`. */
   onStalled(): void
+  /** Where urgent messages share the link. */
+  readonly urgent?: Pick<UrgentFlow, 'isActive' | 'roomForOthers' | 'othersSent'> | undefined
 }
 
 /**
@@ -78,8 +81,21 @@ export class Outflow {
   /** Queues a packet of the connection itself, whatever the length of the queue. Such packets are few and small. */
   force(packet: Uint8Array): void {
     this.#modules.stats.packetsOut++
-    if (packet.length <= this.#channel.maxFrameBytes) this.#push(packet)
-    else for (const piece of splitPacket(packet, this.#channel.maxFrameBytes)) this.#push(piece)
+    const maxBytes = this.#maxFrameBytes
+    if (packet.length <= maxBytes) this.#push(packet)
+    else for (const piece of splitPacket(packet, maxBytes)) this.#push(piece)
+  }
+
+  /** Hands a packet to the channel before all that is queued. Only to a peer that takes such packets between fragments. */
+  jump(packet: Uint8Array): void {
+    if (!this.#stopped) this.#hand(packet)
+  }
+
+  get #maxFrameBytes(): number {
+    const { maxFrameBytes } = this.#channel
+    return this.#modules.urgent?.isActive === true
+      ? Math.min(maxFrameBytes, yieldingFrameBytes)
+      : maxFrameBytes
   }
 
   /**
@@ -90,13 +106,20 @@ export class Outflow {
   #push(packet: Uint8Array): void {
     if (++this.#packetsOfTurn === 1) {
       this.#modules.clock.endOfTurn(this.#endTurn)
-      if (this.#gentle && this.empty && this.#hasRoom()) return this.#hand(packet)
+      if (this.#gentle && this.empty && this.#hasRoom()) return this.#handQueued(packet)
     }
     this.#outbox.push(packet)
   }
 
   #hasRoom(): boolean {
+    const { urgent } = this.#modules
+    if (urgent !== undefined && urgent.roomForOthers === 0) return false
     return this.#channel.bufferedBytes < this.#limits.highMarkBytes
+  }
+
+  #handQueued(frame: Uint8Array): void {
+    this.#hand(frame)
+    this.#modules.urgent?.othersSent(frame.length)
   }
 
   #hand(frame: Uint8Array): void {
@@ -109,9 +132,9 @@ export class Outflow {
   /** Hands as much to the channel as it has room for. */
   flush(): void {
     while (!this.#stopped && this.#hasRoom()) {
-      const frame = this.#outbox.takeFrame(this.#channel.maxFrameBytes)
+      const frame = this.#outbox.takeFrame(this.#maxFrameBytes)
       if (frame === undefined) break
-      this.#hand(frame)
+      this.#handQueued(frame)
     }
     if (this.#stopped) return
     this.#watchForStall()

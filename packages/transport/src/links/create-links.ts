@@ -1,4 +1,4 @@
-import type { Cancel, Contact, NodeId, RunnelError } from '@runnel/protocol'
+import type { Cancel, Contact, NodeId, RunnelError, UrgentMessage } from '@runnel/protocol'
 import { transportError } from '../errors.ts'
 import type { Connection, FindRequest, LinkEvents, Links, Transport } from '../ports.ts'
 import { admissionProblem } from './admission-problem.ts'
@@ -107,6 +107,11 @@ class LinksOverTransports implements LinksOwner {
     return link !== undefined && this.#queue.during(() => link.send(packet))
   }
 
+  sendUrgent(peerId: NodeId, message: UrgentMessage): boolean {
+    const link = this.#links.get(peerId)
+    return link !== undefined && this.#queue.during(() => link.sendUrgent(message))
+  }
+
   stop(): void {
     this.#stopped = true
     this.#unwatchAdmission()
@@ -189,6 +194,7 @@ class LinksOverTransports implements LinksOwner {
           if (refusal !== undefined) this.disconnect(peerId, refusal.code, refusal.message)
           else emit(() => this.events.onCredential?.(peerId))
         },
+        onUrgentDropped: (why) => emit(() => this.events.onUrgentDropped?.(peerId, why)),
         onFallback: () => this.counters.fallbacks++,
         onIdle: () => this.#links.delete(peerId),
       },

@@ -28,6 +28,7 @@ async function linked(a: Transport, b: Transport) {
     a: { nodeId: ofA.identity.nodeId, transport: a },
     b: { nodeId: ofB.identity.nodeId, transport: b, ...(url ? { url } : {}) },
     nobody: { peerId: ofA.identity.nodeId },
+    nowMs: () => systemClock.monotonicMs(),
     settle: <T>(promise: Promise<T>) => promise,
     stop: () => Promise.resolve(),
   }

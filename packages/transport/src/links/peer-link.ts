@@ -5,8 +5,10 @@ import {
   type Contact,
   type NodeId,
   type RunnelError,
+  type UrgentMessage,
 } from '@runnel/protocol'
 import type { CloseReason, Connection, Transport } from '../ports.ts'
+import type { UrgentDrop } from '../urgent/urgent-queue.ts'
 import { userOf } from './admission-problem.ts'
 import { Attempt } from './attempt.ts'
 import type { Way } from './link-plan.ts'
@@ -36,6 +38,7 @@ export interface PeerLinkEvents {
   onPacket(type: number, body: Uint8Array, whole: Uint8Array): void
   onDrain(): void
   onCredential(connection: Connection): void
+  onUrgentDropped(why: UrgentDrop | 'truncated'): void
   /** From now on this side has a use for the link. */
   onClaimed(): void
   onFallback(): void
@@ -137,6 +140,12 @@ export class PeerLink {
     return this.#used.connection.send(packet)
   }
 
+  sendUrgent(message: UrgentMessage): boolean {
+    if (!this.#used) return false
+    if (!this.#claimed) this.#claim()
+    return this.#used.connection.sendUrgent(message)
+  }
+
   /** As `add`, of a connection that this side asked for. */
   adopt(connection: Connection): void {
     this.#claim()
@@ -154,6 +163,7 @@ export class PeerLink {
       onPacket: (type, body, whole) => this.#events.onPacket(type, body, whole),
       onDrain: () => this.#used === opened && this.#events.onDrain(),
       onCredential: () => this.#used === opened && this.#events.onCredential(connection),
+      onUrgentDropped: (why) => this.#events.onUrgentDropped(why),
       onClose: (reason) => this.#connectionClosed(opened, reason),
     }
     // A peer that acts for somebody else than before is another one to everybody here.

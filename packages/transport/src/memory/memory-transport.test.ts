@@ -25,6 +25,7 @@ async function makePair({ limits, limitsOfB }: PairOptions): Promise<TransportPa
       cut: () => network.breakLinks(b.nodeId),
       c,
     },
+    nowMs: () => clock.monotonicMs(),
     settle: (promise) => settleOn(clock, promise),
     stop: async () => void (await Promise.all([a, b, c].map(({ transport }) => transport.stop()))),
   }

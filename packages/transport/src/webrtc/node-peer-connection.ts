@@ -10,6 +10,7 @@ import { EventGuard } from './event-guard.ts'
 import { parseIceServer } from './ice-server.ts'
 import { nodeDataChannel } from './node-data-channel.ts'
 import {
+  datagramsLabel,
   dataChannelLowMarkBytes,
   maxDataChannelFrameBytes,
   type DataChannelEvents,
@@ -38,6 +39,9 @@ class NodePeerConnection implements PeerConnectionPort {
   readonly #guard: EventGuard
   /** Referenced because an unreferenced data channel is collected, and closes. */
   #channel: NodeDataChannel | undefined
+  /** For datagrams: opened by this side, and by the other. */
+  readonly #lanes: { own?: NodeDataChannel; other?: NodeDataChannel } = {}
+  #isOwnLaneOpen = false
   /** Set for an answerer, which waits for its outer address. */
   #candidates: CandidateHold | undefined
   readonly #findsOuterAddress: boolean
@@ -101,6 +105,18 @@ class NodePeerConnection implements PeerConnectionPort {
     return true
   }
 
+  openDatagrams(): void {
+    const native = this.#native.createDataChannel(datagramsLabel, { unordered: true, maxRetransmits: 0 })
+    const lane = new NodeDataChannel(native, this.#guard.run)
+    this.#lanes.own = lane
+    native.onOpen(() =>
+      this.#guard.run(() => {
+        this.#isOwnLaneOpen = true
+        this.#laneOpened(lane)
+      }),
+    )
+  }
+
   close(): void {
     this.#guard.close()
   }
@@ -110,12 +126,20 @@ class NodePeerConnection implements PeerConnectionPort {
     // What never opened must be closed explicitly, or its callbacks keep the process alive. What is open must not be: if the
     // other side closed it at the same instant, the library would lose the event that releases them.
     if (!this.#open) this.#channel?.close()
+    if (!this.#isOwnLaneOpen) this.#lanes.own?.close()
     this.#native.close()
   }
 
   #adopt(native: DataChannel): void {
-    if (this.#channel !== undefined) return native.close()
-    this.#opened(this.#hold(native))
+    if (this.#channel === undefined) return this.#opened(this.#hold(native))
+    if (native.getLabel() !== datagramsLabel || this.#lanes.other !== undefined) return native.close()
+    this.#lanes.other = new NodeDataChannel(native, this.#guard.run)
+    this.#laneOpened(this.#lanes.other)
+  }
+
+  #laneOpened(lane: NodeDataChannel): void {
+    this.#events.onDatagrams(lane)
+    lane.start()
   }
 
   #hold(native: DataChannel): NodeDataChannel {

@@ -25,7 +25,7 @@ export interface DataChannelEvents {
   onClose(): void
 }
 
-/** An open data channel: ordered and reliable. */
+/** An open data channel: ordered and reliable, unless it is for datagrams. */
 export interface DataChannelPort {
   readonly bufferedBytes: number
   events: DataChannelEvents
@@ -47,14 +47,19 @@ export interface PeerConnectionEvents {
   /** The local description, once, before the first local candidate. */
   onDescription(kind: DescriptionKind, sdp: string): void
   onCandidate(candidate: RtcCandidate): void
-  /** The one data channel is open. */
+  /** The first data channel is open. */
   onOpen(channel: DataChannelPort): void
+  /** One for datagrams is open, which this side or the other opened; at most once of each. */
+  onDatagrams(channel: DataChannelPort): void
   /** Failed, or closed by the other side; not called after `close`. */
   onClose(text: string): void
 }
 
+/** The label of the second data channel. */
+export const datagramsLabel = 'urgent'
+
 /**
- * What we need of an RTCPeerConnection with one data channel; the few differences between Node and the browser are behind it.
+ * What we need of an RTCPeerConnection with one data channel, and maybe one for datagrams; the few differences between Node and the browser are behind it.
  * No exception of an event handler reaches the native side: it closes the peer connection, with the error as its text.
  */
 export interface PeerConnectionPort {
@@ -68,6 +73,8 @@ export interface PeerConnectionPort {
   setRemote(kind: DescriptionKind, sdp: string): void
   /** Only after `setRemote`. False when the candidate cannot be used here. */
   addCandidate(candidate: RtcCandidate): boolean
+  /** Opens the second data channel, unordered and without retransmissions. Once, after `onOpen`. */
+  openDatagrams(): void
   /** Closes at once. Idempotent. */
   close(): void
 }

@@ -7,6 +7,7 @@ import {
   type DataChannelPort,
   type PeerConnectionPort,
 } from './peer-connection-port.ts'
+import { RtcLane } from './rtc-lane.ts'
 
 /** The message that announces the end of everything sent. */
 const endMessage = new Uint8Array(0)
@@ -18,7 +19,7 @@ export interface RtcChannelOptions {
 }
 
 /**
- * A data channel, and the peer connection it alone uses, as a Channel.
+ * A data channel, and the peer connection that it and its lane for datagrams use, as a Channel.
  *
  * Closing a peer connection discards what is still in flight, and there is no event for when all of it has arrived. So the side
  * that closes sends an empty message last, and the side that gets it, having got everything, closes the peer connection.
@@ -27,6 +28,7 @@ export class RtcChannel implements Channel {
   readonly kind = 'webrtc'
   readonly maxFrameBytes = maxDataChannelFrameBytes
   readonly binding: Uint8Array
+  readonly datagrams: RtcLane
   events: ChannelEvents = { onFrame() {}, onDrain() {}, onClose() {} }
   /** Called after `events.onClose`; the transport's. */
   onGone: () => void = () => {}
@@ -39,6 +41,7 @@ export class RtcChannel implements Channel {
     this.#channel = options.channel
     this.#peerConnection = options.peerConnection
     this.binding = options.binding
+    this.datagrams = new RtcLane(options.peerConnection)
     this.#clock = modules.clock
     this.#channel.events = {
       onMessage: (message) => this.#received(message),
@@ -75,6 +78,7 @@ export class RtcChannel implements Channel {
   gone(text: string, code?: TransportErrorCode): void {
     if (this.#state === 'closed') return
     this.#state = 'closed'
+    this.datagrams.close()
     this.#peerConnection.close()
     this.events.onClose(text, code)
     this.onGone()

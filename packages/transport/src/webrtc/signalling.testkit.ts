@@ -61,6 +61,7 @@ export async function makeWebRtcPair({ limits, limitsOfB }: PairOptions): Promis
     a,
     b,
     nobody: { peerId: testModules('nobody', systemClock).identity.nodeId },
+    nowMs: () => systemClock.monotonicMs(),
     settle: (promise) => promise,
     stop: async () => void (await Promise.all([a.transport.stop(), b.transport.stop()])),
   }

@@ -92,6 +92,7 @@ function idlePeerConnections() {
     offer() {},
     setRemote() {},
     addCandidate: () => true,
+    openDatagrams() {},
     close() {},
   }
   return {

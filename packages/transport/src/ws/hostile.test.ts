@@ -251,13 +251,14 @@ describe('before the handshake is done', () => {
 describe('after the handshake', () => {
   const cases: [string, Uint8Array[], string][] = [
     ['garbage', [Uint8Array.of(0x10, 0xff, 0xff, 0xff, 0xff, 0xff)], 'PROTOCOL_VIOLATION'],
+    ['a piece of nothing', [packetBytes(PacketType.piece, Uint8Array.of(1, 0, 2, 9))], 'PROTOCOL_VIOLATION'],
     ['an empty frame', [new Uint8Array(0)], 'PROTOCOL_VIOLATION'],
     ['a malformed ping', [packetBytes(PacketType.ping, new Uint8Array(3))], 'PROTOCOL_VIOLATION'],
     ['a late hello', [packetBytes(PacketType.hello, new Uint8Array(60))], 'PROTOCOL_VIOLATION'],
     ['an empty fragment', [packetBytes(PacketType.fragment, Uint8Array.of(0))], 'PROTOCOL_VIOLATION'],
     [
       'a packet between fragments',
-      [packetBytes(PacketType.fragment, Uint8Array.of(0, 1)), encodePacket({ type: 'ping', token: 1 })],
+      [packetBytes(PacketType.fragment, Uint8Array.of(0, 1)), packetBytes(0x10, Uint8Array.of(1))],
       'PROTOCOL_VIOLATION',
     ],
     [

@@ -6,6 +6,8 @@ export type Invariant =
   | 'delivery'
   | 'authentic'
   | 'secret'
+  | 'served'
+  | 'withheld'
   | 'flooding'
   | 'bounded'
   | 'innocent'

@@ -39,7 +39,8 @@ export function chainKey(message: StreamMessage): string {
   return `${partOf(message)} ${message.publisherId} ${message.messageChainId}`
 }
 
-function messageKey(message: StreamMessage): string {
+/** Names a message. */
+export function messageKey(message: StreamMessage): string {
   return `${chainKey(message)} ${message.timestamp} ${message.sequenceNumber}`
 }
 

@@ -30,6 +30,14 @@ const actions: readonly (readonly [weight: number, action: Action])[] = [
   [1, cutTracker],
   [2, addHostile],
 ]
+/** In worlds with light clients. */
+const guestActions: typeof actions = [
+  ...actions,
+  [6, startHost],
+  [4, withHost((fuzz, node) => fuzz.kill(node, chance(0.5, fuzz.random) ? 'silent' : 'closed'))],
+  [2, withHost((fuzz, node) => fuzz.world.network.breakLinks(node.nodeId))],
+  [3, addGuest],
+]
 /** In worlds with an encrypted stream. */
 const sealedActions: typeof actions = [
   ...actions,
@@ -52,7 +60,7 @@ export class FuzzActions {
 
   async next(): Promise<void> {
     const { random } = this.#fuzz
-    const all = this.#fuzz.sealed === undefined ? actions : sealedActions
+    const all = actionsIn(this.#fuzz)
     let left = random.next() * all.reduce((sum, [weight]) => sum + weight, 0)
     const [, action] = all.find(([weight]) => (left -= weight) < 0) ?? []
     this.#fuzz.disturbances++
@@ -70,6 +78,11 @@ export class FuzzActions {
   stopAll(): void {
     for (const undo of [...this.#lasting]) undo()
   }
+}
+
+function actionsIn({ sealed, guests }: FuzzWorld): typeof actions {
+  if (guests !== undefined) return guestActions
+  return sealed === undefined ? actions : sealedActions
 }
 
 /** A random node publishes, if any can. */
@@ -94,8 +107,24 @@ async function joinNew(fuzz: FuzzWorld): Promise<undefined> {
 }
 
 /** A new node, in one stream part or in several. */
-export async function addJoined(fuzz: FuzzWorld): Promise<void> {
-  const node = await fuzz.addNode()
+export async function addJoined(fuzz: FuzzWorld): Promise<undefined> {
+  joinSome(fuzz, await fuzz.addNode())
+}
+
+/** A light client, which may be in several as well. */
+export async function addGuest(fuzz: FuzzWorld): Promise<undefined> {
+  const { guests } = fuzz
+  if (guests !== undefined) joinSome(fuzz, await guests.addGuest())
+}
+
+/** A host that does not run starts, for the first time or again. */
+export async function startHost(fuzz: FuzzWorld): Promise<undefined> {
+  const { guests } = fuzz
+  const node = await guests?.startHost()
+  if (node !== undefined && guests?.plan.joinsForGuests === false) joinSome(fuzz, node)
+}
+
+function joinSome(fuzz: FuzzWorld, node: FuzzNode): void {
   const first = oneOf(fuzz.streamParts, fuzz.random)
   for (const id of fuzz.streamParts) if (id === first || chance(0.4, fuzz.random)) node.join(id)
 }
@@ -116,6 +145,14 @@ function leaveOne(fuzz: FuzzWorld): undefined {
 function withNode(act: (fuzz: FuzzWorld, node: FuzzNode) => void): Action {
   return (fuzz) => {
     const node = oneOf(fuzz.nodes.values(), fuzz.random)
+    if (node !== undefined) act(fuzz, node)
+    return undefined
+  }
+}
+
+function withHost(act: (fuzz: FuzzWorld, node: FuzzNode) => void): Action {
+  return (fuzz) => {
+    const node = oneOf(fuzz.guests?.running ?? [], fuzz.random)
     if (node !== undefined) act(fuzz, node)
     return undefined
   }

@@ -1,5 +1,5 @@
 import { ChainOrder, type ChainOrderLimits, type JoinOptions, type Ordered } from '@runnel/network'
-import type { Instruction, NodeId, StreamPartId } from '@runnel/protocol'
+import type { Instruction, NodeId, StreamMessage, StreamPartId } from '@runnel/protocol'
 import { AuthenticChecker } from '../../measures/invariants/authentic.ts'
 import type { Breaches } from '../../measures/invariants/breaches.ts'
 import { DeliveryChecker } from '../../measures/invariants/delivery.ts'
@@ -18,6 +18,8 @@ export interface FuzzNodeModules {
   /** Of an attacker who may publish nothing is known that it should have published. */
   mayPublishAnything(publisherId: NodeId): boolean
   onGiven(nodeId: NodeId, item: Ordered): void
+  /** A message of another node came. */
+  onTook?(nodeId: NodeId, id: StreamPartId, message: StreamMessage): void
   /** The encrypted stream, where there is one. */
   readonly sealed?: SealedParts | undefined
 }
@@ -58,6 +60,7 @@ export class FuzzNode {
       // A node knows its own messages before they are in the list of published ones.
       if (from === undefined) return
       if (!modules.mayPublishAnything(message.publisherId)) stay.authentic.took(message)
+      modules.onTook?.(this.nodeId, streamPartId, message)
       if (streamPartId === modules.sealed?.keyPart) return this.#user?.receivedRecord(message)
       if (streamPartId === modules.sealed?.part) this.#user?.received(message)
       this.#give(stay, stay.order.push(message))

@@ -2,6 +2,7 @@ import { chainOrderLimits, type ChainOrderLimits, type NetworkLimits } from '@ru
 import { overlayStrategies, type Random } from '@runnel/protocol'
 import type { TrackerLimits } from '@runnel/tracker'
 import type { Overlay } from '../../experiments/experiment.ts'
+import type { GuestsPlan } from './guests/guests-plan.ts'
 
 /** What a seed's world is like. What happens in it is drawn as it goes. */
 export interface FuzzPlan {
@@ -30,6 +31,8 @@ export interface FuzzPlan {
   readonly orderLimits: ChainOrderLimits
   /** One more stream part is of an encrypted stream. Default: none is. */
   readonly sealed?: SealedPlan | undefined
+  /** Light clients and their hosts. Default: there are none. */
+  readonly guests?: GuestsPlan | undefined
   /** Things that happen before it gets quiet. */
   readonly actions: number
 }

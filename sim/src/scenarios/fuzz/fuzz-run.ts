@@ -1,6 +1,7 @@
-import { addJoined, FuzzActions, publishSome } from './fuzz-actions.ts'
+import { addGuest, addJoined, FuzzActions, publishSome, startHost } from './fuzz-actions.ts'
 import { chance, drawPlan, wholeFrom } from './fuzz-plan.ts'
 import { FuzzWorld, quietWithinMs } from './fuzz-world.ts'
+import { drawGuestsPlan } from './guests/guests-plan.ts'
 import type { SealedWorld } from './sealed-world.ts'
 import { reportOf, watched, type FuzzReport } from './report.ts'
 
@@ -26,6 +27,13 @@ export async function runFuzz(seed: string): Promise<FuzzReport> {
   return reportOf('anything', seed, fuzz)
 }
 
+/** The same with light clients and their hosts. */
+export async function runGuests(seed: string): Promise<FuzzReport> {
+  const { fuzz } = await FuzzWorld.create(seed, drawGuestsPlan)
+  await watched(fuzz, () => new FuzzRun(fuzz).run())
+  return reportOf('guests', seed, fuzz)
+}
+
 class FuzzRun {
   readonly #fuzz: FuzzWorld
   readonly #actions: FuzzActions
@@ -39,10 +47,16 @@ class FuzzRun {
 
   async run(): Promise<void> {
     const { plan, random } = this.#fuzz
-    for (let i = 0; i < plan.nodes; i++) {
-      await this.#pass((2 * random.next() * arrivalMs) / plan.nodes)
+    const { hosts = 0, guests = 0 } = plan.guests ?? {}
+    const arrivals = [
+      ...Array<typeof addJoined>(plan.nodes).fill(addJoined),
+      ...Array<typeof addJoined>(hosts).fill(startHost),
+      ...Array<typeof addJoined>(guests).fill(addGuest),
+    ]
+    for (const arrive of arrivals) {
+      await this.#pass((2 * random.next() * arrivalMs) / arrivals.length)
       this.#fuzz.disturbances++
-      await addJoined(this.#fuzz)
+      await arrive(this.#fuzz)
     }
     for (let i = 0; i < plan.actions && !this.#isOver; i++) {
       const calm = chance(0.2, random)

@@ -28,10 +28,11 @@ import { PublishedMessages } from '../../measures/invariants/published.ts'
 import { TraceHash } from '../../measures/trace-hash.ts'
 import { ChainPublisher, messageNumber } from '../../world/chain-publisher.ts'
 import { evenLatencies } from '../../world/latencies.ts'
-import { tapped } from '../../world/tapped-transport.ts'
+import { tapped, type Tap } from '../../world/tapped-transport.ts'
 import { World, type Death } from '../../world/world.ts'
 import { FuzzNode } from './fuzz-node.ts'
 import type { FuzzPlan } from './fuzz-plan.ts'
+import { GuestWorld, type NewNode } from './guests/guest-world.ts'
 import { Hostile } from './hostile.ts'
 import { lookingUp } from './looking-up.ts'
 import { SealedWorld } from './sealed-world.ts'
@@ -73,6 +74,8 @@ export class FuzzWorld {
   readonly #publishers = new Map<string, ChainPublisher>()
   /** The encrypted stream. */
   readonly sealed: SealedWorld | undefined
+  /** Light clients and their hosts. */
+  readonly guests: GuestWorld | undefined
   #named = 0
   #active = 0
 
@@ -94,6 +97,16 @@ export class FuzzWorld {
           this.#trace.add(nowMs(), userId, publisherId, messageNumber(content)),
       })
     this.streamParts = this.sealed === undefined ? clear : [...clear, this.sealed.stream.part]
+    this.guests =
+      plan.guests &&
+      new GuestWorld(plan.guests, {
+        ...{ world, breaches, nodes: this.nodes },
+        troubledMs: () => this.troubledMs,
+        has: (nodeId, key) => this.#has(nodeId, key),
+        entered: (hostId, id, key) => this.flooding.published(key, this.#reachedFrom(hostId, id)),
+        onDisturbed: () => this.disturbances++,
+        addNode: (of) => this.addNode(of),
+      })
     this.#noiseless = new NoiselessChecker(
       { graceMs: noiseGraceMs, troubledGraceMs: quietWithinMs },
       { breaches, nowMs, troubledMs: () => this.troubledMs },
@@ -196,25 +209,26 @@ export class FuzzWorld {
 
   lossBetween(from: NodeId, to: NodeId): number {
     const { apart } = this
+    // What a guest says of a host counts on links that lose nothing while they are open, as those of all real transports do.
+    if (this.guests?.isGuest(from) === true || this.guests?.isGuest(to) === true) return 0
     return apart !== undefined && apart.has(from) !== apart.has(to) ? 1 : this.lossRate
   }
 
-  async addNode(): Promise<FuzzNode> {
-    const name = `node ${this.#named++}`
+  async addNode({ name = `node ${this.#named++}`, light, sending }: NewNode = {}): Promise<FuzzNode> {
     const { nodeId } = this.world.identity(name)
     const sealed = await this.sealed?.partsFor(name)
     const isHonest = (peerId: NodeId): boolean => !this.isHostile(peerId)
-    this.#addresses.set(nodeId, `203.0.${this.#named % 256}.1`)
-    const sim = await this.world.startNode(name, noArchive, (transport) =>
-      tapped(transport, {
-        received: (peerId, type, body) => {
-          if (isHonest(peerId)) this.#noiseless.received(nodeId, peerId, type, body)
-          if (peerId !== this.world.trackerId || type !== PacketType.instruction) return
-          const packet = decodePacket(type, body)
-          if (packet.type === 'instruction') this.nodes.get(nodeId)?.instructed(packet)
-        },
-      }),
-    )
+    this.#addresses.set(nodeId, `203.0.${this.#addresses.size % 256}.1`)
+    const received = (peerId: NodeId, type: number, body: Uint8Array): void => {
+      // A guest may want to be served where its host is not.
+      if (isHonest(peerId) && this.guests?.isGuest(peerId) !== true)
+        this.#noiseless.received(nodeId, peerId, type, body)
+      if (peerId !== this.world.trackerId || type !== PacketType.instruction) return
+      const packet = decodePacket(type, body)
+      if (packet.type === 'instruction') this.nodes.get(nodeId)?.instructed(packet)
+    }
+    const tap: Tap = { received, ...(sending && { sending }) }
+    const sim = await this.world.startNode(name, noArchive, (transport) => tapped(transport, tap), light)
     const { plan } = this
     const node = new FuzzNode(sim, {
       sealed,
@@ -224,6 +238,7 @@ export class FuzzWorld {
       orderLimits: plan.orderLimits,
       isHonest,
       mayPublishAnything: (publisherId) => this.#attackers.get(publisherId)?.mayPublish === true,
+      onTook: (...taken) => this.guests?.took(...taken),
       onGiven: (reader, item) => {
         this.given++
         const what = item.kind === 'gap' ? 'gap' : numberOf(item.message)
@@ -237,12 +252,14 @@ export class FuzzWorld {
   /** The process goes on to end its stream parts as it should. */
   stop(node: FuzzNode): void {
     this.nodes.delete(node.nodeId)
+    this.guests?.gone(node.nodeId)
     for (const id of node.streamParts) node.leave(id)
     void node.sim.node.stop()
   }
 
   kill(node: FuzzNode, death: Death): void {
     this.nodes.delete(node.nodeId)
+    this.guests?.gone(node.nodeId)
     node.user?.stop()
     this.world.kill(node.sim, death)
   }
@@ -275,22 +292,35 @@ export class FuzzWorld {
     if (publisher === undefined) {
       const { clock, crypto } = this.world
       const options = { streamPartId: id, messageChainId: `sim ${chain}` }
-      publisher = new ChainPublisher(options, { clock, crypto, identity: this.world.identity(name) })
+      // Hosts ask a guest only for what its own user published.
+      const isGuest = this.guests?.isGuest(node.nodeId) === true
+      const identity = this.world.identity(isGuest ? node.sim.name : name)
+      publisher = new ChainPublisher(options, { clock, crypto, identity })
       this.#publishers.set(key, publisher)
     }
     this.#send(node, id, publisher.next(messages))
   }
 
   #send(node: FuzzNode, id: StreamPartId, batch: Uint8Array): void {
-    const reached = componentOf(this.#firmOverlay(id), node.nodeId)
-    reached.delete(node.nodeId)
-    for (const message of this.#published.add(batch)) this.flooding.published(message, reached)
+    const keys = this.#published.add(batch)
+    // What a guest publishes floods from its hosts on.
+    const reached = this.#reachedFrom(node.nodeId, id)
+    for (const key of keys) this.flooding.published(key, reached)
+    this.guests?.published(node.nodeId, id, batch)
     node.sim.node.publish(batch)
   }
 
-  /** Attached pairs of honest nodes. */
+  #reachedFrom(nodeId: NodeId, id: StreamPartId): Set<NodeId> {
+    const reached = componentOf(this.#firmOverlay(id), nodeId)
+    reached.delete(nodeId)
+    return reached
+  }
+
+  /** Attached pairs of honest nodes; guests are in no overlay. */
   overlay(id: StreamPartId): Overlay {
-    const members = [...this.nodes.values()].filter((node) => node.isIn(id))
+    const members = [...this.nodes.values()].filter(
+      (node) => node.isIn(id) && this.guests?.isGuest(node.nodeId) !== true,
+    )
     return new Map(members.map((node) => [node.nodeId, node.neighbours(id)]))
   }
 
@@ -325,6 +355,7 @@ export class FuzzWorld {
     ]
     checkBounds('tracker', sizes, this.breaches)
     this.flooding.check()
+    this.guests?.check()
   }
 
   *#sizesOf({ sim, held }: FuzzNode): Iterable<Size> {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { describeBreach } from '../../cli/fuzz-command.ts'
 import { runFuzz } from './fuzz-run.ts'
-import { runTwice } from './worlds.ts'
+import { runSeeds, runTwice } from './worlds.ts'
 
 const seeds = Array.from({ length: 20 }, (_, i) => String(i + 1))
 
@@ -22,6 +22,13 @@ describe('worlds in which anything happens', () => {
     const report = await runTwice('anything', '3', true)
     expect(report.breach).toBeNull()
     expect(report.opened).toBeGreaterThan(0)
+  })
+
+  it('are so with light clients, whose hosts crash and withhold', { timeout: 120_000 }, async () => {
+    const reports = await runSeeds({ world: 'guests', from: 1, seeds: 20 })
+    expect(reports.filter(({ breach }) => breach !== null).map(describeBreach)).toEqual([])
+    for (const { served } of reports) expect(served).toBeGreaterThan(0)
+    expect(Math.max(...reports.map(({ blamed }) => blamed))).toBeGreaterThan(0)
   })
 
   it('say how to see a breach again', () => {

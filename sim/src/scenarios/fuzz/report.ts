@@ -15,6 +15,9 @@ export interface FuzzReport {
   readonly floodsChecked: number
   /** Messages and gaps that applications were given. */
   readonly given: number
+  /** Messages that a host or its guest had and the other got, and of which a guest said that a host withheld them. */
+  readonly served: number
+  readonly blamed: number
   /** Messages of the encrypted stream that its readers opened. */
   readonly opened: number
   readonly traceHash: string
@@ -51,6 +54,8 @@ export function reportOf(world: string, seed: string, fuzz: FuzzWorld): FuzzRepo
     virtualMs: Math.round(fuzz.nowMs),
     floodsChecked: fuzz.flooding.checked,
     given: fuzz.given,
+    served: fuzz.guests?.checked ?? 0,
+    blamed: fuzz.guests?.blamed ?? 0,
     opened: fuzz.sealed?.opened ?? 0,
     traceHash: fuzz.traceHash,
   }

@@ -1,10 +1,10 @@
 import { attackedWorlds, type AttackedWorld } from './attack-plan.ts'
 import { runAttack } from './attack-run.ts'
-import { runFuzz } from './fuzz-run.ts'
+import { runFuzz, runGuests } from './fuzz-run.ts'
 import type { FuzzReport } from './report.ts'
 
-export type WorldName = 'anything' | AttackedWorld
-export const worldNames: readonly WorldName[] = ['anything', ...attackedWorlds]
+export type WorldName = 'anything' | 'guests' | AttackedWorld
+export const worldNames: readonly WorldName[] = ['anything', 'guests', ...attackedWorlds]
 
 /** Each so many-th seed is run twice: the same seed has to be the same run. */
 const repeatEvery = 20
@@ -18,7 +18,8 @@ export interface FuzzRuns {
 
 /** The world of a kind that a seed gives, from its beginning to its end or the first breach. */
 function runWorld(world: WorldName, seed: string): Promise<FuzzReport> {
-  return world === 'anything' ? runFuzz(seed) : runAttack(world, seed)
+  if (world === 'anything') return runFuzz(seed)
+  return world === 'guests' ? runGuests(seed) : runAttack(world, seed)
 }
 
 /** A run, and when asked for the same run again: the same seed has to be the same run. */

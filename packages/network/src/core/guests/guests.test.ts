@@ -137,6 +137,67 @@ describe('a host', () => {
     expect(script.run(guestAttach(11, part(5)))).toContain('detach 11 full')
   })
 
+  it('keeps no place for a guest that is refused, that left, or whose permission ended', () => {
+    const script = host()
+    script.readsForMs = () => 0
+    script.run(join, opened(9))
+    expect(script.run(guestAttach(9))).toContain('detach 9 not-permitted')
+    expect(script.core.guests?.size).toBe(0)
+    expect(script.run(guestAttach(9, part(3)))).toContain('detach 9 not-permitted')
+    expect(script.core.guests?.size).toBe(0)
+    script.readsForMs = () => Infinity
+    script.run({ type: 'permissionsChanged', streamId })
+    expect(script.run(guestAttach(9))).toContain('attach 9')
+    expect(script.core.guests?.size).toBe(1)
+    script.run(control(9, { type: 'detach', streamPartId: partId, reason: 'left' }))
+    expect(script.core.guests?.size).toBe(0)
+    script.run(opened(10))
+    expect(script.run(guestAttach(10))).toContain('attach 10')
+    script.readsForMs = () => 0
+    script.run({ type: 'permissionsChanged', streamId })
+    expect(script.core.guests?.size).toBe(0)
+  })
+
+  it('asks the registry a bounded number of times for the guests of one network, whatever their keys', () => {
+    const script = host({ maxGuestLookups: 3, maxWaitingGuests: 2 })
+    script.readsForMs = () => undefined
+    script.networkOf = (peerId) => (peerId === idOf(20) ? 'honest' : 'heavy')
+    script.run(join, ...[9, 10, 11, 12, 20].map(opened))
+    const refused = { type: 'readerResolved', scope: streamId, found: true } as const
+    for (const peer of [9, 10, 11]) {
+      expect(script.run(guestAttach(peer))).toContain(`resolve reader ${peer}`)
+      script.readsForMs = () => 0
+      expect(script.run({ ...refused, userId: idOf(peer) })).toContain(`detach ${peer} not-permitted`)
+      script.readsForMs = () => undefined
+      script.run(closed(peer))
+    }
+    for (const streamPartId of [partId, part(5)])
+      expect(script.run(guestAttach(12, streamPartId))).toEqual(['dropped guests.refused', 'detach 12 full'])
+    expect(script.run(guestAttach(20))).toContain('resolve reader 20')
+    script.pass(networkLimits.guestLookupWindowMs)
+    script.run(opened(12))
+    expect(script.run(guestAttach(12))).toContain('resolve reader 12')
+  })
+
+  it('checks a bounded number of membership tokens of a guest, also where it is in nothing itself', () => {
+    const script = host()
+    script.run(opened(9))
+    const token = (i: number) => ({ userId: idOf(30), expiresMs: startMs + i, signature: new Uint8Array(65) })
+    const attachWith = (i: number): OverlayEvent => {
+      const membership = { reads: true, token: token(i) }
+      return control(9, { type: 'guestAttach', streamPartId: partId, sinceMs: 1, heads: [], membership })
+    }
+    const { maxMembershipTokens } = networkLimits
+    for (let i = 0; i < maxMembershipTokens; i++) script.run(attachWith(i))
+    expect(script.core.counters['peers.misbehaved']).toBe(0)
+    expect(script.run(attachWith(maxMembershipTokens))).toContainEqual(
+      expect.stringContaining('disconnect 9'),
+    )
+    expect(script.tokensVerified).toBe(maxMembershipTokens)
+    script.run(closed(9))
+    expect(script.core.guests?.size).toBe(0)
+  })
+
   it('has the guest go that takes the most when they take too much, and serves its neighbours all the same', () => {
     const script = host({ maxGuestBytesPerS: 100, guestWindowMs: 1_000 })
     script.networkOf = (peerId) => peerId

@@ -13,10 +13,10 @@ import type { MemberCheck } from '../neighbours/member-check.ts'
 import { wantsToRead } from '../neighbours/part-members.ts'
 import type { OverlayEffects } from '../overlay-effects.ts'
 import type { StreamPartMap } from '../stream-part/stream-part-map.ts'
+import { GuestLookups, type GuestLookupsLimits } from './guest-lookups.ts'
 import { GuestTraffic, type GuestTrafficLimits } from './guest-traffic.ts'
 
-export interface GuestsLimits extends GuestTrafficLimits {
-  readonly maxGuests: number
+export interface GuestsLimits extends GuestTrafficLimits, GuestLookupsLimits {
   readonly maxGuestParts: number
   readonly maxWaitingGuests: number
   readonly guestJoinMs: number
@@ -53,6 +53,7 @@ export class Guests {
   readonly #places: Shares<NodeId>
   readonly #networks = new Map<NodeId, string>()
   readonly #traffic: GuestTraffic
+  readonly #lookups: GuestLookups
   /** Stream parts that are joined for guests alone. */
   readonly #joined: Shares<StreamPartId>
   readonly #joinedIds = new Set<StreamPartId>()
@@ -61,6 +62,8 @@ export class Guests {
   /** Attaches in stream parts that are not joined yet. */
   readonly #waiting = new Map<string, Waiting>()
   readonly #waitingPlaces: Shares<string>
+  /** Those that may have nothing left here, when the event is handled. */
+  readonly #touched = new Set<NodeId>()
   /** Guests that took too much, to be dismissed when the event is handled. */
   readonly #leaving = new Set<NodeId>()
   #lookMs = Infinity
@@ -72,6 +75,7 @@ export class Guests {
     this.#joined = new Shares({ max: this.#limits.maxGuestParts, evict: 'newest' })
     this.#waitingPlaces = new Shares({ max: this.#limits.maxWaitingGuests, evict: 'newest' })
     this.#traffic = new GuestTraffic(this.#limits)
+    this.#lookups = new GuestLookups(this.#limits)
   }
 
   get size(): number {
@@ -88,18 +92,27 @@ export class Guests {
   onAttach(peerId: NodeId, packet: GuestAttach, time: Time): void {
     const { nowMs } = time
     if (!this.#admit(peerId, nowMs)) return this.#refuse(peerId, packet, 'full')
-    if (this.#modules.parts.get(packet.streamPartId) !== undefined) this.#modules.attach(peerId, packet, time)
-    else this.#await(peerId, packet, time)
+    this.#touched.add(peerId)
+    const { parts } = this.#modules
+    const part = parts.get(packet.streamPartId)
+    if (part === undefined) return this.#await(peerId, packet, time)
+    const isAsked = (): boolean => part.members.waiting.has(peerId)
+    if (isAsked() || part.edges.get(peerId)?.received === true || part.members.feeders.has(peerId))
+      return this.#modules.attach(peerId, packet, time)
+    const network = this.#networks.get(peerId) ?? ''
+    if (!this.#lookups.hasRoom(network, nowMs)) return this.#refuse(peerId, packet, 'full')
+    this.#modules.attach(peerId, packet, time)
+    if (isAsked()) this.#lookups.add(network, nowMs)
   }
 
   /** A guest left a stream part, or attaches no longer. */
   onDetach(peerId: NodeId, streamPartId: StreamPartId): void {
     this.#forget(keyOf(peerId, streamPartId))
+    this.#touched.add(peerId)
   }
 
   linkClosed(peerId: NodeId): void {
-    this.#places.delete(peerId)
-    this.#networks.delete(peerId)
+    this.#release(peerId)
     for (const [key, waiting] of this.#waiting) if (waiting.peerId === peerId) this.#forget(key)
   }
 
@@ -114,9 +127,15 @@ export class Guests {
 
   /** The registry answered whether users may read or publish here. */
   userResolved(scope: PermissionScope, found: boolean, time: Time): void {
+    this.permissionsChanged()
     if (!found) return
     for (const { peerId, packet } of [...this.#waiting.values()])
       if (scopeOfPart(packet.streamPartId) === scope) this.#await(peerId, packet, time)
+  }
+
+  /** Guests may have been detached. */
+  permissionsChanged(): void {
+    for (const peerId of this.#networks.keys()) this.#touched.add(peerId)
   }
 
   /** A peer is sent data: when it is a guest that counts. */
@@ -127,11 +146,12 @@ export class Guests {
     for (const victim of this.#traffic.take({ peerId, network }, bytes, nowMs)) this.#leaving.add(victim)
   }
 
-  /** Dismisses those that took too much. */
+  /** Dismisses those that took too much. Those that were refused, or left, and have nothing else here give up their places. */
   settle(nowMs: number): void {
-    if (this.#leaving.size === 0) return
     for (const peerId of this.#leaving) this.#dismiss(peerId, `${peerId} took the most`, nowMs)
     this.#leaving.clear()
+    for (const peerId of this.#touched) if (!this.#isServed(peerId)) this.#release(peerId)
+    this.#touched.clear()
   }
 
   tick(nowMs: number): void {
@@ -139,6 +159,7 @@ export class Guests {
       if (untilMs > nowMs) continue
       this.#forget(key)
       this.#refuse(peerId, packet, 'not-joined')
+      this.#touched.add(peerId)
     }
     if (this.#lookMs > nowMs) return
     this.#lookMs = nowMs + this.#limits.guestLingerMs
@@ -171,31 +192,39 @@ export class Guests {
   #await(peerId: NodeId, packet: GuestAttach, time: Time): void {
     const { memberCheck, misbehaved } = this.#modules
     const { streamPartId } = packet
+    const { nowMs } = time
+    const key = keyOf(peerId, streamPartId)
+    const network = this.#networks.get(peerId) ?? ''
+    const isKnown = this.#waiting.has(key)
+    if (!isKnown && !this.#lookups.hasRoom(network, nowMs)) return this.#refuse(peerId, packet, 'full')
     const userId = memberCheck.userOf(peerId, packet.membership, time)
-    if (userId === undefined) return misbehaved(peerId, 'too many membership tokens', time.nowMs)
+    if (userId === undefined) return misbehaved(peerId, 'too many membership tokens', nowMs)
     const scope = scopeOfPart(streamPartId)
     const permit = wantsToRead(packet)
       ? memberCheck.reads(scope, peerId, userId, time)
       : memberCheck.publishes(scope, peerId, userId, time)
-    const key = keyOf(peerId, streamPartId)
-    if (permit !== 'unknown' && permit.untilMs <= time.nowMs) {
+    if (permit !== 'unknown' && permit.untilMs <= nowMs) {
       this.#forget(key)
       return this.#refuse(peerId, packet, 'not-permitted')
     }
-    if (!this.#waiting.has(key) && !this.#hasRoomFor(key, peerId)) return this.#refuse(peerId, packet, 'full')
-    const untilMs = this.#waiting.get(key)?.untilMs ?? time.nowMs + this.#limits.guestJoinMs
+    if (permit === 'unknown' && !isKnown) this.#lookups.add(network, nowMs)
+    if (!isKnown && !this.#hasRoomFor(key, network)) return this.#refuse(peerId, packet, 'full')
+    const untilMs = this.#waiting.get(key)?.untilMs ?? nowMs + this.#limits.guestJoinMs
     this.#waiting.set(key, { peerId, packet, untilMs })
-    if (permit !== 'unknown') this.#join(streamPartId, peerId, time.nowMs)
+    if (permit !== 'unknown') this.#join(streamPartId, peerId, nowMs)
   }
 
   /** Makes room among those of the network that has most waiting; false where that is its own. */
-  #hasRoomFor(key: string, peerId: NodeId): boolean {
+  #hasRoomFor(key: string, network: string): boolean {
     let hasRoom = true
-    for (const evicted of this.#waitingPlaces.add(key, this.#networks.get(peerId) ?? '')) {
+    for (const evicted of this.#waitingPlaces.add(key, network)) {
       const waiting = this.#waiting.get(evicted)
       this.#waiting.delete(evicted)
       if (waiting === undefined) hasRoom = false
-      else this.#refuse(waiting.peerId, waiting.packet, 'full')
+      else {
+        this.#refuse(waiting.peerId, waiting.packet, 'full')
+        this.#touched.add(waiting.peerId)
+      }
     }
     return hasRoom
   }
@@ -219,6 +248,7 @@ export class Guests {
       if (waiting.packet.streamPartId !== streamPartId) continue
       this.#forget(key)
       this.#refuse(waiting.peerId, waiting.packet, 'full')
+      this.#touched.add(waiting.peerId)
     }
   }
 
@@ -227,6 +257,20 @@ export class Guests {
     this.#joinedIds.delete(streamPartId)
     this.#empty.delete(streamPartId)
     this.#modules.effects.guestPart(streamPartId, false)
+  }
+
+  /** Whether it is attached somewhere, or waits to be. */
+  #isServed(peerId: NodeId): boolean {
+    for (const waiting of this.#waiting.values()) if (waiting.peerId === peerId) return true
+    for (const { edges, members } of this.#modules.parts)
+      if (edges.get(peerId)?.isGuest === true || members.feeders.has(peerId) || members.waiting.has(peerId))
+        return true
+    return false
+  }
+
+  #release(peerId: NodeId): void {
+    this.#places.delete(peerId)
+    this.#networks.delete(peerId)
   }
 
   #hasGuests(streamPartId: StreamPartId): boolean {

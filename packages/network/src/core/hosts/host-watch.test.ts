@@ -16,14 +16,15 @@ const batches = Array.from({ length: 12 }, (_, i) =>
 )
 const batchOf = (n: number): MessageBatch => batches[n] as MessageBatch
 
-/** A watch of two hosts, in time that passes as told. */
-function script(limits: Partial<NetworkLimits> = {}) {
+/** A watch of two hosts, in time that passes as told. Hosts answer what they are asked, and all clocks agree. */
+function script(limits: Partial<NetworkLimits> = { hostClockMs: 0 }) {
   const withheld: WithheldMessages[] = []
   const lines: string[] = []
   const counters = newCounters()
   const asked: { readonly peerId: NodeId; readonly upTo: readonly number[] }[] = []
   let nowMs = 0
-  const watch = new HostWatch(
+  const world = { ageMs: 0, answers: true }
+  const watch: HostWatch = new HostWatch(
     { ...networkLimits, ...limits },
     {
       counters,
@@ -31,14 +32,17 @@ function script(limits: Partial<NetworkLimits> = {}) {
         withheld: (told) => withheld.push(told),
         hostFails: (peerId, how) => lines.push(`${Number(peerId)} ${how}`),
       },
-      fetch: (peerId, _chain, ranges) =>
-        asked.push({ peerId, upTo: ranges.map(({ upTo }) => (upTo.timestamp - startMs) / 1_000) }),
+      ageMs: () => world.ageMs,
+      fetch: (peerId, _chain, ranges) => {
+        asked.push({ peerId, upTo: ranges.map(({ upTo }) => (upTo.timestamp - startMs) / 1_000) })
+        if (world.answers) watch.answered(partId, peerId, nowMs)
+      },
     },
   )
   const seen = new Set<MessageBatch>()
   let newest = 0
   return {
-    ...{ watch, withheld, lines, counters, asked },
+    ...{ watch, withheld, lines, counters, asked, world },
     /** A host brings one of the batches; of `undefined` the archive. */
     bring(from: NodeId | undefined, n: number, hosts: readonly NodeId[] = [a, b]) {
       const batch = batchOf(n)
@@ -148,6 +152,64 @@ describe('the watch of hosts', () => {
     expect(withheld).toEqual([])
   })
 
+  it('does not expect what was published before a host was there, which another may tell only now', () => {
+    const { bring, pass, withheld, asked, world } = script()
+    bring(a, 0)
+    pass(1_000)
+    bring(b, 0)
+    world.ageMs = 1_500
+    bring(a, 1)
+    world.ageMs = 0
+    pass(1_000)
+    for (const host of [a, b]) bring(host, 2)
+    pass(60_000)
+    expect([withheld, asked]).toEqual([[], []])
+  })
+
+  it('does not expect what may be old, as clocks are not alike', () => {
+    const { bring, pass, withheld, world } = script({ hostClockMs: 2_000 })
+    for (const host of [a, b]) bring(host, 0)
+    pass(1_999)
+    bring(a, 1)
+    pass(10_000)
+    // By a clock that is ahead.
+    world.ageMs = -2_001
+    bring(a, 2)
+    world.ageMs = 0
+    bring(a, 3)
+    pass(1)
+    for (const host of [a, b]) bring(host, 4)
+    pass(60_000)
+    expect(withheld.map(({ ranges }) => ranges[0]?.upTo.timestamp)).toEqual([startMs + 3_000])
+  })
+
+  it('blames no host that may not have heard the question, and one that goes on without an answer', () => {
+    const { bring, pass, withheld, asked, world } = script()
+    world.answers = false
+    for (const host of [a, b]) bring(host, 0)
+    bring(a, 1)
+    pass(1)
+    for (const host of [a, b]) bring(host, 2)
+    pass(networkLimits.hostWithholdsMs + 1_000)
+    expect([asked.length, withheld.length]).toEqual([2, 0])
+    for (const host of [a, b]) bring(host, 3)
+    pass(networkLimits.hostWatchMs)
+    expect(withheld.map(({ messages }) => messages)).toEqual([1])
+  })
+
+  it('expects nothing of the time in which a host was silent', () => {
+    const { bring, pass, withheld, lines } = script()
+    for (const host of [a, b]) bring(host, 0)
+    for (const n of [1, 2, 3]) {
+      bring(a, n)
+      pass(15_000)
+    }
+    expect(lines).toEqual(['2 silent'])
+    for (const host of [a, b]) bring(host, 4)
+    pass(60_000)
+    expect(withheld).toEqual([])
+  })
+
   it('calls a host silent that brings nothing while another does, once', () => {
     const { bring, pass, withheld, lines } = script()
     for (const host of [a, b]) bring(host, 0)
@@ -177,7 +239,7 @@ describe('the watch of hosts', () => {
   })
 
   it('watches a bounded number of batches', () => {
-    const { bring, counters } = script({ maxWatchedBatches: 4 })
+    const { bring, counters } = script({ hostClockMs: 0, maxWatchedBatches: 4 })
     for (const host of [a, b]) bring(host, 0)
     for (let n = 1; n < 10; n++) bring(a, n)
     expect(counters['hosts.unwatched']).toBe(5)

@@ -19,6 +19,7 @@ export interface HostWatchLimits {
   readonly hostWatchMs: number
   readonly maxWatchedBatches: number
   readonly hostAskMs: number
+  readonly hostClockMs: number
   readonly hostWithholdsMs: number
   readonly hostSilentMs: number
   readonly hostSlowMs: number
@@ -29,6 +30,8 @@ export interface HostWatchLimits {
 export interface HostWatchModules {
   readonly effects: Pick<OverlayEffects, 'withheld' | 'hostFails'>
   readonly counters: Counters
+  /** How old a message is by this node's wall clock; negative where its publisher's is ahead. */
+  ageMs(timestamp: number): number
   /** Fetches ranges of a chain from a host; what it has comes as data. */
   fetch(peerId: NodeId, chain: MessageChain, ranges: WithheldMessages['ranges'], nowMs: number): void
 }
@@ -64,7 +67,7 @@ const gapShare = 1 / 3
  * Notices what a host of a light node did not bring although another one, or the archive, did. Whatever is accepted is watched until
  * every host has brought it. A host that has brought something later is asked for it, twice; one that still does not bring it
  * withholds it. A host that brings nothing at all is silent instead: it may have lost its overlay. What is in doubt counts for the
- * host: a link that was lost in between, a message that it may no longer keep, a host that was not there yet.
+ * host: a link that was lost in between, a message that it may no longer keep, or that was published before it was there.
  */
 export class HostWatch {
   readonly #limits: HostWatchLimits
@@ -99,7 +102,9 @@ export class HostWatch {
       this.#brought(part, from, { count, lagMs: 0, acceptedMs: nowMs })
     }
     part.behind(hosts, from, nowMs)
-    if (this.#isExpected(batch, newest)) part.watch({ batch, hosts, from, nowMs })
+    const publishedMs = nowMs - this.#modules.ageMs(batch.messages[0]?.timestamp ?? 0)
+    if (this.#isExpected(batch, newest))
+      part.watch({ batch, hosts, from, publishedMs: publishedMs - this.#limits.hostClockMs, nowMs })
     while (part.size > this.#limits.maxWatchedBatches) {
       part.dropOldest()
       this.#modules.counters['hosts.unwatched']++
@@ -111,8 +116,13 @@ export class HostWatch {
   again(streamPartId: StreamPartId, batch: MessageBatch, from: NodeId, nowMs: number): void {
     const part = this.#partOf(streamPartId)
     const acceptedMs = part.brought(batch, from)
-    if (acceptedMs === undefined) return part.heard(from)
+    if (acceptedMs === undefined) return part.heard(from, nowMs)
     this.#brought(part, from, { count: batch.messages.length, lagMs: nowMs - acceptedMs, acceptedMs })
+  }
+
+  /** A host answered a fetch: what it has of that came before. */
+  answered(streamPartId: StreamPartId, peerId: NodeId, nowMs: number): void {
+    this.#parts.get(streamPartId)?.answered(peerId, nowMs)
   }
 
   /** The host is attached no longer: nothing is said of what was on its way. */
@@ -141,7 +151,8 @@ export class HostWatch {
       this.#modules.counters['hosts.silent']++
       this.#modules.effects.hostFails(peerId, 'silent')
     }
-    for (const [peerId, overdue] of part.overdue(hostWithholdsMs, nowMs))
+    const overdueAfter = { afterMs: hostWithholdsMs, answerMs: hostAskMs }
+    for (const [peerId, overdue] of part.overdue(overdueAfter, nowMs))
       for (const watched of byChain(overdue)) this.#withheld(streamPartId, peerId, watched)
     for (const [peerId, due] of part.toAsk(hostAskMs, nowMs))
       for (const watched of byChain(due)) {
@@ -181,16 +192,20 @@ export class HostWatch {
     figures.delivered += count
     if (lagMs >= this.#limits.hostAskMs) figures.late += count
     figures.lagMs = before === undefined ? lagMs : before + (lagMs - before) * lagShare
-    part.heard(peerId, acceptedMs)
+    part.heard(peerId, acceptedMs + lagMs, acceptedMs)
     const isSlow = figures.lagMs > this.#limits.hostSlowMs && figures.delivered >= minLags
     if (isSlow && !figures.isSlow) this.#modules.effects.hostFails(peerId, 'slow')
     figures.isSlow = isSlow
   }
 
-  /** Whether every host must still have it: the publisher published it not long before its newest message. */
+  /**
+   * Whether every host must still have it: the publisher published it not long before its newest message. One whose clock is ahead could
+   * seem to publish now what is old.
+   */
   #isExpected({ chain, messages }: MessageBatch, newest: MessageRef): boolean {
     const last = messages.at(-1)
     if (last === undefined || isTransient(chain)) return false
+    if (this.#modules.ageMs(last.timestamp) < -this.#limits.hostClockMs) return false
     return last.timestamp >= newest.timestamp - this.#limits.maxRecentAgeMs * gapShare
   }
 

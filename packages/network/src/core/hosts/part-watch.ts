@@ -15,19 +15,26 @@ export interface Watched {
 interface Missing {
   /** Since when the host is known to have brought something that was accepted later. */
   contradictedMs: number | undefined
-  /** How often it was asked. */
+  /** How often it was asked, and when last. */
   asked: number
+  askedMs: number
 }
 
 interface Host {
-  /** It has brought something since it was attached, so it takes part in the stream part. */
-  isActive: boolean
+  /** Since when it brings something, so takes part in the stream part; undefined before, and while it is silent. */
+  activeSinceMs: number | undefined
   /** When the newest batch that it brought was accepted. */
   newestMs: number
+  /** When it last brought anything, and when it last answered that it has no more of what it was asked for. */
+  broughtMs: number
+  answeredMs: number
   /** Since when others have brought something and it nothing. */
   behindSinceMs: number | undefined
   isSilent: boolean
 }
+
+/** How often a host is asked for what it did not bring. */
+const maxAsked = 2
 
 /** What was accepted lately in one stream part, and which attached hosts have not brought it. */
 export class PartWatch {
@@ -45,18 +52,19 @@ export class PartWatch {
     return [...this.#hosts.values()].some((host) => host.behindSinceMs !== undefined && !host.isSilent)
   }
 
-  /** Watches a batch until every host that takes part has brought it. */
+  /** Watches a batch until every host has brought it that has taken part since before it was published. */
   watch(accepted: {
     readonly batch: MessageBatch
     readonly hosts: readonly NodeId[]
     readonly from: NodeId | undefined
+    readonly publishedMs: number
     readonly nowMs: number
   }): void {
-    const { batch, hosts, from, nowMs: acceptedMs } = accepted
+    const { batch, hosts, from, publishedMs, nowMs: acceptedMs } = accepted
     const missing = new Map<NodeId, Missing>()
     for (const peerId of hosts)
-      if (peerId !== from && this.#hosts.get(peerId)?.isActive === true)
-        missing.set(peerId, { contradictedMs: undefined, asked: 0 })
+      if (peerId !== from && (this.#hosts.get(peerId)?.activeSinceMs ?? Infinity) <= publishedMs)
+        missing.set(peerId, { contradictedMs: undefined, asked: 0, askedMs: Infinity })
     if (missing.size === 0) return
     const { chain, messages } = batch
     const [first, last] = [placeOf(messages[0] as MessageRef), placeOf(messages.at(-1) as MessageRef)]
@@ -83,10 +91,16 @@ export class PartWatch {
   }
 
   /** A host brought something, which was accepted then. */
-  heard(peerId: NodeId, acceptedMs = -Infinity): void {
+  heard(peerId: NodeId, nowMs: number, acceptedMs = -Infinity): void {
     const host = this.#hostOf(peerId)
+    host.activeSinceMs ??= nowMs
     const newestMs = Math.max(host.newestMs, acceptedMs)
-    Object.assign(host, { isActive: true, newestMs, behindSinceMs: undefined, isSilent: false })
+    Object.assign(host, { newestMs, broughtMs: nowMs, behindSinceMs: undefined, isSilent: false })
+  }
+
+  /** A host said that it has no more of what it was asked for. */
+  answered(peerId: NodeId, nowMs: number): void {
+    this.#hostOf(peerId).answeredMs = nowMs
   }
 
   /** Something new came, and not from these hosts. */
@@ -96,8 +110,7 @@ export class PartWatch {
 
   gone(peerId: NodeId): void {
     this.#hosts.delete(peerId)
-    for (const [key, { missing }] of this.#watched)
-      if (missing.delete(peerId) && missing.size === 0) this.#watched.delete(key)
+    this.#expectNothing(peerId)
   }
 
   dropOldest(): void {
@@ -115,12 +128,14 @@ export class PartWatch {
     }
   }
 
-  /** Hosts that brought nothing for so long while others did; each once. */
+  /** Hosts that brought nothing for so long while others did; each once. What they did not bring is expected no more. */
   silentFor(ms: number, nowMs: number): readonly NodeId[] {
     const silent: NodeId[] = []
     for (const [peerId, host] of this.#hosts) {
       if (host.isSilent || host.behindSinceMs === undefined || nowMs - host.behindSinceMs < ms) continue
       host.isSilent = true
+      host.activeSinceMs = undefined
+      this.#expectNothing(peerId)
       silent.push(peerId)
     }
     return silent
@@ -137,28 +152,46 @@ export class PartWatch {
   toAsk(afterMs: number, nowMs: number): ReadonlyMap<NodeId, readonly Watched[]> {
     return this.#collect(
       ({ contradictedMs = Infinity, asked }) => {
-        return asked < 2 && nowMs - contradictedMs >= afterMs * (1 + 2 * asked)
+        return asked < maxAsked && nowMs - contradictedMs >= afterMs * (1 + 2 * asked)
       },
-      (state) => void state.asked++,
+      (state) => {
+        state.asked++
+        state.askedMs = nowMs
+      },
     )
   }
 
-  /** What each host has not brought so long after the contradiction; it is watched no longer. */
-  overdue(afterMs: number, nowMs: number): ReadonlyMap<NodeId, readonly Watched[]> {
-    const overdue = this.#collect(({ contradictedMs = Infinity }) => nowMs - contradictedMs >= afterMs)
+  /**
+   * What each host has not brought so long after the contradiction; it is watched no longer. Not before the host has heard the last
+   * question, as its answer shows, or that it brought something so long after it: links are in order, and may be held up.
+   */
+  overdue(
+    { afterMs, answerMs }: { readonly afterMs: number; readonly answerMs: number },
+    nowMs: number,
+  ): ReadonlyMap<NodeId, readonly Watched[]> {
+    const overdue = this.#collect(({ contradictedMs = Infinity, asked, askedMs }, peerId) => {
+      const { answeredMs, broughtMs } = this.#hostOf(peerId)
+      const hasHeard = answeredMs >= askedMs || broughtMs >= askedMs + answerMs
+      return asked === maxAsked && hasHeard && nowMs - contradictedMs >= afterMs
+    })
     for (const [peerId, all] of overdue) for (const { missing } of all) missing.delete(peerId)
     for (const [key, { missing }] of this.#watched) if (missing.size === 0) this.#watched.delete(key)
     return overdue
   }
 
+  #expectNothing(peerId: NodeId): void {
+    for (const [key, { missing }] of this.#watched)
+      if (missing.delete(peerId) && missing.size === 0) this.#watched.delete(key)
+  }
+
   #collect(
-    isMeant: (state: Missing) => boolean,
+    isMeant: (state: Missing, peerId: NodeId) => boolean,
     then: (state: Missing) => void = () => {},
   ): ReadonlyMap<NodeId, readonly Watched[]> {
     const found = new Map<NodeId, Watched[]>()
     for (const watched of this.#watched.values())
       for (const [peerId, state] of watched.missing) {
-        if (!isMeant(state)) continue
+        if (!isMeant(state, peerId)) continue
         then(state)
         const ofHost = found.get(peerId)
         if (ofHost === undefined) found.set(peerId, [watched])
@@ -170,7 +203,8 @@ export class PartWatch {
   #hostOf(peerId: NodeId): Host {
     let host = this.#hosts.get(peerId)
     if (host === undefined) {
-      host = { isActive: false, newestMs: -Infinity, behindSinceMs: undefined, isSilent: false }
+      const never = { newestMs: -Infinity, broughtMs: -Infinity, answeredMs: -Infinity }
+      host = { ...never, activeSinceMs: undefined, behindSinceMs: undefined, isSilent: false }
       this.#hosts.set(peerId, host)
     }
     return host

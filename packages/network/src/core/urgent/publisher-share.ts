@@ -1,0 +1,65 @@
+import { TokenBucket, type MessageRef } from '@runnel/protocol'
+import { RecentPlaces } from './recent-places.ts'
+
+export interface PublisherShareLimits {
+  readonly maxUrgentPerS: number
+  readonly maxUrgentBytesPerS: number
+  readonly maxFirstBytesPerS: number
+  readonly maxUrgentChains: number
+  readonly maxUrgentPlaces: number
+}
+
+/** Priorities below it are for what little has to come first, such as sound. */
+const firstPriorities = 64
+/** The priority of what goes beyond the share of those. */
+const usualPriority = 128
+
+/** A second's worth may come at once, and at least the largest batch. */
+const burstOf = (perSecond: number) => ({ perSecond, burst: perSecond })
+
+/** What one publisher has sent of late in one stream part, and may send. */
+export class PublisherShare {
+  readonly #limits: PublisherShareLimits
+  readonly #messages: TokenBucket
+  readonly #bytes: TokenBucket
+  readonly #firstBytes: TokenBucket
+  readonly #chains = new Map<string, RecentPlaces>()
+  /** When its last message was taken. */
+  usedMs: number
+
+  constructor(limits: PublisherShareLimits, nowMs: number) {
+    this.#limits = limits
+    this.usedMs = nowMs
+    this.#messages = new TokenBucket(burstOf(limits.maxUrgentPerS), nowMs)
+    this.#bytes = new TokenBucket(burstOf(limits.maxUrgentBytesPerS), nowMs)
+    this.#firstBytes = new TokenBucket(burstOf(limits.maxFirstBytesPerS), nowMs)
+  }
+
+  isSeen(messageChainId: string, place: MessageRef): boolean {
+    return this.#chains.get(messageChainId)?.has(place) ?? false
+  }
+
+  /** Whether it may send another message now, of so many bytes. */
+  hasRoom(messageChainId: string, bytes: number, nowMs: number): boolean {
+    const hasChain = this.#chains.has(messageChainId) || this.#chains.size < this.#limits.maxUrgentChains
+    return hasChain && this.#messages.has(nowMs) && this.#bytes.has(nowMs, bytes)
+  }
+
+  /** Takes a message that is not seen and has room; returns the priority that it has from here on. */
+  take(
+    message: MessageRef & { readonly messageChainId: string },
+    { bytes, priority }: { readonly bytes: number; readonly priority: number },
+    nowMs: number,
+  ): number {
+    this.usedMs = nowMs
+    this.#messages.take(nowMs)
+    this.#bytes.take(nowMs, bytes)
+    const { messageChainId } = message
+    let places = this.#chains.get(messageChainId)
+    if (places === undefined) this.#chains.set(messageChainId, (places = new RecentPlaces()))
+    places.add(message)
+    if (places.size > this.#limits.maxUrgentPlaces) places.dropOldest()
+    if (priority >= firstPriorities || this.#firstBytes.take(nowMs, bytes)) return priority
+    return usualPriority
+  }
+}

@@ -1,0 +1,209 @@
+import {
+  limits as wireLimits,
+  urgentMessageOf,
+  type MessageBatch,
+  type NodeId,
+  type StreamMessage,
+  type StreamPartId,
+  type Time,
+  type UrgentFields,
+  type UrgentMessage,
+} from '@runnel/protocol'
+import { LRU } from 'tiny-lru'
+import type { CounterName, Counters } from '../counters.ts'
+import type { Author, Authorship } from '../delegations/authorship.ts'
+import { DeniedPublishers } from '../flood/denied-publishers.ts'
+import type { OverlayEffects } from '../overlay-effects.ts'
+import type { StreamPart } from '../stream-part/stream-part.ts'
+import { PublisherShare, type PublisherShareLimits } from './publisher-share.ts'
+
+export interface UrgentFloodLimits extends PublisherShareLimits {
+  readonly clockToleranceMs: number
+  readonly maxDeniedPublishers: number
+  readonly deniedWindowMs: number
+  readonly maxUrgentPublishers: number
+  readonly urgentAskMs: number
+}
+
+export interface UrgentFloodModules {
+  readonly effects: Pick<
+    OverlayEffects,
+    'sendControl' | 'sendUrgent' | 'deliver' | 'resolvePublisher' | 'dropped'
+  >
+  readonly counters: Counters
+  readonly authorship: Authorship
+  /** False in a light node, which sends on nothing but what it publishes itself. */
+  readonly relays: boolean
+  /** A neighbour does what no correct node does. */
+  misbehaved(peerId: NodeId, detail: string, nowMs: number): void
+}
+
+/** An urgent batch on its way through this node. */
+interface Arrival {
+  readonly batch: MessageBatch
+  readonly message: StreamMessage
+  readonly fields: UrgentFields
+  readonly remainingMs: number
+  readonly from: NodeId | undefined
+}
+
+/**
+ * What becomes of an urgent batch. As in `Flood`, what was not checked leaves no trace; but nothing waits here, is kept, or is looked for: what
+ * cannot be passed on now is dropped, and its publisher sends the next one soon.
+ */
+export class UrgentFlood {
+  readonly #limits: UrgentFloodLimits
+  readonly #modules: UrgentFloodModules
+  readonly #denied: DeniedPublishers
+  readonly #parts = new Map<StreamPartId, Map<NodeId, PublisherShare>>()
+  /** When it was asked about whom. */
+  readonly #asked: LRU<number>
+
+  constructor(limits: UrgentFloodLimits, modules: UrgentFloodModules) {
+    this.#limits = limits
+    this.#modules = modules
+    this.#denied = new DeniedPublishers(limits)
+    this.#asked = new LRU(limits.maxUrgentPublishers)
+  }
+
+  /** Takes a batch from a neighbour. `forged` when the signature is wrong, which a correct neighbour would have noticed. */
+  receive(
+    part: StreamPart,
+    { batch, remainingMs }: { readonly batch: MessageBatch; readonly remainingMs: number },
+    from: NodeId,
+    time: Time,
+  ): 'handled' | 'forged' {
+    const { nowMs, wallMs } = time
+    const urgent = urgentMessageOf(batch)
+    if (urgent === undefined) return this.#drop('urgent.refused', batch)
+    const { message, fields } = urgent
+    const { publisherId, messageChainId } = batch.chain
+    const share = this.#parts.get(part.id)?.get(publisherId)
+    if (share?.isSeen(messageChainId, message) === true) {
+      this.#modules.counters['urgent.duplicates']++
+      return 'handled'
+    }
+    if (remainingMs === 0) return this.#drop('urgent.late', batch)
+    const ageMs = wallMs - message.timestamp
+    const { clockToleranceMs } = this.#limits
+    if (ageMs > fields.lifetimeMs + clockToleranceMs || ageMs < -clockToleranceMs)
+      return this.#drop('urgent.timestamp', batch)
+    if (share?.hasRoom(messageChainId, batch.bytes.length, nowMs) === false)
+      return this.#drop('urgent.overShare', batch)
+    const { authorship } = this.#modules
+    const author = authorship.authorOf(batch)
+    if (author === undefined) return this.#askDelegation(batch, from)
+    if (authorship.isOfOtherChain(author)) return this.#drop('data.delegationOtherChain', batch)
+    const permission = authorship.mayPublish(author, wallMs, message.timestamp)
+    if (permission === 'denied') return this.#deny(part, batch, from, nowMs)
+    if (!authorship.isSigned(batch, author)) {
+      this.#drop('data.forged', batch)
+      return 'forged'
+    }
+    if (permission === 'unknown') return this.#ask(author, batch, from, nowMs)
+    this.#accept(part, { batch, message, fields, remainingMs, from }, nowMs)
+    return 'handled'
+  }
+
+  /** Floods a batch of this process, whose signer has checked it. */
+  publish(part: StreamPart, batch: MessageBatch, nowMs: number): void {
+    const urgent = urgentMessageOf(batch)
+    if (urgent === undefined || batch.bytes.length > wireLimits.maxUrgentBatchBytes)
+      this.#drop('urgent.refused', batch)
+    else {
+      part.published++
+      this.#modules.counters['urgent.published']++
+      this.#accept(part, { batch, ...urgent, remainingMs: urgent.fields.lifetimeMs, from: undefined }, nowMs)
+    }
+  }
+
+  linkClosed(peerId: NodeId): void {
+    this.#denied.forget(peerId)
+  }
+
+  left(streamPartId: StreamPartId): void {
+    this.#parts.delete(streamPartId)
+  }
+
+  #accept(part: StreamPart, arrival: Arrival, nowMs: number): void {
+    const { batch, message, fields, from } = arrival
+    const share = this.#shareOf(part.id, batch.chain.publisherId, nowMs)
+    const bytes = batch.bytes.length
+    if (share?.hasRoom(batch.chain.messageChainId, bytes, nowMs) !== true) {
+      this.#drop('urgent.overShare', batch)
+      return
+    }
+    const priority = share.take(message, { bytes, priority: fields.priority }, nowMs)
+    if (priority !== fields.priority) this.#modules.counters['urgent.demoted']++
+    this.#forward(part, arrival, priority, nowMs)
+    part.delivered++
+    this.#modules.counters['urgent.messages']++
+    this.#modules.effects.deliver(part.id, message, from)
+  }
+
+  #forward(part: StreamPart, arrival: Arrival, priority: number, nowMs: number): void {
+    const { batch, fields, remainingMs, from } = arrival
+    const { relays, counters, effects } = this.#modules
+    if (!relays && from !== undefined) return
+    const { publisherId, messageChainId } = batch.chain
+    const { group, object, order } = fields
+    const urgent: UrgentMessage = {
+      ...{ batchBytes: batch.bytes, deadlineMs: nowMs + remainingMs, priority, group, object, order },
+      ...{ publisher: publisherId, chain: `${part.id} ${publisherId} ${messageChainId}` },
+    }
+    for (const peerId of part.receivers) {
+      if (peerId === from) continue
+      counters['urgent.forwarded']++
+      effects.sendUrgent(peerId, urgent, batch.delegationRef)
+    }
+  }
+
+  /** Undefined when there are too many publishers. Those that nothing can come of twice any more are forgotten. */
+  #shareOf(streamPartId: StreamPartId, publisherId: NodeId, nowMs: number): PublisherShare | undefined {
+    const shares = this.#parts.get(streamPartId) ?? new Map<NodeId, PublisherShare>()
+    this.#parts.set(streamPartId, shares)
+    const known = shares.get(publisherId)
+    if (known !== undefined) return known
+    const { maxUrgentPublishers, clockToleranceMs } = this.#limits
+    const forgetMs = 2 * clockToleranceMs + wireLimits.maxUrgentLifetimeMs
+    if (shares.size >= maxUrgentPublishers)
+      for (const [other, { usedMs }] of shares) if (nowMs - usedMs > forgetMs) shares.delete(other)
+    if (shares.size >= maxUrgentPublishers) return undefined
+    const share = new PublisherShare(this.#limits, nowMs)
+    shares.set(publisherId, share)
+    return share
+  }
+
+  /** Whoever forwards a batch has its delegation. */
+  #askDelegation(batch: MessageBatch, from: NodeId): 'handled' {
+    const { delegationRef: ref } = batch
+    if (ref !== undefined) this.#modules.effects.sendControl(from, { type: 'askDelegation', ref })
+    return this.#drop('data.delegationUnknown', batch)
+  }
+
+  #deny(part: StreamPart, batch: MessageBatch, from: NodeId, nowMs: number): 'handled' {
+    this.#drop('data.publisherDenied', batch)
+    const isNeighbour = part.isAttached(from)
+    if (isNeighbour && this.#denied.note(from, batch.delegationRef ?? batch.chain.publisherId, nowMs))
+      this.#modules.misbehaved(from, 'it forwards batches of publishers without permission', nowMs)
+    return 'handled'
+  }
+
+  /** It is not held meanwhile: the next one comes soon. */
+  #ask(author: Author, batch: MessageBatch, from: NodeId, nowMs: number): 'handled' {
+    const { scope, publisherId, delegation } = author
+    const key = `${scope} ${batch.delegationRef ?? publisherId}`
+    if (nowMs - (this.#asked.get(key) ?? -Infinity) >= this.#limits.urgentAskMs) {
+      this.#asked.set(key, nowMs)
+      this.#modules.effects.resolvePublisher(scope, publisherId, from, delegation)
+    }
+    return this.#drop('urgent.unresolved', batch)
+  }
+
+  #drop(counter: CounterName, { chain }: MessageBatch): 'handled' {
+    this.#modules.counters[counter]++
+    const { publisherId, streamId, partition } = chain
+    this.#modules.effects.dropped(counter, `an urgent message of ${publisherId} in ${streamId}#${partition}`)
+    return 'handled'
+  }
+}

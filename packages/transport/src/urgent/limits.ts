@@ -1,0 +1,27 @@
+/** What urgent messages may take of one link. docs/limits.md lists every field. */
+export interface UrgentLimits {
+  /** Batches that wait for one link, in bytes; then those that would go last make room. */
+  readonly maxUrgentQueueBytes: number
+  /** The part of it that the batches of one publisher may take. */
+  readonly maxUrgentQueueBytesOfPublisher: number
+  /** Batches that wait for one link. */
+  readonly maxUrgentQueueBatches: number
+  /** A larger packet is sent in pieces of at most this size. */
+  readonly urgentPieceBytes: number
+  /** No more is handed to a channel than makes it hold so much. */
+  readonly maxUrgentBufferBytes: number
+  /** Bytes of incomplete objects of one peer; then the oldest object is dropped. */
+  readonly maxPiecesBytes: number
+  /** So long after the last urgent message the other packets of a link yield. */
+  readonly yieldMs: number
+}
+
+export const urgentLimits: UrgentLimits = {
+  maxUrgentQueueBytes: 1024 * 1024,
+  maxUrgentQueueBytesOfPublisher: 384 * 1024,
+  maxUrgentQueueBatches: 512,
+  urgentPieceBytes: 4 * 1024,
+  maxUrgentBufferBytes: 16 * 1024,
+  maxPiecesBytes: 1024 * 1024,
+  yieldMs: 2_000,
+}

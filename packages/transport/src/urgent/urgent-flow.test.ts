@@ -1,0 +1,138 @@
+import {
+  decodePacket,
+  PacketType,
+  readPackets,
+  seededRandom,
+  type Piece,
+  type UrgentMessage,
+} from '@runnel/protocol'
+import { describe, expect, it } from 'vitest'
+import type { Channel, DatagramLane } from '../connection/channel.ts'
+import { newStats } from '../connection/stats.ts'
+import { VirtualClock } from '../memory/virtual-clock.ts'
+import { urgentLimits } from './limits.ts'
+import { UrgentFlow } from './urgent-flow.ts'
+
+/** A flow over a channel that is written down. Pings are answered after `rttMs`, or never. */
+function setUp({ hasLane = false, rttMs = 20 }: { hasLane?: boolean; rttMs?: number | 'never' } = {}) {
+  const clock = new VirtualClock()
+  const sent: { readonly by: 'channel' | 'lane'; readonly type: number; readonly body: Uint8Array }[] = []
+  const dropped: string[] = []
+  const state = { opened: 0, isOpen: false, bufferedBytes: 0, flushed: 0 }
+  const note = (by: 'channel' | 'lane', frame: Uint8Array): void => {
+    for (const { type, body } of readPackets(frame)) {
+      if (type !== PacketType.ping) sent.push({ by, type, body })
+      else if (rttMs !== 'never') {
+        const { token } = decodePacket(type, body) as { token: number }
+        clock.schedule(rttMs, () => flow.answered(token))
+      }
+    }
+  }
+  const lane: DatagramLane = {
+    get isOpen() {
+      return state.isOpen
+    },
+    bufferedBytes: 0,
+    onFrame: () => {},
+    open: () => void state.opened++,
+    send: (frame) => note('lane', frame),
+  }
+  const channel = {
+    get bufferedBytes() {
+      return state.bufferedBytes
+    },
+    datagrams: hasLane ? lane : undefined,
+  } as unknown as Channel
+  const flow: UrgentFlow = new UrgentFlow(channel, urgentLimits, {
+    ...{ clock, random: seededRandom('flow'), stats: newStats() },
+    rttMs: () => (rttMs === 'never' ? undefined : rttMs),
+    hand: (frame) => note('channel', frame),
+    flushOthers: () => void state.flushed++,
+    deliver: () => expect.fail('nothing comes here'),
+    dropped: (why) => dropped.push(why),
+  })
+  const offer = (fields: Partial<UrgentMessage> = {}, bytes = 100, lifetimeMs = 300): void =>
+    flow.offer({
+      ...{ batchBytes: new Uint8Array(bytes).fill(fields.priority ?? 9), publisher: 'p', chain: 'c' },
+      ...{ deadlineMs: clock.monotonicMs() + lifetimeMs, priority: 9, group: 0, object: 0, order: 'oldest' },
+      ...fields,
+    })
+  return { clock, flow, sent, dropped, state, offer }
+}
+
+describe('UrgentFlow', () => {
+  it('subtracts the time that a message waited, and half of the round trip', () => {
+    const { clock, sent, state, offer } = setUp()
+    offer()
+    state.bufferedBytes = urgentLimits.maxUrgentBufferBytes
+    offer({ group: 1 })
+    expect(sent.length).toBe(1)
+    clock.advanceBy(50)
+    state.bufferedBytes = 0
+    clock.advanceBy(5)
+    // Varints of two bytes: 290 and 235.
+    expect(sent.map(({ body }) => (body[0] ?? 0) - 128 + 128 * (body[1] ?? 0))).toEqual([290, 235])
+  })
+
+  it('drops what would arrive too late', () => {
+    const { sent, dropped, offer } = setUp({ rttMs: 40 })
+    offer({}, 100, 20)
+    offer({}, 100, 21)
+    expect([sent.length, dropped]).toEqual([1, ['late']])
+  })
+
+  it('opens the lane with the first message, and uses the channel until it is open', () => {
+    const { sent, state, offer } = setUp({ hasLane: true })
+    expect(state.opened).toBe(0)
+    offer()
+    expect([state.opened, sent[0]?.by]).toEqual([1, 'channel'])
+    state.isOpen = true
+    offer({ group: 1 })
+    expect(sent[1]?.by).toBe('lane')
+  })
+
+  it('sends large ones in pieces, between which others come, and no more than is answered', () => {
+    const { clock, sent, offer } = setUp()
+    offer({}, 100_000, 10_000)
+    const before = sent.length
+    expect(before).toBeLessThan(Math.ceil(100_000 / 4096))
+    offer({ priority: 1, chain: 'd' }, 100, 10_000)
+    clock.advanceBy(2_000)
+    const types = sent.map(({ type }) => type)
+    expect(types.indexOf(PacketType.urgent)).toBe(before)
+    const pieces = sent
+      .filter(({ type }) => type === PacketType.piece)
+      .map(({ type, body }) => decodePacket(type, body) as Piece)
+    expect(pieces.map(({ index }) => index)).toEqual(Array.from({ length: 25 }, (_, i) => i))
+    expect(new Set(pieces.map(({ object, count }) => `${object} ${count}`)).size).toBe(1)
+    expect(pieces.reduce((sum, { bytes }) => sum + bytes.length, 0)).toBe(100_000)
+  })
+
+  it('goes on by a lane on which every answer is lost', () => {
+    const { clock, sent, state, offer } = setUp({ hasLane: true, rttMs: 'never' })
+    state.isOpen = true
+    offer({}, 100_000, 60_000)
+    clock.advanceBy(5_000)
+    expect(sent.filter(({ type }) => type === PacketType.piece).length).toBe(25)
+  })
+
+  it('lets others send without a bound but while there are urgent messages', () => {
+    const { clock, flow, state, offer } = setUp({ rttMs: 'never' })
+    expect([flow.isActive, flow.roomForOthers]).toEqual([false, Infinity])
+    offer()
+    expect(flow.roomForOthers).toBeGreaterThan(0)
+    flow.othersSent(1_000_000)
+    expect(flow.roomForOthers).toBe(0)
+    const before = state.flushed
+    clock.advanceBy(urgentLimits.yieldMs)
+    expect([flow.isActive, flow.roomForOthers, state.flushed > before]).toEqual([false, Infinity, true])
+  })
+
+  it('sends nothing after it is stopped', () => {
+    const { clock, flow, sent, offer } = setUp()
+    flow.stop()
+    offer()
+    clock.advanceBy(5_000)
+    expect(sent).toEqual([])
+  })
+})

@@ -1,0 +1,108 @@
+import type { UrgentMessage } from '@runnel/protocol'
+import { describe, expect, it } from 'vitest'
+import { urgentLimits } from './limits.ts'
+import { UrgentQueue } from './urgent-queue.ts'
+
+let queue: UrgentQueue
+let dropped: string[]
+
+function make(limits: Partial<typeof urgentLimits> = {}): void {
+  dropped = []
+  const limit = { ...urgentLimits, ...limits }
+  queue = new UrgentQueue(limit, { dropped: (why, { group }) => dropped.push(`${why} ${group}`) })
+}
+
+/** In a chain `c` of publisher `p`, unless it says otherwise. */
+const push = (fields: Partial<UrgentMessage>, bytes = 100): void =>
+  queue.push(
+    {
+      ...{
+        batchBytes: new Uint8Array(bytes),
+        deadlineMs: 1000,
+        publisher: 'p',
+        chain: fields.publisher ?? 'c',
+      },
+      ...{ priority: 10, group: 0, object: 0, order: 'oldest' },
+      ...fields,
+    },
+    0,
+  )
+
+/** All that waits, in the order in which it goes. */
+function drain(nowMs = 0): string[] {
+  const order: string[] = []
+  for (let next = queue.first(nowMs); next !== undefined; next = queue.first(nowMs)) {
+    order.push(`${next.publisher}${next.priority} ${next.group}.${next.object}`)
+    queue.sent(next, next.batchBytes.length)
+    queue.done(next)
+  }
+  expect([queue.size, queue.bytes]).toEqual([0, 0])
+  return order
+}
+
+describe('UrgentQueue', () => {
+  it('sends lower priorities first, and of a chain older groups first', () => {
+    make()
+    push({ group: 2 })
+    push({ group: 1, object: 1 })
+    push({ group: 1, object: 0 })
+    push({ group: 3, priority: 1 })
+    expect(drain()).toEqual(['p1 3.0', 'p10 1.0', 'p10 1.1', 'p10 2.0'])
+  })
+
+  it('sends newer groups first where the publisher asks for it, each from its first object on', () => {
+    make()
+    for (const group of [1, 3, 2]) for (const object of [1, 0]) push({ group, object, order: 'newest' })
+    expect(drain()).toEqual(['p10 3.0', 'p10 3.1', 'p10 2.0', 'p10 2.1', 'p10 1.0', 'p10 1.1'])
+  })
+
+  it('lets object 0 of a group take the place of older groups, of its chain alone', () => {
+    make()
+    push({ group: 1, object: 0, order: 'newest-only' })
+    push({ group: 1, object: 1, order: 'newest-only' })
+    push({ group: 0, publisher: 'q' })
+    push({ group: 2, object: 1, order: 'newest-only' })
+    push({ group: 2, object: 0, order: 'newest-only' })
+    push({ group: 1, object: 2, order: 'newest-only' })
+    expect(dropped).toEqual(['replaced 1', 'replaced 1', 'replaced 1'])
+    expect(drain().sort()).toEqual(['p10 2.0', 'p10 2.1', 'q10 0.0'])
+  })
+
+  it('drops what is too late, when it comes and while it waits', () => {
+    make()
+    push({ group: 1, deadlineMs: 0 })
+    push({ group: 2, deadlineMs: 10 })
+    push({ group: 3, deadlineMs: 11 })
+    expect(drain(10)).toEqual(['p10 3.0'])
+    expect(dropped).toEqual(['late 1', 'late 2'])
+  })
+
+  it('shares a priority between publishers by bytes, whatever one of them offers', () => {
+    make()
+    for (let group = 0; group < 6; group++) push({ group, priority: 0 })
+    for (let group = 0; group < 2; group++) push({ group, priority: 0, publisher: 'q' }, 200)
+    expect(drain()).toEqual(['p0 0.0', 'q0 0.0', 'p0 1.0', 'p0 2.0', 'q0 1.0', 'p0 3.0', 'p0 4.0', 'p0 5.0'])
+  })
+
+  it('keeps a publisher to its share, and drops of it what would go last', () => {
+    make({ maxUrgentQueueBytesOfPublisher: 250 })
+    push({ group: 9, publisher: 'q' })
+    push({ group: 1 })
+    push({ group: 3 })
+    push({ group: 2 })
+    expect(dropped).toEqual(['refused 3'])
+    push({ group: 4, priority: 0 })
+    expect(dropped).toEqual(['refused 3', 'refused 2'])
+    expect(drain()).toEqual(['p0 4.0', 'q10 9.0', 'p10 1.0'])
+  })
+
+  it('takes room from whoever has most when it is full', () => {
+    make({ maxUrgentQueueBytes: 400 })
+    for (let group = 0; group < 4; group++) push({ group })
+    push({ group: 7, publisher: 'q' })
+    expect(dropped).toEqual(['refused 3'])
+    make({ maxUrgentQueueBatches: 2 })
+    for (let group = 0; group < 3; group++) push({ group })
+    expect(dropped).toEqual(['refused 2'])
+  })
+})

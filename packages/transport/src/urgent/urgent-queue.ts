@@ -1,0 +1,137 @@
+import type { UrgentMessage } from '@runnel/protocol'
+import type { UrgentLimits } from './limits.ts'
+
+/** Why an urgent message was dropped: its time was over, a newer group took its place, or there was no room for it. */
+export type UrgentDrop = 'late' | 'replaced' | 'refused'
+
+interface UrgentQueueModules {
+  dropped(why: UrgentDrop, message: UrgentMessage): void
+}
+
+/**
+ * Urgent messages that wait for room in a channel. First goes the lowest priority; of those the publisher that was sent least since messages
+ * began to wait, so that none can keep others waiting; and of a publisher what has least time left. In a chain groups go in its order.
+ */
+export class UrgentQueue {
+  readonly #limits: UrgentLimits
+  readonly #modules: UrgentQueueModules
+  #waiting: UrgentMessage[] = []
+  #bytes = 0
+  /** Bytes that were sent since the queue was empty, by publisher. */
+  readonly #sent = new Map<string, number>()
+
+  constructor(limits: UrgentLimits, modules: UrgentQueueModules) {
+    this.#limits = limits
+    this.#modules = modules
+  }
+
+  get size(): number {
+    return this.#waiting.length
+  }
+
+  get bytes(): number {
+    return this.#bytes
+  }
+
+  push(message: UrgentMessage, nowMs: number): void {
+    if (message.deadlineMs <= nowMs) return this.#modules.dropped('late', message)
+    if (this.#waiting.some((other) => replaces(other, message)))
+      return this.#modules.dropped('replaced', message)
+    this.#remove('replaced', (other) => replaces(message, other))
+    this.#waiting.push(message)
+    this.#bytes += message.batchBytes.length
+    this.#makeRoom(message.publisher, nowMs)
+  }
+
+  /** The message that goes next, and stays until all of it was sent; those whose time is over are dropped. */
+  first(nowMs: number): UrgentMessage | undefined {
+    this.#remove('late', ({ deadlineMs }) => deadlineMs <= nowMs)
+    if (this.#waiting.length === 0) this.#sent.clear()
+    return this.#first()
+  }
+
+  /** So many bytes of a message were sent. */
+  sent({ publisher }: UrgentMessage, bytes: number): void {
+    this.#sent.set(publisher, (this.#sent.get(publisher) ?? 0) + bytes)
+  }
+
+  /** All of a message was sent, or it came too late for that. */
+  done(message: UrgentMessage, isLate = false): void {
+    this.#waiting = this.#waiting.filter((other) => other !== message)
+    this.#bytes -= message.batchBytes.length
+    if (isLate) this.#modules.dropped('late', message)
+  }
+
+  #first(): UrgentMessage | undefined {
+    const heads = new Map<string, UrgentMessage>()
+    for (const message of this.#waiting) {
+      const head = heads.get(message.chain)
+      if (head === undefined || isBefore(message, head)) heads.set(message.chain, message)
+    }
+    const sent = ({ publisher }: UrgentMessage): number => this.#sent.get(publisher) ?? 0
+    const [first] = [...heads.values()].sort(
+      (a, b) => a.priority - b.priority || sent(a) - sent(b) || a.deadlineMs - b.deadlineMs,
+    )
+    return first
+  }
+
+  /** First the publisher keeps to its share, then whoever takes most gives way. */
+  #makeRoom(publisher: string, nowMs: number): void {
+    const { maxUrgentQueueBytes, maxUrgentQueueBytesOfPublisher, maxUrgentQueueBatches } = this.#limits
+    const isFull = (): boolean =>
+      this.#bytes > maxUrgentQueueBytes || this.#waiting.length > maxUrgentQueueBatches
+    if (this.#bytesOf(publisher) <= maxUrgentQueueBytesOfPublisher && !isFull()) return
+    this.#remove('late', ({ deadlineMs }) => deadlineMs <= nowMs)
+    while (this.#bytesOf(publisher) > maxUrgentQueueBytesOfPublisher) this.#dropLast(publisher)
+    while (isFull()) this.#dropLast(this.#heaviest())
+  }
+
+  #bytesOf(publisher: string): number {
+    return this.#waiting.reduce(
+      (sum, message) => sum + (message.publisher === publisher ? message.batchBytes.length : 0),
+      0,
+    )
+  }
+
+  #heaviest(): string {
+    const bytes = new Map<string, number>()
+    for (const { publisher, batchBytes } of this.#waiting)
+      bytes.set(publisher, (bytes.get(publisher) ?? 0) + batchBytes.length)
+    return [...bytes].reduce((most, other) => (other[1] > most[1] ? other : most))[0]
+  }
+
+  /** Of what a publisher has here, what would go last. */
+  #dropLast(publisher: string): void {
+    const last = this.#waiting
+      .filter((message) => message.publisher === publisher)
+      .reduce((worst, message) => (isBefore(worst, message) ? message : worst))
+    this.#remove('refused', (message) => message === last)
+  }
+
+  #remove(why: UrgentDrop, isOne: (message: UrgentMessage) => boolean): void {
+    if (!this.#waiting.some(isOne)) return
+    const removed = this.#waiting.filter(isOne)
+    this.#waiting = this.#waiting.filter((message) => !isOne(message))
+    for (const message of removed) {
+      this.#bytes -= message.batchBytes.length
+      this.#modules.dropped(why, message)
+    }
+  }
+}
+
+/** Of one publisher: by priority, then by its groups, then by time. */
+function isBefore(a: UrgentMessage, b: UrgentMessage): boolean {
+  const byGroup = a.chain !== b.chain ? 0 : a.order === 'oldest' ? a.group - b.group : b.group - a.group
+  const byObject = a.chain === b.chain && a.group === b.group ? a.object - b.object : 0
+  return (a.priority - b.priority || byGroup || byObject || a.deadlineMs - b.deadlineMs) < 0
+}
+
+/** Object 0 of a group is a new beginning: where the publisher asks for it, nobody needs older groups then. */
+function replaces(newer: UrgentMessage, older: UrgentMessage): boolean {
+  return (
+    newer.order === 'newest-only' &&
+    newer.object === 0 &&
+    newer.chain === older.chain &&
+    newer.group > older.group
+  )
+}
