@@ -2,7 +2,20 @@ import { chainOrderLimits, type ChainOrderLimits, type NetworkLimits } from '@ru
 import { overlayStrategies, type Random } from '@runnel/protocol'
 import type { TrackerLimits } from '@runnel/tracker'
 import type { Overlay } from '../../experiments/experiment.ts'
-import type { GuestsPlan } from './guests/guests-plan.ts'
+import type { Withholding } from './guests/withholding.ts'
+
+/** The light clients of a world, and who serves them. */
+export interface GuestsPlan {
+  /** Nodes that serve guests; the first is honest. */
+  readonly hosts: number
+  readonly guests: number
+  /** Hosts that a guest is linked to at once. */
+  readonly atOnce: number
+  /** What the last hosts keep from their guests. */
+  readonly withheld: readonly Withholding[]
+  /** Hosts are in a stream part only while a guest wants it. */
+  readonly joinsForGuests: boolean
+}
 
 /** What a seed's world is like. What happens in it is drawn as it goes. */
 export interface FuzzPlan {

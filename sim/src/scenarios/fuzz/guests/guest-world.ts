@@ -14,7 +14,7 @@ import { ServedChecker } from '../../../measures/invariants/served.ts'
 import type { World } from '../../../world/world.ts'
 import type { Tap } from '../../../world/tapped-transport.ts'
 import type { FuzzNode } from '../fuzz-node.ts'
-import type { GuestsPlan } from './guests-plan.ts'
+import type { GuestsPlan } from '../fuzz-plan.ts'
 import { isUnanswered, isWithheld, type Withholding } from './withholding.ts'
 
 /** Through all that may delay it while the two are attached. */

@@ -1,19 +1,6 @@
 import type { Random } from '@runnel/protocol'
 import { chance, drawPlan, oneOf, wholeFrom, type FuzzPlan } from '../fuzz-plan.ts'
-import { withholdings, type Withholding } from './withholding.ts'
-
-/** The light clients of a world, and who serves them. */
-export interface GuestsPlan {
-  /** Nodes that serve guests; the first is honest. */
-  readonly hosts: number
-  readonly guests: number
-  /** Hosts that a guest is linked to at once. */
-  readonly atOnce: number
-  /** What the last hosts keep from their guests. */
-  readonly withheld: readonly Withholding[]
-  /** Hosts are in a stream part only while a guest wants it. */
-  readonly joinsForGuests: boolean
-}
+import { withholdings } from './withholding.ts'
 
 const most = { nodes: 6, hosts: 4, guests: 5, atOnce: 3 }
 
