@@ -17,6 +17,7 @@ describe('a configuration', () => {
       },
       guests: { serve: false },
       transports: {},
+      thinFloods: true,
       waitForNeighboursMs: 5_000,
       closeTimeoutMs: 5_000,
       maxLiveAgeMs: 600_000,
