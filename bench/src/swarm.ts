@@ -119,6 +119,8 @@ export class Swarm {
     const reachable = transport === 'websocket' || (transport === 'mixed' && this.nodes.length % 2 === 0)
     const node = createNetworkNode(
       {
+        // What is measured are floods, beside bare ones that send all copies.
+        thinFloods: false,
         transports: {
           websocket: reachable ? { listen: { host: '127.0.0.1', port: 0 } } : {},
           webrtc: transport === 'websocket' ? false : {},
