@@ -2,6 +2,7 @@ import {
   compareRefs,
   isTransient,
   limits as wireLimits,
+  placeBefore,
   placeOf,
   type MessageBatch,
   type MessageChain,
@@ -245,11 +246,4 @@ function rangesOf(watched: readonly Watched[]): WithheldMessages['ranges'] {
     else if (compareRefs(before.upTo, last) < 0) before.upTo = placeOf(last)
   }
   return ranges
-}
-
-const lastSequenceNumber = 2 ** 32 - 1
-
-function placeBefore({ timestamp, sequenceNumber }: MessageRef): MessageRef {
-  if (sequenceNumber > 0) return { timestamp, sequenceNumber: sequenceNumber - 1 }
-  return { timestamp: Math.max(0, timestamp - 1), sequenceNumber: lastSequenceNumber }
 }

@@ -2,11 +2,11 @@ import {
   compareRefs,
   digestCheck,
   limits as wireLimits,
+  placeBefore,
   placeOf,
   type Digest,
   type DigestEntry,
   type MessageBatch,
-  type MessageRef,
   type MissingRange,
   type NodeId,
   type MessageChain,
@@ -399,9 +399,4 @@ export class Thinning {
     if (link === undefined) this.#links.set(peerId, (link = new ThinLink(this.#limits)))
     return link
   }
-}
-
-function placeBefore({ timestamp, sequenceNumber }: MessageRef): MessageRef {
-  if (sequenceNumber > 0) return { timestamp, sequenceNumber: sequenceNumber - 1 }
-  return { timestamp: Math.max(0, timestamp - 1), sequenceNumber: 0xffffffff }
 }
