@@ -5,6 +5,7 @@ import {
   parseStreamPartId,
   toNodeId,
   streamIdOf,
+  toStreamPartId,
   type Card,
   type Clock,
   type DelegationHistory,
@@ -17,7 +18,7 @@ import {
   type StreamId,
 } from '@runnel/protocol'
 import type { ParsedClientConfig } from './config.ts'
-import { deadline } from './deadline.ts'
+import { deadline, throwIfAborted } from './deadline.ts'
 import { clientError, streamNotFound } from './errors.ts'
 import type { ContentStep } from './content/content-step.ts'
 import { ContentSteps } from './content/content-steps.ts'
@@ -32,6 +33,7 @@ import type { Logger } from './logger.ts'
 import type { PublishedMessage } from './publish/part-outbox.ts'
 import { publishMany, type PublishedMany, type PublishManyOptions } from './publish/publish-many.ts'
 import { Publisher, type PublishOptions } from './publish/publisher.ts'
+import type { UrgentRate, UrgentRateOptions } from './publish/urgent-rate.ts'
 import { findStreams, type StreamFilter } from './find-streams.ts'
 import { checkPartition } from './publish/partition.ts'
 import type { Phases, PhaseTimes } from './phases.ts'
@@ -683,6 +685,25 @@ export class RunnelClient implements AsyncDisposable {
   async resetReader(streamId: string, name: string, start: ReaderStart): Promise<void> {
     this.#requireMember()
     await (await this.#loadSides()).readers.reset(this.streamId(streamId), name, start)
+  }
+
+  /**
+   * Follows how much this client may publish urgently in a partition: the rate of its links to those who get it, for encoders. Joins nothing:
+   * the first message does. Throws STREAM_NOT_FOUND, NO_PUBLISH_PERMISSION, PARTITION_OUT_OF_RANGE, ABORTED, and what the registry throws.
+   */
+  async urgentRate(streamId: string, options: UrgentRateOptions = {}): Promise<UrgentRate> {
+    this.#requireMember()
+    const { partition = 0, signal } = options
+    throwIfAborted(signal)
+    const stream = await requirePermission('publish', this.streamId(streamId), this.#shared)
+    const streamPartId = toStreamPartId(stream.id, checkPartition(partition, stream))
+    const { UrgentRate } = await import('./publish/urgent-rate.ts')
+    throwIfAborted(signal)
+    const { userId, network: node } = this
+    const rate = new UrgentRate(streamPartId, { node, userId, status: this.#status })
+    for (const end of [signal, this.#history.closing])
+      end?.addEventListener('abort', () => rate.close(), { once: true })
+    return rate
   }
 
   /**

@@ -1,8 +1,12 @@
 import {
   Alarm,
   encodePacket,
+  limits as wireLimits,
+  aliasedUrgentPacket,
   readPackets,
+  readUrgentParts,
   urgentPacket,
+  type Arrivals,
   type Clock,
   type Piece,
   type Random,
@@ -11,22 +15,42 @@ import {
 } from '@runnel/protocol'
 import type { Channel, DatagramLane } from '../connection/channel.ts'
 import type { MutableStats } from '../connection/stats.ts'
+import { ArrivalLog } from './arrival-log.ts'
+import { KnownAliases, SentAliases } from './header-aliases.ts'
 import { InFlightWindow, type WindowLimits } from './in-flight-window.ts'
 import type { UrgentLimits } from './limits.ts'
 import { PieceAssembler } from './piece-assembler.ts'
+import { PublisherRates } from './publisher-rates.ts'
+import { RateControl } from './rate-control.ts'
+import { SentFrames } from './sent-frames.ts'
 import { UrgentQueue, type UrgentDrop } from './urgent-queue.ts'
 
 /** Other packets give way before urgent ones have to wait, as they aim at less delay. */
-const windows = {
-  urgent: { targetMs: 60, minBytes: 8 * 1024, firstBytes: 32 * 1024, maxBytes: 1024 * 1024 },
-  others: { targetMs: 20, minBytes: 2 * 1024, firstBytes: 16 * 1024, maxBytes: 1024 * 1024 },
-} as const satisfies Record<string, WindowLimits>
+const othersWindow: WindowLimits = {
+  targetMs: 20,
+  minBytes: 2 * 1024,
+  firstBytes: 16 * 1024,
+  maxBytes: 1024 * 1024,
+}
 
 /** Packets of more than one frame are cut smaller while others may have to get in between. */
 export const yieldingFrameBytes = 4 * 1024
 
 /** Not every channel tells when it has room. */
 const lookAgainMs = 5
+/** Frames leave a little faster than the rate, so that what a publisher sends at that does not wait here. */
+const paceFactor = 1.25
+/** What a timer that is late may make up for. */
+const paceBurstMs = 5
+/** Below it pieces are small, as each takes its time on the line. */
+const slowKbitPerS = 4_000
+/** Under way may be what the rate sends in a round trip and so long, and this much. */
+const inFlightMs = 300
+const inFlightBytes = 8 * 1024
+/** Nothing was heard for a round trip and so long. */
+const starvedMs = 500
+/** A smaller change of the rate is not told. */
+const toldShare = 0.03
 
 interface UrgentFlowModules {
   readonly clock: Clock
@@ -37,21 +61,25 @@ interface UrgentFlowModules {
   hand(frame: Uint8Array): void
   /** There may be room for other packets. */
   flushOthers(): void
-  /** A packet of an urgent message whose pieces have all come. */
+  /** A packet of an urgent message, whole. */
   deliver(packet: RawPacket): void
-  dropped(why: UrgentDrop | 'truncated'): void
+  /** Without a message where it is one of the peer. */
+  dropped(why: UrgentDrop | 'truncated', message?: UrgentMessage): void
+  /** There is another rate. */
+  rateChanged(): void
 }
 
 /** How much of an object was sent in pieces. */
 interface Progress {
   readonly object: number
+  readonly pieceBytes: number
   index: number
 }
 
 /**
- * The urgent messages of a connection, both ways, beside all other packets. They wait in a queue of their own until few bytes are under way,
- * leave by the channel's lane for datagrams where it has one, and before the others where it has none. While there are any, the others
- * have a window of their own, which gives way.
+ * The urgent messages of a connection, both ways, beside all other packets. They wait in a queue of their own and leave at the rate that the
+ * link carries, as the peer tells of the arrival of each frame: by the channel's lane for datagrams where it has one, and before the others
+ * where it has none. While there are any, the others have a window of their own, which gives way.
  */
 export class UrgentFlow {
   readonly #channel: Channel
@@ -61,10 +89,19 @@ export class UrgentFlow {
   readonly #assembler: PieceAssembler
   readonly #progress = new WeakMap<UrgentMessage, Progress>()
   readonly #alarm: Alarm
-  /** Of the path that messages take now. */
-  #window = new InFlightWindow(windows.urgent, { isLossy: false })
-  #others = new InFlightWindow(windows.others, { isLossy: false })
-  #usesLane = false
+  readonly #rate: RateControl
+  readonly #shares: PublisherRates
+  readonly #sent: SentFrames
+  readonly #arrivals = new ArrivalLog()
+  readonly #aliases: SentAliases
+  readonly #known: KnownAliases
+  #others = new InFlightWindow(othersWindow)
+  /** When the next frame may leave. */
+  #paceMs = -Infinity
+  #rttMs: number | undefined
+  /** When something was last heard of what is under way. */
+  #heardMs = -Infinity
+  #toldKbitPerS = 0
   #activeUntilMs = -Infinity
   #objects = 0
   #stopped = false
@@ -73,9 +110,14 @@ export class UrgentFlow {
     this.#channel = channel
     this.#limits = limits
     this.#modules = modules
-    this.#queue = new UrgentQueue(limits, { dropped: (why) => modules.dropped(why) })
+    this.#queue = new UrgentQueue(limits, { dropped: (why, message) => modules.dropped(why, message) })
     this.#assembler = new PieceAssembler(limits, { truncated: () => modules.dropped('truncated') })
     this.#alarm = new Alarm({ onDue: () => this.#onAlarm() }, { clock: modules.clock })
+    this.#rate = new RateControl(limits)
+    this.#shares = new PublisherRates(limits.maxUrgentQueueBatches)
+    this.#sent = new SentFrames(limits.maxSentFrames)
+    this.#aliases = new SentAliases(limits.maxUrgentAliases)
+    this.#known = new KnownAliases(limits.maxUrgentAliases)
   }
 
   /** While there are urgent messages, others yield. */
@@ -88,10 +130,16 @@ export class UrgentFlow {
     return this.isActive ? this.#others.roomBytes : Infinity
   }
 
+  /** What the link carries of the urgent messages of one publisher, beside those of others. */
+  kbitPerSOf(publisher: string): number {
+    return this.#shares.partOf(publisher, this.#rate.kbitPerS, this.#modules.clock.monotonicMs())
+  }
+
   offer(message: UrgentMessage): void {
     const nowMs = this.#modules.clock.monotonicMs()
-    if (!this.isActive) this.#others = new InFlightWindow(windows.others, { isLossy: false })
+    if (!this.isActive) this.#others = new InFlightWindow(othersWindow)
     this.#activeUntilMs = nowMs + this.#limits.yieldMs
+    this.#shares.offered(message.publisher, message.batchBytes.length, nowMs)
     this.#queue.push(message, nowMs)
     this.flush()
   }
@@ -106,30 +154,52 @@ export class UrgentFlow {
 
   /** A pong came; false when it answers no ping of ours. */
   answered(token: number): boolean {
-    const nowMs = this.#modules.clock.monotonicMs()
-    if (this.#window.answered(token, nowMs)) this.flush()
-    else if (this.#others.answered(token, nowMs)) this.#modules.flushOthers()
-    else return false
+    if (!this.#others.answered(token, this.#modules.clock.monotonicMs())) return false
+    this.#modules.flushOthers()
     return true
+  }
+
+  onUrgent(body: Uint8Array): void {
+    const parts = readUrgentParts(body)
+    const batchBytes = this.#known.batchOf(parts)
+    if (batchBytes === undefined) return this.#modules.dropped('truncated')
+    this.#deliver(parts.remainingMs, batchBytes)
   }
 
   onPiece(piece: Piece): void {
     const assembled = this.#assembler.push(piece, this.#modules.clock.monotonicMs())
     this.#setAlarm()
-    if (assembled === undefined) return
-    const [packet] = readPackets(urgentPacket(assembled.remainingMs, assembled.batchBytes))
-    if (packet !== undefined) this.#modules.deliver(packet)
+    if (assembled !== undefined) this.#deliver(assembled.remainingMs, assembled.batchBytes)
+  }
+
+  /** A frame came whose arrival the peer wants to hear of. */
+  onMark(number: number): void {
+    const nowMs = this.#modules.clock.monotonicMs()
+    this.#arrivals.add(number, nowMs)
+    if (this.#arrivals.dueMs <= nowMs) this.#report()
+    this.#setAlarm()
+  }
+
+  onArrivals(packet: Arrivals): void {
+    const nowMs = this.#modules.clock.monotonicMs()
+    const { arrived, aliases, lost, rttMs } = this.#sent.report(packet, nowMs)
+    for (const alias of aliases) this.#aliases.arrived(alias)
+    if (rttMs !== undefined) {
+      this.#rttMs = rttMs
+      this.#heardMs = nowMs
+    }
+    this.#rate.feedback({ arrived, lost, rttMs: this.#rttMs ?? 0 }, nowMs)
+    this.#tellRate()
+    this.flush()
   }
 
   /** Sends as much as there is room for. */
   flush(): void {
     const lane = this.#lane()
-    const path = lane ?? this.#channel
     for (;;) {
       const nowMs = this.#modules.clock.monotonicMs()
       const message = this.#stopped ? undefined : this.#queue.first(nowMs)
-      if (message === undefined) break
-      if (this.#window.roomBytes === 0 || path.bufferedBytes >= this.#limits.maxUrgentBufferBytes) break
+      if (message === undefined || this.#paceMs > nowMs || !this.#hasRoom(lane)) break
       this.#sendSome(message, nowMs, lane)
     }
     this.#probe()
@@ -141,15 +211,23 @@ export class UrgentFlow {
     this.#alarm.set(Infinity)
   }
 
+  #hasRoom(lane: DatagramLane | undefined): boolean {
+    const mostBytes = inFlightBytes + (this.#rate.kbitPerS * ((this.#rttMs ?? 0) + inFlightMs)) / 8
+    return (
+      this.#sent.bytes < mostBytes &&
+      (lane ?? this.#channel).bufferedBytes < this.#limits.maxUrgentBufferBytes
+    )
+  }
+
   #lane(): DatagramLane | undefined {
     const lane = this.#channel.datagrams
     if (this.#queue.size > 0) lane?.open()
-    const usesLane = lane?.isOpen === true
-    if (usesLane !== this.#usesLane) {
-      this.#usesLane = usesLane
-      this.#window = new InFlightWindow(windows.urgent, { isLossy: usesLane })
-    }
-    return usesLane ? lane : undefined
+    return lane?.isOpen === true ? lane : undefined
+  }
+
+  #deliver(remainingMs: number, batchBytes: Uint8Array): void {
+    const [packet] = readPackets(urgentPacket(remainingMs, batchBytes))
+    if (packet !== undefined) this.#modules.deliver(packet)
   }
 
   /** A message, or one piece of it. */
@@ -157,34 +235,49 @@ export class UrgentFlow {
     const remainingMs = Math.floor(message.deadlineMs - nowMs - (this.#modules.rttMs() ?? 0) / 2)
     if (remainingMs < 1) return this.#queue.done(message, true)
     const { batchBytes } = message
-    const { urgentPieceBytes } = this.#limits
-    if (batchBytes.length <= urgentPieceBytes) {
-      this.#send(urgentPacket(remainingMs, batchBytes), message, lane)
+    const progress = this.#progressOf(message)
+    if (progress === undefined) {
+      const { alias, isKnown } = this.#aliases.nameOf(message)
+      const headerBytes = isKnown ? 0 : message.headerBytes
+      const bytes = isKnown ? batchBytes.subarray(message.headerBytes) : batchBytes
+      const packet = aliasedUrgentPacket({ remainingMs, alias, headerBytes, bytes })
+      this.#send(packet, message, isKnown ? 0 : alias, lane)
       return this.#queue.done(message)
     }
-    const progress = this.#progressOf(message)
-    const { object, index } = progress
-    const count = Math.ceil(batchBytes.length / urgentPieceBytes)
-    const bytes = batchBytes.subarray(index * urgentPieceBytes, (index + 1) * urgentPieceBytes)
-    this.#send(encodePacket({ type: 'piece', object, index, count, remainingMs, bytes }), message, lane)
+    const { object, index, pieceBytes } = progress
+    const count = Math.ceil(batchBytes.length / pieceBytes)
+    const bytes = batchBytes.subarray(index * pieceBytes, (index + 1) * pieceBytes)
+    this.#send(encodePacket({ type: 'piece', object, index, count, remainingMs, bytes }), message, 0, lane)
     if (++progress.index === count) this.#queue.done(message)
   }
 
-  #progressOf(message: UrgentMessage): Progress {
-    let progress = this.#progress.get(message)
-    if (progress === undefined) {
-      this.#objects = (this.#objects + 1) >>> 0
-      this.#progress.set(message, (progress = { object: this.#objects, index: 0 }))
-    }
+  /** Undefined for what is sent as it is. */
+  #progressOf(message: UrgentMessage): Progress | undefined {
+    const known = this.#progress.get(message)
+    if (known !== undefined) return known
+    const { urgentPieceBytes } = this.#limits
+    const { length } = message.batchBytes
+    const isSlow = this.#rate.kbitPerS < slowKbitPerS
+    const pieceBytes = Math.max(
+      Math.ceil(length / wireLimits.maxPieces),
+      isSlow ? Math.ceil(urgentPieceBytes / 3) : urgentPieceBytes,
+    )
+    if (length <= pieceBytes) return undefined
+    this.#objects = (this.#objects + 1) >>> 0
+    const progress = { object: this.#objects, pieceBytes, index: 0 }
+    this.#progress.set(message, progress)
     return progress
   }
 
-  #send(packet: Uint8Array, message: UrgentMessage, lane: DatagramLane | undefined): void {
-    this.#window.sent(packet.length)
-    this.#queue.sent(message, packet.length)
+  #send(packet: Uint8Array, message: UrgentMessage, alias: number, lane: DatagramLane | undefined): void {
+    const nowMs = this.#modules.clock.monotonicMs()
+    if (this.#sent.bytes === 0) this.#heardMs = nowMs
+    const number = this.#sent.add({ sentMs: nowMs, bytes: packet.length, alias })
+    const tookMs = (packet.length * 8) / (paceFactor * this.#rate.kbitPerS)
+    this.#paceMs = Math.max(this.#paceMs, nowMs - paceBurstMs) + tookMs
+    this.#queue.sent(message, packet.length, nowMs)
     this.#modules.stats.packetsOut++
-    this.#hand(packet, lane)
-    this.#probe()
+    this.#hand(joined(encodePacket({ type: 'mark', number }), packet), lane)
   }
 
   #hand(frame: Uint8Array, lane: DatagramLane | undefined): void {
@@ -194,37 +287,66 @@ export class UrgentFlow {
     lane.send(frame)
   }
 
-  /** A ping follows what was sent, on the same path. */
+  /** Tells the peer when its frames came. */
+  #report(): void {
+    const { datagrams } = this.#channel
+    const report = this.#arrivals.take(this.#modules.clock.monotonicMs())
+    this.#hand(encodePacket(report), datagrams?.isOpen === true ? datagrams : undefined)
+  }
+
+  #tellRate(): void {
+    const { kbitPerS } = this.#rate
+    if (Math.abs(kbitPerS - this.#toldKbitPerS) < toldShare * this.#toldKbitPerS) return
+    this.#toldKbitPerS = kbitPerS
+    this.#modules.rateChanged()
+  }
+
+  /** A ping follows other packets, on the same path. */
   #probe(): void {
     const nowMs = this.#modules.clock.monotonicMs()
-    for (const window of [this.#window, this.#others]) {
-      if (this.#stopped || window.probeDueMs(nowMs) > nowMs) continue
-      // As of the heartbeat: nobody can answer before it arrives.
-      const token = this.#modules.random.bytes(4).reduce((number, byte) => number * 256 + byte, 0)
-      window.probed(token, nowMs)
-      const lane = window === this.#window && this.#usesLane ? this.#channel.datagrams : undefined
-      this.#hand(encodePacket({ type: 'ping', token }), lane)
-    }
+    if (this.#stopped || this.#others.probeDueMs(nowMs) > nowMs) return
+    // As of the heartbeat: nobody can answer before it arrives.
+    const token = this.#modules.random.bytes(4).reduce((number, byte) => number * 256 + byte, 0)
+    this.#others.probed(token, nowMs)
+    this.#modules.hand(encodePacket({ type: 'ping', token }))
+  }
+
+  get #starvedDueMs(): number {
+    if (this.#sent.bytes === 0) return Infinity
+    return Math.max(this.#heardMs, this.#sent.oldestMs) + (this.#rttMs ?? 0) + starvedMs
   }
 
   #setAlarm(): void {
     if (this.#stopped) return
     const nowMs = this.#modules.clock.monotonicMs()
-    const isBlocked = this.#queue.size > 0 && this.#window.roomBytes > 0
-    const dueMs = Math.min(
-      ...[isBlocked ? nowMs + lookAgainMs : Infinity, this.#window.probeDueMs(nowMs), this.#window.lostDueMs],
-      ...[this.#others.probeDueMs(nowMs), this.#assembler.dueMs],
-      this.isActive ? this.#activeUntilMs : Infinity,
+    const waits = this.#queue.size > 0
+    this.#alarm.set(
+      Math.min(
+        waits ? Math.max(this.#paceMs, this.#hasRoom(this.#lane()) ? nowMs : nowMs + lookAgainMs) : Infinity,
+        ...[this.#starvedDueMs, this.#arrivals.dueMs, this.#others.probeDueMs(nowMs), this.#assembler.dueMs],
+        this.isActive ? this.#activeUntilMs : Infinity,
+      ),
     )
-    this.#alarm.set(dueMs)
   }
 
   #onAlarm(): void {
     const nowMs = this.#modules.clock.monotonicMs()
-    this.#window.check(nowMs)
+    if (this.#starvedDueMs <= nowMs) {
+      this.#sent.clear()
+      this.#rate.starved(nowMs)
+      this.#tellRate()
+    }
+    if (this.#arrivals.dueMs <= nowMs) this.#report()
     this.#assembler.forgetLate(nowMs)
     this.flush()
     // They yield no longer, or a ping of theirs was due.
     this.#modules.flushOthers()
   }
+}
+
+function joined(a: Uint8Array, b: Uint8Array): Uint8Array {
+  const bytes = new Uint8Array(a.length + b.length)
+  bytes.set(a)
+  bytes.set(b, a.length)
+  return bytes
 }
