@@ -102,7 +102,7 @@ export class LinkConnection implements Connection {
       clock,
       random,
       outflow: this.#outflow,
-      sendPing: (token) => this.#sendNow(encodePacket({ type: 'ping', token })),
+      sendPing: (token) => this.#ping(encodePacket({ type: 'ping', token })),
       onDead: () => this.#onDead(),
     })
   }
@@ -305,6 +305,12 @@ export class LinkConnection implements Connection {
     if (isDatagram) this.#channel.datagrams?.send(pong)
     else if (this.#urgent === undefined) this.#sendNow(pong)
     else this.#outflow.jump(pong)
+  }
+
+  /** Others may wait for long while urgent messages go first. */
+  #ping(packet: Uint8Array): void {
+    if (this.#urgent?.isActive === true) this.#outflow.jump(packet)
+    else this.#sendNow(packet)
   }
 
   #sendNow(packet: Uint8Array): void {

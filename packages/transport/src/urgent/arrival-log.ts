@@ -1,9 +1,9 @@
 import { limits, type Arrivals } from '@runnel/protocol'
 
-/** Arrivals are told so long after the first. */
+/** The arrivals of urgent frames are told so long after the first. */
 const reportMs = 50
 /** Half of what a report has room for, as each arrival is told twice. */
-const maxNew = limits.maxArrivals / 2
+const room = limits.maxArrivals / 2
 
 interface Arrival {
   readonly number: number
@@ -20,12 +20,12 @@ export class ArrivalLog {
   get dueMs(): number {
     const [first] = this.#new
     if (first === undefined) return Infinity
-    return this.#new.length >= maxNew ? -Infinity : first.atMs + reportMs
+    return this.#new.length >= room ? -Infinity : first.atMs + reportMs
   }
 
   add(number: number, nowMs: number): void {
     // Of what comes before a report was taken: no peer sends as much in a turn.
-    if (this.#new.length < maxNew) this.#new.push({ number, atMs: nowMs })
+    if (this.#new.length < room) this.#new.push({ number, atMs: nowMs })
   }
 
   take(nowMs: number): Arrivals {

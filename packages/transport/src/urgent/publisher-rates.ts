@@ -25,6 +25,11 @@ export class PublisherRates {
     if (this.#offered.size > this.#maxPublishers && oldest !== undefined) this.#offered.delete(oldest)
   }
 
+  /** What all of them offer together. */
+  sum(nowMs: number): number {
+    return [...this.#offered.values()].reduce((sum, offered) => sum + this.#now(offered, nowMs), 0)
+  }
+
   /** What of a link's rate is for one of them: what the others leave, and at least an equal part. */
   partOf(publisher: string, kbitPerS: number, nowMs: number): number {
     let [others, count] = [0, 0]

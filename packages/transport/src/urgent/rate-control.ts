@@ -10,6 +10,8 @@ export interface ArrivedFrame {
   readonly sentMs: number
   readonly arrivedMs: number
   readonly bytes: number
+  /** It takes its part of the line, but its delay says nothing: it may have waited, or been sent again. */
+  readonly isOther: boolean
 }
 
 /** What one report of the receiver says. */
@@ -20,22 +22,27 @@ export interface Feedback {
   readonly rttMs: number
 }
 
-/** Above it, and foreseen within a round trip, the rate goes down; below half of it the rate goes up. */
+/** How long frames may wait on a line: above it, as foreseen within a round trip, the rate goes down; below half of it up. */
 const targetMs = 40
 /** Less does not tell a queue from what one frame waits for another. */
 const noiseMs = 12
 /** A rate this far above the last known capacity, with nothing waiting: the capacity is another. */
 const knownShare = { from: 0.9, until: 1.06 } as const
 /** Growth in a second: near the last known capacity, and elsewhere. */
-const growth = { near: 0.05, far: 0.4 } as const
+const growth = { near: 0.08, far: 0.4 } as const
 /** Before the first queue: in a round trip and `settleMs`. */
 const startFactor = 1.5
 /** A change shows in the delays after a round trip and so long. */
 const settleMs = 100
+/** The delays of so long have a gradient. */
 const historyMs = 500
+/** What came in so long is what the link carries. */
+const deliveredMs = 300
+/** Those of so long tell how much waits at present. */
 const tailMs = 100
 /** The share of frames that may be lost without the rate going down: radio loses some at any rate. */
 const maxLossShare = 0.1
+/** Of fewer frames the lost ones say nothing. */
 const minLossFrames = 80
 /** The shortest delay is measured anew so often: the path may be another, and clocks drift. */
 const baseWindowMs = 30_000
@@ -66,6 +73,11 @@ export class RateControl {
     return this.#kbitPerS
   }
 
+  /** Whether it is as much as the link carries; else that is not known, and may be far more. */
+  get isLimited(): boolean {
+    return !this.#isStart
+  }
+
   feedback({ arrived, lost, rttMs }: Feedback, nowMs: number): void {
     this.#loss = { lost: this.#loss.lost + lost, frames: this.#loss.frames + lost + arrived.length }
     if (arrived.length === 0) return
@@ -73,6 +85,7 @@ export class RateControl {
     const elapsedMs = Math.min(300, nowMs - this.#feedbackMs)
     this.#feedbackMs = nowMs
     const queueMs = this.#queueMs()
+    if (queueMs === undefined) return
     const foreseenMs = queueMs + Math.max(0, this.#gradient()) * (rttMs + settleMs / 2)
     if (nowMs - this.#reducedMs <= rttMs + settleMs) return
     if (queueMs > noiseMs && foreseenMs > targetMs)
@@ -83,7 +96,7 @@ export class RateControl {
 
   /** Frames are under way, and nothing was heard for long. */
   starved(nowMs: number): void {
-    this.#kbitPerS = Math.max(this.#limits.minKbitPerS, this.#kbitPerS / 2)
+    this.#set(this.#kbitPerS / 2)
     this.#reducedMs = nowMs
   }
 
@@ -94,24 +107,26 @@ export class RateControl {
       this.#earlierBaseMs = this.#base.delayMs
       this.#base = { delayMs: Infinity, sinceMs: nowMs }
     }
-    this.#base.delayMs = Math.min(this.#base.delayMs, ...arrived.map(delayOf))
+    this.#base.delayMs = Math.min(this.#base.delayMs, ...arrived.filter(isUrgent).map(delayOf))
   }
 
-  /** How long frames wait at present: the shortest of the last, as a burst waits for itself. */
-  #queueMs(): number {
+  /** How long frames wait at present: the shortest of the last, as a burst waits for itself. Undefined where none came. */
+  #queueMs(): number | undefined {
     const newestMs = Math.max(...this.#history.map(({ arrivedMs }) => arrivedMs))
-    const tail = this.#history.filter(({ arrivedMs }) => arrivedMs > newestMs - tailMs)
+    const tail = this.#history.filter((frame) => isUrgent(frame) && frame.arrivedMs > newestMs - tailMs)
+    if (tail.length === 0) return undefined
     return Math.min(...tail.map(delayOf)) - Math.min(this.#base.delayMs, this.#earlierBaseMs)
   }
 
   /** By how many ms the delay grows in a ms: the slope of the line with the least squares. */
   #gradient(): number {
-    const count = this.#history.length
+    const frames = this.#history.filter(isUrgent)
+    const count = frames.length
     if (count < 6) return 0
-    const meanAtMs = this.#history.reduce((sum, { arrivedMs }) => sum + arrivedMs, 0) / count
-    const meanDelayMs = this.#history.reduce((sum, frame) => sum + delayOf(frame), 0) / count
+    const meanAtMs = frames.reduce((sum, { arrivedMs }) => sum + arrivedMs, 0) / count
+    const meanDelayMs = frames.reduce((sum, frame) => sum + delayOf(frame), 0) / count
     let [above, below] = [0, 0]
-    for (const frame of this.#history) {
+    for (const frame of frames) {
       const atMs = frame.arrivedMs - meanAtMs
       above += atMs * (delayOf(frame) - meanDelayMs)
       below += atMs * atMs
@@ -120,9 +135,10 @@ export class RateControl {
   }
 
   get #deliveredKbitPerS(): number {
-    const times = this.#history.map(({ arrivedMs }) => arrivedMs)
-    const spanMs = Math.max(settleMs, Math.max(...times) - Math.min(...times))
-    const bytes = this.#history.slice(1).reduce((sum, frame) => sum + frame.bytes, 0)
+    const newestMs = Math.max(...this.#history.map(({ arrivedMs }) => arrivedMs))
+    const recent = this.#history.filter(({ arrivedMs }) => arrivedMs > newestMs - deliveredMs)
+    const spanMs = Math.max(settleMs, newestMs - Math.min(...recent.map(({ arrivedMs }) => arrivedMs)))
+    const bytes = recent.slice(1).reduce((sum, frame) => sum + frame.bytes, 0)
     return (bytes * 8) / spanMs
   }
 
@@ -166,4 +182,5 @@ export class RateControl {
   }
 }
 
+const isUrgent = ({ isOther }: ArrivedFrame): boolean => !isOther
 const delayOf = ({ sentMs, arrivedMs }: ArrivedFrame): number => arrivedMs - sentMs

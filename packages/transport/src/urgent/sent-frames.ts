@@ -4,8 +4,15 @@ import type { ArrivedFrame } from './rate-control.ts'
 interface SentFrame {
   readonly sentMs: number
   readonly bytes: number
-  /** The alias that it defines, if any. */
+  /** Of other packets than urgent ones. They are not lost, and may wait where urgent ones do not. */
+  readonly isOther: boolean
+  /** The alias that it defines; 0 for none. */
   readonly alias: number
+}
+
+interface Watched extends SentFrame {
+  passedOver: number
+  isWrittenOff: boolean
 }
 
 /** What became of frames, by one report of their receiver. */
@@ -14,7 +21,7 @@ export interface FrameReport {
   /** Aliases that the receiver knows from now on. */
   readonly aliases: readonly number[]
   readonly lost: number
-  /** Undefined where nothing new arrived. */
+  /** Undefined where no urgent frame is among those that arrived. */
   readonly rttMs: number | undefined
 }
 
@@ -24,7 +31,7 @@ const reportsUntilLost = 3
 /** The frames of a link that carry a mark and are under way. */
 export class SentFrames {
   readonly #maxFrames: number
-  readonly #frames = new Map<number, SentFrame & { passedOver: number }>()
+  readonly #frames = new Map<number, Watched>()
   #number = 0
   #bytes = 0
 
@@ -32,22 +39,16 @@ export class SentFrames {
     this.#maxFrames = maxFrames
   }
 
-  /** Bytes that may be under way. */
+  /** Bytes of urgent frames that may be under way. */
   get bytes(): number {
     return this.#bytes
-  }
-
-  /** When the oldest of them was sent; Infinity for none. */
-  get oldestMs(): number {
-    const [oldest] = this.#frames.values()
-    return oldest?.sentMs ?? Infinity
   }
 
   /** Returns the number of the frame. */
   add(frame: SentFrame): number {
     this.#number = (this.#number + 1) >>> 0
-    this.#frames.set(this.#number, { ...frame, passedOver: 0 })
-    this.#bytes += frame.bytes
+    this.#frames.set(this.#number, { ...frame, passedOver: 0, isWrittenOff: frame.isOther })
+    if (!frame.isOther) this.#bytes += frame.bytes
     const [oldest] = this.#frames.keys()
     if (this.#frames.size > this.#maxFrames && oldest !== undefined) this.#remove(oldest)
     return this.#number
@@ -57,23 +58,24 @@ export class SentFrames {
   report({ frames, heldTenthsMs }: Arrivals, nowMs: number): FrameReport {
     const arrived: ArrivedFrame[] = []
     const aliases: number[] = []
-    let newestSentMs: number | undefined
     for (const { number, atTenthsMs } of frames) {
       const frame = this.#frames.get(number)
       if (frame === undefined) continue
       this.#remove(number)
-      arrived.push({ sentMs: frame.sentMs, arrivedMs: atTenthsMs / 10, bytes: frame.bytes })
+      arrived.push({ ...frame, arrivedMs: atTenthsMs / 10 })
       if (frame.alias > 0) aliases.push(frame.alias)
-      newestSentMs = frame.sentMs
     }
     const lost = this.#passOver(frames.at(-1)?.number ?? 0)
-    if (newestSentMs === undefined) return { arrived, aliases, lost, rttMs: undefined }
-    return { arrived, aliases, lost, rttMs: Math.max(0, nowMs - newestSentMs - heldTenthsMs / 10) }
+    const newest = arrived.findLast(({ isOther }) => !isOther)
+    if (newest === undefined) return { arrived, aliases, lost, rttMs: undefined }
+    const reportedMs = Math.max(...frames.map(({ atTenthsMs }) => atTenthsMs + heldTenthsMs)) / 10
+    const rttMs = nowMs - newest.sentMs - (reportedMs - newest.arrivedMs)
+    return { arrived, aliases, lost, rttMs: Math.max(0, rttMs) }
   }
 
-  /** Forgets what is under way. */
-  clear(): void {
-    this.#frames.clear()
+  /** What is under way counts no more. It may arrive. */
+  writeOff(): void {
+    for (const frame of this.#frames.values()) frame.isWrittenOff = true
     this.#bytes = 0
   }
 
@@ -82,7 +84,7 @@ export class SentFrames {
     let lost = 0
     for (const [number, frame] of this.#frames) {
       if (number >= newest) break
-      if (++frame.passedOver < reportsUntilLost) continue
+      if (frame.isOther || ++frame.passedOver < reportsUntilLost) continue
       this.#remove(number)
       lost++
     }
@@ -90,7 +92,8 @@ export class SentFrames {
   }
 
   #remove(number: number): void {
-    this.#bytes -= this.#frames.get(number)?.bytes ?? 0
+    const frame = this.#frames.get(number)
+    if (frame?.isWrittenOff === false) this.#bytes -= frame.bytes
     this.#frames.delete(number)
   }
 }

@@ -85,8 +85,8 @@ export const arrivals: BodyCodec<Arrivals> = {
   },
 }
 
-/** Of 80 years. */
-const maxArrivalTenthsMs = 2 ** 45
+/** Between two arrivals, doubled for the sign: 50 years. */
+const maxArrivalTenthsMs = 35_184_372_088_832
 
 /** The alias of an urgent packet whose batch is whole, and no other's. */
 const noAlias = 0
