@@ -57,6 +57,7 @@ import { Slots } from './resend/slots.ts'
 import { StorageWaiter, type MessagePlace, type WaitForStorageOptions } from './resend/wait-for-storage.ts'
 import type { CountOptions, StreamCount } from './presence/count.ts'
 import type { BatchRelay, BatchRelayModules, RelayedBatch } from './relay/batch-relay.ts'
+import type { RecordOptions, Recording } from './record/recorder.ts'
 import type { Presence, PresenceOptions } from './presence/presence.ts'
 import type { FailedReply, Reply } from './request/pending-request.ts'
 import type { RequestManyOptions, RequestOptions } from './request/requester.ts'
@@ -722,6 +723,22 @@ export class RunnelClient implements AsyncDisposable {
   }
 
   /**
+   * Records the urgent messages of a stream, which nobody stores, as content of an ordinary one, until it is stopped: as they were signed, so that
+   * `resend` and `playback` with `recording: true` give what their publishers said. Needs subscribe there and publish here. Throws
+   * STREAM_NOT_FOUND, NO_SUBSCRIBE_PERMISSION, NO_PUBLISH_PERMISSION, PARTITION_OUT_OF_RANGE, ABORTED, and what the registry throws.
+   */
+  async record(from: string, to: string, options: RecordOptions = {}): Promise<Recording> {
+    this.#requireMember()
+    throwIfAborted(options.signal)
+    const { record } = await import('./record/recorder.ts')
+    const modules = { ...this.#shared, publisher: this.#publisher }
+    const recording = await record(this.streamId(from), this.streamId(to), options, modules)
+    for (const end of [options.signal, this.#history.closing])
+      end?.addEventListener('abort', () => void recording.stop(), { once: true })
+    return recording
+  }
+
+  /**
    * The newest message of a key, or of the whole stream, checked: from this node or from up to three neighbours at once, else from storage
    * nodes; undefined where none is known, or the key was removed. Joins where it is not joined, and leaves some seconds later. Neighbours
    * know what came in the last 30 s, and more where the stream's metadata has `lastValues: true`. Throws STREAM_NOT_FOUND,
@@ -950,7 +967,14 @@ export class RunnelClient implements AsyncDisposable {
     options: ResendOptions,
   ): AsyncGenerator<Message, void, undefined> {
     this.#requireMember()
-    yield* resend(this.streamId(streamId), selection, options, this.#shared)
+    const { recording = false, raw, schema, asBytes, ...rest } = options
+    const id = this.streamId(streamId)
+    if (!recording) return yield* resend(id, selection, options, this.#shared)
+    const { readRecording } = await import('./record/read-recording.ts')
+    const recorded = resend(id, selection, { ...rest, asBytes: true }, this.#shared)
+    const { onUndecodable } = rest
+    const modules = { ...this.#shared, check: this.#history.check }
+    yield* readRecording(recorded, { raw, schema, asBytes, onUndecodable }, modules)
   }
 
   /** Before the node starts, so that nothing is missed. */

@@ -54,6 +54,8 @@ export interface Delivery {
   readonly message: StreamMessage
   /** The neighbour it came from; undefined for the node's own. */
   readonly from: NodeId | undefined
+  /** Of an urgent message the batch that it is alone in, for whoever records it: nobody else keeps it. */
+  readonly urgentBatch?: MessageBatch | undefined
 }
 
 export interface StreamPartMetrics {

@@ -138,7 +138,7 @@ export class UrgentFlood {
     this.#forward(part, arrival, priority, nowMs)
     part.delivered++
     this.#modules.counters['urgent.messages']++
-    this.#modules.effects.deliver(part.id, message, from)
+    this.#modules.effects.deliver(part.id, message, from, batch)
   }
 
   #forward(part: StreamPart, arrival: Arrival, priority: number, nowMs: number): void {
