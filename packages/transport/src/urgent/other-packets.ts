@@ -22,24 +22,27 @@ interface Rate {
 }
 
 /**
- * How many other packets may leave beside urgent messages: what those leave of the link's rate, where it is known, and no more than a window
- * that yields to delay.
+ * How many other packets may leave beside urgent messages: what those leave of the link's rate, where it is known; before, what a window has room
+ * for that yields to delay. Not both: of two loops the slower one would take the other's restraint for the link's.
  */
 export class OtherPackets {
   #window = new InFlightWindow(windowLimits)
   /** When the next may leave. */
   #paceMs = -Infinity
   #sentMs = -Infinity
+  #isPaced = false
 
   /** Urgent messages begin. */
   begin(): void {
     this.#window = new InFlightWindow(windowLimits)
     this.#paceMs = -Infinity
+    this.#isPaced = false
   }
 
   /** Bytes that may leave now. */
   roomBytes(nowMs: number): number {
-    return this.#paceMs > nowMs ? 0 : this.#window.roomBytes
+    if (this.#isPaced) return this.#paceMs > nowMs ? 0 : Infinity
+    return this.#window.roomBytes
   }
 
   /** The part of the rate that is for urgent messages. */
@@ -49,8 +52,8 @@ export class OtherPackets {
 
   sent(bytes: number, { kbitPerS, isLimited }: Rate, urgentKbitPerS: number, nowMs: number): void {
     this.#sentMs = nowMs
-    this.#window.sent(bytes)
-    if (!isLimited) return
+    this.#isPaced = isLimited
+    if (!isLimited) return this.#window.sent(bytes)
     const left = Math.max(leastShare * kbitPerS, kbitPerS - urgentKbitPerS)
     this.#paceMs = Math.max(this.#paceMs, nowMs - burstMs) + (bytes * 8) / left
   }

@@ -30,8 +30,13 @@ const noiseMs = 12
 const knownShare = { from: 0.9, until: 1.06 } as const
 /** Growth in a second: near the last known capacity, and elsewhere. */
 const growth = { near: 0.08, far: 0.4 } as const
+/** Of a rate of which less is used, what is delivered is not the capacity; where something waits it only goes down by a part. */
+const usedShare = 0.5
+const unusedFactor = 0.85
 /** Before the first queue: in a round trip and `settleMs`. */
 const startFactor = 1.5
+/** One report of a queue may be of a machine that was busy. */
+const overusesUntilLess = 2
 /** A change shows in the delays after a round trip and so long. */
 const settleMs = 100
 /** The delays of so long have a gradient. */
@@ -62,6 +67,8 @@ export class RateControl {
   #earlierBaseMs = Infinity
   #loss = { lost: 0, frames: 0 }
   #reducedMs = -Infinity
+  /** Reports of a queue, one after the other. */
+  #overuses = 0
   #feedbackMs = 0
 
   constructor(limits: RateLimits) {
@@ -87,8 +94,9 @@ export class RateControl {
     const queueMs = this.#queueMs()
     if (queueMs === undefined) return
     const foreseenMs = queueMs + Math.max(0, this.#gradient()) * (rttMs + settleMs / 2)
+    this.#overuses = queueMs > noiseMs && foreseenMs > targetMs ? this.#overuses + 1 : 0
     if (nowMs - this.#reducedMs <= rttMs + settleMs) return
-    if (queueMs > noiseMs && foreseenMs > targetMs)
+    if (this.#overuses >= overusesUntilLess)
       this.#reduce(Math.min(0.93, Math.max(0.6, 1 - queueMs / (10 * targetMs))), nowMs)
     else if (this.#lossShare > maxLossShare) this.#reduce(1 - this.#lossShare / 2, nowMs)
     else if (queueMs < targetMs / 2) this.#grow(queueMs, elapsedMs, rttMs)
@@ -135,9 +143,19 @@ export class RateControl {
   }
 
   get #deliveredKbitPerS(): number {
+    return this.#kbitPerSBy(({ arrivedMs }) => arrivedMs)
+  }
+
+  /** At which what came of late was sent. */
+  get #sentKbitPerS(): number {
+    return this.#kbitPerSBy(({ sentMs }) => sentMs)
+  }
+
+  #kbitPerSBy(atMs: (frame: ArrivedFrame) => number): number {
     const newestMs = Math.max(...this.#history.map(({ arrivedMs }) => arrivedMs))
     const recent = this.#history.filter(({ arrivedMs }) => arrivedMs > newestMs - deliveredMs)
-    const spanMs = Math.max(settleMs, newestMs - Math.min(...recent.map(({ arrivedMs }) => arrivedMs)))
+    const times = recent.map(atMs)
+    const spanMs = Math.max(settleMs, Math.max(...times) - Math.min(...times))
     const bytes = recent.slice(1).reduce((sum, frame) => sum + frame.bytes, 0)
     return (bytes * 8) / spanMs
   }
@@ -148,13 +166,17 @@ export class RateControl {
 
   #reduce(factor: number, nowMs: number): void {
     const delivered = this.#deliveredKbitPerS
+    const sent = this.#sentKbitPerS / (1 - this.#lossShare)
+    this.#reducedMs = nowMs
+    this.#loss = { lost: 0, frames: 0 }
+    // What waits is another's then, or was sent before.
+    if (sent < usedShare * this.#kbitPerS)
+      return this.#set(Math.max(factor * delivered, unusedFactor * this.#kbitPerS))
     const known = this.#capacityKbitPerS
     const isNear = known !== undefined && delivered > 0.85 * known && delivered < 1.1 * known
     this.#capacityKbitPerS = isNear ? 0.7 * known + 0.3 * delivered : delivered
     this.#set(Math.min(this.#kbitPerS, factor * delivered))
-    this.#reducedMs = nowMs
     this.#isStart = false
-    this.#loss = { lost: 0, frames: 0 }
   }
 
   #grow(queueMs: number, elapsedMs: number, rttMs: number): void {
