@@ -37,7 +37,7 @@ const bulkQueueBytes = 32 * 1024
 const settlingMs = 60_000
 
 /** What came in a second, and how. */
-export interface SecondOfRate {
+interface SecondOfRate {
   readonly lineKbitPerS: number
   /** As the publisher is told at its end. */
   readonly toldKbitPerS: number
