@@ -35,9 +35,20 @@ export type NodeEffect =
       readonly code: 'MISBEHAVED' | 'UNUSED'
       readonly text: string
     }
-  | { readonly type: 'sendControl'; readonly peerId: NodeId; readonly packet: ControlPacket }
-  /** A whole data packet, as it came. */
-  | { readonly type: 'sendData'; readonly peerId: NodeId; readonly packet: Uint8Array }
+  /** `mayLose`: it is of no use late, and need not arrive. */
+  | {
+      readonly type: 'sendControl'
+      readonly peerId: NodeId
+      readonly packet: ControlPacket
+      readonly mayLose: boolean
+    }
+  /** A whole data packet, as it came. `mayLose`: others bring it when the link does not. */
+  | {
+      readonly type: 'sendData'
+      readonly peerId: NodeId
+      readonly packet: Uint8Array
+      readonly mayLose: boolean
+    }
   | { readonly type: 'sendUrgent'; readonly peerId: NodeId; readonly message: UrgentMessage }
   /** A batch was accepted; its new messages are delivered next. Also one that replaces a batch accepted before. */
   | { readonly type: 'accepted'; readonly streamPartId: StreamPartId; readonly batch: MessageBatch }

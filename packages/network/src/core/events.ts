@@ -51,8 +51,6 @@ export type OverlayEvent =
       readonly fillGaps: boolean
       readonly reads: boolean
       readonly keepsLatest?: boolean
-      /** See `ChainWays`. */
-      readonly eagerWays?: number
     }
   | { readonly type: 'leave'; readonly streamPartId: StreamPartId }
   /** The stream part has a new tracker, or a new connection to it: counters start again. */

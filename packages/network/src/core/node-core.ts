@@ -266,8 +266,10 @@ export class NodeCore {
     return {
       connect: (peerId, contact, alone) => this.#push({ type: 'connect', peerId, contact, alone }),
       disconnect: (peerId, code, text) => this.#push({ type: 'disconnect', peerId, code, text }),
-      sendControl: (peerId, packet) => this.#push({ type: 'sendControl', peerId, packet }),
-      sendData: (peerId, packet) => this.#push({ type: 'sendData', peerId, packet }),
+      sendControl: (peerId, packet, mayLose = false) =>
+        this.#push({ type: 'sendControl', peerId, packet, mayLose }),
+      sendData: (peerId, packet, _, mayLose = false) =>
+        this.#push({ type: 'sendData', peerId, packet, mayLose }),
       sendUrgent: (peerId, message) => this.#push({ type: 'sendUrgent', peerId, message }),
       accepted: (streamPartId, batch) => this.#push({ type: 'accepted', streamPartId, batch }),
       duplicate: (streamPartId, batch) => this.#push({ type: 'duplicate', streamPartId, batch }),

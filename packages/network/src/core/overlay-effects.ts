@@ -23,9 +23,10 @@ export interface OverlayEffects {
   /** `alone`: the peer was not told to connect too. */
   connect(peerId: NodeId, contact: Contact, alone: boolean): void
   disconnect(peerId: NodeId, code: 'MISBEHAVED' | 'UNUSED', text: string): void
-  sendControl(peerId: NodeId, packet: ControlPacket): void
-  /** A whole data packet, as it came, and the delegation that it is signed under. */
-  sendData(peerId: NodeId, packet: Uint8Array, delegationRef?: DelegationRef): void
+  /** `mayLose`: it is of no use late, and need not arrive. */
+  sendControl(peerId: NodeId, packet: ControlPacket, mayLose?: boolean): void
+  /** A whole data packet, as it came, and the delegation that it is signed under. `mayLose`: others bring it when the link does not. */
+  sendData(peerId: NodeId, packet: Uint8Array, delegationRef?: DelegationRef, mayLose?: boolean): void
   /** An urgent message, and the delegation that it is signed under. */
   sendUrgent(peerId: NodeId, message: UrgentMessage, delegationRef?: DelegationRef): void
   /** A batch was taken; what is new in it is delivered next. Or it counts in place of one that was taken before. */

@@ -119,9 +119,9 @@ export class Overlay {
     })
     const charged: OverlayEffects = {
       ...given.effects,
-      sendData: (peerId, packet) => {
+      sendData: (peerId, packet, _, mayLose) => {
         this.guests?.sending(peerId, packet.length, this.#nowMs)
-        given.effects.sendData(peerId, packet)
+        given.effects.sendData(peerId, packet, undefined, mayLose)
       },
       sendUrgent: (peerId, message) => {
         this.guests?.sending(peerId, message.batchBytes.length, this.#nowMs)
@@ -486,18 +486,17 @@ export class Overlay {
   }
 
   #join(options: Extract<OverlayEvent, { type: 'join' }>, nowMs: number): void {
-    const { streamPartId: id, fillGaps, reads, keepsLatest = false, eagerWays = 1 } = options
+    const { streamPartId: id, fillGaps, reads, keepsLatest = false } = options
     const known = this.#parts.get(id)
     if (known !== undefined) {
       known.gaps.fillGaps = fillGaps && reads
       known.latest.keeps = keepsLatest
-      known.eagerWays = eagerWays
       if (known.reads === reads) return
       known.reads = reads
       this.#parts.within(known, () => this.#neighbourhood.readingChanged(known, nowMs))
       return
     }
-    this.#add(id, { fillGaps, reads, keepsLatest }, nowMs).eagerWays = eagerWays
+    this.#add(id, { fillGaps, reads, keepsLatest }, nowMs)
     this.#withPart(id, (part) => {
       this.#modules.effects.statusDue(id)
       if (this.#modules.isLight) this.#neighbourhood.useHosts(part, this.#hosts, nowMs)
@@ -576,7 +575,6 @@ export class Overlay {
       nowMs,
       faults,
     )
-    fresh.eagerWays = part.eagerWays
     fresh.delivered = part.delivered
     fresh.duplicates = part.duplicates
     fresh.published = part.published
@@ -652,17 +650,17 @@ function announcing(effects: OverlayEffects, delegations: DelegationBook): Overl
   }
   return {
     ...effects,
-    sendData(peerId, packet, ref) {
+    sendData(peerId, packet, ref, mayLose) {
       announce(peerId, ref)
-      effects.sendData(peerId, packet)
+      effects.sendData(peerId, packet, undefined, mayLose)
     },
     sendUrgent(peerId, message, ref) {
       announce(peerId, ref)
       effects.sendUrgent(peerId, message)
     },
-    sendControl(peerId, packet) {
+    sendControl(peerId, packet, mayLose) {
       if (packet.type === 'latest') announce(peerId, packet.batch?.delegationRef)
-      effects.sendControl(peerId, packet)
+      effects.sendControl(peerId, packet, mayLose)
     },
   }
 }

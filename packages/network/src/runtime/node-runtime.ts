@@ -209,10 +209,10 @@ export class NodeRuntime implements NetworkNode {
 
   join(
     streamPartId: StreamPartId,
-    { fillGaps = true, reads = true, keepsLatest = false, eagerWays = 1 }: JoinOptions = {},
+    { fillGaps = true, reads = true, keepsLatest = false }: JoinOptions = {},
   ): void {
     this.#assertRunning()
-    this.#dispatch({ type: 'join', streamPartId, fillGaps, reads, keepsLatest, eagerWays })
+    this.#dispatch({ type: 'join', streamPartId, fillGaps, reads, keepsLatest })
   }
 
   leave(streamPartId: StreamPartId): void {

@@ -45,6 +45,9 @@ export const guestsCapability = 'guests'
 /** The capability of nodes that know urgent messages: `urgent` and `piece` go over links where both ends have it. */
 export const urgentCapability = 'urgent'
 
+/** The capability of nodes that take packets by a lane that may lose them and changes their order, where a link has one. */
+export const lossyCapability = 'lossy'
+
 export const linkRoles = ['node', 'tracker'] as const
 export type LinkRole = (typeof linkRoles)[number]
 

@@ -6,6 +6,7 @@ import {
   packetKind,
   PacketType,
   isDelegationError,
+  lossyCapability,
   urgentCapability,
   type ActingFor,
   type Cancel,
@@ -28,6 +29,7 @@ import { Reassembler } from './fragments.ts'
 import type { Peer } from './handshake.ts'
 import { Heartbeat } from './heartbeat.ts'
 import type { ConnectionLimits } from './limits.ts'
+import { LossyFlow } from './lossy-flow.ts'
 import { guarded, type ConnectionModules } from './modules.ts'
 import { Outflow } from './outflow.ts'
 import { PeerCredential } from './peer-credential.ts'
@@ -64,6 +66,8 @@ export class LinkConnection implements Connection {
   readonly #pings: RateWindow
   /** Where both ends know urgent messages. */
   readonly #urgent: UrgentFlow | undefined
+  /** Where the channel has such a lane, and both ends know it. */
+  readonly #lossy: LossyFlow | undefined
   #state: ConnectionState = 'open'
   /** Why it ends, as soon as that is known. */
   #reason: CloseReason | undefined
@@ -86,6 +90,7 @@ export class LinkConnection implements Connection {
     const onExpired = (code: string, text: string): void => this.close(code, text)
     this.#credential = new PeerCredential(peer, limits, { ...modules, onExpired })
     this.#urgent = peer.capabilities.has(urgentCapability) ? this.#newUrgentFlow() : undefined
+    this.#lossy = this.#newLossyFlow()
     this.#outflow = new Outflow(channel, limits, {
       clock,
       urgent: this.#urgent,
@@ -112,6 +117,13 @@ export class LinkConnection implements Connection {
       deliver: ({ type, body, whole }) => this.#deliver(type, body, whole),
       dropped: (why) => this.guard(() => this.events.onUrgentDropped?.(why)),
     })
+  }
+
+  #newLossyFlow(): LossyFlow | undefined {
+    const { lossy } = this.#channel
+    if (lossy === undefined || !this.#peer.capabilities.has(lossyCapability)) return undefined
+    const { clock } = this.#modules
+    return new LossyFlow(lossy, this.#limits, { clock, stats: this.#stats, rttMs: () => this.rttMs })
   }
 
   get peerId(): NodeId {
@@ -147,7 +159,7 @@ export class LinkConnection implements Connection {
   }
 
   get queuedBytes(): number {
-    return this.#outflow.queuedBytes
+    return this.#outflow.queuedBytes + (this.#lossy?.queuedBytes ?? 0)
   }
 
   get writable(): boolean {
@@ -163,13 +175,15 @@ export class LinkConnection implements Connection {
     this.#heartbeat.start()
     this.#unwatchActing = this.#modules.acting?.onChange(() => this.#showCredential()) ?? (() => {})
     this.#credential.watch()
-    const { datagrams } = this.#channel
+    const { datagrams, lossy } = this.#channel
     if (datagrams !== undefined) datagrams.onFrame = (frame) => this.#onFrame(frame, this.#onDatagram)
+    if (lossy !== undefined) lossy.onFrame = (frame) => this.#onFrame(frame, this.#onLossy)
     this.#modules.clock.endOfTurn(() => this.#releaseEarly())
   }
 
-  send(packet: Uint8Array): boolean {
-    return this.#state === 'open' && this.#outflow.offer(packet)
+  send(packet: Uint8Array, mayLose = false): boolean {
+    if (this.#state !== 'open') return false
+    return (mayLose && this.#lossy?.offer(packet) === true) || this.#outflow.offer(packet)
   }
 
   sendUrgent(message: UrgentMessage): boolean {
@@ -219,6 +233,13 @@ export class LinkConnection implements Connection {
   readonly #onDatagram: typeof this.onPacket = (type, body, whole) => {
     if (!this.#mayComeBetween(type))
       throw transportError('PROTOCOL_VIOLATION', `packet type ${type} as a datagram`)
+    this.#take(type, body, whole, true)
+  }
+
+  /** The same by the other lane, of the owner alone. */
+  readonly #onLossy: typeof this.onPacket = (type, body, whole) => {
+    if (this.#lossy === undefined || isOfLink(type))
+      throw transportError('PROTOCOL_VIOLATION', `packet type ${type} by the lossy lane`)
     this.#take(type, body, whole, true)
   }
 
@@ -382,6 +403,7 @@ export class LinkConnection implements Connection {
     this.#heartbeat.stop()
     this.#outflow.stop()
     this.#urgent?.stop()
+    this.#lossy?.stop()
     this.#unwatchActing()
     this.#credential.stop()
     if (this.#early === undefined) this.#reportClose(reason)

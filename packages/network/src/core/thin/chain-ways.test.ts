@@ -7,8 +7,8 @@ const [near, far, farther] = [idOf(2), idOf(3), idOf(4)]
 const names = new Map([near, far, farther].map((id, i) => [id, ['near', 'far', 'farther'][i]]))
 
 /** The ways of a chain, one batch each 100 ms. */
-function script(eagerWays = 1) {
-  const ways = new ChainWays(networkLimits, { eagerWays })
+function script() {
+  const ways = new ChainWays(networkLimits)
   let batches = 0
   const at = () => ({ nowMs: batches * 100, isFast: true })
   const place = () => ({ timestamp: batches, sequenceNumber: 0 })
@@ -36,8 +36,8 @@ function script(eagerWays = 1) {
 }
 
 /** `near` brings first, `far` is the standby, `farther` sends digests. */
-function thin(eagerWays?: number) {
-  const run = script(eagerWays)
+function thin() {
+  const run = script()
   for (let i = 0; i < 3; i++) run.batch(near, far, farther)
   return run
 }
@@ -54,20 +54,12 @@ describe('the ways of a chain', () => {
   it('stay as they are where each brings first in turn, and where the chain has few batches', () => {
     const run = script()
     for (let i = 0; i < 20; i++) expect(i % 2 ? run.batch(near, far) : run.batch(far, near)).toEqual([])
-    const slow = new ChainWays(networkLimits, { eagerWays: 1 })
+    const slow = new ChainWays(networkLimits)
     for (let i = 0; i < 20; i++) {
       const place = { timestamp: i, sequenceNumber: 0 }
       expect(slow.first(place, near, { nowMs: i, isFast: false })).toEqual([])
       expect(slow.again(place, far, { nowMs: i, isFast: false })).toEqual([])
     }
-  })
-
-  it('are two where two are wanted', () => {
-    const run = script(2)
-    run.batch(near, far, farther)
-    run.batch(near, far, farther)
-    expect(run.batch(near, far, farther)).toEqual(['farther standby'])
-    expect(run.ways.modeOf(far, run.nowMs())).toBe('eager')
   })
 
   it('lead through whoever brings what the eager one is late with, which becomes its standby where there is no other', () => {
@@ -82,7 +74,7 @@ describe('the ways of a chain', () => {
   })
 
   it('are left more slowly each time that they were needed all the same', () => {
-    const run = thin(2)
+    const run = thin()
     run.batch(far)
     run.batch(farther)
     expect(run.ways.modeOf(farther, run.nowMs())).toBe('eager')

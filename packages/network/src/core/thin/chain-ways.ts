@@ -19,7 +19,7 @@ interface Way {
   mode: FloodMode
   /** When that ends unless it is asked again. */
   untilMs: number
-  /** Copies in a row that came when enough others had brought one. */
+  /** Copies in a row that came when another neighbour had brought one. */
   late: number
   /** So many of these, and it is asked for digests: more each time that it was needed all the same. */
   patience: number
@@ -43,22 +43,19 @@ const unaskedCopies = 8
 const keyOf = ({ timestamp, sequenceNumber }: MessageRef): string => `${timestamp}.${sequenceNumber}`
 
 /**
- * By which neighbours the batches of one chain come. Those who bring them first go on, as many as are wanted; who brings copies late,
+ * By which neighbours the batches of one chain come. Who brings them first goes on; who brings copies late,
  * several times in a row, is asked for digests, the first one as a standby. Who brings in spite of that what nobody else has is
  * asked for copies again at once. An ask ends by itself, so that nothing has to be undone when a chain pauses, or an ask is lost.
  */
 export class ChainWays {
   readonly #limits: ChainWaysLimits
-  readonly #part: { readonly eagerWays: number }
   readonly #ways = new Map<NodeId, Way>()
   /** Of the last batches: who brought them, in order; undefined is this process. */
   readonly #brought = new Map<string, (NodeId | undefined)[]>()
   #batches = 0
 
-  /** @param part says how many copies of each batch are to come by different ways. */
-  constructor(limits: ChainWaysLimits, part: { readonly eagerWays: number }) {
+  constructor(limits: ChainWaysLimits) {
     this.#limits = limits
-    this.#part = part
   }
 
   modeOf(peerId: NodeId, nowMs: number): FloodMode {
@@ -105,7 +102,7 @@ export class ChainWays {
     const way = this.#wayOf(from)
     const asks: Ask[] = []
     if (this.modeOf(from, nowMs) === 'eager') {
-      way.late = before.length >= this.#part.eagerWays ? way.late + 1 : 0
+      way.late = before.length > 0 ? way.late + 1 : 0
       if (isFast && way.late >= way.patience)
         this.#ask(from, this.standby(nowMs) === undefined ? 'standby' : 'digest', nowMs, asks)
     } else if (++way.unasked >= unaskedCopies && nowMs - way.untilMs > 1_000 - this.#limits.thinLeaseMs)
@@ -164,7 +161,7 @@ export class ChainWays {
       .sort(([, a], [, b]) => a.firstAt - b.firstAt)
     this.#ask(peerId, 'eager', nowMs, asks)
     const [late] = eager
-    if (late === undefined || eager.length < this.#part.eagerWays) return
+    if (late === undefined) return
     this.#appoint(nowMs, asks)
     this.#ask(late[0], this.standby(nowMs) === undefined ? 'standby' : 'digest', nowMs, asks)
   }

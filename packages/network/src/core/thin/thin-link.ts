@@ -106,9 +106,9 @@ export class ThinLink {
     this.#tellMs = Math.min(this.#tellMs, Math.max(nowMs + 1, this.#toldMs + this.#limits.digestIntervalMs))
   }
 
-  /** When a digest is due: what it tells, the oldest first. */
-  takeEntries(nowMs: number, max: number, isDue: boolean): readonly DigestEntry[] {
-    if (!isDue || this.#entries.length === 0) return []
+  /** What the next digest tells, the oldest first. */
+  takeEntries(nowMs: number, max: number): readonly DigestEntry[] {
+    if (this.#entries.length === 0) return []
     this.#toldMs = nowMs
     const entries = this.#entries.splice(0, max)
     this.#tellMs = this.#entries.length > 0 ? nowMs + 1 : Infinity

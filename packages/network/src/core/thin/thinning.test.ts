@@ -91,12 +91,6 @@ describe('a node to which copies come late', () => {
     expect(asks).toEqual([])
   })
 
-  it('asks only the third one where two copies are wanted', () => {
-    const { core, thin } = script()
-    core.run({ type: 'join', streamPartId: partId, fillGaps: true, reads: true, eagerWays: 2 })
-    expect(thin()).toEqual(['thin 4 standby'])
-  })
-
   it('asks nobody who does not know how', () => {
     const { core, thin } = script()
     core.canThin = false
