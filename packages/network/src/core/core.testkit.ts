@@ -124,6 +124,8 @@ export class CoreScript {
   readonly lostGaps: Gap[] = []
   readonly equivocations: Equivocation[] = []
   readonly sent: ControlPacket[] = []
+  /** What was sent though it may be lost, as a line has it. */
+  readonly lossy: string[] = []
   readonly core: Overlay
   policy: 'allowed' | 'denied' | 'unknown' = 'allowed'
   /** For how long users may read; undefined when nothing is known of them. */
@@ -280,12 +282,14 @@ export class CoreScript {
     return {
       connect: (peerId, _, alone) => note(`connect ${short(peerId)}${alone ? ' alone' : ''}`),
       disconnect: (peerId, code) => note(`disconnect ${short(peerId)} ${code}`),
-      sendControl: (peerId, packet) => {
+      sendControl: (peerId, packet, mayLose) => {
         this.sent.push(packet)
+        if (mayLose === true) this.lossy.push(`${packet.type} ${short(peerId)}`)
         note(`${packet.type} ${short(peerId)}${detailOf(packet)}`)
       },
-      sendData: (peerId, packet) => {
+      sendData: (peerId, packet, _, mayLose) => {
         this.onData(Number(short(peerId)), packet)
+        if (mayLose === true) this.lossy.push(`data ${short(peerId)}`)
         note(`data ${short(peerId)}`)
       },
       sendUrgent: (peerId, { priority, deadlineMs }) =>

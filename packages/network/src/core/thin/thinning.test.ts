@@ -170,6 +170,26 @@ describe('a node to which copies come late', () => {
     expect(core.core.counters['fetch.sent']).toBeLessThanOrEqual(networkLimits.maxFillRounds)
   })
 
+  it('fetches what the eager way has lost as soon as another way could have brought it', () => {
+    const fetchedAfterRtts = (from: number): number => {
+      const { core, next, thin, digest } = script()
+      thin()
+      for (let i = 0; i < 20; i++) {
+        const batch = next()
+        core.run(digest(3, batch), digest(4, batch))
+        core.pass(i % 2 === 0 ? 0 : 90)
+        core.run(data(2, batch))
+      }
+      next()
+      core.run(data(from, next()))
+      const sinceMs = core.nowMs
+      while (core.core.counters['fetch.sent'] === 0) core.pass(1)
+      return (core.nowMs - sinceMs) / Number(core.rttMs)
+    }
+    expect(fetchedAfterRtts(2)).toBe(1)
+    expect(fetchedAfterRtts(4)).toBeGreaterThan(2)
+  })
+
   it('fetches, a few times a second, what was signed for a place of another batch, and shows both', () => {
     const { core, next, thin, digest } = script()
     thin()
@@ -255,6 +275,25 @@ describe('a node that is asked to thin', () => {
     expect(sends(core.run(data(2, next())))).toEqual(['data 4'])
     core.pass(1_000)
     expect(sends(core.run(data(2, next())))).toEqual(['data 3', 'data 4'])
+  })
+
+  it('sends the newest batch of a chain with many, and digests, so that they may be lost, and nothing else', () => {
+    const { core, next } = asked('standby')
+    for (let i = 0; i < 10; i++) core.run(data(2, next()))
+    core.lossy.length = 0
+    const [earlier, later] = [next(), next()]
+    core.run(data(2, later))
+    expect(core.lossy).toContain('data 4')
+    core.lossy.length = 0
+    expect(core.run(data(2, earlier))).toContain('data 4')
+    expect(core.lossy).not.toContain('data 4')
+    core.pass(1_000)
+    expect(core.core.counters['thin.pushed']).toBeGreaterThan(0)
+    expect(new Set(core.lossy)).toEqual(new Set(['digest 3']))
+    core.pass(10_000)
+    core.lossy.length = 0
+    core.run(data(2, next()))
+    expect(core.lossy).toEqual([])
   })
 
   it('heeds no ask of others, of what is not known, or beyond a number', () => {
