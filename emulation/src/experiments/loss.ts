@@ -16,8 +16,6 @@ const lossPercents = [0, 0.1, 0.2, 0.5, 1, 2, 3, 4, 5]
  * sends little for many round trips.
  */
 const settleMessages = 40
-/** Links that are silent are pinged in the meantime, and so nodes know how long they have become. */
-const newRoundTripMs = 7_000
 /** Longer than the longest pause of a link that loses so much. */
 const quietMs = 60_000
 
@@ -52,14 +50,12 @@ export const loss: Experiment = {
         }
         for (const lossPercent of place.kind === 'loopback' ? [0] : losses) {
           onProgress(`${links}, ${floods} floods, ${lossPercent} % loss, run ${repeat + 1} of ${repeats}`)
-          const formed = await session.join()
-          // Overlays form undisturbed; it is their messages that are watched.
+          // Nodes measure how long links are when these open.
           await place.dilate(dilation)
+          // Overlays form undisturbed; it is their messages that are watched.
+          const formed = await session.join()
           const settled = dilation === 1 ? 0 : settleMessages
-          if (settled > 0) {
-            await session.pause(newRoundTripMs)
-            await publish(session, settled, dilation)
-          }
+          if (settled > 0) await publish(session, settled, dilation)
           const sinceMs = settled > 0 ? await session.pauseForClocks() : -Infinity
           await place.setLoss(lossPercent / 100)
           const isComplete = await publish(session, messages, dilation, settled)

@@ -126,6 +126,8 @@ export class CoreScript {
   readonly sent: ControlPacket[] = []
   /** What was sent though it may be lost, as a line has it. */
   readonly lossy: string[] = []
+  /** By which aliases data went, and to whom. */
+  readonly aliases: [peer: string, alias: number][] = []
   readonly core: Overlay
   policy: 'allowed' | 'denied' | 'unknown' = 'allowed'
   /** For how long users may read; undefined when nothing is known of them. */
@@ -151,6 +153,7 @@ export class CoreScript {
   canTakeMore = true
   queuedBytes = 0
   canThin = true
+  canShorten = false
   /** True in a test of faults; in any other, one of them fails it. */
   expectsFaults = false
   readonly faults: { readonly streamPartId: StreamPartId; readonly error: unknown }[] = []
@@ -203,6 +206,7 @@ export class CoreScript {
         canTakeMore: () => this.canTakeMore,
         queuedBytes: () => this.queuedBytes,
         canThin: () => this.canThin,
+        canShorten: () => this.canShorten,
         isLight: this.isLight,
         servesGuests: this.servesGuests,
         lightParts,
@@ -287,9 +291,10 @@ export class CoreScript {
         if (mayLose === true) this.lossy.push(`${packet.type} ${short(peerId)}`)
         note(`${packet.type} ${short(peerId)}${detailOf(packet)}`)
       },
-      sendData: (peerId, packet, _, mayLose) => {
+      sendData: (peerId, packet, _, way) => {
         this.onData(Number(short(peerId)), packet)
-        if (mayLose === true) this.lossy.push(`data ${short(peerId)}`)
+        if (way?.mayLose === true) this.lossy.push(`data ${short(peerId)}`)
+        if (way?.short !== undefined) this.aliases.push([short(peerId), way.short.alias])
         note(`data ${short(peerId)}`)
       },
       sendUrgent: (peerId, { priority, deadlineMs }) =>

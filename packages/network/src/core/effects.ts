@@ -16,6 +16,7 @@ import type {
 } from '@runnel/protocol'
 import type { Delivery, Equivocation, Gap, HostAddress, HostNews, WithheldMessages } from '../ports.ts'
 import type { CounterName } from './counters.ts'
+import type { CopyWay } from './overlay-effects.ts'
 import type { Way } from './tracker-link/way.ts'
 
 /** The owner of work, and so how far a fault in it reaches. */
@@ -42,13 +43,8 @@ export type NodeEffect =
       readonly packet: ControlPacket
       readonly mayLose: boolean
     }
-  /** A whole data packet, as it came. `mayLose`: others bring it when the link does not. */
-  | {
-      readonly type: 'sendData'
-      readonly peerId: NodeId
-      readonly packet: Uint8Array
-      readonly mayLose: boolean
-    }
+  /** A whole data packet, as it came. */
+  | ({ readonly type: 'sendData'; readonly peerId: NodeId; readonly packet: Uint8Array } & CopyWay)
   | { readonly type: 'sendUrgent'; readonly peerId: NodeId; readonly message: UrgentMessage }
   /** A batch was accepted; its new messages are delivered next. Also one that replaces a batch accepted before. */
   | { readonly type: 'accepted'; readonly streamPartId: StreamPartId; readonly batch: MessageBatch }

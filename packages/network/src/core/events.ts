@@ -78,6 +78,8 @@ export type OverlayEvent =
     }
   /** A batch of a version this build does not know: an honest newer node may send it. */
   | { readonly type: 'unsupported'; readonly peerId: NodeId; readonly detail: string }
+  /** A batch came with an alias in place of its header that was not given, or is forgotten. */
+  | { readonly type: 'unknownAlias'; readonly peerId: NodeId }
   | { readonly type: 'malformed'; readonly peerId: NodeId; readonly detail: string }
   /** A batch from the archive. */
   | { readonly type: 'archived'; readonly batch: MessageBatch; readonly packet: Uint8Array }

@@ -64,6 +64,8 @@ export interface OverlayModules
   queuedBytes(peerId: NodeId): number
   /** Whether a neighbour may be asked to flood less to this node. */
   canThin(peerId: NodeId): boolean
+  /** Whether a neighbour knows batches whose header is an alias. */
+  canShorten(peerId: NodeId): boolean
   /** A light node has hosts in place of neighbours, and sends on nothing but what it publishes itself. */
   readonly isLight: boolean
   /** Whether it takes guests. */
@@ -119,9 +121,9 @@ export class Overlay {
     })
     const charged: OverlayEffects = {
       ...given.effects,
-      sendData: (peerId, packet, _, mayLose) => {
+      sendData: (peerId, packet, _, way) => {
         this.guests?.sending(peerId, packet.length, this.#nowMs)
-        given.effects.sendData(peerId, packet, undefined, mayLose)
+        given.effects.sendData(peerId, packet, undefined, way)
       },
       sendUrgent: (peerId, message) => {
         this.guests?.sending(peerId, message.batchBytes.length, this.#nowMs)
@@ -186,6 +188,11 @@ export class Overlay {
   /** When the next `tick` is due, by the monotonic clock; Infinity for never. */
   get dueMs(): number {
     return this.#dueMs
+  }
+
+  /** The header of the batches that a neighbour sends with this alias in its place. */
+  headerOf(peerId: NodeId, alias: number): Uint8Array | undefined {
+    return this.#thinning.headerOf(peerId, alias)
   }
 
   get streamParts(): StreamPartMap {
@@ -290,6 +297,9 @@ export class Overlay {
         break
       case 'networkBack':
         this.#neighbourhood.networkBack(nowMs)
+        break
+      case 'unknownAlias':
+        this.#drop('data.unknownAlias', `from ${event.peerId}`)
         break
       case 'unsupported':
         this.#drop('data.unsupported', `from ${event.peerId}: ${event.detail}`)
@@ -650,9 +660,9 @@ function announcing(effects: OverlayEffects, delegations: DelegationBook): Overl
   }
   return {
     ...effects,
-    sendData(peerId, packet, ref, mayLose) {
+    sendData(peerId, packet, ref, way) {
       announce(peerId, ref)
-      effects.sendData(peerId, packet, undefined, mayLose)
+      effects.sendData(peerId, packet, undefined, way)
     },
     sendUrgent(peerId, message, ref) {
       announce(peerId, ref)

@@ -2,6 +2,7 @@ import {
   encodePacket,
   OpenQuestions,
   questionKey,
+  shortPacket,
   type Contact,
   type ControlPacket,
   type NodeId,
@@ -70,11 +71,7 @@ export class EffectRunner {
     const { links, listeners, trackers, transports } = this.#modules
     switch (effect.type) {
       case 'sendData':
-        return this.#send(
-          effect.peerId,
-          this.#modules.tracer?.outgoing(effect.packet) ?? effect.packet,
-          effect.mayLose,
-        )
+        return this.#sendData(effect)
       case 'sendUrgent':
         if (!links.sendUrgent(effect.peerId, effect.message)) this.#modules.counters['urgent.unsupported']++
         return
@@ -149,6 +146,11 @@ export class EffectRunner {
       onFound: (peerId) => dispatch({ type: 'hostFound', url, peerId }),
       onFail: (error) => dispatch({ type: 'hostFailed', url, error }),
     })
+  }
+
+  #sendData({ peerId, packet, short, mayLose }: NodeEffect & { type: 'sendData' }): void {
+    const outgoing = this.#modules.tracer?.outgoing(packet) ?? packet
+    this.#send(peerId, short === undefined ? outgoing : shortPacket(outgoing, short), mayLose)
   }
 
   #sendControl(peerId: NodeId, packet: ControlPacket, mayLose: boolean): void {

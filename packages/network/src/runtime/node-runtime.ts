@@ -147,6 +147,7 @@ export class NodeRuntime implements NetworkNode {
     const incoming = new IncomingPackets({
       tracer,
       dispatch,
+      headerOf: (peerId, alias) => this.#core.headerOf(peerId, alias),
       onDirect: (peerId, packet) => listeners.emit('direct', peerId, packet),
       onUnknown: (id, type) => listeners.drop('packets.unknown', `type ${type} of ${id}`),
     })

@@ -95,9 +95,11 @@ describe('a node that measures', () => {
       sent?.type ?? 0,
       sent?.body ?? body,
       body,
-      (trace, { batch, packet }) => {
-        swarm.clock.advanceBy(30)
-        receiver.received(peerId, trace, batch, packet)
+      {
+        onTraced: (trace, { batch, packet }) => {
+          swarm.clock.advanceBy(30)
+          receiver.received(peerId, trace, batch, packet)
+        },
       },
     )
 

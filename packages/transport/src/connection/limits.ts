@@ -35,7 +35,7 @@ export interface ConnectionLimits extends UrgentLimits {
   readonly maxLossyFrameBytes: number
   /** When more would wait in that lane, packets go by the channel, where the sender hears that it is full. */
   readonly maxLossyQueueBytes: number
-  /** For so long at least a lost frame of that lane is sent again; on longer links for a round trip and a half. */
+  /** A lost frame of that lane is sent again for so long and two round trips. */
   readonly minLossyLifeMs: number
   /** The longest such time. */
   readonly maxLossyLifeMs: number
@@ -58,8 +58,8 @@ export const defaultConnectionLimits: ConnectionLimits = {
   maxPacketBytes,
   maxLossyFrameBytes: 4 * 1024,
   maxLossyQueueBytes: 64 * 1024,
-  minLossyLifeMs: 250,
-  maxLossyLifeMs: 2_000,
+  minLossyLifeMs: 150,
+  maxLossyLifeMs: 3_000,
   ...urgentLimits,
 }
 

@@ -38,7 +38,8 @@ describe('LossyFlow', () => {
       state.rttMs = rttMs
       expect(flow.offer(packet())).toBe(false)
     }
-    expect(state.lives).toEqual([limits.minLossyLifeMs, 600, limits.maxLossyLifeMs])
+    const { minLossyLifeMs, maxLossyLifeMs } = limits
+    expect(state.lives).toEqual([minLossyLifeMs + 20, minLossyLifeMs + 800, maxLossyLifeMs])
   })
 
   it('packs what is offered in one turn, and leaves what is too large to the channel', () => {

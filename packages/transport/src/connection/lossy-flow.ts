@@ -10,8 +10,8 @@ interface LossyFlowModules {
   rttMs(): number | undefined
 }
 
-/** A lost frame is sent again once, and that takes a round trip and a half. */
-const roundTripsOfLife = 1.5
+/** SCTP notices a loss by what comes after it, a round trip later; were frames given up before, it would take each loss for a link that is down. */
+const roundTripsOfLife = 2
 
 /**
  * Packets that others bring when this link does not, by the channel's lane that sends again only for a while: none of them waits for an
@@ -60,7 +60,7 @@ export class LossyFlow {
     const rttMs = this.#modules.rttMs()
     if (rttMs === undefined) return
     const { minLossyLifeMs, maxLossyLifeMs } = this.#limits
-    const lifeMs = Math.ceil(roundTripsOfLife * rttMs)
-    this.#lane.open(Math.min(maxLossyLifeMs, Math.max(minLossyLifeMs, lifeMs)))
+    const lifeMs = Math.ceil(minLossyLifeMs + roundTripsOfLife * rttMs)
+    this.#lane.open(Math.min(maxLossyLifeMs, lifeMs))
   }
 }

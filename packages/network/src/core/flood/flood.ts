@@ -1,7 +1,7 @@
 import type { MessageBatch, NodeId, Time } from '@runnel/protocol'
 import type { CounterName, Counters } from '../counters.ts'
 import type { Author, Authorship } from '../delegations/authorship.ts'
-import type { OverlayEffects } from '../overlay-effects.ts'
+import { reliably, type OverlayEffects } from '../overlay-effects.ts'
 import type { HostWatch } from '../hosts/host-watch.ts'
 import type { StreamPart } from '../stream-part/stream-part.ts'
 import type { StreamPartMap } from '../stream-part/stream-part-map.ts'
@@ -247,10 +247,10 @@ export class Flood {
     }
     for (const peerId of part.receivers) {
       if (peerId === from) continue
-      const copy = onward?.copyFor(peerId) ?? 'reliable'
-      if (copy === 'none') continue
+      const way = onward === undefined ? reliably : onward.copyFor(peerId)
+      if (way === undefined) continue
       counters['data.forwarded']++
-      effects.sendData(peerId, packet, batch.delegationRef, copy === 'lossy')
+      effects.sendData(peerId, packet, batch.delegationRef, way)
     }
   }
 

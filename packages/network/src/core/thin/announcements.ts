@@ -29,7 +29,7 @@ export interface AnnouncementsModules {
   rttOf(peerId: NodeId): number | undefined
   /** Fetches ranges of a chain from a neighbour. */
   fetch(peerId: NodeId, chain: MessageChain, ranges: readonly MissingRange[], nowMs: number): void
-  ask(chain: ThinChain, asks: readonly Ask[]): void
+  ask(chain: ThinChain, asks: readonly Ask[], nowMs: number): void
 }
 
 /** What a standby may take besides a round trip and a half. */
@@ -116,7 +116,7 @@ export class Announcements {
       this.#modules.counters['thin.pulled']++
       const standby = ways.standby(nowMs)
       if (standby !== undefined && batch.peerIds.includes(standby))
-        this.#modules.ask(chain, ways.withheld(standby, nowMs))
+        this.#modules.ask(chain, ways.withheld(standby, nowMs), nowMs)
       for (const peerId of batch.peerIds) {
         const head = { ...chainIdOf(progress.chain), ...batch.place }
         if (!part.gaps.claims.add(peerId, head, nowMs)) this.#modules.counters['heads.dropped']++

@@ -1,12 +1,16 @@
 import { digestCheck, placeOf, type MessageBatch, type MessageRef, type NodeId } from '@runnel/protocol'
 import type { Counters } from '../counters.ts'
 import type { ChainProgress } from '../dedup/chain-progress.ts'
+import type { CopyWay } from '../overlay-effects.ts'
 import type { ThinChain } from './thin-chains.ts'
 import type { Asked, ThinLink } from './thin-link.ts'
 import type { ThinLinks } from './thin-links.ts'
 
-/** How a neighbour gets a batch: not as a copy, since it has it or is told of it; as one that may be lost; or as one that arrives. */
-export type Copy = 'none' | 'lossy' | 'reliable'
+interface OnwardModules {
+  readonly links: ThinLinks
+  readonly counters: Counters
+  canShorten(peerId: NodeId): boolean
+}
 
 interface OnwardOptions {
   readonly batch: MessageBatch
@@ -25,35 +29,37 @@ interface OnwardOptions {
 /** Says for each neighbour what becomes of one batch that was taken, and puts down what it is to be told in place of a copy. */
 export class Onward {
   readonly #options: OnwardOptions
-  readonly #links: ThinLinks
-  readonly #counters: Counters
+  readonly #modules: OnwardModules
   readonly #standby: NodeId | undefined
 
-  constructor(
-    options: OnwardOptions,
-    modules: { readonly links: ThinLinks; readonly counters: Counters },
-  ) {
+  constructor(options: OnwardOptions, modules: OnwardModules) {
     this.#options = options
-    this.#links = modules.links
-    this.#counters = modules.counters
+    this.#modules = modules
     this.#standby = options.chain?.ways.standby(options.nowMs)
   }
 
-  /** Once for each neighbour. */
-  copyFor(peerId: NodeId): Copy {
-    const { progress, holders, nowMs, mayLose } = this.#options
-    const link = this.#links.find(peerId)
+  /** How it goes to a neighbour; undefined where this has it, or is told of it in place of a copy. Once for each. */
+  copyFor(peerId: NodeId): CopyWay | undefined {
+    const { progress, holders, nowMs } = this.#options
+    const { links, counters } = this.#modules
+    const link = links.find(peerId)
     const asked = link?.askedOf(progress, nowMs)
     const isHolder = holders.includes(peerId)
     if (asked === undefined && !isHolder) {
-      if (link !== undefined) this.#links.sendDigest(peerId, link, nowMs)
-      return mayLose ? 'lossy' : 'reliable'
+      if (link !== undefined) links.sendDigest(peerId, link, nowMs)
+      return this.#way(peerId, link?.aliasOf(progress, nowMs))
     }
-    this.#counters['thin.spared']++
+    counters['thin.spared']++
     // It has what it announced, and waits for nothing, unless it is about to send it.
     if (!isHolder || peerId === this.#standby) this.#tell(peerId, asked)
     if (!isHolder && asked?.mode === 'standby' && link !== undefined) this.#doubt(link, asked)
-    return 'none'
+    return undefined
+  }
+
+  #way(peerId: NodeId, alias: number | undefined): CopyWay {
+    const { batch, mayLose } = this.#options
+    if (alias === undefined || !this.#modules.canShorten(peerId)) return { mayLose }
+    return { mayLose, short: { alias, headerBytes: batch.headerEnd } }
   }
 
   /** By its own alias where it asked, else by ours. */
@@ -62,11 +68,11 @@ export class Onward {
     const alias = asked?.alias ?? chain?.alias
     if (alias === undefined) return
     const check = digestCheck(batch.bytes, peerId)
-    this.#links.tell(peerId, { ...placeOf(last), alias, isSenders: asked === undefined, check }, nowMs)
+    this.#modules.links.tell(peerId, { ...placeOf(last), alias, isSenders: asked === undefined, check }, nowMs)
   }
 
   #doubt(link: ThinLink, asked: Asked): void {
     const { last, nowMs } = this.#options
-    this.#links.unsure(link, asked, placeOf(last), nowMs)
+    this.#modules.links.unsure(link, asked, placeOf(last), nowMs)
   }
 }

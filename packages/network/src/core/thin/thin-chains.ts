@@ -1,3 +1,4 @@
+import type { MessageBatch, NodeId } from '@runnel/protocol'
 import type { ChainProgress } from '../dedup/chain-progress.ts'
 import type { StreamPart } from '../stream-part/stream-part.ts'
 import { AnnouncedBatches } from './announced-batches.ts'
@@ -22,8 +23,11 @@ export interface ThinChain {
   readonly announced: AnnouncedBatches
   /** How long after it was announced a batch comes. */
   readonly lateness: Lateness
-  /** Names it in digests. */
+  /** Names it in digests, and stands for the header of its batches. */
   readonly alias: number
+  readonly header: Uint8Array
+  /** Until when neighbours know it by that. */
+  readonly knownUntilMs: Map<NodeId, number>
 }
 
 /** Until it is known how late batches come after they were announced. */
@@ -64,13 +68,15 @@ export class ThinChains implements Iterable<ThinChain> {
   }
 
   /** Undefined when there are too many, or what is missing of the stream part is not fetched. */
-  add(part: StreamPart, progress: ChainProgress): ThinChain | undefined {
+  add(part: StreamPart, progress: ChainProgress, batch: MessageBatch): ThinChain | undefined {
     if (!part.gaps.fillGaps || this.#chains.size >= this.#limits.maxThinChains) return undefined
     const alias = (this.#lastAlias = (this.#lastAlias + 1) >>> 0)
     const chain: ThinChain = {
       ...{ part, progress, alias, lateness: new Lateness() },
       ways: new ChainWays(this.#limits),
       announced: new AnnouncedBatches(this.#limits.maxAnnounced),
+      header: batch.bytes.slice(0, batch.headerEnd),
+      knownUntilMs: new Map(),
     }
     this.#chains.set(progress, chain)
     this.#byAlias.set(alias, chain)

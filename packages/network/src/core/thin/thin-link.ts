@@ -79,10 +79,9 @@ export class ThinLink {
     if (known !== undefined && known.alias === alias) Object.assign(known, { mode, untilMs })
     else {
       if (known !== undefined) this.#forget(known)
-      if (mode === 'eager') return true
       const isFull = this.#asked.size >= this.#limits.maxThinAsks
       // Of an alias that is given again, the digests would be of the other chain.
-      if (isFull || this.#byAlias.has(alias)) return false
+      if (isFull || this.#byAlias.has(alias)) return mode === 'eager'
       const fresh = { ...asked, lateness: new Lateness() }
       this.#asked.set(progress, fresh)
       this.#byAlias.set(alias, fresh)
@@ -94,6 +93,12 @@ export class ThinLink {
   askedOf(progress: ChainProgress, nowMs: number): Asked | undefined {
     const asked = this.#asked.get(progress)
     return asked !== undefined && asked.mode !== 'eager' && asked.untilMs > nowMs ? asked : undefined
+  }
+
+  /** What the neighbour calls a chain for now. */
+  aliasOf(progress: ChainProgress, nowMs: number): number | undefined {
+    const asked = this.#asked.get(progress)
+    return asked !== undefined && asked.untilMs > nowMs ? asked.alias : undefined
   }
 
   byAlias(alias: number): Asked | undefined {

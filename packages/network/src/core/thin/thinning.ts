@@ -27,6 +27,8 @@ export interface ThinningModules extends ThinLinksModules, Omit<AnnouncementsMod
   readonly relays: boolean
   /** Whether a neighbour knows what this asks for. */
   canThin(peerId: NodeId): boolean
+  /** Whether a neighbour knows batches whose header is an alias. */
+  canShorten(peerId: NodeId): boolean
 }
 
 /**
@@ -40,6 +42,7 @@ export class Thinning {
   readonly #chains: ThinChains
   readonly #links: ThinLinks
   readonly #announcements: Announcements
+  readonly #onward: ConstructorParameters<typeof Onward>[1]
   #sweepMs = Infinity
 
   constructor(limits: ThinningLimits, modules: ThinningModules) {
@@ -47,8 +50,13 @@ export class Thinning {
     this.#modules = modules
     const chains = (this.#chains = new ThinChains(limits))
     this.#links = new ThinLinks(limits, modules)
-    const ask = (chain: ThinChain, asks: readonly Ask[]): void => this.#askAll(chain, asks)
-    this.#announcements = new Announcements(limits, { ...modules, chains, ask })
+    const { counters } = modules
+    const canShorten = (peerId: NodeId): boolean => modules.canShorten(peerId)
+    this.#onward = { links: this.#links, counters, canShorten }
+    this.#announcements = new Announcements(limits, {
+      ...{ ...modules, chains },
+      ask: (chain, asks, nowMs) => this.#askAll(chain, asks, nowMs),
+    })
   }
 
   /** When `tick` is due. */
@@ -64,7 +72,7 @@ export class Thinning {
     if (from !== undefined) this.#links.find(from)?.has(progress, last, nowMs, false)
     const isNewest = progress.newest !== undefined && compareRefs(progress.newest, last) === 0
     const isFast = isNewest && this.#chains.paceOf(progress).add(nowMs)
-    const chain = this.#chains.find(progress) ?? (isFast ? this.#add(part, progress, nowMs) : undefined)
+    const chain = this.#chains.find(progress) ?? (isFast ? this.#add(part, progress, batch, nowMs) : undefined)
     const announced = chain?.announced.take(last)
     const holders = announced?.peerIds ?? []
     for (const peerId of holders) part.seen.shown(peerId, progress.chain, last)
@@ -74,9 +82,10 @@ export class Thinning {
       if (isEager && isNewest && progress.wanted.length > 0) part.gaps.passed(progress)
       const isThin = isFast && this.#chains.isInTime(chain)
       if (isNewest)
-        this.#askAll(chain, chain.ways.first(placeOf(last), from, { nowMs, isFast: isThin, announced }))
+        this.#askAll(chain, chain.ways.first(placeOf(last), from, { nowMs, isFast: isThin, announced }), nowMs)
+      if (isEager && isThin) this.#name(chain, from, nowMs)
     }
-    return new Onward({ batch, progress, last, chain, holders, mayLose: isFast, nowMs }, this.#onwardModules)
+    return new Onward({ batch, progress, last, chain, holders, mayLose: isFast, nowMs }, this.#onward)
   }
 
   /** A batch came again. */
@@ -89,7 +98,7 @@ export class Thinning {
     if (chain === undefined || !part.attached.includes(from) || !this.#modules.canThin(from)) return
     const isWanted = part.gaps.fillGaps && this.#chains.isInTime(chain)
     const isFast = isWanted && this.#chains.paceOf(progress).isFast(nowMs)
-    this.#askAll(chain, chain.ways.again(last, from, { nowMs, isFast }))
+    this.#askAll(chain, chain.ways.again(last, from, { nowMs, isFast }), nowMs)
   }
 
   /** How late a batch of a chain may be: it is with an eager neighbour whose link stalls, or a standby is about to send it. */
@@ -140,7 +149,8 @@ export class Thinning {
     for (const chain of this.#chains) {
       if (chain.part.id !== streamPartId) continue
       chain.announced.gone(peerId)
-      this.#askAll(chain, chain.ways.gone(peerId, nowMs))
+      chain.knownUntilMs.delete(peerId)
+      this.#askAll(chain, chain.ways.gone(peerId, nowMs), nowMs)
     }
     this.#links.sweep(nowMs, ({ part }) => part.id === streamPartId, peerId)
   }
@@ -151,26 +161,44 @@ export class Thinning {
     this.#links.sweep(nowMs, ({ part }) => part.id === streamPartId)
   }
 
-  get #onwardModules() {
-    return { links: this.#links, counters: this.#modules.counters }
+  /** The header of the batches that a neighbour sends with this alias in its place. */
+  headerOf(peerId: NodeId, alias: number): Uint8Array | undefined {
+    const chain = this.#chains.byAlias(alias)
+    return chain?.part.attached.includes(peerId) === true ? chain.header : undefined
   }
 
-  #add(part: StreamPart, progress: ChainProgress, nowMs: number): ThinChain | undefined {
-    const chain = this.#chains.add(part, progress)
+  #add(
+    part: StreamPart,
+    progress: ChainProgress,
+    batch: MessageBatch,
+    nowMs: number,
+  ): ThinChain | undefined {
+    const chain = this.#chains.add(part, progress, batch)
     if (chain !== undefined) this.#sweepMs = Math.min(this.#sweepMs, nowMs + this.#limits.thinLeaseMs)
     return chain
   }
 
   /** One that has not got the capability sends copies, whatever it is asked. */
-  #askAll({ part, progress, alias }: ThinChain, asks: readonly Ask[]): void {
-    const { counters, effects } = this.#modules
-    for (const { peerId, mode } of asks) {
-      if (!part.attached.includes(peerId) || !this.#modules.canThin(peerId)) continue
-      counters[mode === 'eager' ? 'thin.grafted' : 'thin.asked']++
-      const forMs = Math.min(wireLimits.maxThinMs, this.#limits.thinLeaseMs)
-      const packet = { streamPartId: part.id, ...chainIdOf(progress.chain), alias, mode, forMs }
-      effects.sendControl(peerId, { type: 'thin', ...packet })
+  #askAll(chain: ThinChain, asks: readonly Ask[], nowMs: number): void {
+    for (const ask of asks) {
+      if (!chain.part.attached.includes(ask.peerId) || !this.#modules.canThin(ask.peerId)) continue
+      this.#modules.counters[ask.mode === 'eager' ? 'thin.grafted' : 'thin.asked']++
+      this.#ask(chain, ask, nowMs)
     }
+  }
+
+  /** Whoever sends copies may do so by the alias in place of the header. */
+  #name(chain: ThinChain, peerId: NodeId, nowMs: number): void {
+    const leftMs = (chain.knownUntilMs.get(peerId) ?? nowMs) - nowMs
+    if (leftMs > this.#limits.thinLeaseMs / 2 || !this.#modules.canShorten(peerId)) return
+    if (chain.ways.modeOf(peerId, nowMs) === 'eager') this.#ask(chain, { peerId, mode: 'eager' }, nowMs)
+  }
+
+  #ask({ part, progress, alias, knownUntilMs }: ThinChain, { peerId, mode }: Ask, nowMs: number): void {
+    const forMs = Math.min(wireLimits.maxThinMs, this.#limits.thinLeaseMs)
+    knownUntilMs.set(peerId, nowMs + forMs)
+    const packet = { streamPartId: part.id, ...chainIdOf(progress.chain), alias, mode, forMs }
+    this.#modules.effects.sendControl(peerId, { type: 'thin', ...packet })
   }
 
   #sweep(nowMs: number): void {
