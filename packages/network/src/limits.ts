@@ -117,7 +117,7 @@ export const networkLimits = {
   /** Who announces batches so much earlier than copies come, several times in a row, is asked for copies. */
   thinGainMs: 25,
   /** A chain whose batches come this long after they were announced, or nearly, is flooded in full until it pauses. */
-  maxThinLateMs: 1_000,
+  maxThinLateMs: 5_000,
   /** Chains of all stream parts whose floods a node thins; any other is flooded in full. */
   maxThinChains: 1_024,
   /** Chains of which one neighbour may ask for digests (`thin.refused`). */

@@ -67,9 +67,12 @@ export class PartGaps implements RangeWatch {
     this.#keep(range)
   }
 
-  /** The path by which a chain's batches come brings later ones: it has lost what is missing, and others take no longer than usual. */
+  /**
+   * The path by which a chain's batches come brings later ones: it has lost what is missing, or sends it again within two round trips, and
+   * others take no longer.
+   */
   passed(progress: ChainProgress): void {
-    const waitMs = this.#modules.waitMs()
+    const waitMs = 2 * this.#modules.waitMs()
     for (const { fill } of progress.wanted) {
       if (fill === undefined || fill.tries > 0 || fill.requestId > 0) continue
       fill.dueMs = Math.min(fill.dueMs, fill.openedMs + waitMs)

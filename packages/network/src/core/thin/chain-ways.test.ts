@@ -65,26 +65,32 @@ describe('the ways of a chain', () => {
   it('lead through whoever brings what the eager one is late with, which becomes its standby where there is no other', () => {
     const run = thin()
     run.announced(near, [far, farther])
+    expect(run.batch(far)).toEqual([])
     expect(run.batch(far)).toEqual(['far eager', 'farther standby', 'near digest'])
     const two = script()
     for (let i = 0; i < 3; i++) two.batch(near, far)
     two.announced(near, [far])
-    expect(two.batch(far)).toEqual(['far eager', 'near standby'])
-    expect(two.batch(near)).toEqual(['near eager', 'far standby'])
+    expect([two.batch(far), two.batch(far)]).toEqual([[], ['far eager', 'near standby']])
+    expect([two.batch(near), two.batch(near)]).toEqual([[], ['near eager', 'far standby']])
+  })
+
+  it('stay as they are when the eager one is late with a single batch now and then', () => {
+    const run = thin()
+    for (let i = 0; i < 20; i++) expect(run.batch(i % 2 ? near : far)).toEqual([])
   })
 
   it('are left more slowly each time that they were needed all the same', () => {
     const run = thin()
-    run.batch(far)
-    run.batch(farther)
+    for (const peerId of [farther, farther]) run.batch(peerId)
+    expect(run.ways.modeOf(farther, run.nowMs())).toBe('eager')
+    for (let ms = 0; ms <= networkLimits.thinLeaseMs + 1_000; ms += 100) run.batch(near)
     expect(run.ways.modeOf(farther, run.nowMs())).toBe('eager')
     const late = (): number => {
       for (let i = 1; i <= 50; i++)
-        if (run.batch(near, far, farther).some((ask) => /farther (standby|digest)/.test(ask))) return i
+        if (run.batch(near, farther).some((ask) => /farther (standby|digest)/.test(ask))) return i
       return Infinity
     }
-    run.batch(near)
-    expect(late()).toBeGreaterThan(networkLimits.thinAfterLate)
+    expect(late()).toBe(2 * networkLimits.thinAfterLate)
   })
 
   it('change at once when the one that brings is gone', () => {

@@ -36,6 +36,8 @@ interface Way {
 const countedBatches = 32
 /** A neighbour that has said nothing of so many batches gets them from here, or not at all. */
 const silentBatches = 16
+/** Batches in a row that others bring first, after which one of them takes the place of the eager one: links lose a single one now and then. */
+const missedBatches = 2
 /** Batches in a row that must be announced early, and copies that come unasked. */
 const earlyBatches = 8
 const unaskedCopies = 8
@@ -53,6 +55,8 @@ export class ChainWays {
   /** Of the last batches: who brought them, in order; undefined is this process. */
   readonly #brought = new Map<string, (NodeId | undefined)[]>()
   #batches = 0
+  /** Batches in a row that came first by a neighbour that is not eager. */
+  #missed = 0
 
   constructor(limits: ChainWaysLimits) {
     this.#limits = limits
@@ -149,21 +153,31 @@ export class ChainWays {
     const way = this.#wayOf(from)
     way.late = 0
     way.firstAt = way.saidAt = this.#batches
-    if (this.modeOf(from, nowMs) === 'eager') return
+    if (this.modeOf(from, nowMs) === 'eager') {
+      this.#missed = 0
+      return
+    }
+    if (++this.#missed < missedBatches && this.#eager(nowMs).length > 0) return
     way.patience = Math.min(this.#limits.maxThinAfterLate, 2 * way.patience)
     this.#turnTo(from, nowMs, asks)
   }
 
   /** One neighbour brings what another one is late with, and takes its place: more copies would make links late that are full. */
   #turnTo(peerId: NodeId, nowMs: number, asks: Ask[]): void {
-    const eager = [...this.#ways]
-      .filter(([id, way]) => id !== peerId && this.modeOf(id, nowMs) === 'eager' && this.#isNeeded(way))
-      .sort(([, a], [, b]) => a.firstAt - b.firstAt)
+    const [late] = this.#eager(nowMs).filter((id) => id !== peerId)
     this.#ask(peerId, 'eager', nowMs, asks)
-    const [late] = eager
+    this.#missed = 0
     if (late === undefined) return
     this.#appoint(nowMs, asks)
-    this.#ask(late[0], this.standby(nowMs) === undefined ? 'standby' : 'digest', nowMs, asks)
+    this.#ask(late, this.standby(nowMs) === undefined ? 'standby' : 'digest', nowMs, asks)
+  }
+
+  /** Who brings copies, and is needed for it; the one that was first longest ago comes first. */
+  #eager(nowMs: number): NodeId[] {
+    return [...this.#ways]
+      .filter(([id, way]) => this.modeOf(id, nowMs) === 'eager' && this.#isNeeded(way))
+      .sort(([, a], [, b]) => a.firstAt - b.firstAt)
+      .map(([id]) => id)
   }
 
   /** Who announces batches long before copies come would bring them earlier itself. */

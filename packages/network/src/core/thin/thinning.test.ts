@@ -100,12 +100,15 @@ describe('a node to which copies come late', () => {
   it('fetches what was announced and comes from nobody, and asks whoever brings it for copies', () => {
     const { core, next, thin, digest } = script()
     thin()
-    const batch = next()
-    expect(sends(core.run(digest(4, batch)))).toEqual([])
-    const lines = core.pass(1_000)
-    expect(sends(lines)[0]).toMatch(/^fetch 4 /)
-    expect(core.run(data(4, batch)).filter(isAsk)).toEqual(['thin 4 eager', 'thin 2 digest'])
-    expect(core.core.counters['thin.pulled']).toBe(1)
+    const asks = [1, 2].map(() => {
+      const batch = next()
+      expect(sends(core.run(digest(4, batch)))).toEqual([])
+      const lines = core.pass(1_000)
+      expect(sends(lines)[0]).toMatch(/^fetch 4 /)
+      return core.run(data(4, batch)).filter(isAsk)
+    })
+    expect(asks).toEqual([[], ['thin 4 eager', 'thin 2 digest']])
+    expect(core.core.counters['thin.pulled']).toBe(2)
   })
 
   it('does not fetch what the eager way brings a moment later', () => {
@@ -170,6 +173,24 @@ describe('a node to which copies come late', () => {
     expect(core.core.counters['fetch.sent']).toBeLessThanOrEqual(networkLimits.maxFillRounds)
   })
 
+  it('gives the one that brings copies an alias for their header, and again before it ends', () => {
+    const { core, next, thin } = script()
+    core.canShorten = true
+    expect(thin()[0]).toBe('thin 2 eager')
+    const alias = aliasOf(core)
+    const header = (peer: number) => core.core.headerOf(idOf(peer), alias)
+    const batch = next()
+    expect(header(2)).toEqual(batch.bytes.slice(0, batch.headerEnd))
+    expect([header(9), core.core.headerOf(idOf(2), alias + 1)]).toEqual([undefined, undefined])
+    const asks: string[] = []
+    for (let i = 0; i < 100; i++) asks.push(...core.run(data(2, next())).filter((line) => line === 'thin 2 eager'))
+    expect(asks).toHaveLength(2)
+    core.pass(3 * networkLimits.thinLeaseMs)
+    expect(header(2)).toBeUndefined()
+    core.run({ type: 'unknownAlias', peerId: idOf(2) })
+    expect(core.core.counters['data.unknownAlias']).toBe(1)
+  })
+
   it('fetches what the eager way has lost as soon as another way could have brought it', () => {
     const fetchedAfterRtts = (from: number): number => {
       const { core, next, thin, digest } = script()
@@ -186,7 +207,7 @@ describe('a node to which copies come late', () => {
       while (core.core.counters['fetch.sent'] === 0) core.pass(1)
       return (core.nowMs - sinceMs) / Number(core.rttMs)
     }
-    expect(fetchedAfterRtts(2)).toBe(1)
+    expect(fetchedAfterRtts(2)).toBe(2)
     expect(fetchedAfterRtts(4)).toBeGreaterThan(2)
   })
 
@@ -294,6 +315,21 @@ describe('a node that is asked to thin', () => {
     core.lossy.length = 0
     core.run(data(2, next()))
     expect(core.lossy).toEqual([])
+  })
+
+  it('sends copies by the alias that the neighbour gave, for as long as it holds', () => {
+    const { core, next, ask } = script()
+    core.canShorten = true
+    core.run(data(2, next()), ask(3, 'eager', 77, 1_000))
+    core.run(data(2, next()))
+    expect(core.aliases).toEqual([[idOf(3).slice(-1), 77]])
+    core.pass(1_000)
+    core.run(data(2, next()))
+    expect(core.aliases).toHaveLength(1)
+    core.run(ask(3, 'eager', 78))
+    core.canShorten = false
+    core.run(data(2, next()))
+    expect(core.aliases).toHaveLength(1)
   })
 
   it('heeds no ask of others, of what is not known, or beyond a number', () => {
