@@ -83,7 +83,7 @@ describe('the ways of a chain', () => {
     const run = thin()
     for (const peerId of [farther, farther]) run.batch(peerId)
     expect(run.ways.modeOf(farther, run.nowMs())).toBe('eager')
-    for (let ms = 0; ms <= networkLimits.thinLeaseMs + 1_000; ms += 100) run.batch(near)
+    for (let ms = 0; ms <= networkLimits.thinLeaseMs + 3_000; ms += 100) run.batch(near)
     expect(run.ways.modeOf(farther, run.nowMs())).toBe('eager')
     const late = (): number => {
       for (let i = 1; i <= 50; i++)
