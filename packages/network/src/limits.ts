@@ -88,7 +88,7 @@ export const networkLimits = {
   /** Longest pause between two rounds; the first is as long as the wait for another path, and each one doubles. */
   maxFillPauseMs: 1_000,
   /** No range is given up earlier than this: neighbours that do not have it may be looking for it themselves. */
-  minFillAgeMs: 5_000,
+  minFillAgeMs: 15_000,
   /**
    * A range is given up after this long, unless the archive is still sending. Longer than it takes to find all neighbours dead
    * and to get others, and no longer than those keep what they received.

@@ -111,7 +111,8 @@ export class ThinLinks {
     const kept = part.recent.at(progress.chain, batch.place)
     if (kept === undefined || !part.attached.includes(peerId)) return
     this.#modules.counters['thin.pushed']++
-    this.#modules.effects.sendData(peerId, kept.packet, kept.delegationRef)
+    // Late it is worth nothing: what does not come in time is fetched.
+    this.#modules.effects.sendData(peerId, kept.packet, kept.delegationRef, { mayLose: true })
   }
 
   #isDue(link: ThinLink): void {
