@@ -1,4 +1,11 @@
-import { guestsCapability, networkOf, shortCapability, thinCapability, transportCode, type NodeId } from '@runnel/protocol'
+import {
+  guestsCapability,
+  networkOf,
+  shortCapability,
+  thinCapability,
+  transportCode,
+  type NodeId,
+} from '@runnel/protocol'
 import type { Connection } from '@runnel/transport'
 import { NodeCore } from '../core/node-core.ts'
 import type { NetworkLimits } from '../limits.ts'

@@ -50,7 +50,9 @@ describe('a batch with an alias in place of its header', () => {
     for (const { batch } of sampleBatches(crypto)) {
       const whole = packetBytes(PacketType.data, batch.bytes)
       const short = shortPacket(whole, { alias: 5, headerBytes: batch.headerEnd })
-      expect(() => decodeBatch(bodyOf(short))).toThrow(expect.objectContaining({ code: 'UNSUPPORTED_VERSION' }))
+      expect(() => decodeBatch(bodyOf(short))).toThrow(
+        expect.objectContaining({ code: 'UNSUPPORTED_VERSION' }),
+      )
       expect(wholeBatch(batch.bytes, () => undefined)).toBe(batch.bytes)
     }
   })

@@ -15,7 +15,9 @@ let stop: () => Promise<unknown> = () => Promise.resolve()
 afterEach(() => stop())
 
 /** A link, and the lossy lanes as a's side has them. */
-async function link(ofB: Partial<WebRtcModules> = {}): Promise<{ a: Recorder; b: Recorder; lanes: DataChannelPort[] }> {
+async function link(
+  ofB: Partial<WebRtcModules> = {},
+): Promise<{ a: Recorder; b: Recorder; lanes: DataChannelPort[] }> {
   const network = new SignallingNetwork()
   const lanes: DataChannelPort[] = []
   const watched: WebRtcModules['createPeerConnection'] = (options, events) =>

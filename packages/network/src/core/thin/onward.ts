@@ -68,7 +68,11 @@ export class Onward {
     const alias = asked?.alias ?? chain?.alias
     if (alias === undefined) return
     const check = digestCheck(batch.bytes, peerId)
-    this.#modules.links.tell(peerId, { ...placeOf(last), alias, isSenders: asked === undefined, check }, nowMs)
+    this.#modules.links.tell(
+      peerId,
+      { ...placeOf(last), alias, isSenders: asked === undefined, check },
+      nowMs,
+    )
   }
 
   #doubt(link: ThinLink, asked: Asked): void {

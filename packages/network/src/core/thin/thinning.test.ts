@@ -183,7 +183,8 @@ describe('a node to which copies come late', () => {
     expect(header(2)).toEqual(batch.bytes.slice(0, batch.headerEnd))
     expect([header(9), core.core.headerOf(idOf(2), alias + 1)]).toEqual([undefined, undefined])
     const asks: string[] = []
-    for (let i = 0; i < 100; i++) asks.push(...core.run(data(2, next())).filter((line) => line === 'thin 2 eager'))
+    for (let i = 0; i < 100; i++)
+      asks.push(...core.run(data(2, next())).filter((line) => line === 'thin 2 eager'))
     expect(asks).toHaveLength(2)
     core.pass(3 * networkLimits.thinLeaseMs)
     expect(header(2)).toBeUndefined()

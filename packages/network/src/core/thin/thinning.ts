@@ -72,7 +72,8 @@ export class Thinning {
     if (from !== undefined) this.#links.find(from)?.has(progress, last, nowMs, false)
     const isNewest = progress.newest !== undefined && compareRefs(progress.newest, last) === 0
     const isFast = isNewest && this.#chains.paceOf(progress).add(nowMs)
-    const chain = this.#chains.find(progress) ?? (isFast ? this.#add(part, progress, batch, nowMs) : undefined)
+    const chain =
+      this.#chains.find(progress) ?? (isFast ? this.#add(part, progress, batch, nowMs) : undefined)
     const announced = chain?.announced.take(last)
     const holders = announced?.peerIds ?? []
     for (const peerId of holders) part.seen.shown(peerId, progress.chain, last)
@@ -82,7 +83,11 @@ export class Thinning {
       if (isEager && isNewest && progress.wanted.length > 0) part.gaps.passed(progress)
       const isThin = isFast && this.#chains.isInTime(chain)
       if (isNewest)
-        this.#askAll(chain, chain.ways.first(placeOf(last), from, { nowMs, isFast: isThin, announced }), nowMs)
+        this.#askAll(
+          chain,
+          chain.ways.first(placeOf(last), from, { nowMs, isFast: isThin, announced }),
+          nowMs,
+        )
       if (isEager && isThin) this.#name(chain, from, nowMs)
     }
     return new Onward({ batch, progress, last, chain, holders, mayLose: isFast, nowMs }, this.#onward)
@@ -167,12 +172,7 @@ export class Thinning {
     return chain?.part.attached.includes(peerId) === true ? chain.header : undefined
   }
 
-  #add(
-    part: StreamPart,
-    progress: ChainProgress,
-    batch: MessageBatch,
-    nowMs: number,
-  ): ThinChain | undefined {
+  #add(part: StreamPart, progress: ChainProgress, batch: MessageBatch, nowMs: number): ThinChain | undefined {
     const chain = this.#chains.add(part, progress, batch)
     if (chain !== undefined) this.#sweepMs = Math.min(this.#sweepMs, nowMs + this.#limits.thinLeaseMs)
     return chain
