@@ -15,7 +15,7 @@ import {
 import type { NodeEvent } from '../core/events.ts'
 
 /** Told of traced batches before the core is. */
-export type OnTraced = (trace: TraceHeader, event: NodeEvent & { type: 'data' }) => void
+type OnTraced = (trace: TraceHeader, event: NodeEvent & { type: 'data' }) => void
 
 export interface EventOptions {
   readonly onTraced?: OnTraced

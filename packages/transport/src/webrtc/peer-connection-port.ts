@@ -56,7 +56,7 @@ export interface PeerConnectionEvents {
 }
 
 /** Labels of the data channels beside the first one: for urgent messages, and for packets that others bring when they are lost. */
-export const laneLabels = ['urgent', 'lossy'] as const
+const laneLabels = ['urgent', 'lossy'] as const
 export type LaneLabel = (typeof laneLabels)[number]
 
 /** An unordered data channel that may lose what it is given. */
