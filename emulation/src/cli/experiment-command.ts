@@ -5,7 +5,7 @@ import { emulationError } from '../errors.ts'
 import type { Experiment, ExperimentOptions } from '../experiments/experiment.ts'
 import { runOnPlace } from '../experiments/run-on-place.ts'
 import { createPlace, placeKinds, type PlaceOptions } from '../places/create-place.ts'
-import { linkKinds, overlayKinds } from '../places/place.ts'
+import { floodKinds, linkKinds, overlayKinds } from '../places/place.ts'
 import { writeResults } from './write-results.ts'
 
 interface ExperimentArguments {
@@ -23,6 +23,8 @@ interface ExperimentArguments {
   readonly warmUp: number | undefined
   readonly rate: number | undefined
   readonly dilation: number | undefined
+  readonly floods: string | undefined
+  readonly loss: string | undefined
   readonly json: boolean
   readonly out: string | undefined
 }
@@ -65,6 +67,11 @@ export function experimentCommand(
         describe:
           'for propagation and loss: so many times slower are links and publishers (1), and times are divided by it',
       },
+      floods: {
+        type: 'string',
+        describe: `for loss: ${floodKinds.join(', ')}; several, as full,thin, take turns (thin)`,
+      },
+      loss: { type: 'string', describe: 'for loss: percentages, as 1,5, one after the other' },
       json: { type: 'boolean', default: false, describe: 'one line of JSON' },
       out: { type: 'string', describe: 'folder for the record, JSON' },
     },
@@ -84,7 +91,7 @@ export function experimentCommand(
           source,
           rows,
           facts,
-          parameters: { ...place, nodes: argv.nodes, ...options },
+          parameters: { ...place, nodes: argv.nodes, ...options, floods: argv.floods, losses: argv.loss },
         })
       process.stdout.write(
         `${argv.json ? JSON.stringify({ experiment: experiment.name, rows }) : tabulate(experiment, rows)}\n`,
@@ -122,6 +129,8 @@ function optionsOf(argv: ExperimentArguments): Omit<ExperimentOptions, 'nodes'> 
     warmUp: whole('warmUp', argv.warmUp),
     rate: rateOf(argv.rate),
     dilation: dilationOf(argv.dilation),
+    floods: argv.floods?.split(',').map((kind) => oneOf('floods', floodKinds, kind)),
+    losses: argv.loss?.split(',').map(percentageOf),
   }
 }
 
@@ -147,6 +156,12 @@ function rateOf(rate: number | undefined): number | undefined {
   throw emulationError('INVALID_ARGUMENT', '--rate is more than 0')
 }
 
+function percentageOf(text: string): number {
+  const percentage = Number(text)
+  if (text !== '' && percentage >= 0 && percentage < 100) return percentage
+  throw emulationError('INVALID_ARGUMENT', '--loss is of percentages from 0, below 100')
+}
+
 function dilationOf(dilation: number | undefined): number | undefined {
   if (dilation === undefined || (dilation >= 1 && dilation <= maxDilation)) return dilation
   throw emulationError('INVALID_ARGUMENT', `--dilation is from 1 to ${maxDilation}`)
@@ -156,13 +171,14 @@ function refuseWhatItDoesNotTake(
   { name, takes }: Experiment,
   options: Omit<ExperimentOptions, 'nodes'>,
 ): void {
-  for (const option of ['warmUp', 'rate', 'dilation'] as const)
+  for (const option of ['warmUp', 'rate', 'dilation', 'floods', 'losses'] as const)
     if (options[option] !== undefined && !takes.includes(option))
       throw emulationError('INVALID_ARGUMENT', `${name} takes no ${flagOf(option)}`)
 }
 
 /** As it is typed: `--warm-up`. */
 function flagOf(option: keyof ExperimentOptions): string {
+  if (option === 'losses') return '--loss'
   return `--${option.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
 }
 

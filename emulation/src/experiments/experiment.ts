@@ -1,5 +1,5 @@
 import type { RecordRow } from '@runnel/sim/records'
-import type { Fleet, LinkKind, OverlayKind, Place } from '../places/place.ts'
+import type { Fleet, FloodKind, LinkKind, OverlayKind, Place } from '../places/place.ts'
 import type { Session } from '../session/session.ts'
 
 /** What can be said of every experiment; each has its own defaults. */
@@ -22,6 +22,10 @@ export interface ExperimentOptions {
    * (time dilation: Gupta et al., NSDI 2006).
    */
   readonly dilation: number | undefined
+  /** Kinds of floods, which take turns; undefined: as they are by default. */
+  readonly floods?: readonly FloodKind[] | undefined
+  /** Percentages of packets that each host's link loses each way, one after the other; undefined: those of the experiment. */
+  readonly losses?: readonly number[] | undefined
 }
 
 interface ExperimentModules {
@@ -47,7 +51,7 @@ export interface Experiment {
   readonly name: string
   readonly describe: string
   /** Which of the options that not all experiments have are its. */
-  readonly takes: readonly ('warmUp' | 'rate' | 'dilation')[]
+  readonly takes: readonly ('warmUp' | 'rate' | 'dilation' | 'floods' | 'losses')[]
   run(options: ExperimentOptions, modules: ExperimentModules): Promise<readonly RecordRow[]>
   /** What people are shown of the rows. */
   readonly columns: readonly string[]

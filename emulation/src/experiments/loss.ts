@@ -24,54 +24,49 @@ export const loss: Experiment = {
   name: 'loss',
   describe:
     'how long do messages take when links lose packets? figure 5.5 of the thesis: 16 nodes, 0 to 5 % loss, all kinds of links unless --links',
-  takes: ['warmUp', 'dilation'],
+  takes: ['warmUp', 'dilation', 'floods', 'losses'],
   columns: [
-    ...['links', 'lossPercent', 'repeat', 'meanMs', 'p50Ms', 'p99Ms', 'maxMs'],
+    ...['links', 'floods', 'lossPercent', 'repeat', 'meanMs', 'p50Ms', 'p99Ms', 'maxMs'],
     ...['expected', 'missing', 'undelivered', 'duplicatesPerMessage', 'overlayKept'],
   ],
   async run(options, { onFleet, onProgress }) {
     const { nodes = defaults.nodes, degree = defaults.degree, overlay } = options
     const { repeats = defaults.repeats, messages = defaults.messages } = options
     const { warmUp: messagesBefore = defaults.warmUp, dilation = defaults.dilation } = options
+    const { floods: floodKinds = ['thin'], losses = lossPercents } = options
     const rows: RecordRow[] = []
-    for (const links of options.links === undefined ? linkKinds : [options.links])
-      await onFleet({ nodes, degree, links, overlay }, async ({ place, session, latency }) => {
+    const turns = (options.links === undefined ? linkKinds : [options.links]).flatMap((links) =>
+      Array.from({ length: repeats }, (_, repeat) =>
+        floodKinds.map((floods) => ({ links, repeat, floods })),
+      ).flat(),
+    )
+    for (const { links, repeat, floods } of turns)
+      await onFleet({ nodes, degree, links, overlay, floods }, async ({ place, session, latency }) => {
         if (messagesBefore > 0) {
           // A run that does not count.
           await session.join()
           await warmUp(session, messagesBefore)
           await session.reset()
         }
-        for (const lossPercent of place.kind === 'loopback' ? [0] : lossPercents)
-          for (let repeat = 0; repeat < repeats; repeat++) {
-            onProgress(`${links}, ${lossPercent} % loss, run ${repeat + 1} of ${repeats}`)
-            const formed = await session.join()
-            // Overlays form undisturbed; it is their messages that are watched.
-            await place.dilate(dilation)
-            const settled = dilation === 1 ? 0 : settleMessages
-            if (settled > 0) await publish(session, settled, dilation)
-            const sinceMs = settled > 0 ? await session.pauseForClocks() : -Infinity
-            await place.setLoss(lossPercent / 100)
-            const isComplete = await publish(session, messages, dilation, settled)
-            await place.setLoss(0)
-            await place.dilate(1)
-            const { delaysMs, ...figures } = analyse(await session.collect(), { sinceMs, dilation })
-            const overlayKept = sameEdges(formed, await session.overlay())
-            rows.push({
-              nodes,
-              degree,
-              links,
-              overlay,
-              latency,
-              lossPercent,
-              repeat,
-              dilation,
-              isComplete,
-              overlayKept,
-              ...figures,
-            })
-            await session.reset()
-          }
+        for (const lossPercent of place.kind === 'loopback' ? [0] : losses) {
+          onProgress(`${links}, ${floods} floods, ${lossPercent} % loss, run ${repeat + 1} of ${repeats}`)
+          // Nodes measure how long links are when these open.
+          await place.dilate(dilation)
+          // Overlays form undisturbed; it is their messages that are watched.
+          const formed = await session.join()
+          const settled = dilation === 1 ? 0 : settleMessages
+          if (settled > 0) await publish(session, settled, dilation)
+          const sinceMs = settled > 0 ? await session.pauseForClocks() : -Infinity
+          await place.setLoss(lossPercent / 100)
+          const isComplete = await publish(session, messages, dilation, settled)
+          await place.setLoss(0)
+          await place.dilate(1)
+          const { delaysMs, ...figures } = analyse(await session.collect(), { sinceMs, dilation })
+          const overlayKept = sameEdges(formed, await session.overlay())
+          const run = { nodes, degree, links, floods, overlay, latency, lossPercent, repeat, dilation }
+          rows.push({ ...run, isComplete, overlayKept, ...figures })
+          await session.reset()
+        }
       })
     return rows
   },

@@ -17,6 +17,10 @@ export interface Host {
 export const linkKinds = ['websocket', 'webrtc', 'mixed'] as const
 export type LinkKind = (typeof linkKinds)[number]
 
+/** Whether nodes ask neighbours for digests in place of copies that come late. */
+export const floodKinds = ['thin', 'full'] as const
+export type FloodKind = (typeof floodKinds)[number]
+
 export const overlayKinds = overlayStrategies
 export type OverlayKind = OverlayStrategyName
 
@@ -26,6 +30,8 @@ export interface Fleet {
   readonly links: LinkKind
   readonly degree: number
   readonly overlay: OverlayKind
+  /** thin, unless it is given. */
+  readonly floods?: FloodKind
 }
 
 /** The processes of a place, once all of them have been started. */

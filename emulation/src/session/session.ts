@@ -123,7 +123,7 @@ export class Session {
       if (alike >= looksAlike) return numberedOverlay(overlay, this.#ids)
       if (performance.now() > untilMs)
         throw emulationError('NOT_FORMED', late.map(({ host }) => host.name).join(', '))
-      await this.#pause()
+      await this.pause()
     }
   }
 
@@ -190,7 +190,7 @@ export class Session {
   /** Resolves when no node publishes any more; does not check before that much time has passed. */
   async published(forMs: number): Promise<void> {
     await delay(forMs, undefined, { signal: this.#signal })
-    while ((await this.#infos()).some(({ isPublishing }) => isPublishing)) await this.#pause()
+    while ((await this.#infos()).some(({ isPublishing }) => isPublishing)) await this.pause()
   }
 
   /**
@@ -205,7 +205,7 @@ export class Session {
       const sum = counts.reduce((total, count) => total + count, 0)
       if (sum !== last) [last, sinceMs] = [sum, performance.now()]
       else if (performance.now() - sinceMs > quietMs) return false
-      await this.#pause()
+      await this.pause()
     }
   }
 
@@ -226,14 +226,14 @@ export class Session {
 
   /** What has a later timestamp than this gives was published later, on whatever machine: clocks are not that far apart. */
   async pauseForClocks(): Promise<number> {
-    await delay(clockDifferenceMs, undefined, { signal: this.#signal })
+    await this.pause(clockDifferenceMs)
     const nowMs = Date.now()
-    await delay(clockDifferenceMs, undefined, { signal: this.#signal })
+    await this.pause(clockDifferenceMs)
     return nowMs
   }
 
-  #pause(): Promise<void> {
-    const ms = Math.max(minLookEveryMs, lookEveryMsPerNode * this.#nodes.length)
+  /** Without a time: until it is worth looking again. */
+  pause(ms = Math.max(minLookEveryMs, lookEveryMsPerNode * this.#nodes.length)): Promise<void> {
     return delay(ms, undefined, { signal: this.#signal })
   }
 

@@ -22,7 +22,7 @@ export interface PartUse {
   readonly reads?: boolean
 }
 
-type PartJoin = Required<Omit<JoinOptions, 'eagerWays'>>
+type PartJoin = Required<JoinOptions>
 
 interface UsedPart {
   readonly scope: PermissionScope

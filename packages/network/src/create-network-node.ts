@@ -7,6 +7,8 @@ import {
   latestCapability,
   memoisedRecovery,
   reportsCapability,
+  lossyCapability,
+  shortCapability,
   thinCapability,
   verifyBatch,
   verifyMembership,
@@ -132,7 +134,7 @@ export function createNetworkNode(options: NetworkNodeOptions, modules: NetworkN
       : new MembershipTokens({ nodeId: identity.nodeId }, { identity: user, crypto, clock: modules.clock })
   const about: About = { type: 'about', role, version: softwareVersion, name }
   const runtimeOptions = { limits, dialTimeoutMs, tracing, about }
-  const thin = options.thinFloods === false ? [] : [thinCapability]
+  const thin = options.thinFloods === false ? [] : [thinCapability, lossyCapability, shortCapability]
   const guests = light?.hosts !== undefined || light?.servesGuests === true ? [guestsCapability] : []
   return new NodeRuntime(runtimeOptions, {
     ...modules,

@@ -88,7 +88,7 @@ export const networkLimits = {
   /** Longest pause between two rounds; the first is as long as the wait for another path, and each one doubles. */
   maxFillPauseMs: 1_000,
   /** No range is given up earlier than this: neighbours that do not have it may be looking for it themselves. */
-  minFillAgeMs: 5_000,
+  minFillAgeMs: 15_000,
   /**
    * A range is given up after this long, unless the archive is still sending. Longer than it takes to find all neighbours dead
    * and to get others, and no longer than those keep what they received.
@@ -117,7 +117,7 @@ export const networkLimits = {
   /** Who announces batches so much earlier than copies come, several times in a row, is asked for copies. */
   thinGainMs: 25,
   /** A chain whose batches come this long after they were announced, or nearly, is flooded in full until it pauses. */
-  maxThinLateMs: 1_000,
+  maxThinLateMs: 5_000,
   /** Chains of all stream parts whose floods a node thins; any other is flooded in full. */
   maxThinChains: 1_024,
   /** Chains of which one neighbour may ask for digests (`thin.refused`). */

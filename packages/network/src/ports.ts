@@ -176,11 +176,6 @@ export interface JoinOptions {
    * the last call for a stream part wins.
    */
   readonly keepsLatest?: boolean
-  /**
-   * Copies of each message that come by different neighbours where floods are thin: two for what is of no use when it is late, such as
-   * sound. Default 1; the last call for a stream part wins.
-   */
-  readonly eagerWays?: 1 | 2
 }
 
 /** How far a batch has travelled. Only in nodes that measure, for batches from such nodes. */

@@ -68,7 +68,7 @@ export interface LinkPath {
   readonly remote: CandidateKind
 }
 
-/** An open, mutually authenticated link to one peer. Made by a Transport; packets in order, each at most once. */
+/** An open, mutually authenticated link to one peer. Made by a Transport; packets in order, unless they may be lost, each at most once. */
 export interface Connection {
   readonly peerId: NodeId
   readonly peerRole: 'node' | 'tracker'
@@ -99,8 +99,9 @@ export interface Connection {
   /**
    * Queues one whole packet for the end of this turn; all packets of a turn leave as one frame.
    * False when the packet was refused because the queue is at its limit (counted in stats) or the connection is closed.
+   * @param mayLose others bring it when this link does not: it need not be in order and, where the channel loses, need not arrive
    */
-  send(packet: Uint8Array): boolean
+  send(packet: Uint8Array, mayLose?: boolean): boolean
   /**
    * Sends an urgent message before all other packets, or drops it: nobody is told which but by `onUrgentDropped`, and it may come after later
    * ones, or never. False when the peer does not know urgent messages, or the connection is closed.
@@ -218,8 +219,8 @@ export interface Links {
   find(request: FindRequest): Cancel
   /** Closes the link, or stops opening it. */
   disconnect(peerId: NodeId, code: string, text: string): void
-  /** False when there is no link or its queue is at its limit. */
-  send(peerId: NodeId, packet: Uint8Array): boolean
+  /** As of a Connection. False when there is no link or its queue is at its limit. */
+  send(peerId: NodeId, packet: Uint8Array, mayLose?: boolean): boolean
   /** As of a Connection. */
   sendUrgent(peerId: NodeId, message: UrgentMessage): boolean
 }

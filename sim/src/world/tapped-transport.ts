@@ -90,10 +90,10 @@ class TappedConnection implements Connection {
     }
   }
 
-  send(packet: Uint8Array): boolean {
+  send(packet: Uint8Array, mayLose?: boolean): boolean {
     const { sending } = this.#tap
     const instead = sending === undefined ? packet : sending(this.peerId, packet)
-    return instead === undefined || this.#inner.send(instead)
+    return instead === undefined || this.#inner.send(instead, mayLose)
   }
 
   sendUrgent(message: Parameters<Connection['sendUrgent']>[0]): boolean {

@@ -108,6 +108,7 @@ export class ProcessFleet {
       'websocket-host': machine.address,
       'websocket-port': 0,
       'webrtc-enabled': this.#options.fleet.links !== 'websocket',
+      'thin-floods': this.#options.fleet.floods !== 'full',
       'control-enabled': true,
     }
     await this.#startProcess(machine, ['node', ...flagsOf(flags)], {}, signal)

@@ -124,6 +124,10 @@ export class CoreScript {
   readonly lostGaps: Gap[] = []
   readonly equivocations: Equivocation[] = []
   readonly sent: ControlPacket[] = []
+  /** What was sent though it may be lost, as a line has it. */
+  readonly lossy: string[] = []
+  /** By which aliases data went, and to whom. */
+  readonly aliases: [peer: string, alias: number][] = []
   readonly core: Overlay
   policy: 'allowed' | 'denied' | 'unknown' = 'allowed'
   /** For how long users may read; undefined when nothing is known of them. */
@@ -149,6 +153,7 @@ export class CoreScript {
   canTakeMore = true
   queuedBytes = 0
   canThin = true
+  canShorten = false
   /** True in a test of faults; in any other, one of them fails it. */
   expectsFaults = false
   readonly faults: { readonly streamPartId: StreamPartId; readonly error: unknown }[] = []
@@ -201,6 +206,7 @@ export class CoreScript {
         canTakeMore: () => this.canTakeMore,
         queuedBytes: () => this.queuedBytes,
         canThin: () => this.canThin,
+        canShorten: () => this.canShorten,
         isLight: this.isLight,
         servesGuests: this.servesGuests,
         lightParts,
@@ -280,12 +286,15 @@ export class CoreScript {
     return {
       connect: (peerId, _, alone) => note(`connect ${short(peerId)}${alone ? ' alone' : ''}`),
       disconnect: (peerId, code) => note(`disconnect ${short(peerId)} ${code}`),
-      sendControl: (peerId, packet) => {
+      sendControl: (peerId, packet, mayLose) => {
         this.sent.push(packet)
+        if (mayLose === true) this.lossy.push(`${packet.type} ${short(peerId)}`)
         note(`${packet.type} ${short(peerId)}${detailOf(packet)}`)
       },
-      sendData: (peerId, packet) => {
+      sendData: (peerId, packet, _, way) => {
         this.onData(Number(short(peerId)), packet)
+        if (way?.mayLose === true) this.lossy.push(`data ${short(peerId)}`)
+        if (way?.short !== undefined) this.aliases.push([short(peerId), way.short.alias])
         note(`data ${short(peerId)}`)
       },
       sendUrgent: (peerId, { priority, deadlineMs }) =>

@@ -20,6 +20,8 @@ export const counterHelp = {
   'data.forged': 'Batches dropped because their signature was not that of their publisher',
   'data.equivocations': 'Places of messages for which a publisher was shown to have signed two',
   'data.unsupported': 'Batches dropped because their version is unknown',
+  'data.unknownAlias':
+    'Batches dropped because their header was an alias that is unknown, or known no longer',
   'packets.unknown': 'Packets of a later version of the protocol, which were ignored',
   'urgent.messages': 'Urgent messages accepted, from others and from this process',
   'urgent.published': 'Urgent messages published by this process',

@@ -16,6 +16,7 @@ import type {
 } from '@runnel/protocol'
 import type { Delivery, Equivocation, Gap, HostAddress, HostNews, WithheldMessages } from '../ports.ts'
 import type { CounterName } from './counters.ts'
+import type { CopyWay } from './overlay-effects.ts'
 import type { Way } from './tracker-link/way.ts'
 
 /** The owner of work, and so how far a fault in it reaches. */
@@ -35,9 +36,15 @@ export type NodeEffect =
       readonly code: 'MISBEHAVED' | 'UNUSED'
       readonly text: string
     }
-  | { readonly type: 'sendControl'; readonly peerId: NodeId; readonly packet: ControlPacket }
+  /** `mayLose`: it is of no use late, and need not arrive. */
+  | {
+      readonly type: 'sendControl'
+      readonly peerId: NodeId
+      readonly packet: ControlPacket
+      readonly mayLose: boolean
+    }
   /** A whole data packet, as it came. */
-  | { readonly type: 'sendData'; readonly peerId: NodeId; readonly packet: Uint8Array }
+  | ({ readonly type: 'sendData'; readonly peerId: NodeId; readonly packet: Uint8Array } & CopyWay)
   | { readonly type: 'sendUrgent'; readonly peerId: NodeId; readonly message: UrgentMessage }
   /** A batch was accepted; its new messages are delivered next. Also one that replaces a batch accepted before. */
   | { readonly type: 'accepted'; readonly streamPartId: StreamPartId; readonly batch: MessageBatch }

@@ -51,8 +51,6 @@ export type OverlayEvent =
       readonly fillGaps: boolean
       readonly reads: boolean
       readonly keepsLatest?: boolean
-      /** See `ChainWays`. */
-      readonly eagerWays?: number
     }
   | { readonly type: 'leave'; readonly streamPartId: StreamPartId }
   /** The stream part has a new tracker, or a new connection to it: counters start again. */
@@ -80,6 +78,8 @@ export type OverlayEvent =
     }
   /** A batch of a version this build does not know: an honest newer node may send it. */
   | { readonly type: 'unsupported'; readonly peerId: NodeId; readonly detail: string }
+  /** A batch came with an alias in place of its header that was not given, or is forgotten. */
+  | { readonly type: 'unknownAlias'; readonly peerId: NodeId }
   | { readonly type: 'malformed'; readonly peerId: NodeId; readonly detail: string }
   /** A batch from the archive. */
   | { readonly type: 'archived'; readonly batch: MessageBatch; readonly packet: Uint8Array }

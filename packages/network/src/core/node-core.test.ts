@@ -29,6 +29,7 @@ function script(trackersFor = () => [1, 2].map((n) => ({ nodeId: idOf(n), url: u
       canTakeMore: () => true,
       queuedBytes: () => 0,
       canThin: () => true,
+      canShorten: () => true,
       hasArchive: false,
       isHost: () => undefined,
       servesGuests: false,

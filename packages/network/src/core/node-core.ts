@@ -5,7 +5,7 @@ import type { CounterName, Counters } from './counters.ts'
 import type { DelegationBook } from './delegations/delegation-book.ts'
 import type { NodeEffect, Owner } from './effects.ts'
 import type { NodeEvent } from './events.ts'
-import type { OverlayEffects } from './overlay-effects.ts'
+import { reliably, type OverlayEffects } from './overlay-effects.ts'
 import type { Hosts, HostsModules } from './hosts/hosts.ts'
 import { Overlay, type OverlayModules } from './overlay.ts'
 import type { StreamPartMap } from './stream-part/stream-part-map.ts'
@@ -116,6 +116,11 @@ export class NodeCore {
   /** True while the message at this place of the chain is missing and may still come. */
   isMissing(streamPartId: StreamPartId, chain: MessageChain, place: MessageRef): boolean {
     return this.#overlay.isMissing(streamPartId, chain, place)
+  }
+
+  /** As of the overlays. */
+  headerOf(peerId: NodeId, alias: number): Uint8Array | undefined {
+    return this.#overlay.headerOf(peerId, alias)
   }
 
   /** The connected tracker of a stream part, which may be one that is not joined. */
@@ -266,8 +271,10 @@ export class NodeCore {
     return {
       connect: (peerId, contact, alone) => this.#push({ type: 'connect', peerId, contact, alone }),
       disconnect: (peerId, code, text) => this.#push({ type: 'disconnect', peerId, code, text }),
-      sendControl: (peerId, packet) => this.#push({ type: 'sendControl', peerId, packet }),
-      sendData: (peerId, packet) => this.#push({ type: 'sendData', peerId, packet }),
+      sendControl: (peerId, packet, mayLose = false) =>
+        this.#push({ type: 'sendControl', peerId, packet, mayLose }),
+      sendData: (peerId, packet, _, { mayLose, short } = reliably) =>
+        this.#push({ type: 'sendData', peerId, packet, mayLose, short }),
       sendUrgent: (peerId, message) => this.#push({ type: 'sendUrgent', peerId, message }),
       accepted: (streamPartId, batch) => this.#push({ type: 'accepted', streamPartId, batch }),
       duplicate: (streamPartId, batch) => this.#push({ type: 'duplicate', streamPartId, batch }),

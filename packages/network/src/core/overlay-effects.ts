@@ -8,12 +8,23 @@ import type {
   MessageBatch,
   NodeId,
   PermissionScope,
+  ShortHeader,
   StreamMessage,
   StreamPartId,
   UrgentMessage,
 } from '@runnel/protocol'
 import type { Equivocation, Gap, WithheldMessages } from '../ports.ts'
 import type { CounterName } from './counters.ts'
+
+/** How a copy of a batch goes to a neighbour. */
+export interface CopyWay {
+  /** Others bring it when the link does not. */
+  readonly mayLose: boolean
+  /** Where the neighbour knows the header by an alias. */
+  readonly short?: ShortHeader | undefined
+}
+
+export const reliably: CopyWay = { mayLose: false }
 
 /**
  * What overlays want done, called while they handle an event; `NodeEffect` explains each. None of these may call back before
@@ -23,9 +34,10 @@ export interface OverlayEffects {
   /** `alone`: the peer was not told to connect too. */
   connect(peerId: NodeId, contact: Contact, alone: boolean): void
   disconnect(peerId: NodeId, code: 'MISBEHAVED' | 'UNUSED', text: string): void
-  sendControl(peerId: NodeId, packet: ControlPacket): void
-  /** A whole data packet, as it came, and the delegation that it is signed under. */
-  sendData(peerId: NodeId, packet: Uint8Array, delegationRef?: DelegationRef): void
+  /** `mayLose`: it is of no use late, and need not arrive. */
+  sendControl(peerId: NodeId, packet: ControlPacket, mayLose?: boolean): void
+  /** A whole data packet, as it came, and the delegation that it is signed under. By default it goes whole and arrives. */
+  sendData(peerId: NodeId, packet: Uint8Array, delegationRef?: DelegationRef, way?: CopyWay): void
   /** An urgent message, and the delegation that it is signed under. */
   sendUrgent(peerId: NodeId, message: UrgentMessage, delegationRef?: DelegationRef): void
   /** A batch was taken; what is new in it is delivered next. Or it counts in place of one that was taken before. */

@@ -64,6 +64,8 @@ export interface OverlayModules
   queuedBytes(peerId: NodeId): number
   /** Whether a neighbour may be asked to flood less to this node. */
   canThin(peerId: NodeId): boolean
+  /** Whether a neighbour knows batches whose header is an alias. */
+  canShorten(peerId: NodeId): boolean
   /** A light node has hosts in place of neighbours, and sends on nothing but what it publishes itself. */
   readonly isLight: boolean
   /** Whether it takes guests. */
@@ -119,9 +121,9 @@ export class Overlay {
     })
     const charged: OverlayEffects = {
       ...given.effects,
-      sendData: (peerId, packet) => {
+      sendData: (peerId, packet, _, way) => {
         this.guests?.sending(peerId, packet.length, this.#nowMs)
-        given.effects.sendData(peerId, packet)
+        given.effects.sendData(peerId, packet, undefined, way)
       },
       sendUrgent: (peerId, message) => {
         this.guests?.sending(peerId, message.batchBytes.length, this.#nowMs)
@@ -186,6 +188,11 @@ export class Overlay {
   /** When the next `tick` is due, by the monotonic clock; Infinity for never. */
   get dueMs(): number {
     return this.#dueMs
+  }
+
+  /** The header of the batches that a neighbour sends with this alias in its place. */
+  headerOf(peerId: NodeId, alias: number): Uint8Array | undefined {
+    return this.#thinning.headerOf(peerId, alias)
   }
 
   get streamParts(): StreamPartMap {
@@ -290,6 +297,9 @@ export class Overlay {
         break
       case 'networkBack':
         this.#neighbourhood.networkBack(nowMs)
+        break
+      case 'unknownAlias':
+        this.#drop('data.unknownAlias', `from ${event.peerId}`)
         break
       case 'unsupported':
         this.#drop('data.unsupported', `from ${event.peerId}: ${event.detail}`)
@@ -486,18 +496,17 @@ export class Overlay {
   }
 
   #join(options: Extract<OverlayEvent, { type: 'join' }>, nowMs: number): void {
-    const { streamPartId: id, fillGaps, reads, keepsLatest = false, eagerWays = 1 } = options
+    const { streamPartId: id, fillGaps, reads, keepsLatest = false } = options
     const known = this.#parts.get(id)
     if (known !== undefined) {
       known.gaps.fillGaps = fillGaps && reads
       known.latest.keeps = keepsLatest
-      known.eagerWays = eagerWays
       if (known.reads === reads) return
       known.reads = reads
       this.#parts.within(known, () => this.#neighbourhood.readingChanged(known, nowMs))
       return
     }
-    this.#add(id, { fillGaps, reads, keepsLatest }, nowMs).eagerWays = eagerWays
+    this.#add(id, { fillGaps, reads, keepsLatest }, nowMs)
     this.#withPart(id, (part) => {
       this.#modules.effects.statusDue(id)
       if (this.#modules.isLight) this.#neighbourhood.useHosts(part, this.#hosts, nowMs)
@@ -576,7 +585,6 @@ export class Overlay {
       nowMs,
       faults,
     )
-    fresh.eagerWays = part.eagerWays
     fresh.delivered = part.delivered
     fresh.duplicates = part.duplicates
     fresh.published = part.published
@@ -652,17 +660,17 @@ function announcing(effects: OverlayEffects, delegations: DelegationBook): Overl
   }
   return {
     ...effects,
-    sendData(peerId, packet, ref) {
+    sendData(peerId, packet, ref, way) {
       announce(peerId, ref)
-      effects.sendData(peerId, packet)
+      effects.sendData(peerId, packet, undefined, way)
     },
     sendUrgent(peerId, message, ref) {
       announce(peerId, ref)
       effects.sendUrgent(peerId, message)
     },
-    sendControl(peerId, packet) {
+    sendControl(peerId, packet, mayLose) {
       if (packet.type === 'latest') announce(peerId, packet.batch?.delegationRef)
-      effects.sendControl(peerId, packet)
+      effects.sendControl(peerId, packet, mayLose)
     },
   }
 }

@@ -1,4 +1,11 @@
-import { guestsCapability, networkOf, thinCapability, transportCode, type NodeId } from '@runnel/protocol'
+import {
+  guestsCapability,
+  networkOf,
+  shortCapability,
+  thinCapability,
+  transportCode,
+  type NodeId,
+} from '@runnel/protocol'
 import type { Connection } from '@runnel/transport'
 import { NodeCore } from '../core/node-core.ts'
 import type { NetworkLimits } from '../limits.ts'
@@ -37,6 +44,7 @@ export function createCore(
     transportOf: (peerId) => codeOf(peers.get(peerId)),
     queuedBytes: (peerId) => peers.get(peerId)?.queuedBytes ?? 0,
     canThin: (peerId) => peers.get(peerId)?.capabilities.has(thinCapability) === true,
+    canShorten: (peerId) => peers.get(peerId)?.capabilities.has(shortCapability) === true,
     canTakeMore: (peerId) => peers.get(peerId)?.writable ?? false,
     hasArchive: modules.archive !== undefined,
   })

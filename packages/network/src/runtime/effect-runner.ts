@@ -2,6 +2,7 @@ import {
   encodePacket,
   OpenQuestions,
   questionKey,
+  shortPacket,
   type Contact,
   type ControlPacket,
   type NodeId,
@@ -70,7 +71,7 @@ export class EffectRunner {
     const { links, listeners, trackers, transports } = this.#modules
     switch (effect.type) {
       case 'sendData':
-        return this.#send(effect.peerId, this.#modules.tracer?.outgoing(effect.packet) ?? effect.packet)
+        return this.#sendData(effect)
       case 'sendUrgent':
         if (!links.sendUrgent(effect.peerId, effect.message)) this.#modules.counters['urgent.unsupported']++
         return
@@ -83,7 +84,7 @@ export class EffectRunner {
       case 'duplicate':
         return listeners.emit('duplicate', effect.streamPartId, effect.batch)
       case 'sendControl':
-        return this.#sendControl(effect.peerId, effect.packet)
+        return this.#sendControl(effect.peerId, effect.packet, effect.mayLose)
       case 'connect':
         return links.connect(effect.peerId, effect.contact, { alone: effect.alone })
       case 'disconnect':
@@ -147,7 +148,12 @@ export class EffectRunner {
     })
   }
 
-  #sendControl(peerId: NodeId, packet: ControlPacket): void {
+  #sendData({ peerId, packet, short, mayLose }: NodeEffect & { type: 'sendData' }): void {
+    const outgoing = this.#modules.tracer?.outgoing(packet) ?? packet
+    this.#send(peerId, short === undefined ? outgoing : shortPacket(outgoing, short), mayLose)
+  }
+
+  #sendControl(peerId: NodeId, packet: ControlPacket, mayLose: boolean): void {
     let bytes: Uint8Array
     try {
       bytes = encodePacket(packet)
@@ -155,12 +161,12 @@ export class EffectRunner {
       // The fault is not the peer's.
       return this.#fault('streamPartId' in packet ? { streamPartId: packet.streamPartId } : {}, error)
     }
-    this.#send(peerId, bytes)
+    this.#send(peerId, bytes, mayLose)
   }
 
-  #send(peerId: NodeId, packet: Uint8Array): void {
+  #send(peerId: NodeId, packet: Uint8Array, mayLose: boolean): void {
     const { links, counters, listeners } = this.#modules
-    if (links.send(peerId, packet)) return
+    if (links.send(peerId, packet, mayLose)) return
     counters['send.refused']++
     listeners.emit('dropped', 'send.refused', `${packet.length} bytes to ${peerId}`)
   }

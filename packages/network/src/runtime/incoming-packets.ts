@@ -1,11 +1,12 @@
 import { decodePacket, packetKind, type DirectPacket, type NodeId } from '@runnel/protocol'
 import type { NodeEvent } from '../core/events.ts'
 import type { Tracer } from '../trace/tracer.ts'
-import { eventOfPacket, type OnTraced } from './node-packets.ts'
+import { eventOfPacket, type EventOptions } from './node-packets.ts'
 
 export interface IncomingPacketsModules {
   readonly tracer: Tracer | undefined
   dispatch(event: NodeEvent): void
+  headerOf(peerId: NodeId, alias: number): Uint8Array | undefined
   onDirect(peerId: NodeId, packet: DirectPacket): void
   /** A packet of a later version of the protocol. */
   onUnknown(peerId: NodeId, type: number): void
@@ -14,12 +15,14 @@ export interface IncomingPacketsModules {
 /** Dispatches each packet of a link. */
 export class IncomingPackets {
   readonly #modules: IncomingPacketsModules
-  readonly #onTraced: OnTraced
+  readonly #options: EventOptions
 
   constructor(modules: IncomingPacketsModules) {
     this.#modules = modules
-    this.#onTraced = (trace, { peerId, batch, packet }) =>
-      modules.tracer?.received(peerId, trace, batch, packet)
+    this.#options = {
+      onTraced: (trace, { peerId, batch, packet }) => modules.tracer?.received(peerId, trace, batch, packet),
+      headerOf: (peerId, alias) => modules.headerOf(peerId, alias),
+    }
   }
 
   take(peerId: NodeId, type: number, body: Uint8Array, whole: Uint8Array): void {
@@ -27,7 +30,7 @@ export class IncomingPackets {
     switch (packetKind(type)?.scope) {
       case 'neighbours':
       case 'delegations':
-        return dispatch(eventOfPacket(peerId, type, body, whole, this.#onTraced))
+        return dispatch(eventOfPacket(peerId, type, body, whole, this.#options))
       case 'toStorage':
       case 'fromStorage':
         return this.#onDirect(peerId, type, body)

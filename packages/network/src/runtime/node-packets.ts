@@ -5,6 +5,7 @@ import {
   packetBytes,
   PacketType,
   readTraced,
+  wholeBatch,
   type ControlPacket,
   type MessageBatch,
   type NodeId,
@@ -14,7 +15,13 @@ import {
 import type { NodeEvent } from '../core/events.ts'
 
 /** Told of traced batches before the core is. */
-export type OnTraced = (trace: TraceHeader, event: NodeEvent & { type: 'data' }) => void
+type OnTraced = (trace: TraceHeader, event: NodeEvent & { type: 'data' }) => void
+
+export interface EventOptions {
+  readonly onTraced?: OnTraced
+  /** The header of the batches that a neighbour sends with an alias in its place. */
+  readonly headerOf?: (peerId: NodeId, alias: number) => Uint8Array | undefined
+}
 
 /** The packet that carries a batch, and the batch as a view of it. Throws what decoding throws. */
 export function dataPacket(batchBytes: Uint8Array): {
@@ -31,16 +38,22 @@ export function eventOfPacket(
   type: number,
   body: Uint8Array,
   whole: Uint8Array,
-  onTraced?: OnTraced,
+  { onTraced, headerOf }: EventOptions = {},
 ): NodeEvent {
+  const restored = (bytes: Uint8Array) => wholeBatch(bytes, (alias) => headerOf?.(peerId, alias))
   try {
     if (type === PacketType.data) {
+      const batchBytes = restored(body)
+      if (batchBytes === undefined) return { type: 'unknownAlias', peerId }
+      if (batchBytes !== body) return { type: 'data', peerId, ...dataPacket(batchBytes) }
       // The views are valid only during this call, but new batches are kept, forwarded and delivered.
       const packet = whole.slice()
       return { type: 'data', peerId, batch: decodeBatch(packet.subarray(whole.length - body.length)), packet }
     }
     if (type === PacketType.traced) {
-      const { trace, batchBytes } = readTraced(body)
+      const { trace, batchBytes: bytes } = readTraced(body)
+      const batchBytes = restored(bytes)
+      if (batchBytes === undefined) return { type: 'unknownAlias', peerId }
       const event = { type: 'data', peerId, ...dataPacket(batchBytes) } as const
       onTraced?.(trace, event)
       return event

@@ -147,6 +147,7 @@ export class NodeRuntime implements NetworkNode {
     const incoming = new IncomingPackets({
       tracer,
       dispatch,
+      headerOf: (peerId, alias) => this.#core.headerOf(peerId, alias),
       onDirect: (peerId, packet) => listeners.emit('direct', peerId, packet),
       onUnknown: (id, type) => listeners.drop('packets.unknown', `type ${type} of ${id}`),
     })
@@ -209,10 +210,10 @@ export class NodeRuntime implements NetworkNode {
 
   join(
     streamPartId: StreamPartId,
-    { fillGaps = true, reads = true, keepsLatest = false, eagerWays = 1 }: JoinOptions = {},
+    { fillGaps = true, reads = true, keepsLatest = false }: JoinOptions = {},
   ): void {
     this.#assertRunning()
-    this.#dispatch({ type: 'join', streamPartId, fillGaps, reads, keepsLatest, eagerWays })
+    this.#dispatch({ type: 'join', streamPartId, fillGaps, reads, keepsLatest })
   }
 
   leave(streamPartId: StreamPartId): void {

@@ -90,16 +90,12 @@ describe('a node that measures', () => {
     swarm.clock.advanceBy(700)
 
     const sent = readPackets(sender.outgoing(packet))[0]
-    const event = eventOfPacket(
-      peerId,
-      sent?.type ?? 0,
-      sent?.body ?? body,
-      body,
-      (trace, { batch, packet }) => {
+    const event = eventOfPacket(peerId, sent?.type ?? 0, sent?.body ?? body, body, {
+      onTraced: (trace, { batch, packet }) => {
         swarm.clock.advanceBy(30)
         receiver.received(peerId, trace, batch, packet)
       },
-    )
+    })
 
     expect(event).toMatchObject({ type: 'data', packet })
     // Nothing is known of the other clock yet: half of the link's round-trip time is taken for the way.

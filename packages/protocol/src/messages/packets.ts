@@ -45,6 +45,12 @@ export const guestsCapability = 'guests'
 /** The capability of nodes that know urgent messages: `urgent`, `piece`, `mark` and `arrivals` go over links where both ends have it. */
 export const urgentCapability = 'urgent'
 
+/** The capability of nodes that take packets by a lane that may lose them and changes their order, where a link has one. */
+export const lossyCapability = 'lossy'
+
+/** The capability of nodes that know batches with an alias in place of their header. */
+export const shortCapability = 'short'
+
 export const linkRoles = ['node', 'tracker'] as const
 export type LinkRole = (typeof linkRoles)[number]
 

@@ -6,8 +6,10 @@ import { addressOf, pathOf, remoteAddressOf } from '../webrtc/candidate.ts'
 import { parseIceServer } from '../webrtc/ice-server.ts'
 import { EventGuard } from '../webrtc/event-guard.ts'
 import {
-  datagramsLabel,
+  isLaneLabel,
   type DescriptionKind,
+  type LaneLabel,
+  type LaneOptions,
   type PeerConnectionEvents,
   type PeerConnectionOptions,
   type PeerConnectionPort,
@@ -29,7 +31,7 @@ class BrowserPeerConnection implements PeerConnectionPort {
   readonly #events: PeerConnectionEvents
   readonly #guard: EventGuard
   #channel: BrowserDataChannel | undefined
-  #hasLaneOfOther = false
+  readonly #lanesOfOther = new Set<LaneLabel>()
   /** Candidates that the browser found before it gave the description; they are reported after it. */
   #early: RtcCandidate[] | undefined = []
 
@@ -80,8 +82,9 @@ class BrowserPeerConnection implements PeerConnectionPort {
     return true
   }
 
-  openDatagrams(): void {
-    this.#addLane(this.#native.createDataChannel(datagramsLabel, { ordered: false, maxRetransmits: 0 }))
+  openLane({ label, maxLifeMs }: LaneOptions): void {
+    const reliability = maxLifeMs === undefined ? { maxRetransmits: 0 } : { maxPacketLifeTime: maxLifeMs }
+    this.#addLane(label, this.#native.createDataChannel(label, { ordered: false, ...reliability }))
   }
 
   close(): void {
@@ -112,14 +115,15 @@ class BrowserPeerConnection implements PeerConnectionPort {
 
   #adopt(native: RTCDataChannel): void {
     if (this.#channel === undefined) return this.#hold(native)
-    if (native.label !== datagramsLabel || this.#hasLaneOfOther) return native.close()
-    this.#hasLaneOfOther = true
-    this.#addLane(native)
+    const { label } = native
+    if (!isLaneLabel(label) || this.#lanesOfOther.has(label)) return native.close()
+    this.#lanesOfOther.add(label)
+    this.#addLane(label, native)
   }
 
-  #addLane(native: RTCDataChannel): void {
+  #addLane(label: LaneLabel, native: RTCDataChannel): void {
     const lane = new BrowserDataChannel(native, this.#guard.run)
-    lane.whenOpen(() => this.#events.onDatagrams(lane))
+    lane.whenOpen(() => this.#events.onLane(label, lane))
   }
 
   #hold(native: RTCDataChannel): void {

@@ -3,6 +3,7 @@ import {
   generatePrivateKey,
   loadCrypto,
   seededRandom,
+  lossyCapability,
   urgentCapability,
   type Clock,
 } from '@runnel/protocol'
@@ -25,6 +26,6 @@ export function testModules(
     identity: createIdentity(generatePrivateKey(random), crypto),
     limits,
     agent: name,
-    capabilities: [{ name: urgentCapability, required: false }],
+    capabilities: [urgentCapability, lossyCapability].map((name) => ({ name, required: false })),
   }
 }

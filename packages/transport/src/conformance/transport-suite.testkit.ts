@@ -1,6 +1,7 @@
 import { maxPacketBytes, packetBytes, varintBytes } from '@runnel/protocol'
 import { afterEach, describe, expect, it } from 'vitest'
 import { describeFaults } from './fault-suite.testkit.ts'
+import { describeLossy } from './lossy-suite.testkit.ts'
 import { Recorder } from './recorder.testkit.ts'
 import { describeUrgent } from './urgent-suite.testkit.ts'
 import {
@@ -38,6 +39,7 @@ export function describeTransport(name: string, makePair: MakePair, options: Sui
     describeOpening(make)
     describePackets(make)
     describeUrgent(make)
+    describeLossy(make)
     describeClosing(make)
     if (options.faults) describeFaults(make)
   })

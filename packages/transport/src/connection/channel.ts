@@ -22,8 +22,11 @@ export interface DatagramLane {
   readonly bufferedBytes: number
   /** Set by the owner. Never throws into the lane. */
   onFrame: (frame: Uint8Array) => void
-  /** Opens it, unless it is open or being opened, by either side; after it has failed, not again. */
-  open(): void
+  /**
+   * Opens it, unless it is open or being opened, by either side; after it has failed, not again.
+   * @param maxLifeMs for how long a frame is sent again that was lost; absent: it is sent once
+   */
+  open(maxLifeMs?: number): void
   /** Never throws. */
   send(frame: Uint8Array): void
 }
@@ -59,6 +62,8 @@ export interface Channel {
   readonly handOn?: ((frame: Uint8Array, onFrame: (frame: Uint8Array) => void) => void) | undefined
   /** Absent where every frame arrives, and in order. */
   readonly datagrams?: DatagramLane | undefined
+  /** Another one, which sends again for a while what was lost. */
+  readonly lossy?: DatagramLane | undefined
   events: ChannelEvents
   /** Never throws; a failure ends in `onClose`. The bytes must not be changed afterwards. */
   send(frame: Uint8Array): void

@@ -31,6 +31,14 @@ export interface ConnectionLimits extends UrgentLimits {
   readonly closeTimeoutMs: number
   /** A larger packet is neither sent nor accepted. */
   readonly maxPacketBytes: number
+  /** A larger packet does not go by the lane that may lose it; smaller ones of a turn are packed into frames of at most so much. */
+  readonly maxLossyFrameBytes: number
+  /** When more would wait in that lane, packets go by the channel, where the sender hears that it is full. */
+  readonly maxLossyQueueBytes: number
+  /** A lost frame of that lane is sent again for so long and two round trips. */
+  readonly minLossyLifeMs: number
+  /** The longest such time. */
+  readonly maxLossyLifeMs: number
 }
 
 export const defaultConnectionLimits: ConnectionLimits = {
@@ -48,6 +56,10 @@ export const defaultConnectionLimits: ConnectionLimits = {
   stallTimeoutMs: 15_000,
   closeTimeoutMs: 2000,
   maxPacketBytes,
+  maxLossyFrameBytes: 4 * 1024,
+  maxLossyQueueBytes: 64 * 1024,
+  minLossyLifeMs: 150,
+  maxLossyLifeMs: 3_000,
   ...urgentLimits,
 }
 

@@ -6,6 +6,7 @@ import {
   packetKind,
   PacketType,
   isDelegationError,
+  lossyCapability,
   urgentCapability,
   type ActingFor,
   type Arrivals,
@@ -30,6 +31,7 @@ import { Reassembler } from './fragments.ts'
 import type { Peer } from './handshake.ts'
 import { Heartbeat } from './heartbeat.ts'
 import type { ConnectionLimits } from './limits.ts'
+import { LossyFlow } from './lossy-flow.ts'
 import { guarded, type ConnectionModules } from './modules.ts'
 import { Outflow } from './outflow.ts'
 import { PeerCredential } from './peer-credential.ts'
@@ -69,6 +71,8 @@ export class LinkConnection implements Connection {
   readonly #pings: RateWindow
   /** Where both ends know urgent messages. */
   readonly #urgent: UrgentFlow | undefined
+  /** Where the channel has such a lane, and both ends know it. */
+  readonly #lossy: LossyFlow | undefined
   #state: ConnectionState = 'open'
   /** Why it ends, as soon as that is known. */
   #reason: CloseReason | undefined
@@ -91,6 +95,7 @@ export class LinkConnection implements Connection {
     const onExpired = (code: string, text: string): void => this.close(code, text)
     this.#credential = new PeerCredential(peer, limits, { ...modules, onExpired })
     this.#urgent = peer.capabilities.has(urgentCapability) ? this.#newUrgentFlow() : undefined
+    this.#lossy = this.#newLossyFlow()
     this.#outflow = new Outflow(channel, limits, {
       clock,
       urgent: this.#urgent,
@@ -118,6 +123,13 @@ export class LinkConnection implements Connection {
       dropped: (why, message) => this.guard(() => this.events.onUrgentDropped?.(why, message)),
       rateChanged: () => this.guard(() => this.events.onUrgentRate?.()),
     })
+  }
+
+  #newLossyFlow(): LossyFlow | undefined {
+    const { lossy } = this.#channel
+    if (lossy === undefined || !this.#peer.capabilities.has(lossyCapability)) return undefined
+    const { clock } = this.#modules
+    return new LossyFlow(lossy, this.#limits, { clock, stats: this.#stats, rttMs: () => this.rttMs })
   }
 
   get peerId(): NodeId {
@@ -157,7 +169,7 @@ export class LinkConnection implements Connection {
   }
 
   get queuedBytes(): number {
-    return this.#outflow.queuedBytes
+    return this.#outflow.queuedBytes + (this.#lossy?.queuedBytes ?? 0)
   }
 
   get writable(): boolean {
@@ -173,13 +185,15 @@ export class LinkConnection implements Connection {
     this.#heartbeat.start()
     this.#unwatchActing = this.#modules.acting?.onChange(() => this.#showCredential()) ?? (() => {})
     this.#credential.watch()
-    const { datagrams } = this.#channel
+    const { datagrams, lossy } = this.#channel
     if (datagrams !== undefined) datagrams.onFrame = (frame) => this.#onFrame(frame, this.#onDatagram)
+    if (lossy !== undefined) lossy.onFrame = (frame) => this.#onFrame(frame, this.#onLossy)
     this.#modules.clock.endOfTurn(() => this.#releaseEarly())
   }
 
-  send(packet: Uint8Array): boolean {
-    return this.#state === 'open' && this.#outflow.offer(packet)
+  send(packet: Uint8Array, mayLose = false): boolean {
+    if (this.#state !== 'open') return false
+    return (mayLose && this.#lossy?.offer(packet) === true) || this.#outflow.offer(packet)
   }
 
   sendUrgent(message: UrgentMessage): boolean {
@@ -229,6 +243,13 @@ export class LinkConnection implements Connection {
   readonly #onDatagram: typeof this.onPacket = (type, body, whole) => {
     if (!this.#mayComeBetween(type))
       throw transportError('PROTOCOL_VIOLATION', `packet type ${type} as a datagram`)
+    this.#take(type, body, whole, true)
+  }
+
+  /** The same by the other lane, of the owner alone. */
+  readonly #onLossy: typeof this.onPacket = (type, body, whole) => {
+    if (this.#lossy === undefined || isOfLink(type))
+      throw transportError('PROTOCOL_VIOLATION', `packet type ${type} by the lossy lane`)
     this.#take(type, body, whole, true)
   }
 
@@ -408,6 +429,7 @@ export class LinkConnection implements Connection {
     this.#heartbeat.stop()
     this.#outflow.stop()
     this.#urgent?.stop()
+    this.#lossy?.stop()
     this.#unwatchActing()
     this.#credential.stop()
     if (this.#early === undefined) this.#reportClose(reason)

@@ -6,6 +6,9 @@ import { Outbox } from './outbox.ts'
 import type { UrgentFlow } from '../urgent/urgent-flow.ts'
 import type { MutableStats } from './stats.ts'
 
+/** Where frames go. */
+type Sink = Pick<Channel, 'maxFrameBytes' | 'bufferedBytes' | 'send'>
+
 interface OutflowModules {
   readonly clock: Clock
   readonly stats: MutableStats
@@ -22,7 +25,7 @@ interface OutflowModules {
  * refuses what would exceed its limit.
  */
 export class Outflow {
-  readonly #channel: Channel
+  readonly #channel: Sink
   readonly #limits: ConnectionLimits
   readonly #modules: OutflowModules
   readonly #outbox = new Outbox()
@@ -38,7 +41,7 @@ export class Outflow {
   #cancelStallCheck: Cancel | undefined
   #stopped = false
 
-  constructor(channel: Channel, limits: ConnectionLimits, modules: OutflowModules) {
+  constructor(channel: Sink, limits: ConnectionLimits, modules: OutflowModules) {
     this.#channel = channel
     this.#limits = limits
     this.#modules = modules

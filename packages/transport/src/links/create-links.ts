@@ -102,9 +102,9 @@ class LinksOverTransports implements LinksOwner {
     this.#queue.during(() => this.#links.get(peerId)?.disconnect(code, text))
   }
 
-  send(peerId: NodeId, packet: Uint8Array): boolean {
+  send(peerId: NodeId, packet: Uint8Array, mayLose?: boolean): boolean {
     const link = this.#links.get(peerId)
-    return link !== undefined && this.#queue.during(() => link.send(packet))
+    return link !== undefined && this.#queue.during(() => link.send(packet, mayLose))
   }
 
   sendUrgent(peerId: NodeId, message: UrgentMessage): boolean {

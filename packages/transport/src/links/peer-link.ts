@@ -135,10 +135,10 @@ export class PeerLink {
     this.#checkIdle()
   }
 
-  send(packet: Uint8Array): boolean {
+  send(packet: Uint8Array, mayLose?: boolean): boolean {
     if (!this.#used) return false
     if (!this.#claimed) this.#claim()
-    return this.#used.connection.send(packet)
+    return this.#used.connection.send(packet, mayLose)
   }
 
   sendUrgent(message: UrgentMessage): boolean {

@@ -19,9 +19,9 @@ beforeEach(async () => {
   const watched: CreatePeerConnection = (options, events) =>
     createPeerConnection(options, {
       ...events,
-      onDatagrams: (channel) => {
+      onLane: (label, channel) => {
         lanes.push(channel)
-        events.onDatagrams(channel)
+        events.onLane(label, channel)
       },
     })
   const ofA = await network.transport('a', {}, { createPeerConnection: watched })

@@ -38,7 +38,7 @@ function noted(maxCandidates = 4) {
     offer: () => void asked.push('offer'),
     setRemote: (kind) => void asked.push(kind),
     addCandidate: ({ candidate }) => asked.push(candidate) > 0,
-    openDatagrams: () => void asked.push('datagrams'),
+    openLane: () => void asked.push('lane'),
     close: () => void asked.push('close'),
   }
   const side = negotiationSide(() => true, {

@@ -92,7 +92,7 @@ export class Negotiation {
       onDescription: (kind, sdp) => this.#described(kind, sdp),
       onCandidate: (candidate) => this.#localCandidate(candidate),
       onOpen: (channel) => this.#opened(channel),
-      onDatagrams: (channel) => this.#channel?.datagrams.add(channel),
+      onLane: (label, channel) => this.#channel?.addToLane(label, channel),
       onClose: (text) => this.#peerConnectionClosed(text),
     })
     return this.#peerConnection

@@ -10,12 +10,14 @@ import { EventGuard } from './event-guard.ts'
 import { parseIceServer } from './ice-server.ts'
 import { nodeDataChannel } from './node-data-channel.ts'
 import {
-  datagramsLabel,
   dataChannelLowMarkBytes,
+  isLaneLabel,
   maxDataChannelFrameBytes,
   type DataChannelEvents,
   type DataChannelPort,
   type DescriptionKind,
+  type LaneLabel,
+  type LaneOptions,
   type PeerConnectionEvents,
   type PeerConnectionOptions,
   type PeerConnectionPort,
@@ -39,9 +41,10 @@ class NodePeerConnection implements PeerConnectionPort {
   readonly #guard: EventGuard
   /** Referenced because an unreferenced data channel is collected, and closes. */
   #channel: NodeDataChannel | undefined
-  /** For datagrams: opened by this side, and by the other. */
-  readonly #lanes: { own?: NodeDataChannel; other?: NodeDataChannel } = {}
-  #isOwnLaneOpen = false
+  /** Of lanes: opened by this side, of which some are not open yet, and by the other. */
+  readonly #ownLanes = new Map<LaneLabel, NodeDataChannel>()
+  readonly #openingLanes = new Set<NodeDataChannel>()
+  readonly #othersLanes = new Map<LaneLabel, NodeDataChannel>()
   /** Set for an answerer, which waits for its outer address. */
   #candidates: CandidateHold | undefined
   readonly #findsOuterAddress: boolean
@@ -105,14 +108,16 @@ class NodePeerConnection implements PeerConnectionPort {
     return true
   }
 
-  openDatagrams(): void {
-    const native = this.#native.createDataChannel(datagramsLabel, { unordered: true, maxRetransmits: 0 })
+  openLane({ label, maxLifeMs }: LaneOptions): void {
+    const reliability = maxLifeMs === undefined ? { maxRetransmits: 0 } : { maxPacketLifeTime: maxLifeMs }
+    const native = this.#native.createDataChannel(label, { unordered: true, ...reliability })
     const lane = new NodeDataChannel(native, this.#guard.run)
-    this.#lanes.own = lane
+    this.#ownLanes.set(label, lane)
+    this.#openingLanes.add(lane)
     native.onOpen(() =>
       this.#guard.run(() => {
-        this.#isOwnLaneOpen = true
-        this.#laneOpened(lane)
+        this.#openingLanes.delete(lane)
+        this.#laneOpened(label, lane)
       }),
     )
   }
@@ -126,19 +131,21 @@ class NodePeerConnection implements PeerConnectionPort {
     // What never opened must be closed explicitly, or its callbacks keep the process alive. What is open must not be: if the
     // other side closed it at the same instant, the library would lose the event that releases them.
     if (!this.#open) this.#channel?.close()
-    if (!this.#isOwnLaneOpen) this.#lanes.own?.close()
+    for (const lane of this.#openingLanes) lane.close()
     this.#native.close()
   }
 
   #adopt(native: DataChannel): void {
     if (this.#channel === undefined) return this.#opened(this.#hold(native))
-    if (native.getLabel() !== datagramsLabel || this.#lanes.other !== undefined) return native.close()
-    this.#lanes.other = new NodeDataChannel(native, this.#guard.run)
-    this.#laneOpened(this.#lanes.other)
+    const label = native.getLabel()
+    if (!isLaneLabel(label) || this.#othersLanes.has(label)) return native.close()
+    const lane = new NodeDataChannel(native, this.#guard.run)
+    this.#othersLanes.set(label, lane)
+    this.#laneOpened(label, lane)
   }
 
-  #laneOpened(lane: NodeDataChannel): void {
-    this.#events.onDatagrams(lane)
+  #laneOpened(label: LaneLabel, lane: NodeDataChannel): void {
+    this.#events.onLane(label, lane)
     lane.start()
   }
 

@@ -25,7 +25,7 @@ export interface DataChannelEvents {
   onClose(): void
 }
 
-/** An open data channel: ordered and reliable, unless it is for datagrams. */
+/** An open data channel: ordered and reliable, unless it is of a lane. */
 export interface DataChannelPort {
   readonly bufferedBytes: number
   events: DataChannelEvents
@@ -49,17 +49,27 @@ export interface PeerConnectionEvents {
   onCandidate(candidate: RtcCandidate): void
   /** The first data channel is open. */
   onOpen(channel: DataChannelPort): void
-  /** One for datagrams is open, which this side or the other opened; at most once of each. */
-  onDatagrams(channel: DataChannelPort): void
+  /** One of a lane is open, which this side or the other opened; at most once of each. */
+  onLane(label: LaneLabel, channel: DataChannelPort): void
   /** Failed, or closed by the other side; not called after `close`. */
   onClose(text: string): void
 }
 
-/** The label of the second data channel. */
-export const datagramsLabel = 'urgent'
+/** Labels of the data channels beside the first one: for urgent messages, and for packets that others bring when they are lost. */
+const laneLabels = ['urgent', 'lossy'] as const
+export type LaneLabel = (typeof laneLabels)[number]
+
+/** An unordered data channel that may lose what it is given. */
+export interface LaneOptions {
+  readonly label: LaneLabel
+  /** For how long a message is sent again that was lost; absent: it is sent once. */
+  readonly maxLifeMs?: number | undefined
+}
+
+export const isLaneLabel = (label: string): label is LaneLabel => laneLabels.some((known) => known === label)
 
 /**
- * What we need of an RTCPeerConnection with one data channel, and maybe one for datagrams; the few differences between Node and the browser are behind it.
+ * What we need of an RTCPeerConnection with one data channel, and maybe some of lanes; the few differences between Node and the browser are behind it.
  * No exception of an event handler reaches the native side: it closes the peer connection, with the error as its text.
  */
 export interface PeerConnectionPort {
@@ -73,8 +83,8 @@ export interface PeerConnectionPort {
   setRemote(kind: DescriptionKind, sdp: string): void
   /** Only after `setRemote`. False when the candidate cannot be used here. */
   addCandidate(candidate: RtcCandidate): boolean
-  /** Opens the second data channel, unordered and without retransmissions. Once, after `onOpen`. */
-  openDatagrams(): void
+  /** Opens the data channel of a lane. Once for each label, after `onOpen`. */
+  openLane(lane: LaneOptions): void
   /** Closes at once. Idempotent. */
   close(): void
 }

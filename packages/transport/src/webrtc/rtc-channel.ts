@@ -5,6 +5,7 @@ import type { LinkPath } from '../ports.ts'
 import {
   maxDataChannelFrameBytes,
   type DataChannelPort,
+  type LaneLabel,
   type PeerConnectionPort,
 } from './peer-connection-port.ts'
 import { RtcLane } from './rtc-lane.ts'
@@ -19,7 +20,7 @@ export interface RtcChannelOptions {
 }
 
 /**
- * A data channel, and the peer connection that it and its lane for datagrams use, as a Channel.
+ * A data channel, and the peer connection that it and its lanes use, as a Channel.
  *
  * Closing a peer connection discards what is still in flight, and there is no event for when all of it has arrived. So the side
  * that closes sends an empty message last, and the side that gets it, having got everything, closes the peer connection.
@@ -29,6 +30,7 @@ export class RtcChannel implements Channel {
   readonly maxFrameBytes = maxDataChannelFrameBytes
   readonly binding: Uint8Array
   readonly datagrams: RtcLane
+  readonly lossy: RtcLane
   events: ChannelEvents = { onFrame() {}, onDrain() {}, onClose() {} }
   /** Called after `events.onClose`; the transport's. */
   onGone: () => void = () => {}
@@ -41,7 +43,8 @@ export class RtcChannel implements Channel {
     this.#channel = options.channel
     this.#peerConnection = options.peerConnection
     this.binding = options.binding
-    this.datagrams = new RtcLane(options.peerConnection)
+    this.datagrams = new RtcLane('urgent', options.peerConnection)
+    this.lossy = new RtcLane('lossy', options.peerConnection)
     this.#clock = modules.clock
     this.#channel.events = {
       onMessage: (message) => this.#received(message),
@@ -49,6 +52,12 @@ export class RtcChannel implements Channel {
       onLow: () => this.events.onDrain(),
       onClose: () => this.gone('the data channel closed'),
     }
+  }
+
+  /** A data channel of a lane has opened. */
+  addToLane(label: LaneLabel, channel: DataChannelPort): void {
+    const lane = label === 'urgent' ? this.datagrams : this.lossy
+    lane.add(channel)
   }
 
   get path(): LinkPath | undefined {
@@ -78,7 +87,7 @@ export class RtcChannel implements Channel {
   gone(text: string, code?: TransportErrorCode): void {
     if (this.#state === 'closed') return
     this.#state = 'closed'
-    this.datagrams.close()
+    for (const lane of [this.datagrams, this.lossy]) lane.close()
     this.#peerConnection.close()
     this.events.onClose(text, code)
     this.onGone()

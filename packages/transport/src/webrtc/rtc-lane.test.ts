@@ -19,19 +19,19 @@ const bytes = Uint8Array.of(1)
 describe('RtcLane', () => {
   it('asks for a channel once, and for none where the other side opened one', () => {
     let asked = 0
-    const openDatagrams = (): void => void asked++
-    const lane = new RtcLane({ openDatagrams })
+    const openLane = (): void => void asked++
+    const lane = new RtcLane('urgent', { openLane })
     lane.open()
     lane.open()
     expect([asked, lane.isOpen, lane.bufferedBytes]).toEqual([1, false, 0])
-    const other = new RtcLane({ openDatagrams })
+    const other = new RtcLane('urgent', { openLane })
     other.add(fakeChannel())
     other.open()
     expect([asked, other.isOpen, other.bufferedBytes]).toEqual([1, true, 7])
   })
 
   it('sends by the first channel, hears both, and goes on with the other when one breaks', () => {
-    const lane = new RtcLane({ openDatagrams: () => undefined })
+    const lane = new RtcLane('lossy', { openLane: () => undefined })
     const heard: number[] = []
     lane.onFrame = ([byte]) => heard.push(byte ?? 0)
     const [own, other] = [fakeChannel(), fakeChannel()]
@@ -50,7 +50,7 @@ describe('RtcLane', () => {
   })
 
   it('neither sends nor hears after it is closed', () => {
-    const lane = new RtcLane({ openDatagrams: () => undefined })
+    const lane = new RtcLane('lossy', { openLane: () => undefined })
     const channel = fakeChannel()
     lane.add(channel)
     lane.onFrame = () => expect.fail('it is closed')

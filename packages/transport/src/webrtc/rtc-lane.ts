@@ -1,17 +1,19 @@
 import type { DatagramLane } from '../connection/channel.ts'
-import type { DataChannelPort, PeerConnectionPort } from './peer-connection-port.ts'
+import type { DataChannelPort, LaneLabel, PeerConnectionPort } from './peer-connection-port.ts'
 
 /**
- * The lane for datagrams of a peer connection: a second data channel, unordered and without retransmissions. When both sides open it at once
- * there are two, and each side sends by the one that opened first for it.
+ * A lane of a peer connection: a data channel of its own, unordered, that sends again for a while what was lost, or not at all. When both
+ * sides open it at once there are two, and each side sends by the one that opened first for it.
  */
 export class RtcLane implements DatagramLane {
   onFrame: (frame: Uint8Array) => void = () => {}
-  readonly #peerConnection: Pick<PeerConnectionPort, 'openDatagrams'>
+  readonly #label: LaneLabel
+  readonly #peerConnection: Pick<PeerConnectionPort, 'openLane'>
   #channels: readonly DataChannelPort[] = []
   #isAsked = false
 
-  constructor(peerConnection: Pick<PeerConnectionPort, 'openDatagrams'>) {
+  constructor(label: LaneLabel, peerConnection: Pick<PeerConnectionPort, 'openLane'>) {
+    this.#label = label
     this.#peerConnection = peerConnection
   }
 
@@ -23,10 +25,10 @@ export class RtcLane implements DatagramLane {
     return this.#channels[0]?.bufferedBytes ?? 0
   }
 
-  open(): void {
+  open(maxLifeMs?: number): void {
     if (this.#isAsked || this.isOpen) return
     this.#isAsked = true
-    this.#peerConnection.openDatagrams()
+    this.#peerConnection.openLane({ label: this.#label, maxLifeMs })
   }
 
   send(frame: Uint8Array): void {
@@ -34,7 +36,7 @@ export class RtcLane implements DatagramLane {
     try {
       channel?.send(frame)
     } catch {
-      // It has closed: datagrams may be lost.
+      // It has closed: what it is given may be lost.
       this.#channels = this.#channels.filter((other) => other !== channel)
     }
   }

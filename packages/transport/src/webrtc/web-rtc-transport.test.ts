@@ -92,7 +92,7 @@ function idlePeerConnections() {
     offer() {},
     setRemote() {},
     addCandidate: () => true,
-    openDatagrams() {},
+    openLane() {},
     close() {},
   }
   return {

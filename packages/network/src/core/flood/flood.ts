@@ -1,10 +1,11 @@
 import type { MessageBatch, NodeId, Time } from '@runnel/protocol'
 import type { CounterName, Counters } from '../counters.ts'
 import type { Author, Authorship } from '../delegations/authorship.ts'
-import type { OverlayEffects } from '../overlay-effects.ts'
+import { reliably, type OverlayEffects } from '../overlay-effects.ts'
 import type { HostWatch } from '../hosts/host-watch.ts'
 import type { StreamPart } from '../stream-part/stream-part.ts'
 import type { StreamPartMap } from '../stream-part/stream-part-map.ts'
+import type { Onward } from '../thin/onward.ts'
 import type { Thinning } from '../thin/thinning.ts'
 import { DeniedPublishers } from './denied-publishers.ts'
 import { Equivocations, type Arrival } from './equivocations.ts'
@@ -34,7 +35,7 @@ export interface FloodModules {
   readonly authorship: Authorship
   /** False in a light node, which sends on nothing but what it publishes itself. */
   readonly relays: boolean
-  readonly thinning: Pick<Thinning, 'taken' | 'again' | 'spares'>
+  readonly thinning: Pick<Thinning, 'taken' | 'again'>
   /** Told of what a light node's hosts bring. */
   readonly watch?: Pick<HostWatch, 'accepted' | 'again'> | undefined
   /** A neighbour does what no correct node does. */
@@ -216,8 +217,8 @@ export class Flood {
       part.recent.add(batch, packet, nowMs, { isAlone })
     part.latest.note(batch, packet, nowMs)
     part.gaps.heads.news(nowMs)
-    const holders = this.#modules.thinning.taken(part, batch, from, nowMs)
-    this.#forward(part, arrival, { holders, nowMs })
+    const onward = this.#modules.thinning.taken(part, batch, from, nowMs)
+    this.#forward(part, arrival, onward, nowMs)
     part.duplicates += again
     counters['data.duplicates'] += again
     counters['data.batches']++
@@ -231,22 +232,25 @@ export class Flood {
   #forward(
     part: StreamPart,
     { batch, packet, from }: Arrival,
-    known: { readonly holders: readonly NodeId[]; readonly nowMs: number },
+    onward: Onward | undefined,
+    nowMs: number,
   ): void {
-    const { effects, counters, relays, watch, thinning } = this.#modules
+    const { effects, counters, relays, watch } = this.#modules
     const progress = relays ? undefined : part.seen.find(batch.chain)
     if (progress?.isOwn === false) {
       if (progress.newest !== undefined)
         watch?.accepted(
           { streamPartId: part.id, hosts: part.attached, batch, from, newest: progress.newest },
-          known.nowMs,
+          nowMs,
         )
       return
     }
     for (const peerId of part.receivers) {
-      if (peerId === from || thinning.spares(part, peerId, batch, known)) continue
+      if (peerId === from) continue
+      const way = onward === undefined ? reliably : onward.copyFor(peerId)
+      if (way === undefined) continue
       counters['data.forwarded']++
-      effects.sendData(peerId, packet, batch.delegationRef)
+      effects.sendData(peerId, packet, batch.delegationRef, way)
     }
   }
 

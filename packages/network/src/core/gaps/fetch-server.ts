@@ -15,6 +15,9 @@ export interface FetchServerModules {
   canTakeMore(peerId: NodeId): boolean
 }
 
+/** A smaller answer may be lost: before it could be late, another neighbour is asked. */
+const maxLossyAnswerBytes = 4 * 1024
+
 /** Answers fetches of neighbours from recent batches. */
 export class FetchServer {
   readonly #modules: FetchServerModules
@@ -32,8 +35,8 @@ export class FetchServer {
     else if (!this.#allowances.take(peerId, nowMs)) this.#refuse(peerId, 'too many')
     else {
       counters['fetch.answered']++
-      const complete = this.#send(part, peerId, fetch)
-      effects.sendControl(peerId, { type: 'fetched', requestId: fetch.requestId, complete })
+      const { complete, mayLose } = this.#send(part, peerId, fetch)
+      effects.sendControl(peerId, { type: 'fetched', requestId: fetch.requestId, complete }, mayLose)
     }
   }
 
@@ -41,17 +44,24 @@ export class FetchServer {
     this.#allowances.linkClosed(peerId)
   }
 
-  #send(part: StreamPart, peerId: NodeId, fetch: Fetch): boolean {
+  #send(
+    part: StreamPart,
+    peerId: NodeId,
+    fetch: Fetch,
+  ): { readonly complete: boolean; readonly mayLose: boolean } {
     const { effects, counters, canTakeMore } = this.#modules
     if (!canTakeMore(peerId)) {
       this.#refuse(peerId, 'its queue is full')
-      return false
+      return { complete: false, mayLose: false }
     }
     const isGiven = this.#modules.relays || part.seen.find(fetch)?.isOwn === true
     const { batches, complete } = isGiven ? part.recent.find(fetch) : { batches: [], complete: true }
     counters['fetch.batches'] += batches.length
-    for (const { packet, delegationRef } of batches) effects.sendData(peerId, packet, delegationRef)
-    return complete
+    const bytes = batches.reduce((sum, { packet }) => sum + packet.length, 0)
+    const mayLose = bytes > 0 && bytes <= maxLossyAnswerBytes
+    for (const { packet, delegationRef } of batches)
+      effects.sendData(peerId, packet, delegationRef, { mayLose })
+    return { complete, mayLose }
   }
 
   #refuse(peerId: NodeId, why: string): void {

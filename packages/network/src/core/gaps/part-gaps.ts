@@ -13,7 +13,9 @@ export interface PartGapsLimits extends HeadsScheduleLimits {
 export interface PartGapsModules {
   readonly counters: Counters
   /** How long another path may take to bring what is missing. */
-  waitMs(progress: ChainProgress): number
+  waitMs(): number
+  /** How much longer that may be where batches of a chain come by few paths. */
+  lateMs(progress: ChainProgress): number
   /** A range is not looked for, or was forgotten before it was filled. */
   onLost(chain: MessageChain, range: MissingRange): void
 }
@@ -58,11 +60,24 @@ export class PartGaps implements RangeWatch {
     const { fill, progress } = range
     if (fill === undefined) this.#late.set(range, nowMs + this.#maxLateAgeMs)
     else {
-      fill.dueMs = nowMs + this.#modules.waitMs(progress)
+      fill.dueMs = nowMs + Math.max(this.#modules.waitMs(), this.#modules.lateMs(progress))
       this.#modules.counters['gap.opened']++
       this.due(progress, fill.dueMs)
     }
     this.#keep(range)
+  }
+
+  /**
+   * The path by which a chain's batches come brings later ones: it has lost what is missing, or sends it again within two round trips, and
+   * others take no longer.
+   */
+  passed(progress: ChainProgress): void {
+    const waitMs = 2 * this.#modules.waitMs()
+    for (const { fill } of progress.wanted) {
+      if (fill === undefined || fill.tries > 0 || fill.requestId > 0) continue
+      fill.dueMs = Math.min(fill.dueMs, fill.openedMs + waitMs)
+      this.due(progress, fill.dueMs)
+    }
   }
 
   split(range: OpenRange, from: OpenRange): void {

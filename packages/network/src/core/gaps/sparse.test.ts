@@ -16,6 +16,7 @@ function gaps(limits: Partial<NetworkLimits> = {}) {
     {
       counters,
       waitMs: () => 10,
+      lateMs: () => 0,
       onLost: ({ publisherId, messageChainId }, { upTo }) =>
         lost.push(`${Number(publisherId.slice(-2))} ${messageChainId} ${upTo.timestamp - startMs}`),
     },

@@ -69,8 +69,6 @@ export class StreamPart {
   readonly joinedMs: number
   /** False: the node is a feeder here, as it may publish and not read. */
   reads = true
-  /** Copies of each batch that come by different ways where the flood is thin. */
-  eagerWays = 1
   readonly members: PartMembers
   readonly seen: SeenMessages
   readonly recent: RecentBatches
@@ -137,7 +135,8 @@ export class StreamPart {
     this.gaps = new PartGaps(limits, {
       counters,
       onLost: modules.onGapLost,
-      waitMs: (progress) => Math.max(gapWaitMs(this.#attached, rttOf, limits), modules.lateMs(progress)),
+      waitMs: () => gapWaitMs(this.#attached, rttOf, limits),
+      lateMs: (progress) => modules.lateMs(progress),
     })
     const maxChains = isKeyPart(this.scope) ? limits.maxKeyChains : limits.maxChains
     this.seen = new SeenMessages(

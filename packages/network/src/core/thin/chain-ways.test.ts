@@ -7,8 +7,8 @@ const [near, far, farther] = [idOf(2), idOf(3), idOf(4)]
 const names = new Map([near, far, farther].map((id, i) => [id, ['near', 'far', 'farther'][i]]))
 
 /** The ways of a chain, one batch each 100 ms. */
-function script(eagerWays = 1) {
-  const ways = new ChainWays(networkLimits, { eagerWays })
+function script() {
+  const ways = new ChainWays(networkLimits)
   let batches = 0
   const at = () => ({ nowMs: batches * 100, isFast: true })
   const place = () => ({ timestamp: batches, sequenceNumber: 0 })
@@ -36,8 +36,8 @@ function script(eagerWays = 1) {
 }
 
 /** `near` brings first, `far` is the standby, `farther` sends digests. */
-function thin(eagerWays?: number) {
-  const run = script(eagerWays)
+function thin() {
+  const run = script()
   for (let i = 0; i < 3; i++) run.batch(near, far, farther)
   return run
 }
@@ -54,7 +54,7 @@ describe('the ways of a chain', () => {
   it('stay as they are where each brings first in turn, and where the chain has few batches', () => {
     const run = script()
     for (let i = 0; i < 20; i++) expect(i % 2 ? run.batch(near, far) : run.batch(far, near)).toEqual([])
-    const slow = new ChainWays(networkLimits, { eagerWays: 1 })
+    const slow = new ChainWays(networkLimits)
     for (let i = 0; i < 20; i++) {
       const place = { timestamp: i, sequenceNumber: 0 }
       expect(slow.first(place, near, { nowMs: i, isFast: false })).toEqual([])
@@ -62,37 +62,35 @@ describe('the ways of a chain', () => {
     }
   })
 
-  it('are two where two are wanted', () => {
-    const run = script(2)
-    run.batch(near, far, farther)
-    run.batch(near, far, farther)
-    expect(run.batch(near, far, farther)).toEqual(['farther standby'])
-    expect(run.ways.modeOf(far, run.nowMs())).toBe('eager')
-  })
-
   it('lead through whoever brings what the eager one is late with, which becomes its standby where there is no other', () => {
     const run = thin()
     run.announced(near, [far, farther])
+    expect(run.batch(far)).toEqual([])
     expect(run.batch(far)).toEqual(['far eager', 'farther standby', 'near digest'])
     const two = script()
     for (let i = 0; i < 3; i++) two.batch(near, far)
     two.announced(near, [far])
-    expect(two.batch(far)).toEqual(['far eager', 'near standby'])
-    expect(two.batch(near)).toEqual(['near eager', 'far standby'])
+    expect([two.batch(far), two.batch(far)]).toEqual([[], ['far eager', 'near standby']])
+    expect([two.batch(near), two.batch(near)]).toEqual([[], ['near eager', 'far standby']])
+  })
+
+  it('stay as they are when the eager one is late with a single batch now and then', () => {
+    const run = thin()
+    for (let i = 0; i < 20; i++) expect(run.batch(i % 2 ? near : far)).toEqual([])
   })
 
   it('are left more slowly each time that they were needed all the same', () => {
-    const run = thin(2)
-    run.batch(far)
-    run.batch(farther)
+    const run = thin()
+    for (const peerId of [farther, farther]) run.batch(peerId)
+    expect(run.ways.modeOf(farther, run.nowMs())).toBe('eager')
+    for (let ms = 0; ms <= networkLimits.thinLeaseMs + 3_000; ms += 100) run.batch(near)
     expect(run.ways.modeOf(farther, run.nowMs())).toBe('eager')
     const late = (): number => {
       for (let i = 1; i <= 50; i++)
-        if (run.batch(near, far, farther).some((ask) => /farther (standby|digest)/.test(ask))) return i
+        if (run.batch(near, farther).some((ask) => /farther (standby|digest)/.test(ask))) return i
       return Infinity
     }
-    run.batch(near)
-    expect(late()).toBeGreaterThan(networkLimits.thinAfterLate)
+    expect(late()).toBe(2 * networkLimits.thinAfterLate)
   })
 
   it('change at once when the one that brings is gone', () => {

@@ -19,7 +19,7 @@ interface Way {
   mode: FloodMode
   /** When that ends unless it is asked again. */
   untilMs: number
-  /** Copies in a row that came when enough others had brought one. */
+  /** Copies in a row that came when another neighbour had brought one. */
   late: number
   /** So many of these, and it is asked for digests: more each time that it was needed all the same. */
   patience: number
@@ -36,6 +36,8 @@ interface Way {
 const countedBatches = 32
 /** A neighbour that has said nothing of so many batches gets them from here, or not at all. */
 const silentBatches = 16
+/** Batches in a row that others bring first, after which one of them takes the place of the eager one: links lose a single one now and then. */
+const missedBatches = 2
 /** Batches in a row that must be announced early, and copies that come unasked. */
 const earlyBatches = 8
 const unaskedCopies = 8
@@ -43,22 +45,21 @@ const unaskedCopies = 8
 const keyOf = ({ timestamp, sequenceNumber }: MessageRef): string => `${timestamp}.${sequenceNumber}`
 
 /**
- * By which neighbours the batches of one chain come. Those who bring them first go on, as many as are wanted; who brings copies late,
+ * By which neighbours the batches of one chain come. Who brings them first goes on; who brings copies late,
  * several times in a row, is asked for digests, the first one as a standby. Who brings in spite of that what nobody else has is
  * asked for copies again at once. An ask ends by itself, so that nothing has to be undone when a chain pauses, or an ask is lost.
  */
 export class ChainWays {
   readonly #limits: ChainWaysLimits
-  readonly #part: { readonly eagerWays: number }
   readonly #ways = new Map<NodeId, Way>()
   /** Of the last batches: who brought them, in order; undefined is this process. */
   readonly #brought = new Map<string, (NodeId | undefined)[]>()
   #batches = 0
+  /** Batches in a row that came first by a neighbour that is not eager. */
+  #missed = 0
 
-  /** @param part says how many copies of each batch are to come by different ways. */
-  constructor(limits: ChainWaysLimits, part: { readonly eagerWays: number }) {
+  constructor(limits: ChainWaysLimits) {
     this.#limits = limits
-    this.#part = part
   }
 
   modeOf(peerId: NodeId, nowMs: number): FloodMode {
@@ -105,7 +106,7 @@ export class ChainWays {
     const way = this.#wayOf(from)
     const asks: Ask[] = []
     if (this.modeOf(from, nowMs) === 'eager') {
-      way.late = before.length >= this.#part.eagerWays ? way.late + 1 : 0
+      way.late = before.length > 0 ? way.late + 1 : 0
       if (isFast && way.late >= way.patience)
         this.#ask(from, this.standby(nowMs) === undefined ? 'standby' : 'digest', nowMs, asks)
     } else if (++way.unasked >= unaskedCopies && nowMs - way.untilMs > 1_000 - this.#limits.thinLeaseMs)
@@ -152,21 +153,31 @@ export class ChainWays {
     const way = this.#wayOf(from)
     way.late = 0
     way.firstAt = way.saidAt = this.#batches
-    if (this.modeOf(from, nowMs) === 'eager') return
+    if (this.modeOf(from, nowMs) === 'eager') {
+      this.#missed = 0
+      return
+    }
+    if (++this.#missed < missedBatches && this.#eager(nowMs).length > 0) return
     way.patience = Math.min(this.#limits.maxThinAfterLate, 2 * way.patience)
     this.#turnTo(from, nowMs, asks)
   }
 
   /** One neighbour brings what another one is late with, and takes its place: more copies would make links late that are full. */
   #turnTo(peerId: NodeId, nowMs: number, asks: Ask[]): void {
-    const eager = [...this.#ways]
-      .filter(([id, way]) => id !== peerId && this.modeOf(id, nowMs) === 'eager' && this.#isNeeded(way))
-      .sort(([, a], [, b]) => a.firstAt - b.firstAt)
+    const [late] = this.#eager(nowMs).filter((id) => id !== peerId)
     this.#ask(peerId, 'eager', nowMs, asks)
-    const [late] = eager
-    if (late === undefined || eager.length < this.#part.eagerWays) return
+    this.#missed = 0
+    if (late === undefined) return
     this.#appoint(nowMs, asks)
-    this.#ask(late[0], this.standby(nowMs) === undefined ? 'standby' : 'digest', nowMs, asks)
+    this.#ask(late, this.standby(nowMs) === undefined ? 'standby' : 'digest', nowMs, asks)
+  }
+
+  /** Who brings copies, and is needed for it; the one that was first longest ago comes first. */
+  #eager(nowMs: number): NodeId[] {
+    return [...this.#ways]
+      .filter(([id, way]) => this.modeOf(id, nowMs) === 'eager' && this.#isNeeded(way))
+      .sort(([, a], [, b]) => a.firstAt - b.firstAt)
+      .map(([id]) => id)
   }
 
   /** Who announces batches long before copies come would bring them earlier itself. */

@@ -79,10 +79,9 @@ export class ThinLink {
     if (known !== undefined && known.alias === alias) Object.assign(known, { mode, untilMs })
     else {
       if (known !== undefined) this.#forget(known)
-      if (mode === 'eager') return true
       const isFull = this.#asked.size >= this.#limits.maxThinAsks
       // Of an alias that is given again, the digests would be of the other chain.
-      if (isFull || this.#byAlias.has(alias)) return false
+      if (isFull || this.#byAlias.has(alias)) return mode === 'eager'
       const fresh = { ...asked, lateness: new Lateness() }
       this.#asked.set(progress, fresh)
       this.#byAlias.set(alias, fresh)
@@ -96,6 +95,12 @@ export class ThinLink {
     return asked !== undefined && asked.mode !== 'eager' && asked.untilMs > nowMs ? asked : undefined
   }
 
+  /** What the neighbour calls a chain for now. */
+  aliasOf(progress: ChainProgress, nowMs: number): number | undefined {
+    const asked = this.#asked.get(progress)
+    return asked !== undefined && asked.untilMs > nowMs ? asked.alias : undefined
+  }
+
   byAlias(alias: number): Asked | undefined {
     return this.#byAlias.get(alias)
   }
@@ -106,9 +111,9 @@ export class ThinLink {
     this.#tellMs = Math.min(this.#tellMs, Math.max(nowMs + 1, this.#toldMs + this.#limits.digestIntervalMs))
   }
 
-  /** When a digest is due: what it tells, the oldest first. */
-  takeEntries(nowMs: number, max: number, isDue: boolean): readonly DigestEntry[] {
-    if (!isDue || this.#entries.length === 0) return []
+  /** What the next digest tells, the oldest first. */
+  takeEntries(nowMs: number, max: number): readonly DigestEntry[] {
+    if (this.#entries.length === 0) return []
     this.#toldMs = nowMs
     const entries = this.#entries.splice(0, max)
     this.#tellMs = this.#entries.length > 0 ? nowMs + 1 : Infinity

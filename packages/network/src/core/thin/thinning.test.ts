@@ -91,12 +91,6 @@ describe('a node to which copies come late', () => {
     expect(asks).toEqual([])
   })
 
-  it('asks only the third one where two copies are wanted', () => {
-    const { core, thin } = script()
-    core.run({ type: 'join', streamPartId: partId, fillGaps: true, reads: true, eagerWays: 2 })
-    expect(thin()).toEqual(['thin 4 standby'])
-  })
-
   it('asks nobody who does not know how', () => {
     const { core, thin } = script()
     core.canThin = false
@@ -106,12 +100,15 @@ describe('a node to which copies come late', () => {
   it('fetches what was announced and comes from nobody, and asks whoever brings it for copies', () => {
     const { core, next, thin, digest } = script()
     thin()
-    const batch = next()
-    expect(sends(core.run(digest(4, batch)))).toEqual([])
-    const lines = core.pass(1_000)
-    expect(sends(lines)[0]).toMatch(/^fetch 4 /)
-    expect(core.run(data(4, batch)).filter(isAsk)).toEqual(['thin 4 eager', 'thin 2 digest'])
-    expect(core.core.counters['thin.pulled']).toBe(1)
+    const asks = [1, 2].map(() => {
+      const batch = next()
+      expect(sends(core.run(digest(4, batch)))).toEqual([])
+      const lines = core.pass(1_000)
+      expect(sends(lines)[0]).toMatch(/^fetch 4 /)
+      return core.run(data(4, batch)).filter(isAsk)
+    })
+    expect(asks).toEqual([[], ['thin 4 eager', 'thin 2 digest']])
+    expect(core.core.counters['thin.pulled']).toBe(2)
   })
 
   it('does not fetch what the eager way brings a moment later', () => {
@@ -174,6 +171,45 @@ describe('a node to which copies come late', () => {
     expect(core.core.counters['thin.dropped']).toBe(500 - networkLimits.maxAnnounced)
     core.pass(60_000)
     expect(core.core.counters['fetch.sent']).toBeLessThanOrEqual(networkLimits.maxFillRounds)
+  })
+
+  it('gives the one that brings copies an alias for their header, and again before it ends', () => {
+    const { core, next, thin } = script()
+    core.canShorten = true
+    expect(thin()[0]).toBe('thin 2 eager')
+    const alias = aliasOf(core)
+    const header = (peer: number) => core.core.headerOf(idOf(peer), alias)
+    const batch = next()
+    expect(header(2)).toEqual(batch.bytes.slice(0, batch.headerEnd))
+    expect([header(9), core.core.headerOf(idOf(2), alias + 1)]).toEqual([undefined, undefined])
+    const asks: string[] = []
+    for (let i = 0; i < 100; i++)
+      asks.push(...core.run(data(2, next())).filter((line) => line === 'thin 2 eager'))
+    expect(asks).toHaveLength(2)
+    core.pass(3 * networkLimits.thinLeaseMs)
+    expect(header(2)).toBeUndefined()
+    core.run({ type: 'unknownAlias', peerId: idOf(2) })
+    expect(core.core.counters['data.unknownAlias']).toBe(1)
+  })
+
+  it('fetches what the eager way has lost as soon as another way could have brought it', () => {
+    const fetchedAfterRtts = (from: number): number => {
+      const { core, next, thin, digest } = script()
+      thin()
+      for (let i = 0; i < 20; i++) {
+        const batch = next()
+        core.run(digest(3, batch), digest(4, batch))
+        core.pass(i % 2 === 0 ? 0 : 90)
+        core.run(data(2, batch))
+      }
+      next()
+      core.run(data(from, next()))
+      const sinceMs = core.nowMs
+      while (core.core.counters['fetch.sent'] === 0) core.pass(1)
+      return (core.nowMs - sinceMs) / Number(core.rttMs)
+    }
+    expect(fetchedAfterRtts(2)).toBe(2)
+    expect(fetchedAfterRtts(4)).toBeGreaterThan(2)
   })
 
   it('fetches, a few times a second, what was signed for a place of another batch, and shows both', () => {
@@ -261,6 +297,40 @@ describe('a node that is asked to thin', () => {
     expect(sends(core.run(data(2, next())))).toEqual(['data 4'])
     core.pass(1_000)
     expect(sends(core.run(data(2, next())))).toEqual(['data 3', 'data 4'])
+  })
+
+  it('sends the newest batch of a chain with many, pushes and digests so that they may be lost', () => {
+    const { core, next } = asked('standby')
+    for (let i = 0; i < 10; i++) core.run(data(2, next()))
+    core.lossy.length = 0
+    const [earlier, later] = [next(), next()]
+    core.run(data(2, later))
+    expect(core.lossy).toContain('data 4')
+    core.lossy.length = 0
+    expect(core.run(data(2, earlier))).toContain('data 4')
+    expect(core.lossy).not.toContain('data 4')
+    core.pass(1_000)
+    expect(core.core.counters['thin.pushed']).toBeGreaterThan(0)
+    expect(new Set(core.lossy)).toEqual(new Set(['data 3', 'digest 3']))
+    core.pass(10_000)
+    core.lossy.length = 0
+    core.run(data(2, next()))
+    expect(core.lossy).toEqual([])
+  })
+
+  it('sends copies by the alias that the neighbour gave, for as long as it holds', () => {
+    const { core, next, ask } = script()
+    core.canShorten = true
+    core.run(data(2, next()), ask(3, 'eager', 77, 1_000))
+    core.run(data(2, next()))
+    expect(core.aliases).toEqual([[idOf(3).slice(-1), 77]])
+    core.pass(1_000)
+    core.run(data(2, next()))
+    expect(core.aliases).toHaveLength(1)
+    core.run(ask(3, 'eager', 78))
+    core.canShorten = false
+    core.run(data(2, next()))
+    expect(core.aliases).toHaveLength(1)
   })
 
   it('heeds no ask of others, of what is not known, or beyond a number', () => {

@@ -1,0 +1,82 @@
+import { digestCheck, placeOf, type MessageBatch, type MessageRef, type NodeId } from '@runnel/protocol'
+import type { Counters } from '../counters.ts'
+import type { ChainProgress } from '../dedup/chain-progress.ts'
+import type { CopyWay } from '../overlay-effects.ts'
+import type { ThinChain } from './thin-chains.ts'
+import type { Asked, ThinLink } from './thin-link.ts'
+import type { ThinLinks } from './thin-links.ts'
+
+interface OnwardModules {
+  readonly links: ThinLinks
+  readonly counters: Counters
+  canShorten(peerId: NodeId): boolean
+}
+
+interface OnwardOptions {
+  readonly batch: MessageBatch
+  readonly progress: ChainProgress
+  /** Of its last message. */
+  readonly last: MessageRef
+  /** Where its flood is thinned here. */
+  readonly chain: ThinChain | undefined
+  /** Who is known to have it besides the one that brought it. */
+  readonly holders: readonly NodeId[]
+  /** What is lost of it is noticed soon, as more follows. */
+  readonly mayLose: boolean
+  readonly nowMs: number
+}
+
+/** Says for each neighbour what becomes of one batch that was taken, and puts down what it is to be told in place of a copy. */
+export class Onward {
+  readonly #options: OnwardOptions
+  readonly #modules: OnwardModules
+  readonly #standby: NodeId | undefined
+
+  constructor(options: OnwardOptions, modules: OnwardModules) {
+    this.#options = options
+    this.#modules = modules
+    this.#standby = options.chain?.ways.standby(options.nowMs)
+  }
+
+  /** How it goes to a neighbour; undefined where this has it, or is told of it in place of a copy. Once for each. */
+  copyFor(peerId: NodeId): CopyWay | undefined {
+    const { progress, holders, nowMs } = this.#options
+    const { links, counters } = this.#modules
+    const link = links.find(peerId)
+    const asked = link?.askedOf(progress, nowMs)
+    const isHolder = holders.includes(peerId)
+    if (asked === undefined && !isHolder) {
+      if (link !== undefined) links.sendDigest(peerId, link, nowMs)
+      return this.#way(peerId, link?.aliasOf(progress, nowMs))
+    }
+    counters['thin.spared']++
+    // It has what it announced, and waits for nothing, unless it is about to send it.
+    if (!isHolder || peerId === this.#standby) this.#tell(peerId, asked)
+    if (!isHolder && asked?.mode === 'standby' && link !== undefined) this.#doubt(link, asked)
+    return undefined
+  }
+
+  #way(peerId: NodeId, alias: number | undefined): CopyWay {
+    const { batch, mayLose } = this.#options
+    if (alias === undefined || !this.#modules.canShorten(peerId)) return { mayLose }
+    return { mayLose, short: { alias, headerBytes: batch.headerEnd } }
+  }
+
+  /** By its own alias where it asked, else by ours. */
+  #tell(peerId: NodeId, asked: Asked | undefined): void {
+    const { batch, last, chain, nowMs } = this.#options
+    const alias = asked?.alias ?? chain?.alias
+    if (alias === undefined) return
+    const check = digestCheck(batch.bytes, peerId)
+    this.#modules.links.tell(
+      peerId,
+      { ...placeOf(last), alias, isSenders: asked === undefined, check },
+      nowMs,
+    )
+  }
+
+  #doubt(link: ThinLink, asked: Asked): void {
+    const { last, nowMs } = this.#options
+    this.#modules.links.unsure(link, asked, placeOf(last), nowMs)
+  }
+}

@@ -1,0 +1,101 @@
+import type { MessageBatch, NodeId } from '@runnel/protocol'
+import type { ChainProgress } from '../dedup/chain-progress.ts'
+import type { StreamPart } from '../stream-part/stream-part.ts'
+import { AnnouncedBatches } from './announced-batches.ts'
+import { ChainWays, type ChainWaysLimits } from './chain-ways.ts'
+import { Lateness } from './lateness.ts'
+import { Pace } from './pace.ts'
+
+export interface ThinChainsLimits extends ChainWaysLimits {
+  readonly thinFromPerS: number
+  readonly maxThinChains: number
+  readonly maxAnnounced: number
+  readonly maxThinLateMs: number
+  readonly minPushWaitMs: number
+  readonly maxPushWaitMs: number
+}
+
+/** What this node does about the ways of one chain. */
+export interface ThinChain {
+  readonly part: StreamPart
+  readonly progress: ChainProgress
+  readonly ways: ChainWays
+  readonly announced: AnnouncedBatches
+  /** How long after it was announced a batch comes. */
+  readonly lateness: Lateness
+  /** Names it in digests, and stands for the header of its batches. */
+  readonly alias: number
+  readonly header: Uint8Array
+  /** Until when neighbours know it by that. */
+  readonly knownUntilMs: Map<NodeId, number>
+}
+
+/** Until it is known how late batches come after they were announced. */
+const unknownLatenessMs = 100
+
+/** The chains whose floods this node thins, a bounded number, and how fast chains are. */
+export class ThinChains implements Iterable<ThinChain> {
+  readonly #limits: ThinChainsLimits
+  readonly #paces = new WeakMap<ChainProgress, Pace>()
+  readonly #chains = new Map<ChainProgress, ThinChain>()
+  readonly #byAlias = new Map<number, ThinChain>()
+  #lastAlias = 0
+
+  constructor(limits: ThinChainsLimits) {
+    this.#limits = limits
+  }
+
+  get size(): number {
+    return this.#chains.size
+  }
+
+  [Symbol.iterator](): IterableIterator<ThinChain> {
+    return this.#chains.values()
+  }
+
+  find(progress: ChainProgress): ThinChain | undefined {
+    return this.#chains.get(progress)
+  }
+
+  byAlias(alias: number): ThinChain | undefined {
+    return this.#byAlias.get(alias)
+  }
+
+  paceOf(progress: ChainProgress): Pace {
+    let pace = this.#paces.get(progress)
+    if (pace === undefined) this.#paces.set(progress, (pace = new Pace(this.#limits.thinFromPerS)))
+    return pace
+  }
+
+  /** Undefined when there are too many, or what is missing of the stream part is not fetched. */
+  add(part: StreamPart, progress: ChainProgress, batch: MessageBatch): ThinChain | undefined {
+    if (!part.gaps.fillGaps || this.#chains.size >= this.#limits.maxThinChains) return undefined
+    const alias = (this.#lastAlias = (this.#lastAlias + 1) >>> 0)
+    const chain: ThinChain = {
+      ...{ part, progress, alias, lateness: new Lateness() },
+      ways: new ChainWays(this.#limits),
+      announced: new AnnouncedBatches(this.#limits.maxAnnounced),
+      header: batch.bytes.slice(0, batch.headerEnd),
+      knownUntilMs: new Map(),
+    }
+    this.#chains.set(progress, chain)
+    this.#byAlias.set(alias, chain)
+    return chain
+  }
+
+  forget({ progress, alias }: ThinChain): void {
+    this.#chains.delete(progress)
+    this.#byAlias.delete(alias)
+  }
+
+  /** How late a batch usually is at most after it was announced. */
+  usualMs({ lateness }: ThinChain): number {
+    const { minPushWaitMs, maxPushWaitMs } = this.#limits
+    return Math.ceil(Math.min(maxPushWaitMs, Math.max(minPushWaitMs, lateness.boundMs ?? unknownLatenessMs)))
+  }
+
+  /** Where links are so full that batches come long after they were announced, only a full flood finds every way there is. */
+  isInTime({ lateness }: ThinChain): boolean {
+    return (lateness.boundMs ?? 0) <= this.#limits.maxThinLateMs
+  }
+}

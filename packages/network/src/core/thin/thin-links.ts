@@ -1,0 +1,127 @@
+import { limits as wireLimits, type DigestEntry, type NodeId } from '@runnel/protocol'
+import { Allowances } from '../allowances.ts'
+import type { Counters } from '../counters.ts'
+import type { OverlayEffects } from '../overlay-effects.ts'
+import type { StreamPartMap } from '../stream-part/stream-part-map.ts'
+import { ThinLink, type Asked, type ThinLinkLimits, type UnsureBatch } from './thin-link.ts'
+
+export interface ThinLinksLimits extends ThinLinkLimits {
+  readonly maxPushesPerS: number
+  readonly maxPushQueueBytes: number
+}
+
+export interface ThinLinksModules {
+  readonly effects: Pick<OverlayEffects, 'sendControl' | 'sendData'>
+  readonly counters: Counters
+  readonly parts: StreamPartMap
+  /** Bytes that wait for the link, or are under way in it. */
+  queuedBytes(peerId: NodeId): number
+}
+
+/** The neighbours at whose wish less is flooded to them: sends their digests, and what they lack of the chains for which this node is their standby. */
+export class ThinLinks {
+  readonly #limits: ThinLinksLimits
+  readonly #modules: ThinLinksModules
+  readonly #links = new Map<NodeId, ThinLink>()
+  readonly #pushes: Allowances
+  /** A lower bound. */
+  #dueMs = Infinity
+
+  constructor(limits: ThinLinksLimits, modules: ThinLinksModules) {
+    this.#limits = limits
+    this.#modules = modules
+    this.#pushes = new Allowances(limits.maxPushesPerS)
+  }
+
+  get size(): number {
+    return this.#links.size
+  }
+
+  get dueMs(): number {
+    return this.#dueMs
+  }
+
+  find(peerId: NodeId): ThinLink | undefined {
+    return this.#links.get(peerId)
+  }
+
+  /** A neighbour asks for fewer copies, or for all. False when it asked too much. */
+  ask(peerId: NodeId, asked: Omit<Asked, 'lateness'>, nowMs: number): boolean {
+    const link = this.#linkOf(peerId)
+    const before = link.askedOf(asked.progress, nowMs)
+    const isTaken = link.ask(asked)
+    if (asked.mode === 'eager' && before !== undefined) link.hurry(before, nowMs)
+    this.#isDue(link)
+    return isTaken
+  }
+
+  /** Adds to the next digest for a neighbour. */
+  tell(peerId: NodeId, entry: DigestEntry, nowMs: number): void {
+    const link = this.#linkOf(peerId)
+    link.tell(entry, nowMs)
+    this.#isDue(link)
+  }
+
+  /** A neighbour may lack a batch that it was told of. */
+  unsure(link: ThinLink, asked: Asked, place: UnsureBatch['place'], nowMs: number): void {
+    if (!link.unsure(asked, place, nowMs)) this.#modules.counters['thin.dropped']++
+    this.#isDue(link)
+  }
+
+  /** Sends what is to be told: in the frame of another packet, a digest costs none. */
+  sendDigest(peerId: NodeId, link: ThinLink, nowMs: number): void {
+    const entries = link.takeEntries(nowMs, wireLimits.maxDigestEntries)
+    if (entries.length === 0) return
+    this.#modules.counters['digest.sent']++
+    this.#modules.effects.sendControl(peerId, { type: 'digest', entries }, true)
+  }
+
+  tick(nowMs: number): void {
+    if (this.#dueMs > nowMs) return
+    this.#dueMs = Infinity
+    for (const [peerId, link] of this.#links) {
+      if (link.tellMs <= nowMs) this.sendDigest(peerId, link, nowMs)
+      for (const batch of link.takeUnsure(nowMs))
+        this.#modules.parts.within(batch.asked.part, () => this.#push(peerId, link, batch, nowMs))
+      this.#isDue(link)
+    }
+  }
+
+  closed(peerId: NodeId): void {
+    this.#links.delete(peerId)
+    this.#pushes.linkClosed(peerId)
+  }
+
+  /** Forgets what has ended, or what `isGone` is true of, of one neighbour or all. */
+  sweep(nowMs: number, isGone: (asked: Asked) => boolean = () => false, peerId?: NodeId): void {
+    for (const [id, link] of this.#links) {
+      if (peerId !== undefined && id !== peerId) continue
+      link.sweep(nowMs, isGone)
+      if (link.isEmpty) this.#links.delete(id)
+    }
+  }
+
+  #push(peerId: NodeId, link: ThinLink, batch: UnsureBatch, nowMs: number): void {
+    const { part, progress } = batch.asked
+    if (
+      this.#modules.queuedBytes(peerId) > this.#limits.maxPushQueueBytes ||
+      !(batch.isHurried || this.#pushes.take(peerId, nowMs))
+    )
+      return link.postpone(batch, nowMs)
+    const kept = part.recent.at(progress.chain, batch.place)
+    if (kept === undefined || !part.attached.includes(peerId)) return
+    this.#modules.counters['thin.pushed']++
+    // Late it is worth nothing: what does not come in time is fetched.
+    this.#modules.effects.sendData(peerId, kept.packet, kept.delegationRef, { mayLose: true })
+  }
+
+  #isDue(link: ThinLink): void {
+    this.#dueMs = Math.min(this.#dueMs, link.dueMs)
+  }
+
+  #linkOf(peerId: NodeId): ThinLink {
+    let link = this.#links.get(peerId)
+    if (link === undefined) this.#links.set(peerId, (link = new ThinLink(this.#limits)))
+    return link
+  }
+}
