@@ -141,32 +141,53 @@ describe('sessions outlast the process of their gateway', { timeout: 30_000 }, (
     await back.end()
     await gateway.end('SIGKILL')
   })
+})
 
-  it('and a proper stop; not where a client asks for a clean one, or its key is gone', async () => {
+describe('sessions after a proper stop of their gateway', { timeout: 60_000 }, () => {
+  const network = new MqttNetwork()
+
+  beforeAll(async () => {
+    await network.start([{ path: 'kept', isStored: true }])
+    await network.storageNode()
+  })
+  afterAll(async () => {
+    await stopAll()
+    await network.stop()
+  })
+
+  it('go on; not where a client asks for a clean one, or its key is gone', async () => {
     const gateway = new KilledGateway(network)
-    network.addKey({ name: 'gone', subscribe: [`${network.owner.nodeId}/#`], ...network.ofOwner('rk_gone') })
+    const { apiKey } = network
+    const ofKey = { name: 'gone', subscribe: [`${network.owner.nodeId}/#`], ...network.ofOwner('rk_gone') }
+    const clients = [
+      ['kept', apiKey, false],
+      ['clean', apiKey, true],
+      ['of a key', 'rk_gone', false],
+    ] as const
+    network.addKey(ofKey)
     await gateway.start()
-    for (const [clientId, more] of [
-      ['kept', {}],
-      ['clean', { clean: true }],
-      ['of a key', { password: 'rk_gone' }],
-    ] as const) {
-      const { client } = await connect(gateway, clientId, more)
+    for (const [clientId, key, clean] of clients) {
+      const { client } = await connectJs(gateway.url, key, { clientId, clean })
       await client.subscribeAsync('kept', { qos: 1 })
-      if (clientId !== 'clean') await client.endAsync()
+      await client.endAsync()
     }
     network.removeKey('gone')
     await gateway.end('SIGTERM')
-    network.addKey({ name: 'gone2', subscribe: [`${network.owner.nodeId}/#`], ...network.ofOwner('rk_gone') })
-    await publish('kept', ['missed'])
+    network.addKey({ ...ofKey, name: 'another' })
     await gateway.start()
-    const kept = await connect(gateway, 'kept')
-    const clean = await connect(gateway, 'clean')
-    const ofKey = await connect(gateway, 'of a key', { password: 'rk_gone' })
-    expect([kept, clean, ofKey].map(({ isSessionPresent }) => isSessionPresent)).toEqual([true, false, false])
-    expect(await kept.texts(1)).toEqual(['missed'])
+    const present: boolean[] = []
+    for (const [clientId, key] of clients) {
+      const js = await connectJs(gateway.url, key, { clientId, clean: false })
+      present.push(js.isSessionPresent)
+      if (clientId === 'kept') {
+        const publishing = mosquittoPub({ port: gateway.port, key: apiKey, topic: 'kept', qos: 1 }, ['again'])
+        expect(await js.texts(1)).toEqual(['again'])
+        await publishing
+      }
+      await js.client.endAsync()
+    }
+    expect(present).toEqual([true, false, false])
     expect(statSync(join(gateway.directory, 'sessions.sqlite')).mode & 0o777).toBe(0o600)
-    for (const { client } of [kept, clean, ofKey]) await client.endAsync()
     await gateway.end('SIGKILL')
   })
 })
