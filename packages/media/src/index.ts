@@ -1,0 +1,1 @@
+export { openSession, MediaSession } from './session/media-session.ts'
