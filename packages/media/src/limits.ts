@@ -30,6 +30,6 @@ export const mediaLimits = {
   maxLipSyncWaitMs: 500,
   /** A publisher makes a key frame on request so often at most, whoever asks. */
   keyRequestEveryMs: 1_000,
-  /** Bytes of a page of an Ogg file (RFC 3533, section 6), and of the longest packet that is put together from several. */
+  /** Bytes of a packet of an Ogg file, which is put together from several pages; files with longer ones are refused. */
   maxOggPacketBytes: 64 * 1024,
 } as const

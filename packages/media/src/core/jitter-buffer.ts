@@ -35,7 +35,7 @@ const adjustEveryMs = 100
 /**
  * Puts the audio frames of one track in order, and decides for each moment what is played. How long frames are held back follows the measured
  * jitter. When none is there a frame is late rather than lost: it is waited for and played, and the delay is made up for later, first where
- * it is quiet. One is lost when a later one is there.
+ * it is quiet. One is lost when a later one is there, and it was held back for as long as others.
  */
 export class JitterBuffer {
   readonly #frameMs: number
@@ -89,7 +89,7 @@ export class JitterBuffer {
     const turn = this.#turn ?? 0
     const frame = this.#frames.get(turn)
     if (frame !== undefined) return this.#play(turn, frame)
-    return this.#missing(turn)
+    return this.#missing(turn, this.#heldBackMs(turn, nowMs) < this.targetMs)
   }
 
   #play(turn: number, frame: BufferedFrame): AudioStep {
@@ -100,9 +100,10 @@ export class JitterBuffer {
     return { type: 'frame', frame }
   }
 
-  #missing(turn: number): AudioStep {
+  /** `isEarly`: others like it still come. */
+  #missing(turn: number, isEarly: boolean): AudioStep {
     const timestampUs = turn * this.#frameMs * 1_000
-    const next = this.#frames.get(turn + 1)
+    const next = isEarly ? undefined : this.#frames.get(turn + 1)
     if (next !== undefined) {
       this.#turn = turn + 1
       this.#concealedInARow = 0
@@ -117,7 +118,7 @@ export class JitterBuffer {
     this.#concealedInARow++
     this.#counters.concealed++
     // With later ones there it does not come any more; with none it is waited for.
-    if (this.#frames.size > 0) this.#turn = turn + 1
+    if (this.#frames.size > 0 && !isEarly) this.#turn = turn + 1
     return { type: 'conceal', timestampUs }
   }
 
@@ -136,7 +137,7 @@ export class JitterBuffer {
     const tooLongMs = this.#heldBackMs(turn, nowMs) - this.targetMs
     const frame = this.#frames.get(turn)
     const isQuiet = frame === undefined || frame.level >= silentLevel
-    if (tooLongMs < this.#frameMs * (isQuiet ? 1.5 : 3) || !this.#frames.has(turn + 1)) return
+    if (tooLongMs < this.#frameMs * (isQuiet ? 1.5 : 5) || !this.#frames.has(turn + 1)) return
     this.#adjustedMs = nowMs
     if (frame !== undefined) this.#drop(turn)
     this.#turn = turn + 1

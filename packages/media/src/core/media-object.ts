@@ -28,6 +28,7 @@ export type MediaObject = AudioObject | VideoObject
 const kinds = ['audio', 'video'] as const
 const audioHeaderBytes = 9
 const videoHeaderBytes = 10
+export const maxHeaderBytes = videoHeaderBytes
 export const maxTimestampUs = 2 ** 48 - 1
 
 /**

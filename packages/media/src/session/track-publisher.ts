@@ -2,7 +2,7 @@ import type { UrgentOptions } from '@runnel/client'
 import type { Track } from '../catalogue/catalogue.ts'
 import type { PlannedRendition } from '../core/rate-plan.ts'
 import { FrameNumbers } from '../core/frame-numbers.ts'
-import { encodeObject } from '../core/media-object.ts'
+import { encodeObject, maxHeaderBytes } from '../core/media-object.ts'
 import { mediaLimits } from '../limits.ts'
 
 /** Sound goes before pictures, and within the share of those that go first. */
@@ -64,7 +64,7 @@ export class TrackPublisher {
   readonly plan: PlannedRendition
   readonly #modules: TrackModules
   readonly #events: TrackEvents
-  readonly #numbers = new FrameNumbers()
+  #numbers = new FrameNumbers()
   readonly #counters = { frames: 0, bytes: 0, framesTooLarge: 0, framesUnnumbered: 0 }
   /** Which of the renditions of its group it is, 0 the lowest. */
   readonly #rendition: number
@@ -98,10 +98,11 @@ export class TrackPublisher {
     return this.#bitsPerS
   }
 
-  /** Sends one frame, unless the track is muted or paused. */
+  /** Sends one frame, unless the track is muted or paused. After pictures that were not sent the next is a key frame. */
   send(frame: EncodedFrame): void {
-    if (this.#track.state !== 'live') return
-    if (frame.data.length > mediaLimits.maxObjectBytes) this.#counters.framesTooLarge++
+    const isTooLarge = frame.data.length + maxHeaderBytes > mediaLimits.maxObjectBytes
+    if (isTooLarge) this.#counters.framesTooLarge++
+    if (isTooLarge || this.#track.state !== 'live') this.#numbers = new FrameNumbers()
     else if (this.#track.kind === 'audio') this.#sendAudio(frame)
     else this.#sendPicture(frame)
   }
