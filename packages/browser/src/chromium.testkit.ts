@@ -3,12 +3,12 @@ import { chromium, type Browser } from 'playwright-core'
 /** Where Debian's package puts it; `npm test` installs it when it is missing. */
 const executablePath = process.env['RUNNEL_CHROMIUM'] ?? '/usr/bin/chromium'
 
-/** Devices that Chromium makes up: a camera with a picture that moves, a microphone that beeps. Pages may use them unasked, and play sound. */
+/** Devices that Chromium makes up: a camera with a picture that moves, a microphone that beeps. A context permits them; pages may play sound. */
 export const fakeDevices: readonly string[] = [
   '--use-fake-device-for-media-stream',
-  '--use-fake-ui-for-media-stream',
   '--autoplay-policy=no-user-gesture-required',
 ]
+export const devicePermissions: readonly string[] = ['camera', 'microphone']
 
 /** A real Chromium without a window. Fails when there is none: nothing is skipped. */
 export function launchChromium(args: readonly string[] = []): Promise<Browser> {

@@ -45,6 +45,16 @@ describe('the choice of a rendition', () => {
     expect(run(choice, 20, 60, () => good)).toEqual([])
   })
 
+  it('takes none where the lowest does not come through, and tries again', () => {
+    const none = { decoded: 0, failed: 0 }
+    const changes = run(new RenditionChoice(2, 0), 0, 30, (index) => (index < 0 ? none : bad))
+    expect(changes).toEqual([
+      [2, -1],
+      [22, 0],
+      [24, -1],
+    ])
+  })
+
   it('learns nothing where nothing is published', () => {
     expect(run(new RenditionChoice(2, 0), 0, 60, () => ({ decoded: 0, failed: 0 }))).toEqual([])
   })

@@ -15,7 +15,10 @@ export interface RenditionReport {
   readonly failed: number
 }
 
-/** Which rendition a reader takes: the highest that comes through. A ladder with memory, so that it does not go up and down all the time. */
+/**
+ * Which rendition a reader takes: the highest that comes through; none, −1, where the lowest does not. A ladder with memory, so that it does
+ * not go up and down all the time.
+ */
 export class RenditionChoice {
   #index: number
   #highest: number
@@ -29,7 +32,7 @@ export class RenditionChoice {
     this.#sinceMs = nowMs
   }
 
-  /** From 0, the lowest. */
+  /** From 0, the lowest; −1 for sound only. */
   get index(): number {
     return this.#index
   }
@@ -43,9 +46,10 @@ export class RenditionChoice {
   /** Reported about once a second. */
   report({ decoded, failed }: RenditionReport, nowMs: number): void {
     const total = decoded + failed
-    if (nowMs - this.#sinceMs < judgedAfterMs || total === 0) return
-    const share = failed / total
-    if (share >= tooMuch && this.#index > 0) {
+    // Where none is taken nothing can come of it.
+    if (nowMs - this.#sinceMs < judgedAfterMs || (total === 0 && this.#index >= 0)) return
+    const share = failed / Math.max(1, total)
+    if (share >= tooMuch && this.#index >= 0) {
       this.#tryMs = Math.min(2 * this.#tryMs, longestTryMs)
       this.#go(this.#index - 1, nowMs)
     } else if (share > nearlyNone) this.#sinceMs = nowMs - judgedAfterMs

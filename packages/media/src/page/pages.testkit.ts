@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { pageOptions } from '@runnel/browser/bundle'
 import { build } from 'esbuild'
 import type { Browser, Page } from 'playwright-core'
-import { fakeDevices, launchChromium } from '../../../browser/src/chromium.testkit.ts'
+import { devicePermissions, fakeDevices, launchChromium } from '../../../browser/src/chromium.testkit.ts'
 import { servePages, type PageServer } from '../../../browser/src/page-server.testkit.ts'
 import type { MediaDriver } from './page-driver.testkit.ts'
 
@@ -52,7 +52,8 @@ export class MediaPages {
   }
 
   async open(): Promise<MediaPage> {
-    const page = await (await this.#browser.newContext()).newPage()
+    const context = await this.#browser.newContext({ permissions: [...devicePermissions] })
+    const page = await context.newPage()
     page.on('pageerror', (error) => this.errors.push(String(error)))
     await page.goto(this.#server.url)
     await page.waitForFunction(() => 'driver' in globalThis)
