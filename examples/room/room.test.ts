@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import type { NetworkSource } from '@runnel/client'
 import type { Tracker } from '@runnel/tracker'
 import type { Browser, Page } from 'playwright-core'
@@ -13,12 +16,13 @@ import { serveExample, type ServedExample } from '../serve.ts'
 const owner = `0x${'a'.repeat(40)}`
 const errors: string[] = []
 const pages: Page[] = []
+const directory = mkdtempSync(join(tmpdir(), 'runnel-room-'))
 let browser: Browser
 let tracker: Tracker
 let served: ServedExample
 
 beforeAll(async () => {
-  browser = await launchChromium(fakeDevices)
+  browser = await launchChromium(fakeDevices(directory))
   tracker = await startTracker()
   const permissions = [{ user: 'public' as const, publish: true, subscribe: true }]
   const streams = [{ id: `${owner}/rooms`, partitions: 4, permissions }]
@@ -33,6 +37,7 @@ afterAll(async () => {
   await browser.close()
   await served.stop()
   await tracker.stop()
+  rmSync(directory, { recursive: true })
 })
 
 interface JoinOptions {
@@ -45,7 +50,7 @@ interface JoinOptions {
   readonly before?: () => void
 }
 
-async function join(name: string, options: JoinOptions = {}): Promise<Page> {
+async function enter(name: string, options: JoinOptions = {}): Promise<Page> {
   const {
     link = served.url,
     permissions = devicePermissions,
@@ -86,17 +91,17 @@ async function sees(page: Page, name: string): Promise<void> {
 
 describe('the room', () => {
   it('is entered by its link: people see and hear each other, chat, mute, and leave', async () => {
-    const ada = await join('Ada')
+    const ada = await enter('Ada')
     const link = ada.url()
     expect(link).toMatch(/#[\w-]{43}$/)
-    const ben = await join('Ben', { link })
+    const ben = await enter('Ben', { link })
     await Promise.all([sees(ada, 'Ben'), sees(ben, 'Ada')])
     await ada.locator('.tile.self video').waitFor()
     await ben.locator('.tile.speaking', { hasText: 'Ada' }).waitFor()
     await ada.getByLabel('Message', { exact: true }).fill('good morning')
     await ada.getByRole('button', { name: 'Send' }).click()
     await ben.locator('li').getByText('good morning').waitFor()
-    await ben.getByText('Network').click()
+    await ben.getByText('Network', { exact: true }).click()
     const figures = ben.locator('#figures tr', { hasText: 'Ada' })
     await until(async () => /(180|360)p, [1-9]\d*\/s/.test((await figures.textContent()) ?? '')).toBe(true)
     await until(() => ben.locator('#overall').textContent()).toMatch(
@@ -111,27 +116,27 @@ describe('the room', () => {
   })
 
   it('is private: another room in the same stream sees and reads nothing', async () => {
-    const ada = await join('Ada')
-    const ben = await join('Ben', { link: ada.url() })
+    const ada = await enter('Ada')
+    const ben = await enter('Ben', { link: ada.url() })
     await sees(ben, 'Ada')
-    const eve = await join('Eve')
+    const eve = await enter('Eve')
     await ada.getByLabel('Message', { exact: true }).fill('psst')
     await ada.getByRole('button', { name: 'Send' }).click()
     await ben.locator('li').getByText('psst').waitFor()
     // Her page is in the same overlay: the messages come by.
-    await eve.getByText('Network').click()
+    await eve.getByText('Network', { exact: true }).click()
     await until(() => eve.locator('#overall').textContent()).toMatch(/of [1-9]\d* dropped/)
     expect(await eve.locator('.tile:not(.self)').count()).toBe(0)
     expect(await eve.locator('li').count()).toBe(0)
   })
 
   it('goes on for the others when a camera is refused or taken', async () => {
-    const ada = await join('Ada')
+    const ada = await enter('Ada')
     const link = ada.url()
     const [ben, carla] = [
-      await join('Ben', { link, permissions: [] }),
+      await enter('Ben', { link, permissions: [] }),
       // There is no other program here that could take it.
-      await join('Carla', {
+      await enter('Carla', {
         link,
         before: () => {
           navigator.mediaDevices.getUserMedia = () =>
@@ -146,8 +151,8 @@ describe('the room', () => {
   })
 
   it('says so where there is no codec in common, and goes on', async () => {
-    const ada = await join('Ada')
-    const ben = await join('Ben', {
+    const ada = await enter('Ada')
+    const ben = await enter('Ben', {
       link: ada.url(),
       // A browser that has no decoder for pictures.
       before: () => {
@@ -160,10 +165,10 @@ describe('the room', () => {
   })
 
   it('fits a phone', async () => {
-    const ada = await join('Ada', { viewport: { width: 360, height: 740 } })
-    const ben = await join('Ben', { link: ada.url(), viewport: { width: 360, height: 740 } })
+    const ada = await enter('Ada', { viewport: { width: 360, height: 740 } })
+    const ben = await enter('Ben', { link: ada.url(), viewport: { width: 360, height: 740 } })
     await sees(ada, 'Ben')
-    await ben.getByText('Network').click()
+    await ben.getByText('Network', { exact: true }).click()
     const widths = await ben.evaluate(() => [document.documentElement.scrollWidth, innerWidth])
     expect(widths[0]).toBeLessThanOrEqual(widths[1] ?? 0)
     const heights = await ada.locator('nav button').evaluateAll((all) => all.map((one) => one.clientHeight))

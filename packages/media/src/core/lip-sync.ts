@@ -26,9 +26,9 @@ export class LipSync {
     return this.#delay.jitterMs
   }
 
-  /** When to paint the picture of this time; not after `maxLipSyncWaitMs` from now. */
-  dueMs(timestampUs: number, nowMs: number): number {
-    return Math.min(this.#wantedMs(timestampUs, nowMs), nowMs + mediaLimits.maxLipSyncWaitMs)
+  /** When to paint the picture of this time, which is ready since `readyMs`: it waits for `maxLipSyncWaitMs` at most. */
+  dueMs(timestampUs: number, readyMs: number, nowMs: number): number {
+    return Math.min(this.#wantedMs(timestampUs, nowMs), readyMs + mediaLimits.maxLipSyncWaitMs)
   }
 
   #wantedMs(timestampUs: number, nowMs: number): number {

@@ -47,7 +47,9 @@ describe('the choice of a rendition', () => {
 
   it('takes none where the lowest does not come through, and tries again', () => {
     const none = { decoded: 0, failed: 0 }
-    const changes = run(new RenditionChoice(2, 0), 0, 30, (index) => (index < 0 ? none : bad))
+    expect(run(new RenditionChoice(2, 0), 0, 30, () => bad)).toEqual([])
+    const useless = { decoded: 10, failed: 10 }
+    const changes = run(new RenditionChoice(2, 0), 0, 30, (index) => (index < 0 ? none : useless))
     expect(changes).toEqual([
       [2, -1],
       [22, 0],

@@ -1,5 +1,7 @@
 /** Of so large a share of pictures that do not come in time the rendition is too much. */
 const tooMuch = 0.1
+/** Pictures that halt are better than none, up to here. */
+const uselessShare = 0.4
 /** So little is as good as none. */
 const nearlyNone = 0.02
 /** The next higher one is tried after so long without trouble; twice as long each time that it was too much. */
@@ -49,7 +51,7 @@ export class RenditionChoice {
     // Where none is taken nothing can come of it.
     if (nowMs - this.#sinceMs < judgedAfterMs || (total === 0 && this.#index >= 0)) return
     const share = failed / Math.max(1, total)
-    if (share >= tooMuch && this.#index >= 0) {
+    if (this.#index >= 0 && share >= (this.#index === 0 ? uselessShare : tooMuch)) {
       this.#tryMs = Math.min(2 * this.#tryMs, longestTryMs)
       this.#go(this.#index - 1, nowMs)
     } else if (share > nearlyNone) this.#sinceMs = nowMs - judgedAfterMs

@@ -15,6 +15,8 @@ export interface MemberReport {
   readonly height: number | undefined
   readonly painted: number
   readonly frames: FrameCounters
+  /** Times that a decoder failed at what it publishes. */
+  readonly decoderFailures: number
   /** How much the way of its sound varies (RFC 3550, section 6.4.1). */
   readonly jitterMs: number
   /** How long its sound is held back here. */
@@ -25,6 +27,7 @@ export interface MemberReport {
 
 export interface MemberPlayerModules {
   readonly context: AudioContext
+  readonly output: AudioNode
   wantKey(track: number): void
 }
 
@@ -95,6 +98,10 @@ export class MemberPlayer {
       height: camera?.track?.codedHeight,
       painted: camera?.counters.painted ?? 0,
       frames: camera?.frames ?? noFrames,
+      decoderFailures: [...this.#pictures.values()].reduce(
+        (sum, { player }) => sum + player.counters.decoderFailures,
+        0,
+      ),
       jitterMs: sound?.jitterMs ?? this.#lipSync.jitterMs,
       delayMs: sound?.delayMs ?? 0,
       concealedShare: (recovered + concealed) / Math.max(1, played + recovered + concealed),
@@ -110,9 +117,9 @@ export class MemberPlayer {
   async #open({ id, frameMs, codec }: AudioTrack): Promise<void> {
     if (this.#sounds.has(id) || codec !== 'opus') return
     this.#sounds.set(id, 'opening')
-    const { context } = this.#modules
+    const { context, output } = this.#modules
     const player = await AudioPlayer.create(frameMs, {
-      ...{ context, output: context.destination },
+      ...{ context, output },
       heard: (timestampUs, atMs) => this.#lipSync.heard(timestampUs, atMs),
     })
     if (this.#isClosed || !this.#sounds.has(id)) player.close()

@@ -1,6 +1,6 @@
 /// <reference lib="dom" />
 /** Runs in a page: a client in a session, and what a test asks of it. */
-import { createClient, type ClientConfig, type Message, type RunnelClient } from '@runnel/client/browser'
+import { createClient, type ClientConfig, type RunnelClient } from '@runnel/client/browser'
 import {
   openCamera,
   openMicrophone,
@@ -18,6 +18,7 @@ let client: RunnelClient | undefined
 let session: MediaSession | undefined
 let player: SessionPlayer | undefined
 let video: PublishedVideo | undefined
+let analyser: AnalyserNode | undefined
 const faults: string[] = []
 const rates: ((bitsPerS: number) => void)[] = []
 
@@ -55,7 +56,10 @@ const driver = {
     const { decodes } = await supportedCodecs()
     session = await openSession(streamId, { name, decodes: codecs ?? decodes, rate: rate() }, { client })
     session.on('fault', (error) => faults.push(String(error)))
-    player = new SessionPlayer(session, new AudioContext({ sampleRate: 48_000 }))
+    const context = new AudioContext({ sampleRate: 48_000 })
+    analyser = context.createAnalyser()
+    analyser.connect(context.destination)
+    player = new SessionPlayer(session, context, analyser)
     player.start()
   },
   async publishClock() {
@@ -69,6 +73,21 @@ const driver = {
     video = await publishVideo(opened(), camera, { source: 'camera' })
     await publishAudio(opened(), microphone, { source: 'microphone' })
   },
+  /** Key frames of a screen that are no pictures. */
+  publishNoise(bytes: readonly number[]) {
+    const track = opened().publishTrack({
+      ...{ kind: 'video', source: 'screen', codec: 'vp8', codedWidth: 320, codedHeight: 180 },
+      ...{ framerate: 10, bitrate: 100_000, altGroup: 1 },
+    })
+    const data = Uint8Array.from(bytes)
+    setInterval(() => track.send({ timestampUs: opened().nowUs(), isKey: true, data }), 100)
+  },
+  /** The largest sample of what is played now. */
+  loudness() {
+    const samples = new Float32Array(analyser?.fftSize ?? 0)
+    analyser?.getFloatTimeDomainData(samples)
+    return Math.max(0, ...samples)
+  },
   muteVideo: (isMuted: boolean) => video?.mute(isMuted),
   useRate: (bitsPerS: number) => rates.splice(0).forEach((give) => give(bitsPerS)),
   /** Milliseconds since the time that stands in the first member's picture was painted; undefined while there is none. */
@@ -77,14 +96,13 @@ const driver = {
     const time = canvas && readTime(canvas)
     return time === undefined ? undefined : Date.now() - time
   },
+  failures: () => [...(player?.report.members.values() ?? [])][0]?.decoderFailures,
   heightOfPicture: () => pictureOf()?.height,
   members: () => opened().members,
-  report: () => player && Object.values(Object.fromEntries(player.report.members)),
-  rendition: () => player?.report.rendition,
+  report: () => [...(player?.report.members.values() ?? [])],
   limitRendition: (highest: number) => player?.limitRendition(highest),
   speaker: () => opened().members.find(({ id }) => id === player?.speaker)?.catalogue.name,
   counters: () => ({ ...opened().counters, video: video?.counters, faults }),
-  network: () => client?.network.metrics().counters,
   async close() {
     player?.close()
     await session?.close()
@@ -92,6 +110,5 @@ const driver = {
   },
 }
 
-export type { Message }
 export type MediaDriver = typeof driver
 Object.assign(globalThis, { driver })

@@ -48,7 +48,7 @@ export class MediaPages {
       external: ['node:module'],
     })
     const server = await servePages(directory, { '/': page })
-    return new MediaPages(await launchChromium(fakeDevices), server, directory)
+    return new MediaPages(await launchChromium(fakeDevices(directory)), server, directory)
   }
 
   async open(): Promise<MediaPage> {

@@ -21,6 +21,7 @@ export interface PlayerReport {
 /** Plays the sound of all members of a session, and paints their pictures into canvases. Takes the highest rendition that comes through. */
 export class SessionPlayer {
   readonly #session: MediaSession
+  readonly #output: AudioNode
   readonly #context: AudioContext
   readonly #players = new Map<string, MemberPlayer>()
   readonly #speaker = new ActiveSpeaker()
@@ -30,10 +31,14 @@ export class SessionPlayer {
   /** Totals at the last report. */
   #before = { decoded: 0, failed: 0 }
 
-  /** `context` is made where the user has touched the page, or it keeps silent. */
-  constructor(session: MediaSession, context: AudioContext) {
+  /**
+   * `context` is made where the user has touched the page, or it keeps silent. `output` is where all sound goes, such as a node that sets the
+   * volume; by default what the context plays.
+   */
+  constructor(session: MediaSession, context: AudioContext, output: AudioNode = context.destination) {
     this.#session = session
     this.#context = context
+    this.#output = output
   }
 
   /** Begins to play. */
@@ -112,7 +117,7 @@ export class SessionPlayer {
     const known = this.#players.get(id)
     if (known !== undefined) return known
     const player = new MemberPlayer(catalogue.session, {
-      context: this.#context,
+      ...{ context: this.#context, output: this.#output },
       wantKey: (track) => this.#session.requestKey(id, track),
     })
     this.#players.set(id, player)

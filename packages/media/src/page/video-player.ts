@@ -16,6 +16,11 @@ interface Decoding {
   readonly order: FrameOrder
 }
 
+interface Decoded {
+  readonly frame: VideoFrame
+  readonly readyMs: number
+}
+
 /** How pictures were shown. */
 export interface PaintCounters {
   readonly painted: number
@@ -35,7 +40,7 @@ export class VideoPlayer {
   #next: Decoding | undefined
   #decoder: VideoDecoder | undefined
   /** Decoded, the earliest first. */
-  #pictures: VideoFrame[] = []
+  #pictures: Decoded[] = []
 
   constructor(modules: VideoPlayerModules) {
     this.#modules = modules
@@ -82,15 +87,17 @@ export class VideoPlayer {
 
   /** Paints what is due: called for each picture of the screen. */
   paint(nowMs: number): void {
+    const { lipSync } = this.#modules
     const due = this.#pictures.findLastIndex(
-      ({ timestamp }) => this.#modules.lipSync.dueMs(timestamp, nowMs) <= nowMs,
+      ({ frame, readyMs }) => lipSync.dueMs(frame.timestamp, readyMs, nowMs) <= nowMs,
     )
-    if (due === -1) return
-    const passed = this.#pictures.splice(0, due + 1)
+    const isCrowded = this.#pictures.length > mediaLimits.maxPicturesQueued / 2
+    const passed = this.#pictures.splice(0, Math.max(due + 1, isCrowded ? 1 : 0))
     const picture = passed.at(-1)
-    if (picture !== undefined) this.#draw(picture)
-    this.#counters.skipped += due
-    for (const frame of passed) frame.close()
+    if (picture === undefined) return
+    this.#draw(picture.frame)
+    this.#counters.skipped += passed.length - 1
+    for (const { frame } of passed) frame.close()
   }
 
   close(): void {
@@ -147,17 +154,17 @@ export class VideoPlayer {
     this.#current = { track, order: new FrameOrder() }
   }
 
-  #decoded(picture: VideoFrame): void {
-    this.#pictures.push(picture)
+  #decoded(frame: VideoFrame): void {
+    this.#pictures.push({ frame, readyMs: performance.now() })
     // A page that is not seen paints nothing.
     if (this.#pictures.length <= mediaLimits.maxPicturesQueued) return
-    this.#pictures.shift()?.close()
+    this.#pictures.shift()?.frame.close()
     this.#counters.skipped++
   }
 
   #closeDecoder(): void {
     if (this.#decoder?.state !== 'closed') this.#decoder?.close()
     this.#decoder = undefined
-    for (const picture of this.#pictures.splice(0)) picture.close()
+    for (const { frame } of this.#pictures.splice(0)) frame.close()
   }
 }

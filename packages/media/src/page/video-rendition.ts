@@ -81,7 +81,7 @@ export class VideoRendition {
     }
     const everyUs = 1_000_000 / this.#format.framerate
     // A camera's pictures come a little early or late.
-    if (timestampUs < this.#nextUs - everyUs / 4) return
+    if (timestampUs < this.#nextUs - everyUs / 8) return
     this.#nextUs = Math.max(this.#nextUs + everyUs, timestampUs)
     if (this.#encoder.encodeQueueSize >= maxEncoding) {
       this.#counters.skipped++

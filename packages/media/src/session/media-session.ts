@@ -74,7 +74,7 @@ export interface SessionCounters {
   readonly membersRefused: number
 }
 
-/** Joins a session of sound and pictures in a stream: who publishes there, and what. Throws what `subscribe` and `publish` throw. */
+/** Joins a session of sound and pictures in a stream: who publishes there, and what. Throws what `getStream` and `subscribe` throw. */
 export async function openSession(
   streamId: string,
   options: MediaSessionOptions,
@@ -129,7 +129,8 @@ export class MediaSession implements AsyncDisposable {
   /** Subscribes, and says that this member is there. Called by `openSession`. */
   async start(): Promise<void> {
     await this.read([])
-    await this.#say({ catalogue: this.#catalogue() })
+    // Not awaited: where nobody is there yet it would be for long.
+    this.#changed()
     this.#beat()
     void this.#followRate()
   }
