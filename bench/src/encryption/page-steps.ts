@@ -25,8 +25,8 @@ export interface PageSteps {
   readonly cipher: readonly number[]
 }
 
-/** As much as the clock of a page needs, which may tell tenths of a millisecond. */
-const messagesAtOnce = 4096
+/** As in Node: more of them cost the garbage collector more than what is measured. */
+const messagesAtOnce = 1024
 const envelopeBytes = 27
 
 async function pageSteps({ perBatch, rounds }: PageStepsOptions): Promise<PageSteps> {

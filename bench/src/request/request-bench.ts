@@ -8,6 +8,7 @@ import { ChildCalls } from '../child-calls.ts'
 import { within } from '../settling.ts'
 import { percentile, round } from '../statistics.ts'
 import type { MemberCalls } from './member-child.ts'
+import { oneWay, sharedMs } from './one-way.ts'
 
 export interface RequestBenchOptions {
   readonly nodes: number
@@ -25,8 +26,8 @@ const restMs = 20
 
 /**
  * How long a request takes until its reply is there, among nodes of which each is a client with a link to some others by WebSocket; beside
- * the way of a message through the same overlay, in turns. Of several overlays the one whose requests take the median over two ways. Who
- * asks and who responds are in this process, so that one clock tells of both; each of the others has its own.
+ * the way of a message through the same overlay, in turns. Of several overlays the one whose requests take the median over two ways. Each
+ * node has a process of its own, and this one asks.
  */
 export function requestBench({ limitS, ...size }: RequestBenchOptions) {
   return within(limitS * 1000, 'asking', medianOf(size))
@@ -55,14 +56,13 @@ async function inOneOverlay(nodes: number, requests: number) {
     trackers: [{ nodeId: tracker.nodeId, url: tracker.url }],
     streams: [{ id: streamId, permissions: [{ user: 'public', publish: true, subscribe: true }] }],
   }
-  const members = Array.from({ length: nodes - 2 }, startChild)
-  const ends: RunnelClient[] = []
+  const members = Array.from({ length: nodes - 1 }, startChild)
+  const asker = await createClient(configOf(document))
   try {
-    for (let i = 0; i < 2; i++) ends.push(await createClient(configOf(document)))
     await Promise.all(members.map((member) => member.call('start', document, streamId)))
-    return { nodes, ...(await measure(ends, members, { streamId, requests })) }
+    return { nodes, ...(await measure(asker, members, { streamId, requests })) }
   } finally {
-    await Promise.all([...ends.map((client) => client.close()), ...members.map(stopChild)])
+    await Promise.all([asker.close(), ...members.map(stopChild)])
     await tracker.stop()
   }
 }
@@ -85,53 +85,39 @@ async function stopChild(member: Member): Promise<void> {
 }
 
 async function measure(
-  [asker, responder]: readonly RunnelClient[],
+  asker: RunnelClient,
   members: readonly Member[],
   { streamId, requests }: { readonly streamId: string; readonly requests: number },
 ) {
-  if (asker === undefined || responder === undefined) throw new Error('two clients')
-  let arrived = () => {}
-  await responder.respond(streamId, ({ content }) => content)
-  await responder.subscribe(streamId, { order: 'arrival' }, ({ content }) => {
-    if (content === 'one way') arrived()
-  })
+  const [responder] = members
+  if (responder === undefined) throw new Error('two nodes at least')
+  await responder.call('respond', streamId)
   await asker.subscribe(streamId, {}, () => {})
   await asker.joinStreamPart(streamId, 100)
-  for (const { network } of [asker, responder])
-    for (const partition of [0, 100])
-      await network.waitForNeighbours(toStreamPartId(toStreamId(streamId), partition))
+  for (const partition of [0, 100])
+    await asker.network.waitForNeighbours(toStreamPartId(toStreamId(streamId), partition))
   await Promise.all(members.map((member) => member.call('neighbours', streamId)))
-  const oneWay = () =>
-    timed(async () => {
-      const there = new Promise<void>((resolve) => (arrived = resolve))
-      await asker.publish(streamId, 'one way')
-      await there
-    })
-  const both = () => timed(() => asker.request(streamId, 'there and back', { timeoutMs: 10_000 }))
-  for (let i = 0; i < warmUp; i++) {
-    await oneWay()
-    await both()
-  }
-  const [ways, replies]: [number[], number[]] = [[], []]
-  for (let i = 0; i < requests; i++) {
-    ways.push(await oneWay())
+  const [sentMs, replies]: [number[], number[]] = [[], []]
+  for (let i = 0; i < warmUp + requests; i++) {
+    sentMs.push(sharedMs())
+    await asker.publish(streamId, oneWay)
     await rest()
-    replies.push(await both())
+    const startMs = sharedMs()
+    await asker.request(streamId, 'there and back', { timeoutMs: 10_000 })
+    replies.push(sharedMs() - startMs)
     await rest()
   }
-  const p50 = { oneWayMs: percentile(ways, 0.5), requestMs: percentile(replies, 0.5) }
+  const arrivedMs = await responder.call('arrivals')
+  if (arrivedMs.length < sentMs.length) throw new Error(`${arrivedMs.length} of ${sentMs.length} came`)
+  const ways = arrivedMs.map((ms, i) => ms - (sentMs[i] ?? ms)).slice(warmUp)
+  const measured = replies.slice(warmUp)
+  const p50 = { oneWayMs: percentile(ways, 0.5), requestMs: percentile(measured, 0.5) }
   return {
     requests,
-    request: figures(replies),
+    request: figures(measured),
     baseline: { what: 'a message one way, through the same overlay', ...figures(ways) },
     overTwoWaysP50Ms: round(p50.requestMs - 2 * p50.oneWayMs),
   }
-}
-
-async function timed(work: () => Promise<unknown>): Promise<number> {
-  const startMs = performance.now()
-  await work()
-  return performance.now() - startMs
 }
 
 const rest = () => new Promise((resolve) => setTimeout(resolve, restMs))

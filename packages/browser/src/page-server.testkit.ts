@@ -11,10 +11,11 @@ export interface PageServer {
   close(): Promise<void>
 }
 
-/** Serves the files of a directory, and the given pages (`/name` to HTML), on a free port of this machine. */
+/** Serves the files of a directory, and the given pages (`/name` to HTML), on a free port of this machine; each with `headers` in addition. */
 export async function servePages(
   directory: string,
   pages: Readonly<Record<string, string>>,
+  headers: Readonly<Record<string, string>> = {},
 ): Promise<PageServer> {
   const server: Server = createServer((request, response) => {
     const { pathname } = new URL(request.url ?? '/', 'http://localhost')
@@ -23,7 +24,9 @@ export async function servePages(
     content.then(
       (body) => {
         const type = types[extname(pathname)] ?? 'text/html'
-        response.writeHead(200, { 'content-type': type, 'cache-control': 'max-age=3600' }).end(body)
+        response
+          .writeHead(200, { 'content-type': type, 'cache-control': 'max-age=3600', ...headers })
+          .end(body)
       },
       () => response.writeHead(404).end(),
     )

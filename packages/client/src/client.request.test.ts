@@ -5,7 +5,7 @@ import { z } from 'zod'
 import { Clients, newAccount, nextStatus, startTracker, take } from './client.testkit.ts'
 import type { RunnelClient } from './index.ts'
 import { encodeReply, encodeReplyContent, replyInfo } from './request/reply-message.ts'
-import { sealReply } from './request/reply-suite.ts'
+import { newReplySealer } from './request/reply-suite.ts'
 import { requestHeader, requestTagIn, type RequestTag } from './request/request-header.ts'
 import { publishAlone } from './side/publish-alone.ts'
 
@@ -132,8 +132,8 @@ describe('a request', () => {
     await cheat.joinStreamPart(clear, 100)
     const send = async (by: typeof owner, tag: RequestTag, sealedFor: RequestTag, sealer = by) => {
       const bytes = encodeReplyContent({ contentType: 2, bytes: Buffer.from('forged') })
-      const info = replyInfo(sealedFor.requestId, sealer.nodeId, clear)
-      const sealed = (await sealReply(tag.publicKey, info, bytes)) ?? expect.fail()
+      const agreed = await newReplySealer(tag.publicKey, replyInfo(sealer.nodeId, clear))
+      const sealed = agreed?.seal(sealedFor.requestId, bytes) ?? expect.fail()
       const messageChainId = `~r${by.nodeId.slice(0, 20)}`
       const chain = { streamId: clear, partition: 100, publisherId: by.nodeId, messageChainId }
       const content = Uint8Array.of(0, ...encodeReply({ requestId: tag.requestId, ...sealed }))

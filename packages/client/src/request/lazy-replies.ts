@@ -1,9 +1,9 @@
 const load = async () => {
-  const [{ PendingRequest }, { newReplyKeys, prepareReplyKeys, sealReply }] = await Promise.all([
+  const [{ PendingRequest }, { newReplyKeys, newReplySealer }] = await Promise.all([
     import('./pending-request.ts'),
     import('./reply-suite.ts'),
   ])
-  return { PendingRequest, newReplyKeys, prepareReplyKeys, sealReply }
+  return { PendingRequest, newReplyKeys, newReplySealer }
 }
 
 let loading: ReturnType<typeof load> | undefined

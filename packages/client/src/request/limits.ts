@@ -12,6 +12,12 @@ export const requestLimits = {
   maxReplyBytes: 1024 * 1024 - 128,
   /** What the asker is told of a failure. */
   maxFailureBytes: 512,
+  /** Requests whose replies are sealed for the same keys of the asker. */
+  maxRequestsOfKeys: 1_000,
+  /** How long an asker has the same keys. */
+  keysLifeMs: 60_000,
+  /** Secrets agreed on that are kept: by an asker for its keys, one of each responder; by a responder, one of each asker. */
+  maxAgreed: 1_000,
   /** How long a request waits for replies, unless told otherwise. */
   requestTimeoutMs: 5_000,
 } as const

@@ -5,8 +5,8 @@ import { BoundedQueue } from '../queue/bounded-queue.ts'
 import type { SideMessage } from '../side/side-part.ts'
 import type { Message } from '../subscribe/message.ts'
 import { requestLimits } from './limits.ts'
-import { decodeReplyContent, replyInfo, type ReplyMessage } from './reply-message.ts'
-import { openReply, type ReplyKeys } from './reply-suite.ts'
+import { decodeReplyContent, type ReplyMessage } from './reply-message.ts'
+import type { ReplyKeys } from './reply-suite.ts'
 
 /** What a responder answered: only the asker can read it, and it is signed by the responder. */
 export interface Reply<T = unknown> extends Pick<
@@ -61,11 +61,8 @@ export class PendingRequest {
   async take({ publisherId, messageChainId, place }: SideMessage, sealed: ReplyMessage): Promise<void> {
     const responder = `${publisherId} ${messageChainId}`
     if (this.#responders.has(responder) || !this.#mayTry(publisherId)) return
-    const plaintext = await openReply(
-      this.keys,
-      replyInfo(this.requestId, publisherId, this.#streamId),
-      sealed,
-    )
+    const from = { responderId: publisherId, streamId: this.#streamId }
+    const plaintext = await this.keys.open(this.requestId, from, sealed)
     const content = plaintext && decodeReplyContent(plaintext)
     if (content === undefined || this.#responders.has(responder)) return
     this.#responders.add(responder)

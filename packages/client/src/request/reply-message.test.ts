@@ -13,7 +13,7 @@ describe('requests, replies and presence as they travel', () => {
       fc.property(bytesOf(16), bytesOf(32), fc.uint8Array({ maxLength: 99 }), (requestId, key, sealed) => {
         const tag = { requestId, publicKey: key }
         expect(requestTagIn({ [requestHeader]: requestTagText(tag) })).toEqual(tag)
-        const reply = { requestId, encapsulated: key, sealed }
+        const reply = { requestId, encapsulated: key, number: sealed.length * 0xffffff, sealed }
         expect(decodeReply(encodeReply(reply))).toEqual(reply)
         const content = { contentType: 1, bytes: sealed }
         expect(decodeReplyContent(encodeReplyContent(content))).toEqual(content)
@@ -28,7 +28,8 @@ describe('requests, replies and presence as they travel', () => {
       expect(requestTagIn({ [requestHeader]: other })).toBeUndefined()
     expect(requestTagIn({})).toBeUndefined()
     const reply = encodeReply({
-      ...{ requestId: new Uint8Array(16), encapsulated: new Uint8Array(32), sealed: new Uint8Array() },
+      ...{ requestId: new Uint8Array(16), encapsulated: new Uint8Array(32) },
+      ...{ number: 0, sealed: new Uint8Array() },
     })
     expect(decodeReply(reply.subarray(1))).toBeUndefined()
     expect(decodeReply(reply.with(0, 2))).toBeUndefined()

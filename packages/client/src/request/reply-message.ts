@@ -6,7 +6,7 @@ import type { SealedReply } from './reply-suite.ts'
 /** The chains of replies begin with this. */
 export const replyPrefix = '~r'
 
-/** A reply as it travels: `u8 1 ‖ request id ‖ encapsulated ‖ sealed`. */
+/** A reply as it travels: `u8 1 ‖ request id ‖ encapsulated ‖ u32 number ‖ sealed`. */
 export interface ReplyMessage extends SealedReply {
   readonly requestId: Uint8Array
 }
@@ -15,22 +15,27 @@ export interface ReplyMessage extends SealedReply {
 export type ReplyContent = EncodedContent | { readonly failure: string }
 
 const version = 1
+const encapsulatedAt = 1 + requestIdBytes
+const numberAt = encapsulatedAt + publicKeyBytes
+const numberBytes = 4
 const [answered, failed] = [0, 1]
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()
 
-export function encodeReply({ requestId, encapsulated, sealed }: ReplyMessage): Uint8Array {
-  return joined(Uint8Array.of(version), requestId, encapsulated, sealed)
+export function encodeReply({ requestId, encapsulated, number, sealed }: ReplyMessage): Uint8Array {
+  const bytes = joined(Uint8Array.of(version), requestId, encapsulated, new Uint8Array(numberBytes), sealed)
+  new DataView(bytes.buffer).setUint32(numberAt, number)
+  return bytes
 }
 
 /** Undefined where it is none, or of a later version. */
 export function decodeReply(bytes: Uint8Array): ReplyMessage | undefined {
-  const idEnd = 1 + requestIdBytes
-  const sealedAt = idEnd + publicKeyBytes
+  const sealedAt = numberAt + numberBytes
   if (bytes[0] !== version || bytes.length < sealedAt) return undefined
   return {
-    requestId: bytes.slice(1, idEnd),
-    encapsulated: bytes.slice(idEnd, sealedAt),
+    requestId: bytes.slice(1, encapsulatedAt),
+    encapsulated: bytes.slice(encapsulatedAt, numberAt),
+    number: new DataView(bytes.buffer, bytes.byteOffset).getUint32(numberAt),
     sealed: bytes.slice(sealedAt),
   }
 }
@@ -48,10 +53,9 @@ export function decodeReplyContent(bytes: Uint8Array): ReplyContent | undefined 
   return { contentType, bytes: bytes.slice(2) }
 }
 
-/** What a reply is sealed for: one request, one responder, one stream. Moved to any other it does not open. */
-export function replyInfo(requestId: Uint8Array, responderId: NodeId, streamId: string): Uint8Array {
-  const label = encoder.encode('runnel reply\0')
-  return joined(label, requestId, nodeIdToBytes(responderId), encoder.encode(streamId))
+/** What an asker and a responder agree about: one responder, one stream. A reply moved to any other does not open. */
+export function replyInfo(responderId: NodeId, streamId: string): Uint8Array {
+  return joined(encoder.encode('runnel reply\0'), nodeIdToBytes(responderId), encoder.encode(streamId))
 }
 
 function joined(...parts: readonly Uint8Array[]): Uint8Array {

@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs'
-import { loadX25519 } from '@runnel/protocol'
+import { loadX25519, toNodeId } from '@runnel/protocol'
 import { KEM_DHKEM_X25519_HKDF_SHA256 } from '@panva/hpke-noble'
 import { CipherSuite } from 'hpke'
 import { describe, expect, it } from 'vitest'
 import { chaCha20Poly1305, hkdfSha256 } from '../encryption/hpke-symmetric.ts'
-import { newReplyKeys, openReply, replySuite, sealReply } from './reply-suite.ts'
+import { replyInfo } from './reply-message.ts'
+import { newReplyKeys, newReplySealer, replySuite } from './reply-suite.ts'
 
 const standards = JSON.parse(
   readFileSync(new URL('../../../protocol/vectors/standards.json', import.meta.url), 'utf8'),
@@ -43,20 +44,49 @@ it('opens what RFC 9180 sealed', async () => {
   expect(opened).toEqual(hex(vector['plaintextHex']))
 })
 
-it('seals nothing for what is no key, and opens nothing that was changed', async () => {
-  expect(await sealReply(new Uint8Array(32), info, plaintext)).toBeUndefined()
-  expect(await sealReply(new Uint8Array(31).fill(9), info, plaintext)).toBeUndefined()
-  const keys = await newReplyKeys()
-  const reply = (await sealReply(keys.publicKey, info, plaintext)) ?? expect.fail()
-  expect(Buffer.from((await openReply(keys, info, reply)) ?? [])).toEqual(plaintext)
-  const { encapsulated, sealed } = reply
-  const changed = (bytes: Uint8Array) => bytes.with(0, (bytes[0] ?? 0) ^ 1)
-  for (const [what, one] of [
-    [changed(info), reply],
-    [info, { encapsulated, sealed: changed(sealed) }],
-    [info, { encapsulated: changed(encapsulated), sealed }],
-    [info, { encapsulated: new Uint8Array(32), sealed }],
-    [info, { encapsulated, sealed: sealed.subarray(0, 15) }],
-  ] as const)
-    expect(await openReply(keys, what, one)).toBeUndefined()
+describe('replies', () => {
+  const responderId = toNodeId(`0x${'a'.repeat(40)}`)
+  const from = { responderId, streamId: 'stream' }
+  const [requestId, other] = [new Uint8Array(16).fill(1), new Uint8Array(16).fill(2)]
+  const plaintext = Uint8Array.of(1, 2, 3)
+  const info = replyInfo(responderId, from.streamId)
+
+  async function agreed() {
+    const keys = await newReplyKeys()
+    return { keys, sealer: (await newReplySealer(keys.publicKey, info)) ?? expect.fail() }
+  }
+
+  it('open in any order, and several of one request too, each under a number of its own', async () => {
+    const { keys, sealer } = await agreed()
+    const replies = [requestId, other, requestId].map((id) => sealer.seal(id, plaintext) ?? expect.fail())
+    expect(replies.map(({ number }) => number)).toEqual([0, 1, 2])
+    expect(new Set(replies.map(({ sealed }) => Buffer.from(sealed).toString('hex'))).size).toBe(3)
+    const ids = [requestId, other, requestId]
+    for (const i of [2, 0, 1]) {
+      const opened = await keys.open(ids[i] ?? requestId, from, replies[i] ?? expect.fail())
+      expect(Buffer.from(opened ?? [])).toEqual(Buffer.from(plaintext))
+    }
+  })
+
+  it('are nothing for what is no key, and for another request, responder, stream or asker, or when changed', async () => {
+    expect(await newReplySealer(new Uint8Array(32), info)).toBeUndefined()
+    expect(await newReplySealer(new Uint8Array(31).fill(9), info)).toBeUndefined()
+    const { keys, sealer } = await agreed()
+    const reply = sealer.seal(requestId, plaintext) ?? expect.fail()
+    const changed = (bytes: Uint8Array) => bytes.with(0, (bytes[0] ?? 0) ^ 1)
+    const somebody = toNodeId(`0x${'b'.repeat(40)}`)
+    const { encapsulated, sealed } = reply
+    for (const [id, by, one, whose] of [
+      [other, from, reply, keys],
+      [requestId, { ...from, responderId: somebody }, reply, keys],
+      [requestId, { ...from, streamId: 'other' }, reply, keys],
+      [requestId, from, reply, await newReplyKeys()],
+      [requestId, from, { ...reply, number: 1 }, keys],
+      [requestId, from, { ...reply, sealed: changed(sealed) }, keys],
+      [requestId, from, { ...reply, sealed: sealed.subarray(0, 15) }, keys],
+      [requestId, from, { ...reply, encapsulated: changed(encapsulated) }, keys],
+      [requestId, from, { ...reply, encapsulated: new Uint8Array(32) }, keys],
+    ] as const)
+      expect(await whose.open(id, by, one)).toBeUndefined()
+  })
 })

@@ -6,6 +6,7 @@ import { checkOptions, type OptionNames } from '../options.ts'
 import { requirePermission, type PermissionModules } from '../permission.ts'
 import type { Publisher, PublishOptions } from '../publish/publisher.ts'
 import type { SideMessage, SidePart, SideParts } from '../side/side-part.ts'
+import { AskerKeys } from './asker-keys.ts'
 import { loadReplies } from './lazy-replies.ts'
 import { requestLimits } from './limits.ts'
 import type { FailedReply, PendingRequest, Reply } from './pending-request.ts'
@@ -50,12 +51,15 @@ interface Asking {
 /** Asks in streams, and hears the replies. */
 export class Requester {
   readonly #modules: RequesterModules
+  readonly #keys: AskerKeys
   readonly #pending = new Map<string, PendingRequest>()
   /** Joined with the first request, so that the replies to later ones need not wait. */
   readonly #sides = new Map<StreamId, SidePart>()
 
   constructor(modules: RequesterModules) {
     this.#modules = modules
+    const make = async () => (await loadReplies()).newReplyKeys()
+    this.#keys = new AskerKeys({ clock: modules.clock, make })
   }
 
   /** The first reply. */
@@ -107,8 +111,8 @@ export class Requester {
     const { timeoutMs = requestLimits.requestTimeoutMs, maxReplies: _, raw, schema, ...how } = options
     throwIfAborted(how.signal)
     if (this.#pending.size >= requestLimits.maxPendingRequests) throw clientError('TOO_MANY_REQUESTS')
-    const { PendingRequest, newReplyKeys, prepareReplyKeys } = await loadReplies()
-    const keys = await newReplyKeys()
+    const { PendingRequest } = await loadReplies()
+    const keys = await this.#keys.next()
     const requestId = random.bytes(requestIdBytes)
     const pending = new PendingRequest({ requestId, streamId, decoding: { raw, schema } }, { keys })
     const id = toHex(requestId)
@@ -119,7 +123,6 @@ export class Requester {
         this.#pending.delete(id)
         limited.end()
         pending.end()
-        prepareReplyKeys()
       },
     }
     limited.signal.addEventListener('abort', asking.end, { once: true })

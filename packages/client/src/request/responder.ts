@@ -1,4 +1,5 @@
 import { isRunnelError, toHex, type NodeId, type Random, type StreamId } from '@runnel/protocol'
+import { LRU } from 'tiny-lru'
 import { encodeContent } from '../content/encode.ts'
 import { clientError, reasonOf } from '../errors.ts'
 import type { OptionNames } from '../options.ts'
@@ -17,6 +18,7 @@ import {
   replyPrefix,
   type ReplyContent,
 } from './reply-message.ts'
+import type { ReplySealer } from './reply-suite.ts'
 import { requestTagIn, type RequestTag } from './request-header.ts'
 
 /** Gives what a request is answered with, as `publish` takes it; undefined for no reply. What it throws, the asker is told. */
@@ -53,6 +55,8 @@ export class Responder {
   /** Replies of this client are in one chain of each stream. */
   readonly #chain: string
   readonly #streams = new Map<StreamId, number>()
+  /** By the asker's key and the stream. */
+  readonly #sealers = new LRU<Promise<ReplySealer | undefined>>(requestLimits.maxAgreed)
 
   constructor(modules: ResponderModules) {
     this.#modules = modules
@@ -98,7 +102,7 @@ export class Responder {
   }
 
   async #answer(request: Message, tag: RequestTag, handler: RequestHandler, side: SidePart): Promise<void> {
-    const { userId, status } = this.#modules
+    const { status } = this.#modules
     const { streamId } = request
     const failed = (error: unknown) => status.emit({ type: 'callback-failed', streamId, error })
     let content: ReplyContent
@@ -111,9 +115,8 @@ export class Responder {
       content = { failure: reasonOf(error).slice(0, requestLimits.maxFailureBytes) }
     }
     const { requestId, publicKey } = tag
-    const { sealReply } = await loadReplies()
-    const info = replyInfo(requestId, userId, streamId)
-    const sealed = await sealReply(publicKey, info, encodeReplyContent(content))
+    const sealer = await this.#sealerFor(publicKey, streamId)
+    const sealed = sealer?.seal(requestId, encodeReplyContent(content))
     if (sealed === undefined) return
     try {
       side.publish(this.#chain, encodeReply({ requestId, ...sealed }))
@@ -122,6 +125,17 @@ export class Responder {
       if (!isRunnelError(error)) throw error
       failed(error)
     }
+  }
+
+  #sealerFor(publicKey: Uint8Array, streamId: StreamId): Promise<ReplySealer | undefined> {
+    const name = `${toHex(publicKey)} ${streamId}`
+    const known = this.#sealers.get(name)
+    if (known !== undefined) return known
+    const info = replyInfo(this.#modules.userId, streamId)
+    const sealer = loadReplies().then(({ newReplySealer }) => newReplySealer(publicKey, info))
+    this.#sealers.set(name, sealer)
+    sealer.catch(() => this.#sealers.delete(name))
+    return sealer
   }
 
   #count(streamId: StreamId, by: 1 | -1): void {

@@ -9,11 +9,20 @@ const utf8 = new TextEncoder()
  */
 export class Writer {
   #buffer = new Uint8Array(4096)
+  /** Of the buffer: what has two to six bytes is written through it, in a third of the time that its bytes one by one take. */
+  #numbers = new DataView(this.#buffer.buffer)
+  /** Of the buffer; asking the buffer takes longer. */
+  #capacity = this.#buffer.length
   #offset = 0
+  /** The last short text since the start, and where it is with its length: batches say the same one with each message. */
+  #lastText: string | undefined
+  #lastStart = 0
+  #lastEnd = 0
 
   /** Starts over. */
   reset(): void {
     this.#offset = 0
+    this.#lastText = undefined
   }
 
   /** How many bytes have been written. */
@@ -30,15 +39,17 @@ export class Writer {
   #grow(length: number): number {
     const start = this.#offset
     const end = start + length
-    if (end > this.#buffer.length) this.#enlarge(end)
+    if (end > this.#capacity) this.#enlarge(end)
     this.#offset = end
     return start
   }
 
   #enlarge(bytes: number): void {
-    const larger = new Uint8Array(Math.max(bytes, 2 * this.#buffer.length))
+    const larger = new Uint8Array(Math.max(bytes, 2 * this.#capacity))
     larger.set(this.view())
     this.#buffer = larger
+    this.#capacity = larger.length
+    this.#numbers = new DataView(larger.buffer)
   }
 
   u8(value: number): void {
@@ -47,29 +58,28 @@ export class Writer {
   }
 
   u16(value: number): void {
-    this.#bigEndian(value, 2, 0xffff)
+    wholeUpTo(value, 0xffff)
+    const at = this.#grow(2)
+    this.#numbers.setUint16(at, value)
   }
 
   u32(value: number): void {
-    this.#bigEndian(value, 4, 0xffff_ffff)
+    wholeUpTo(value, 0xffff_ffff)
+    const at = this.#grow(4)
+    this.#numbers.setUint32(at, value)
   }
 
   u48(value: number): void {
     wholeUpTo(value, 0xffff_ffff_ffff)
-    const start = this.#grow(6)
-    setU48(this.#buffer, start, value)
+    const at = this.#grow(6)
+    const numbers = this.#numbers
+    numbers.setUint16(at, Math.floor(value / 2 ** 32))
+    numbers.setUint32(at + 2, value >>> 0)
   }
 
   #byte(value: number): void {
     const at = this.#grow(1)
     this.#buffer[at] = value
-  }
-
-  /** Up to four bytes, by bits: dividing takes ten times as long. */
-  #bigEndian(value: number, length: number, max: number): void {
-    wholeUpTo(value, max)
-    const end = this.#grow(length) + length
-    for (let i = 1; i <= length; i++) this.#buffer[end - i] = value >>> (8 * (i - 1))
   }
 
   /** See Reader.varint. */
@@ -101,11 +111,13 @@ export class Writer {
     this.#buffer.set(bytes, start)
   }
 
-  /** A few bytes of others, from `start` to before `end`: one by one, which takes less than making a view of them. */
-  few(bytes: Uint8Array, start: number, end: number): void {
+  /** A few bytes of others, from `start` to before `end`: by fours, which takes less than making a view of them, or one by one. */
+  few(bytes: DataView, start: number, end: number): void {
     let at = this.#grow(end - start)
-    const buffer = this.#buffer
-    for (let i = start; i < end; i++) buffer[at++] = bytes[i] as number
+    const numbers = this.#numbers
+    let i = start
+    for (; i + 4 <= end; i += 4, at += 4) numbers.setUint32(at, bytes.getUint32(i))
+    for (; i < end; i++) numbers.setUint8(at++, bytes.getUint8(i))
   }
 
   /** Exactly `length` bytes. */
@@ -131,8 +143,16 @@ export class Writer {
 
   /** Printable ASCII behind a length of one byte. */
   shortAscii(text: string, limit: number, what: string): void {
+    if (text === this.#lastText && text.length <= limit) {
+      this.few(this.#numbers, this.#lastStart, this.#lastEnd)
+      return
+    }
+    const start = this.#offset
     this.u8(withinLimit(text.length, limit, what))
     this.#rawAscii(text, what)
+    this.#lastText = text
+    this.#lastStart = start
+    this.#lastEnd = this.#offset
   }
 
   #rawAscii(text: string, what: string): void {
@@ -145,18 +165,6 @@ export class Writer {
       buffer[start + i] = code
     }
   }
-}
-
-/** Byte by byte: a loop takes twice as long. */
-function setU48(buffer: Uint8Array, start: number, value: number): void {
-  const high = Math.floor(value / 2 ** 32)
-  const low = value >>> 0
-  buffer[start] = high >>> 8
-  buffer[start + 1] = high
-  buffer[start + 2] = low >>> 24
-  buffer[start + 3] = low >>> 16
-  buffer[start + 4] = low >>> 8
-  buffer[start + 5] = low
 }
 
 function wholeUpTo(value: number, max: number): void {

@@ -89,10 +89,11 @@ export function openBatch(batch: MessageBatch, aead: Aead): readonly StreamMessa
   // Envelopes and contents take turns in a batch: each goes together with its like.
   envelopes.reset()
   contents.reset()
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
   for (let i = 0; i < messages.length; i++) {
     const { content, encryptionType, groupKeyId: ofMessage } = messages[i] as StreamMessage
     if (encryptionType !== EncryptionType.sealedBatch || ofMessage !== groupKeyId) return undefined
-    envelopes.few(bytes, messageOffsets[2 * i] ?? 0, (messageOffsets[2 * i + 1] ?? 0) - content.length)
+    envelopes.few(view, messageOffsets[2 * i] ?? 0, (messageOffsets[2 * i + 1] ?? 0) - content.length)
     contents.raw(content)
   }
   const plaintext = aead.open(nonceOf(messages[0]), contents.view(), envelopes.view())
