@@ -17,7 +17,7 @@ export const mediaErrors = {
   },
   NO_CODEC: {
     summary: 'This browser cannot encode pictures',
-    remedy: 'Use one with WebCodecs, such as Chromium 94, Firefox 130 or Safari 26, or later ones.',
+    remedy: 'Use one with WebCodecs, such as Chromium 94, Firefox 130 or Safari 16.4, or later ones.',
   },
   TRACK_INVALID: { summary: 'The track has a mistake', remedy: 'Correct what the message names.' },
   FILE_INVALID: {

@@ -1,7 +1,8 @@
 /** Above it, in −dBov, somebody is silent. */
 const silentLevel = 50
-/** Who is to be shown instead has to be so much louder, for so long. */
+/** Who is to be shown instead has to be so much louder. */
 const leadDb = 6
+/** Whoever is louder than who speaks is shown after so long. */
 const leadMs = 400
 /** Levels are smoothed over so many frames. */
 const smoothedFrames = 10

@@ -12,6 +12,7 @@ export interface PictureNumber {
   readonly dependency: number
 }
 
+/** What one byte holds. */
 const maxDependency = 255
 
 /**

@@ -28,7 +28,9 @@ export type MediaObject = AudioObject | VideoObject
 const kinds = ['audio', 'video'] as const
 const audioHeaderBytes = 9
 const videoHeaderBytes = 10
+/** What stands before an encoded frame. */
 export const maxHeaderBytes = videoHeaderBytes
+/** What six bytes hold: nine years. */
 export const maxTimestampUs = 2 ** 48 - 1
 
 /**

@@ -5,8 +5,8 @@ import { planRate, type PlannedRendition } from './rate-plan.ts'
 const sound: PlannedRendition = { minBitsPerS: 32_000, maxBitsPerS: 32_000, framesPerS: 50 }
 const low: PlannedRendition = { minBitsPerS: 60_000, maxBitsPerS: 120_000, framesPerS: 15 }
 const high: PlannedRendition = { minBitsPerS: 250_000, maxBitsPerS: 500_000, framesPerS: 30 }
-/** Of messages: sound 50, low 15, high 30 a second, of 230 bytes. */
-const [ofSound, ofLow, ofHigh] = [32_000 + 92_000, 27_600, 55_200]
+/** Of messages: sound 50, low 15, high 30 a second, of 200 bytes. */
+const [ofSound, ofLow, ofHigh] = [32_000 + 80_000, 24_000, 48_000]
 
 describe('a plan for a rate', () => {
   it.each([

@@ -1,5 +1,5 @@
-/** Bytes of a message beside its content: header, places, signature and packet; the tag where it is encrypted. */
-const messageBytes = 230
+/** Bytes of a message beside the encoded frame: places, signature, packet, and the header of the frame. */
+const messageBytes = 200
 /** A rendition that was given up is taken up again when there is so much more than it needs, so that it does not come and go. */
 const reserve = 1.2
 

@@ -6,6 +6,7 @@ const uselessShare = 0.4
 const nearlyNone = 0.02
 /** The next higher one is tried after so long without trouble; twice as long each time that it was too much. */
 const firstTryMs = 10_000
+/** The most that this grows to. */
 const longestTryMs = 160_000
 /** A rendition is judged after so long, as its first group may be cut. */
 const judgedAfterMs = 2_000

@@ -22,12 +22,19 @@ async function* inPieces(bytes: Uint8Array, lengths: readonly number[]): AsyncGe
   }
 }
 
+/** `Array.fromAsync`, which the compiler does not know yet. */
+async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const found: T[] = []
+  for await (const item of items) found.push(item)
+  return found
+}
+
 const packetsOf = (bytes: Uint8Array, lengths: readonly number[] = [1_000]) =>
-  Array.fromAsync(opusPackets(inPieces(bytes, lengths)))
+  all(opusPackets(inPieces(bytes, lengths)))
 
 async function picturesOf(bytes: Uint8Array, lengths: readonly number[] = [1_000]) {
   const { frames, ...header } = await readIvf(inPieces(bytes, lengths))
-  return { header, frames: await Array.fromAsync(frames) }
+  return { header, frames: await all(frames) }
 }
 
 /** Reads to the end, or to a refusal; anything else fails. */

@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
 import type { AudioTrack } from '../catalogue/catalogue.ts'
 import type { FrameCounters } from '../core/frame-order.ts'
-import { tracksShown } from '../core/ladder.ts'
+import { tracksShown } from '../catalogue/ladder.ts'
 import { LipSync } from '../core/lip-sync.ts'
 import type { MediaObject } from '../core/media-object.ts'
 import type { ObjectPlace } from '../session/media-session.ts'

@@ -1,12 +1,14 @@
 /// <reference lib="dom" />
 import { ActiveSpeaker } from '../core/active-speaker.ts'
-import { tracksRead } from '../core/ladder.ts'
+import { tracksRead } from '../catalogue/ladder.ts'
 import { RenditionChoice } from '../core/rendition-choice.ts'
 import type { MediaSession } from '../session/media-session.ts'
 import type { Member } from '../session/member.ts'
 import { MemberPlayer, type MemberReport } from './member-player.ts'
 
+/** Sound is played, and key frames are asked for, so often. */
 const tickMs = 10
+/** What came through is judged so often. */
 const reportMs = 1_000
 /** Renditions that a reader chooses from. */
 const renditions = 2

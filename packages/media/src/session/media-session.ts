@@ -217,8 +217,7 @@ export class MediaSession implements AsyncDisposable {
     this.#isClosed = true
     this.#cancel()
     await this.#say({ leave: true })
-    const subscriptions = await Promise.all(this.#subscriptions.values())
-    await Promise.all(subscriptions.map((subscription) => subscription.unsubscribe()))
+    await Promise.allSettled([...this.#subscriptions.values()].map(async (one) => (await one).unsubscribe()))
   }
 
   [Symbol.asyncDispose](): Promise<void> {

@@ -9,9 +9,3 @@ export interface Member {
   /** What it last said of itself. */
   readonly catalogue: Catalogue
 }
-
-/** What a message says of who sent it. */
-export interface Sender {
-  readonly publisherId: string
-  readonly messageChainId: string
-}

@@ -12,8 +12,9 @@ const videoPriority = 96
 const perRendition = 32
 const perLayer = 8
 
-/** How long a frame is of use on its way: pictures are waited for longer, as others build on them. */
+/** How long a frame of sound is of use on its way. */
 const audioLifetimeMs = 500
+/** Pictures are waited for longer, as others build on them. */
 const videoLifetimeMs = 1_000
 
 /** One frame as an encoder gives it. */

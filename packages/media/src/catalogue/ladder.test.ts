@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Track, VideoTrack } from '../catalogue/catalogue.ts'
+import type { Track, VideoTrack } from './catalogue.ts'
 import { tracksRead, tracksShown } from './ladder.ts'
 
 const picture = (id: number, codedHeight: number, more: Partial<VideoTrack> = {}): VideoTrack => ({

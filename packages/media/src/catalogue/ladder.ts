@@ -1,4 +1,4 @@
-import type { Track, VideoTrack } from '../catalogue/catalogue.ts'
+import type { Track, VideoTrack } from './catalogue.ts'
 
 /** The renditions of each thing that a member shows, the lowest first. */
 function ladders(tracks: readonly Track[]): VideoTrack[][] {
