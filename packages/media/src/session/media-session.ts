@@ -191,8 +191,13 @@ export class MediaSession implements AsyncDisposable {
       await (await subscription).unsubscribe()
     }
     const added = [...wanted].filter((partition) => !this.#subscriptions.has(partition))
-    for (const partition of added) this.#subscriptions.set(partition, this.#subscribe(partition))
-    await Promise.all(added.map((partition) => this.#subscriptions.get(partition)))
+    await Promise.all(
+      added.map((partition) => {
+        const subscription = this.#subscribe(partition)
+        this.#subscriptions.set(partition, subscription)
+        return subscription
+      }),
+    )
   }
 
   /** Asks a member for a key frame of a track, once a second at most. */
