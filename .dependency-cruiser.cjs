@@ -5,6 +5,7 @@ const arrows = {
   network: ['transport', 'protocol'],
   tracker: ['transport', 'protocol'],
   client: ['network', 'transport', 'protocol', 'contracts'],
+  media: ['client', 'protocol'],
   browser: ['client'],
   explorer: ['client', 'protocol'],
   storage: ['client', 'network', 'protocol'],

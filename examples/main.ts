@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { readNetworkFile } from '@runnel/client'
+import { createRoomStream } from './room/create-room-stream.ts'
 import { examples, serveExample, type Example } from './serve.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -29,6 +30,7 @@ const ended = once(network, 'exit')
 const lines = createInterface({ input: network.stdout })[Symbol.asyncIterator]()
 const { done } = await lines.next()
 if (!done) {
+  if (example === 'room') await createRoomStream(directory)
   const served = await serveAtUsualPort(example)
   process.stdout.write('\n')
   let isAddressShown = false

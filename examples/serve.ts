@@ -9,7 +9,7 @@ import { build } from 'esbuild'
 
 const here = dirname(fileURLToPath(import.meta.url))
 
-export const examples = ['publish-subscribe', 'live-chart', 'chat', 'dashboard'] as const
+export const examples = ['publish-subscribe', 'live-chart', 'chat', 'dashboard', 'room'] as const
 export type Example = (typeof examples)[number]
 
 export interface ServedExample {
@@ -59,12 +59,17 @@ async function filesOf(example: Example): Promise<Map<string, File>> {
     define: { 'process.env.NODE_ENV': '"production"' },
     outdir: here,
     splitting: true,
+    // What libopus-wasm asks for in Node only.
+    external: ['node:module'],
     write: false,
   })
   const text = (path: string) => readFileSync(join(here, path), 'utf8')
   return new Map<string, File>([
     ['/', { type: 'text/html; charset=utf-8', body: text(`${example}/index.html`) }],
     ['/page.css', { type: 'text/css', body: text('shared/page.css') }],
+    ...(existsSync(join(here, example, 'style.css'))
+      ? [['/style.css', { type: 'text/css', body: text(`${example}/style.css`) }] as [string, File]]
+      : []),
     ...outputFiles.map(({ path, contents }): [string, File] => {
       return [`/${basename(path)}`, { type: 'text/javascript', body: contents }]
     }),

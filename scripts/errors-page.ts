@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { clientErrors } from '@runnel/client'
 import { contractsErrors } from '@runnel/contracts'
+import { mediaErrors } from '@runnel/media'
 import { networkErrors } from '@runnel/network'
 import { nodeErrors } from '@runnel/node'
 import { protocolErrors, type ErrorTable } from '@runnel/protocol'
@@ -19,6 +20,7 @@ const tables: Readonly<Record<string, ErrorTable>> = {
   '@runnel/network': networkErrors,
   '@runnel/tracker': trackerErrors,
   '@runnel/client': clientErrors,
+  '@runnel/media': mediaErrors,
   '@runnel/storage': storageErrors,
   '@runnel/node': nodeErrors,
   '@runnel/contracts': contractsErrors,

@@ -23,7 +23,14 @@ type Members = ReadonlyMap<string, ts.TypeElement>
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const folders = ['packages/protocol', 'packages/transport', 'packages/network', 'packages/tracker']
-folders.push('packages/client', 'packages/explorer', 'packages/storage', 'packages/node', 'contracts')
+folders.push(
+  'packages/client',
+  'packages/media',
+  'packages/explorer',
+  'packages/storage',
+  'packages/node',
+  'contracts',
+)
 
 const isTable = (name: string) => /^limits$|(Limits|Defaults)$/.test(name)
 const isSingle = (name: string) =>

@@ -12,6 +12,7 @@ export const testNeeds = {
   examples: ['chromium'],
   'packages/browser': ['chromium', 'firefox'],
   'packages/explorer': ['chromium'],
+  'packages/media': ['chromium'],
   'packages/node': ['openssl'],
   'packages/node/src/gateway': ['curl', 'chromium', 'openssl'],
   'packages/node/src/gateway/mqtt': ['mosquitto_pub', python],

@@ -2,6 +2,7 @@ import {
   createClient,
   isRunnelError,
   type ClientConfig,
+  type ClientModules,
   type NetworkSource,
   type RunnelClient,
 } from '@runnel/client/browser'
@@ -10,10 +11,13 @@ import {
 const maxShown = 100
 
 /** Joins the network that this page was served for, as a user of its own or as the one who is given. */
-export async function join(user: Pick<ClientConfig, 'privateKey'> = {}): Promise<RunnelClient> {
+export async function join(
+  user: Pick<ClientConfig, 'privateKey'> = {},
+  modules: Pick<ClientModules, 'contentSteps'> = {},
+): Promise<RunnelClient> {
   const response = await fetch('network.json')
   const network = (await response.json()) as NetworkSource
-  return createClient({ network, ...user })
+  return createClient({ network, ...user }, modules)
 }
 
 /** The id of the network's stream with this path. */

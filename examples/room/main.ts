@@ -1,0 +1,92 @@
+import { openSession, SessionPlayer, supportedCodecs, type MediaSession } from '@runnel/media/page'
+import { element, join, onSubmit, run, say, show, streamCalled } from '../shared/page.ts'
+import { NetworkPanel } from './network-panel.ts'
+import { newRoomSecret, roomStep } from './room-key.ts'
+import { Senders } from './senders.ts'
+import { Tiles } from './tiles.ts'
+
+const nameKey = 'runnel-chat-name'
+/** Large pictures are of use where few share the page. */
+const fewMembers = 4
+
+/** Without a secret behind # this is a new room. A stream that is encrypted by itself, as ?stream=private, needs none. */
+async function joinRoom(query: URLSearchParams) {
+  const path = query.get('stream')
+  if (path === null && location.hash === '') history.replaceState(null, '', `#${newRoomSecret()}`)
+  const contentSteps = path === null ? [await roomStep(location.hash.slice(1))] : []
+  const client = await join({}, { contentSteps })
+  return { client, streamId: await streamCalled(client, path ?? 'rooms') }
+}
+
+/** The lobby: the button that is pressed there lets the page play sound. */
+function joined(): Promise<{ readonly name: string; readonly context: AudioContext }> {
+  const name = element('name', HTMLInputElement)
+  name.value = localStorage.getItem(nameKey) ?? ''
+  const lobby = element('lobby', HTMLFormElement)
+  return new Promise((resolve) => {
+    lobby.addEventListener('submit', (event) => {
+      event.preventDefault()
+      localStorage.setItem(nameKey, name.value)
+      resolve({ name: name.value, context: new AudioContext({ sampleRate: 48_000 }) })
+    })
+  })
+}
+
+function chat(session: MediaSession, name: string): void {
+  session.on('message', ({ content, publisherId }) => {
+    const { chat } = (content ?? {}) as {
+      readonly chat?: { readonly name?: unknown; readonly text?: unknown }
+    }
+    if (typeof chat?.name !== 'string' || typeof chat.text !== 'string') return
+    // Names can be chosen freely; the beginning of the key's address tells who is who.
+    show(`${chat.name.slice(0, 40)} (${publisherId.slice(0, 8)})`, chat.text.slice(0, 1_000), 'bottom')
+  })
+  onSubmit('say', (fields) => session.say({ chat: { name, text: String(fields.get('text')) } }))
+}
+
+function buttons(senders: Senders): void {
+  for (const source of ['microphone', 'camera', 'screen'] as const)
+    element(source, HTMLButtonElement).addEventListener('click', () => void senders.toggle(source))
+  element('link', HTMLButtonElement).addEventListener('click', () => {
+    navigator.clipboard.writeText(location.href).then(
+      () => say('Copied. Who has the link can come in, hear and see.'),
+      () => say(location.href),
+    )
+  })
+}
+
+run(async () => {
+  const { name, context } = await joined()
+  say('Joining…')
+  const { client, streamId } = await joinRoom(new URLSearchParams(location.search))
+  const { decodes } = await supportedCodecs()
+  const session = await openSession(streamId, { name, decodes }, { client })
+  const player = new SessionPlayer(session, context)
+  player.start()
+  element('lobby', HTMLFormElement).hidden = true
+  element('room', HTMLElement).hidden = false
+  const [senders, tiles] = [new Senders(session), new Tiles(player, decodes)]
+  const panel = new NetworkPanel(client, session, player)
+  const update = (): void => {
+    player.limitRendition(session.members.length <= fewMembers ? 1 : 0)
+    tiles.update(session.members)
+  }
+  session.on('members', update)
+  const timers = [setInterval(update, 250), setInterval(() => panel.update(), 1_000)]
+  buttons(senders)
+  chat(session, name)
+  const leave = async (): Promise<void> => {
+    for (const timer of timers) clearInterval(timer)
+    senders.stopAll()
+    player.close()
+    await session.close()
+    await client.close()
+    tiles.clear()
+    element('room', HTMLElement).hidden = true
+    say('You left. Load the page again to come back.')
+  }
+  element('leave', HTMLButtonElement).addEventListener('click', () => void leave())
+  addEventListener('pagehide', () => void session.close())
+  say('You are in the room.')
+  await Promise.all([senders.toggle('microphone'), senders.toggle('camera')])
+})

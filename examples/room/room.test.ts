@@ -1,0 +1,190 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { NetworkSource } from '@runnel/client'
+import type { Tracker } from '@runnel/tracker'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import {
+  devicePermissions,
+  fakeDevices,
+  launchChromium,
+} from '../../packages/browser/src/chromium.testkit.ts'
+import { startTracker } from '../../packages/browser/src/network.testkit.ts'
+import { serveExample, type ServedExample } from '../serve.ts'
+
+const owner = `0x${'a'.repeat(40)}`
+const errors: string[] = []
+const pages: Page[] = []
+const directory = mkdtempSync(join(tmpdir(), 'runnel-room-'))
+let browser: Browser
+let tracker: Tracker
+let served: ServedExample
+
+beforeAll(async () => {
+  browser = await launchChromium(fakeDevices(directory))
+  tracker = await startTracker()
+  const permissions = [{ user: 'public' as const, publish: true, subscribe: true }]
+  const streams = [{ id: `${owner}/rooms`, partitions: 4, permissions }]
+  const trackers = [{ nodeId: tracker.nodeId, url: tracker.url }]
+  const network: NetworkSource = { kind: 'static', document: { version: 1, trackers, streams } }
+  served = await serveExample('room', network)
+})
+afterEach(async () => {
+  await Promise.all(pages.splice(0).map((page) => page.context().close()))
+})
+afterAll(async () => {
+  await browser.close()
+  await served.stop()
+  await tracker.stop()
+  rmSync(directory, { recursive: true })
+})
+
+interface JoinOptions {
+  /** Default: what a new room gets. */
+  readonly link?: string
+  /** Default: camera and microphone. */
+  readonly permissions?: readonly string[]
+  readonly viewport?: { readonly width: number; readonly height: number }
+  /** Runs in the page before anything else. */
+  readonly before?: () => void
+}
+
+async function enter(name: string, options: JoinOptions = {}): Promise<Page> {
+  const {
+    link = served.url,
+    permissions = devicePermissions,
+    viewport = { width: 1280, height: 800 },
+  } = options
+  const context = await browser.newContext({ permissions: [...permissions], viewport })
+  const page = await context.newPage()
+  pages.push(page)
+  page.on('pageerror', (error) => errors.push(String(error)))
+  if (options.before) await page.addInitScript(options.before)
+  await page.goto(link)
+  await page.getByLabel('Your name').fill(name)
+  await page.getByRole('button', { name: 'Join' }).click()
+  await page.locator('#room').waitFor()
+  return page
+}
+
+const tile = (page: Page, name: string) => page.locator('.tile', { hasText: name })
+const until = <T>(isSo: () => Promise<T>) => expect.poll(isSo, { timeout: 60_000 })
+
+/** Something of a member's picture, which tells one from the next: undefined where none is painted. */
+const pictureOf = (page: Page, name: string) =>
+  tile(page, name)
+    .locator('canvas')
+    .evaluate((canvas: HTMLCanvasElement) => {
+      const data = canvas.getContext('2d')?.getImageData(0, 0, canvas.width, canvas.height).data ?? []
+      let sum = 0
+      for (let i = 0; i < data.length; i += 4) sum = (31 * sum + (data[i] ?? 0)) % 1_000_003
+      return sum
+    })
+
+/** Waits until a member's picture moves. */
+async function sees(page: Page, name: string): Promise<void> {
+  await tile(page, name).locator('canvas').waitFor()
+  const first = await pictureOf(page, name)
+  await until(() => pictureOf(page, name)).not.toBe(first)
+}
+
+describe('the room', () => {
+  it('is entered by its link: people see and hear each other, chat, mute, and leave', async () => {
+    const ada = await enter('Ada')
+    const link = ada.url()
+    expect(link).toMatch(/#[\w-]{43}$/)
+    const ben = await enter('Ben', { link })
+    await Promise.all([sees(ada, 'Ben'), sees(ben, 'Ada')])
+    await ada.locator('.tile.self video').waitFor()
+    await ben.locator('.tile.speaking', { hasText: 'Ada' }).waitFor()
+    await ada.getByLabel('Message', { exact: true }).fill('good morning')
+    await ada.getByRole('button', { name: 'Send' }).click()
+    await ben.locator('li').getByText('good morning').waitFor()
+    await ben.getByText('Network', { exact: true }).click()
+    const figures = ben.locator('#figures tr', { hasText: 'Ada' })
+    await until(async () => /(180|360)p, [1-9]\d*\/s/.test((await figures.textContent()) ?? '')).toBe(true)
+    await until(() => ben.locator('#overall').textContent()).toMatch(
+      /^1 neighbours, \d+ ms there and back; \d\.\d\d copies/,
+    )
+    await ada.getByRole('button', { name: 'Microphone' }).click()
+    await tile(ben, 'Ada (muted)').waitFor()
+    await ada.getByRole('button', { name: 'Camera' }).click()
+    await tile(ben, 'Ada').getByText('No camera').waitFor()
+    await ada.getByRole('button', { name: 'Leave' }).click()
+    await tile(ben, 'Ada').waitFor({ state: 'detached' })
+  })
+
+  it('is private: another room in the same stream sees and reads nothing', async () => {
+    const ada = await enter('Ada')
+    const ben = await enter('Ben', { link: ada.url() })
+    await sees(ben, 'Ada')
+    const eve = await enter('Eve')
+    await ada.getByLabel('Message', { exact: true }).fill('psst')
+    await ada.getByRole('button', { name: 'Send' }).click()
+    await ben.locator('li').getByText('psst').waitFor()
+    // Her page is in the same overlay: the messages come by.
+    await eve.getByText('Network', { exact: true }).click()
+    await until(() => eve.locator('#overall').textContent()).toMatch(/of [1-9]\d* dropped/)
+    expect(await eve.locator('.tile:not(.self)').count()).toBe(0)
+    expect(await eve.locator('li').count()).toBe(0)
+  })
+
+  it('goes on for the others when a camera is refused or taken', async () => {
+    const ada = await enter('Ada')
+    const link = ada.url()
+    const [ben, carla] = [
+      await enter('Ben', { link, permissions: [] }),
+      // There is no other program here that could take it.
+      await enter('Carla', {
+        link,
+        before: () => {
+          navigator.mediaDevices.getUserMedia = () =>
+            Promise.reject(new DOMException('Starting failed', 'NotReadableError'))
+        },
+      }),
+    ]
+    await ben.getByText(/may not be used.*Allow it for this page/).waitFor()
+    await carla.getByText(/in use by another program.*Close the other program/).waitFor()
+    await Promise.all([sees(ben, 'Ada'), sees(carla, 'Ada')])
+    await tile(ada, 'Ben (muted)').getByText('No camera').waitFor()
+  })
+
+  it('says so where there is no codec in common, and goes on', async () => {
+    const ada = await enter('Ada')
+    const ben = await enter('Ben', {
+      link: ada.url(),
+      // A browser that has no decoder for pictures.
+      before: () => {
+        VideoDecoder.isConfigSupported = () => Promise.resolve({ supported: false })
+      },
+    })
+    await ada.getByText('No codec in common: your picture cannot be seen by Ben.').waitFor()
+    await tile(ben, 'Ada').getByText('no codec in common').waitFor()
+    await sees(ada, 'Ben')
+  })
+
+  it('fits a phone', async () => {
+    const ada = await enter('Ada', { viewport: { width: 360, height: 740 } })
+    const ben = await enter('Ben', { link: ada.url(), viewport: { width: 360, height: 740 } })
+    await sees(ada, 'Ben')
+    await ben.getByText('Network', { exact: true }).click()
+    const widths = await ben.evaluate(() => [document.documentElement.scrollWidth, innerWidth])
+    expect(widths[0]).toBeLessThanOrEqual(widths[1] ?? 0)
+    const heights = await ada.locator('nav button').evaluateAll((all) => all.map((one) => one.clientHeight))
+    expect(Math.min(...heights)).toBeGreaterThanOrEqual(40)
+  })
+
+  it('says so where a link is not whole', async () => {
+    const page = await (await browser.newContext()).newPage()
+    pages.push(page)
+    await page.goto(`${served.url}#short`)
+    await page.getByLabel('Your name').fill('Ada')
+    await page.getByRole('button', { name: 'Join' }).click()
+    await page.getByText('This is not the whole link of a room.').waitFor()
+  })
+
+  it('leaves no error in a page', () => {
+    expect(errors).toEqual([])
+  })
+})

@@ -1,0 +1,98 @@
+import { isRunnelError } from '@runnel/client/browser'
+import {
+  openCamera,
+  openMicrophone,
+  openScreen,
+  publishAudio,
+  publishVideo,
+  type MediaSession,
+  type Member,
+  type PublishedAudio,
+  type PublishedVideo,
+} from '@runnel/media/page'
+import { element, say } from '../shared/page.ts'
+
+/** What is published, and the devices behind it. */
+interface Sending {
+  readonly stream: MediaStream
+  readonly published: readonly (PublishedAudio | PublishedVideo)[]
+}
+
+type Source = 'microphone' | 'camera' | 'screen'
+
+/** The buttons that turn on and off what this page sends. Whatever is refused is said, and all else goes on. */
+export class Senders {
+  readonly #session: MediaSession
+  readonly #sending = new Map<Source, Sending>()
+
+  constructor(session: MediaSession) {
+    this.#session = session
+  }
+
+  /** Turns one on, or off. */
+  async toggle(source: Source): Promise<void> {
+    const button = element(source, HTMLButtonElement)
+    button.disabled = true
+    try {
+      if (this.#sending.has(source)) this.stop(source)
+      else await this.#start(source)
+    } catch (error) {
+      say(isRunnelError(error) ? `${error.message}. ${error.remedy}` : String(error))
+    } finally {
+      button.disabled = false
+      button.ariaPressed = String(this.#sending.has(source))
+    }
+  }
+
+  stop(source: Source): void {
+    const { stream, published } = this.#sending.get(source) ?? { stream: new MediaStream(), published: [] }
+    this.#sending.delete(source)
+    for (const one of published) one.close()
+    for (const track of stream.getTracks()) track.stop()
+    element(source, HTMLButtonElement).ariaPressed = 'false'
+    if (source === 'camera') showSelf(null)
+  }
+
+  stopAll(): void {
+    for (const source of this.#sending.keys()) this.stop(source)
+  }
+
+  async #start(source: Source): Promise<void> {
+    const open = { microphone: openMicrophone, camera: openCamera, screen: openScreen }
+    const stream = await open[source]()
+    if (source === 'camera') showSelf(stream)
+    const published = await Promise.all(stream.getTracks().map((track) => this.#publish(source, track)))
+    this.#sending.set(source, { stream, published })
+    // The browser has a button of its own that ends it, and a camera can be unplugged.
+    for (const track of stream.getTracks()) track.addEventListener('ended', () => this.stop(source))
+  }
+
+  #publish(source: Source, track: MediaStreamTrack): Promise<PublishedAudio | PublishedVideo> {
+    if (track.kind === 'audio')
+      return publishAudio(this.#session, track, { source: source === 'screen' ? 'screen' : 'microphone' })
+    return publishVideo(this.#session, track, {
+      source: source === 'screen' ? 'screen' : 'camera',
+      onWithout: sayWhoIsWithout,
+      onFault: (error) => say(`Your pictures stop for a moment: ${String(error)}`),
+    })
+  }
+}
+
+function sayWhoIsWithout(members: readonly Member[]): void {
+  const names = members.map(({ catalogue }) => catalogue.name).join(', ')
+  say(names === '' ? 'All can see you.' : `No codec in common: your picture cannot be seen by ${names}.`)
+}
+
+/** One's own picture, as in a mirror; it does not go over the network. */
+function showSelf(stream: MediaStream | null): void {
+  document.querySelector('.tile.self')?.remove()
+  if (stream === null) return
+  const video = document.createElement('video')
+  Object.assign(video, { srcObject: stream, muted: true, autoplay: true, playsInline: true })
+  const label = document.createElement('b')
+  label.textContent = 'You'
+  const tile = document.createElement('div')
+  tile.className = 'tile self'
+  tile.append(video, label)
+  element('tiles', HTMLDivElement).prepend(tile)
+}

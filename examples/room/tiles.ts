@@ -1,0 +1,82 @@
+import type { Member, SessionPlayer, Track } from '@runnel/media/page'
+import { element } from '../shared/page.ts'
+
+/** One element for each member, and for each screen, where its picture is painted. */
+export class Tiles {
+  readonly #player: SessionPlayer
+  readonly #decodes: readonly string[]
+  readonly #tiles = new Map<string, HTMLElement>()
+
+  constructor(player: SessionPlayer, decodes: readonly string[]) {
+    this.#player = player
+    this.#decodes = decodes
+  }
+
+  /** Puts all in place; called when something may have changed. */
+  update(members: readonly Member[]): void {
+    const shown = new Set<string>()
+    for (const member of members) {
+      for (const what of ['camera', 'screen'] as const) {
+        const tracks = member.catalogue.tracks.filter((track) => isOf(track, what))
+        if (what === 'screen' && tracks.length === 0) continue
+        const key = `${member.id} ${what}`
+        shown.add(key)
+        this.#fill(this.#tileOf(key), member, what, tracks)
+      }
+    }
+    for (const [key, tile] of this.#tiles) {
+      if (shown.has(key)) continue
+      tile.remove()
+      this.#tiles.delete(key)
+    }
+  }
+
+  clear(): void {
+    this.update([])
+  }
+
+  #fill(tile: HTMLElement, member: Member, what: 'camera' | 'screen', tracks: readonly Track[]): void {
+    const { name, tracks: all } = member.catalogue
+    const sound = all.find(({ kind }) => kind === 'audio')
+    const isSilent = sound === undefined || sound.state !== 'live'
+    const canvas = this.#player.canvasOf(member.id, what)
+    const sentence = sentenceOf(tracks, this.#decodes, this.#player.report.rendition)
+    const isLive = tracks.some(({ state }) => state === 'live')
+    tile.classList.toggle('speaking', this.#player.speaker === member.id && what === 'camera')
+    const [label, text] = [tile.querySelector('b'), tile.querySelector('p')]
+    if (label)
+      label.textContent = what === 'screen' ? `${name}: screen` : `${name}${isSilent ? ' (muted)' : ''}`
+    if (text) text.textContent = sentence
+    if (canvas === undefined) return
+    canvas.hidden = !isLive || sentence !== ''
+    canvas.title = name
+    if (canvas.parentElement !== tile) tile.append(canvas)
+    for (const old of tile.querySelectorAll('canvas')) if (old !== canvas) old.remove()
+  }
+
+  #tileOf(key: string): HTMLElement {
+    const known = this.#tiles.get(key)
+    if (known !== undefined) return known
+    const tile = document.createElement('div')
+    tile.className = 'tile'
+    tile.append(document.createElement('p'), document.createElement('b'))
+    element('tiles', HTMLDivElement).append(tile)
+    this.#tiles.set(key, tile)
+    return tile
+  }
+}
+
+function isOf({ kind, source }: Track, what: 'camera' | 'screen'): boolean {
+  return kind === 'video' && (source === 'screen') === (what === 'screen')
+}
+
+/** Why there is no picture; empty where there is one. */
+function sentenceOf(tracks: readonly Track[], decodes: readonly string[], rendition: number): string {
+  const live = tracks.filter(({ state }) => state === 'live')
+  if (tracks.length === 0 || tracks.every(({ state }) => state === 'muted')) return 'No camera'
+  if (live.length === 0) return 'Sound only: their network has no room for pictures now'
+  if (rendition < 0) return 'Sound only: your network has no room for pictures now'
+  if (!live.some(({ codec }) => decodes.includes(codec)))
+    return 'This browser cannot show their pictures: no codec in common'
+  return ''
+}

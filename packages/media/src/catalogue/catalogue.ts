@@ -1,0 +1,86 @@
+import { z } from 'zod'
+import { mediaLimits } from '../limits.ts'
+
+const text = z.string().max(mediaLimits.maxTextLength)
+const positive = z.number().int().positive().max(1_000_000_000)
+const common = {
+  /** Which objects are of it. */
+  id: z.number().int().min(0).max(255),
+  /** The partition of the stream where its objects are. */
+  partition: z.number().int().min(0).max(99),
+  source: z.enum(['microphone', 'camera', 'screen', 'file']),
+  /** A codec string of WebCodecs (W3C "WebCodecs Codec Registry"). */
+  codec: text,
+  /** The most that it takes, in bits a second. */
+  bitrate: positive.optional(),
+  /** 'muted' by who publishes it; 'paused' as the network has no room for it. */
+  state: z.enum(['live', 'muted', 'paused']),
+}
+const audioTrack = z.object({
+  ...common,
+  kind: z.literal('audio'),
+  sampleRate: positive,
+  numberOfChannels: z.number().int().min(1).max(8),
+  /** Milliseconds of each object. */
+  frameMs: z.number().min(2.5).max(120),
+})
+const videoTrack = z.object({
+  ...common,
+  kind: z.literal('video'),
+  codedWidth: positive.max(16_384),
+  codedHeight: positive.max(16_384),
+  framerate: z.number().positive().max(240),
+  /** Tracks of one group show the same: a reader takes one of them. */
+  altGroup: z.number().int().min(0).max(255),
+})
+const catalogueSchema = z.object({
+  /** Of this format. */
+  version: z.literal(1),
+  /** Tells sessions of one user apart: random. */
+  session: z.string().regex(/^[0-9a-f]{16}$/),
+  name: z.string().max(mediaLimits.maxNameLength),
+  /** Codecs of pictures that the member decodes. */
+  decodes: z.array(text).max(mediaLimits.maxCodecs),
+  tracks: z.array(z.discriminatedUnion('kind', [audioTrack, videoTrack])).max(mediaLimits.maxTracks),
+})
+
+export type AudioTrack = Readonly<z.infer<typeof audioTrack>>
+export type VideoTrack = Readonly<z.infer<typeof videoTrack>>
+export type Track = AudioTrack | VideoTrack
+/**
+ * What a member says of itself and its tracks: a reliable message. Tracks have the fields of decoder configurations of WebCodecs, as hang's
+ * catalogue has them, and `altGroup` of the MoQ catalogue format; layers are in the objects.
+ */
+export interface Catalogue extends Readonly<Omit<z.infer<typeof catalogueSchema>, 'tracks' | 'decodes'>> {
+  readonly decodes: readonly string[]
+  readonly tracks: readonly Track[]
+}
+
+const controlSchema = z.union([
+  z.object({ media: z.object({ catalogue: catalogueSchema }) }),
+  z.object({ media: z.object({ leave: z.literal(true) }) }),
+  z.object({ media: z.object({ key: z.object({ session: text, track: z.number().int() }) }) }),
+])
+
+/** What members tell each other, beside objects. */
+export type Control =
+  | { readonly catalogue: Catalogue }
+  | { readonly leave: true }
+  /** Asks a member for a key frame of a track. */
+  | { readonly key: { readonly session: string; readonly track: number } }
+
+/** Undefined for content that is something else, such as what an application says in the same stream, or that is not as it must be. */
+export function parseControl(content: unknown): Control | undefined {
+  const parsed = controlSchema.safeParse(content)
+  if (!parsed.success) return undefined
+  const { media } = parsed.data
+  if (
+    'catalogue' in media &&
+    new Set(media.catalogue.tracks.map(({ id }) => id)).size < media.catalogue.tracks.length
+  )
+    return undefined
+  return media
+}
+
+/** The content of a message. */
+export const controlContent = (media: Control): unknown => ({ media })

@@ -1,0 +1,41 @@
+import { mediaLimits } from '../limits.ts'
+import { DelayEstimate } from './delay-estimate.ts'
+
+/** Sound that was heard so long ago says nothing about now: the member is muted. */
+const audioAgeMs = 1_000
+
+/**
+ * When the pictures of a member are painted. Sound is the master: a picture waits until the sound of its time is played, and what comes later
+ * than that is painted at once. Without sound, pictures are held back by what their own delay varies.
+ */
+export class LipSync {
+  readonly #delay = new DelayEstimate()
+  #heard: { readonly timestampUs: number; readonly atMs: number } | undefined
+
+  /** Sound of this time is heard at that moment, which may be a little ahead. */
+  heard(timestampUs: number, atMs: number): void {
+    this.#heard = { timestampUs, atMs }
+  }
+
+  /** A picture came. */
+  arrived(timestampUs: number, nowMs: number): void {
+    this.#delay.add(timestampUs / 1_000, nowMs)
+  }
+
+  get jitterMs(): number {
+    return this.#delay.jitterMs
+  }
+
+  /** When to paint the picture of this time, which is ready since `readyMs`: it waits for `maxLipSyncWaitMs` at most. */
+  dueMs(timestampUs: number, readyMs: number, nowMs: number): number {
+    return Math.min(this.#wantedMs(timestampUs, nowMs), readyMs + mediaLimits.maxLipSyncWaitMs)
+  }
+
+  #wantedMs(timestampUs: number, nowMs: number): number {
+    const heard = this.#heard
+    if (heard !== undefined && nowMs - heard.atMs < audioAgeMs)
+      return heard.atMs + (timestampUs - heard.timestampUs) / 1_000
+    if (this.#delay.isEmpty) return nowMs
+    return timestampUs / 1_000 + this.#delay.baseMs + this.#delay.spreadMs
+  }
+}

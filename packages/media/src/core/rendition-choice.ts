@@ -1,0 +1,67 @@
+/** Of so large a share of pictures that do not come in time the rendition is too much. */
+const tooMuch = 0.1
+/** Pictures that halt are better than none, up to here. */
+const uselessShare = 0.4
+/** So little is as good as none. */
+const nearlyNone = 0.02
+/** The next higher one is tried after so long without trouble; twice as long each time that it was too much. */
+const firstTryMs = 10_000
+/** The most that this grows to. */
+const longestTryMs = 160_000
+/** A rendition is judged after so long, as its first group may be cut. */
+const judgedAfterMs = 2_000
+
+/** What came of a rendition since the last report. */
+export interface RenditionReport {
+  readonly decoded: number
+  /** Lost, late or undecodable. */
+  readonly failed: number
+}
+
+/**
+ * Which rendition a reader takes: the highest that comes through; none, −1, where the lowest does not. A ladder with memory, so that it does
+ * not go up and down all the time.
+ */
+export class RenditionChoice {
+  #index: number
+  #highest: number
+  #sinceMs: number
+  #tryMs = firstTryMs
+
+  /** Begins with the lowest of `count`. */
+  constructor(count: number, nowMs: number) {
+    this.#index = 0
+    this.#highest = count - 1
+    this.#sinceMs = nowMs
+  }
+
+  /** From 0, the lowest; −1 for sound only. */
+  get index(): number {
+    return this.#index
+  }
+
+  /** The highest that is of use where it is shown. */
+  limit(highest: number, nowMs: number): void {
+    this.#highest = highest
+    if (this.#index > highest) this.#go(highest, nowMs)
+  }
+
+  /** Reported about once a second. */
+  report({ decoded, failed }: RenditionReport, nowMs: number): void {
+    const total = decoded + failed
+    // Where none is taken nothing can come of it.
+    if (nowMs - this.#sinceMs < judgedAfterMs || (total === 0 && this.#index >= 0)) return
+    const share = failed / Math.max(1, total)
+    if (this.#index >= 0 && share >= (this.#index === 0 ? uselessShare : tooMuch)) {
+      this.#tryMs = Math.min(2 * this.#tryMs, longestTryMs)
+      this.#go(this.#index - 1, nowMs)
+    } else if (share > nearlyNone) this.#sinceMs = nowMs - judgedAfterMs
+    else if (this.#index < this.#highest && nowMs - this.#sinceMs >= this.#tryMs)
+      this.#go(this.#index + 1, nowMs)
+  }
+
+  #go(index: number, nowMs: number): void {
+    this.#index = index
+    this.#sinceMs = nowMs
+  }
+}

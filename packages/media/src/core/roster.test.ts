@@ -1,0 +1,24 @@
+import { describe, expect, it } from 'vitest'
+import { mediaLimits } from '../limits.ts'
+import { Roster } from './roster.ts'
+
+describe('the roster', () => {
+  it('has who says so, until they leave or say nothing any more', () => {
+    const roster = new Roster()
+    expect(roster.seen('a', 's1', 0)).toBe('joined')
+    expect(roster.seen('b', 's2', 0)).toBe('joined')
+    expect(roster.seen('a', 's1', 5_000)).toBe('known')
+    expect(roster.seen('a', 's3', 6_000)).toBe('replaced')
+    expect(roster.expire(mediaLimits.memberTtlMs)).toEqual(['b'])
+    expect(roster.left('a')).toBe(true)
+    expect(roster.left('a')).toBe(false)
+  })
+
+  it('refuses whom there is no room for', () => {
+    const roster = new Roster()
+    for (let i = 0; i < mediaLimits.maxMembers; i++) roster.seen(`${i}`, 's', 0)
+    expect(roster.seen('more', 's', 0)).toBe('refused')
+    expect(roster.membersRefused).toBe(1)
+    expect(roster.seen('0', 's', 0)).toBe('known')
+  })
+})

@@ -1,0 +1,31 @@
+import { errorFactory, type ErrorTable } from '@runnel/protocol'
+
+/** Error codes of `@runnel/media`. Their summaries are sentences that a page can show. */
+export const mediaErrors = {
+  DEVICE_REFUSED: {
+    summary: 'The camera or microphone may not be used',
+    remedy:
+      'Allow it for this page in the settings of the browser. The others can be seen and heard without.',
+  },
+  DEVICE_TAKEN: {
+    summary: 'The camera or microphone is in use by another program',
+    remedy: 'Close the other program, and try again.',
+  },
+  DEVICE_MISSING: {
+    summary: 'There is no such camera or microphone',
+    remedy: 'Connect one, and try again. The others can be seen and heard without.',
+  },
+  NO_CODEC: {
+    summary: 'This browser cannot encode pictures',
+    remedy: 'Use one with WebCodecs, such as Chromium 94, Firefox 130 or Safari 16.4, or later ones.',
+  },
+  TRACK_INVALID: { summary: 'The track has a mistake', remedy: 'Correct what the message names.' },
+  FILE_INVALID: {
+    summary: 'The file is damaged, or of another kind',
+    remedy: 'Give Opus in Ogg (.opus), or VP8, VP9 or AV1 in IVF.',
+  },
+  SESSION_CLOSED: { summary: 'The session is closed', remedy: 'Open another one.' },
+} as const satisfies ErrorTable
+
+export type MediaErrorCode = keyof typeof mediaErrors
+export const mediaError = errorFactory(mediaErrors)

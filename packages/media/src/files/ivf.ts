@@ -1,0 +1,103 @@
+import { mediaError } from '../errors.ts'
+import { mediaLimits } from '../limits.ts'
+import { BytesReader } from './bytes-reader.ts'
+
+const headerBytes = 32
+const frameHeaderBytes = 12
+/** By the four letters in the header; codec strings as of WebCodecs. */
+const codecs: Readonly<Record<string, { readonly codec: string; isKey(frame: Uint8Array): boolean }>> = {
+  VP80: { codec: 'vp8', isKey: isVp8Key },
+  VP90: { codec: 'vp09.00.10.08', isKey: isVp9Key },
+  AV01: { codec: 'av01.0.04M.08', isKey: isAv1Key },
+}
+
+export interface IvfHeader {
+  readonly codec: string
+  readonly width: number
+  readonly height: number
+}
+
+export interface IvfFrame {
+  /** From the first frame. */
+  readonly timestampUs: number
+  readonly isKey: boolean
+  readonly data: Uint8Array
+}
+
+/** An IVF file of VP8, VP9 or AV1, as ffmpeg and encoders write it. Throws FILE_INVALID, also while its frames are read. */
+export async function readIvf(
+  pieces: AsyncIterable<Uint8Array>,
+): Promise<IvfHeader & { readonly frames: AsyncGenerator<IvfFrame> }> {
+  const reader = new BytesReader(pieces)
+  const header = await reader.take(headerBytes)
+  const view = new DataView(header.buffer)
+  const text = String.fromCharCode(...header.subarray(0, 12))
+  if (header.length < headerBytes || !text.startsWith('DKIF') || view.getUint16(6, true) !== headerBytes)
+    throw mediaError('FILE_INVALID', 'it is not IVF')
+  const kind = codecs[text.slice(8)]
+  if (kind === undefined) throw mediaError('FILE_INVALID', `IVF with ${JSON.stringify(text.slice(8))}`)
+  const [width, height] = [view.getUint16(12, true), view.getUint16(14, true)]
+  const [rate, scale] = [view.getUint32(16, true), view.getUint32(20, true)]
+  if (width === 0 || height === 0 || rate === 0 || scale === 0)
+    throw mediaError('FILE_INVALID', 'IVF without a size, or without a rate')
+  return {
+    codec: kind.codec,
+    width,
+    height,
+    frames: framesOf(reader, (1_000_000 * scale) / rate, kind.isKey),
+  }
+}
+
+async function* framesOf(
+  reader: BytesReader,
+  tickUs: number,
+  isKey: (frame: Uint8Array) => boolean,
+): AsyncGenerator<IvfFrame> {
+  let firstTick: number | undefined
+  for (;;) {
+    const header = await reader.take(frameHeaderBytes)
+    if (header.length < frameHeaderBytes) return
+    const view = new DataView(header.buffer)
+    const length = view.getUint32(0, true)
+    const tick = Number(view.getBigUint64(4, true))
+    if (length === 0 || length > mediaLimits.maxObjectBytes)
+      throw mediaError(
+        'FILE_INVALID',
+        `a frame of ${length} bytes, at most ${mediaLimits.maxObjectBytes} are sent`,
+      )
+    const data = await reader.take(length)
+    if (data.length < length) return
+    firstTick ??= tick
+    yield { timestampUs: Math.round((tick - firstTick) * tickUs), isKey: isKey(data), data }
+  }
+}
+
+/** RFC 6386, section 9.1. */
+function isVp8Key([byte = 1]: Uint8Array): boolean {
+  return (byte & 1) === 0
+}
+
+/** VP9 bitstream specification, section 6.2: two bits of marker, two of profile (three in profile 3), show_existing_frame, frame_type. */
+function isVp9Key([byte = 0]: Uint8Array): boolean {
+  const profile = ((byte >> 5) & 1) | ((byte >> 3) & 2)
+  const bits = profile === 3 ? byte >> 1 : byte >> 2
+  return (bits & 3) === 0
+}
+
+/** AV1 bitstream specification, section 5.3: with a sequence header there is a key frame. */
+function isAv1Key(frame: Uint8Array): boolean {
+  for (let offset = 0; offset < frame.length;) {
+    const header = frame[offset] ?? 0
+    if (((header >> 3) & 15) === 1) return true
+    if ((header & 2) === 0) return false
+    offset += header & 4 ? 2 : 1
+    let [length, shift] = [0, 0]
+    for (let more = true; more && shift < 35; shift += 7) {
+      const byte = frame[offset++] ?? 0
+      length += (byte & 127) * 2 ** shift
+      more = byte > 127
+    }
+    offset += length
+  }
+  return false
+}

@@ -1,0 +1,105 @@
+import { mediaError } from '../errors.ts'
+import { mediaLimits } from '../limits.ts'
+import { BytesReader } from './bytes-reader.ts'
+
+const headerBytes = 27
+const [continued, first] = [1, 2] as const
+/** The polynomial of RFC 3533, section 6, not reflected. */
+const crcTable = Uint32Array.from({ length: 256 }, (_, byte) => {
+  let value = byte << 24
+  for (let i = 0; i < 8; i++) value = value & 0x8000_0000 ? (value << 1) ^ 0x04c1_1db7 : value << 1
+  return value >>> 0
+})
+
+interface Page {
+  readonly flags: number
+  readonly serial: number
+  readonly lacing: Uint8Array
+  readonly body: Uint8Array
+}
+
+/** The packets of the first stream of Opus in an Ogg file, without its two headers (RFC 7845). Throws FILE_INVALID. */
+export async function* opusPackets(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const reader = new BytesReader(pieces)
+  let serial: number | undefined
+  let count = 0
+  let packet = new PacketParts()
+  for (let page = await readPage(reader); page !== undefined; page = await readPage(reader)) {
+    if (serial === undefined && page.flags & first && startsWith(page.body, 'OpusHead')) serial = page.serial
+    if (page.serial !== serial) continue
+    // Its beginning was not here, or its end is not.
+    if (!(page.flags & continued)) packet = new PacketParts()
+    for (const bytes of packetsOf(page, packet)) {
+      if (count === 1 && !startsWith(bytes, 'OpusTags'))
+        throw mediaError('FILE_INVALID', 'Opus without its tags')
+      if (count++ >= 2 && bytes.length > 0) yield bytes
+    }
+  }
+  if (serial === undefined) throw mediaError('FILE_INVALID', 'there is no Opus in it')
+}
+
+/** One packet, as it is put together. */
+class PacketParts {
+  #parts: Uint8Array[] = []
+  #length = 0
+
+  add(part: Uint8Array): void {
+    this.#length += part.length
+    if (this.#length > mediaLimits.maxOggPacketBytes)
+      throw mediaError('FILE_INVALID', `a packet of more than ${mediaLimits.maxOggPacketBytes} bytes`)
+    this.#parts.push(part)
+  }
+
+  /** Takes it, and begins the next. */
+  take(): Uint8Array {
+    const bytes = new Uint8Array(this.#length)
+    let offset = 0
+    for (const part of this.#parts) {
+      bytes.set(part, offset)
+      offset += part.length
+    }
+    this.#parts = []
+    this.#length = 0
+    return bytes
+  }
+}
+
+/** Segments of 255 bytes go on, shorter ones end a packet. */
+function* packetsOf({ lacing, body }: Page, packet: PacketParts): Generator<Uint8Array> {
+  let offset = 0
+  for (const length of lacing) {
+    packet.add(body.subarray(offset, offset + length))
+    offset += length
+    if (length < 255) yield packet.take()
+  }
+}
+
+/** Undefined at the end. */
+async function readPage(reader: BytesReader): Promise<Page | undefined> {
+  const header = await reader.take(headerBytes)
+  if (header.length === 0) return undefined
+  if (header.length < headerBytes || !startsWith(header, 'OggS') || header[4] !== 0)
+    throw mediaError('FILE_INVALID', 'it is not Ogg, or is damaged')
+  const lacing = await reader.take(header[26] ?? 0)
+  const bodyBytes = lacing.reduce((sum, length) => sum + length, 0)
+  const body = await reader.take(bodyBytes)
+  if (body.length < bodyBytes) return undefined
+  const view = new DataView(header.buffer)
+  const checksum = view.getUint32(22, true)
+  view.setUint32(22, 0)
+  if (crcOf(header, lacing, body) !== checksum)
+    throw mediaError('FILE_INVALID', 'a page with a wrong checksum')
+  return { flags: header[5] ?? 0, serial: view.getUint32(14, true), lacing, body }
+}
+
+/** Of a page with zeros in place of its checksum. */
+export function crcOf(...parts: readonly Uint8Array[]): number {
+  let crc = 0
+  for (const part of parts)
+    for (const byte of part) crc = ((crc << 8) ^ (crcTable[(crc >>> 24) ^ byte] ?? 0)) >>> 0
+  return crc
+}
+
+function startsWith(bytes: Uint8Array, text: string): boolean {
+  return bytes.length >= text.length && [...text].every((char, i) => bytes[i] === char.charCodeAt(0))
+}

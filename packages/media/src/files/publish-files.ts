@@ -1,0 +1,135 @@
+import type { Clock } from '@runnel/protocol'
+import { systemClock } from '@runnel/protocol/system'
+import { audioLevel } from '../core/audio-level.ts'
+import { mediaError } from '../errors.ts'
+import { opusDefaults, OpusPlayback } from '../opus/opus.ts'
+import type { MediaSession } from '../session/media-session.ts'
+import type { TrackPublisher } from '../session/track-publisher.ts'
+import { readIvf } from './ivf.ts'
+import { opusPackets } from './ogg.ts'
+import { opusDurationMs } from './opus-packet.ts'
+
+/** Whoever is so far behind goes on from now: a pipe that stood still. */
+const maxBehindUs = 1_000_000
+
+export interface PublishFileOptions {
+  /** Ends it early. */
+  readonly signal?: AbortSignal | undefined
+  readonly clock?: Clock | undefined
+}
+
+export interface PublishIvfOptions extends PublishFileOptions {
+  /** Pictures a second, and bits a second, that the file is announced with. Default: 30 and 500,000. */
+  readonly framerate?: number | undefined
+  readonly bitrate?: number | undefined
+}
+
+/**
+ * Publishes Opus in Ogg as it would be played, from a file or a pipe (`createReadStream`, `process.stdin`); resolves at its end. Its packets
+ * all have one length. Throws FILE_INVALID.
+ */
+export async function publishOgg(
+  session: MediaSession,
+  pieces: AsyncIterable<Uint8Array>,
+  options: PublishFileOptions = {},
+): Promise<void> {
+  const pace = new Pace(session, options)
+  let track: TrackPublisher | undefined
+  let frameMs = 0
+  let decoder: OpusPlayback | undefined
+  try {
+    for await (const data of opusPackets(pieces)) {
+      const durationMs = opusDurationMs(data)
+      if (durationMs === undefined || (track !== undefined && durationMs !== frameMs))
+        throw mediaError('FILE_INVALID', 'packets of different lengths, or one that is not Opus')
+      frameMs = durationMs
+      decoder ??= await OpusPlayback.create(frameMs)
+      track ??= announceSound(session, frameMs)
+      const timestampUs = await pace.next(pace.afterLast(frameMs * 1_000))
+      if (timestampUs === undefined) return
+      const samples = decoder.play({ type: 'frame', frame: { timestampUs, level: 0, data } })
+      track.send({ timestampUs, data, level: samples === undefined ? 127 : audioLevel(samples) })
+    }
+  } finally {
+    track?.close()
+    decoder?.[Symbol.dispose]()
+  }
+}
+
+/** Publishes an IVF file of VP8, VP9 or AV1 as it would be played; resolves at its end. Throws FILE_INVALID. */
+export async function publishIvf(
+  session: MediaSession,
+  pieces: AsyncIterable<Uint8Array>,
+  { framerate = 30, bitrate = 500_000, ...options }: PublishIvfOptions = {},
+): Promise<void> {
+  const { codec, width: codedWidth, height: codedHeight, frames } = await readIvf(pieces)
+  const pace = new Pace(session, options)
+  const track = session.publishTrack({
+    ...{ kind: 'video', source: 'file', codec, codedWidth, codedHeight, framerate, bitrate, altGroup: 0 },
+  })
+  try {
+    for await (const { timestampUs: offsetUs, isKey, data } of frames) {
+      const timestampUs = await pace.next(offsetUs)
+      if (timestampUs === undefined) return
+      track.send({ timestampUs, isKey, data })
+    }
+  } finally {
+    track.close()
+  }
+}
+
+const announceSound = (session: MediaSession, frameMs: number): TrackPublisher =>
+  session.publishTrack({
+    ...{ kind: 'audio', source: 'file', codec: 'opus', frameMs, numberOfChannels: 1 },
+    ...{ sampleRate: opusDefaults.sampleRate, bitrate: 64_000 },
+  })
+
+/** Gives each frame its time, and waits for it. */
+class Pace {
+  readonly #session: MediaSession
+  readonly #clock: Clock
+  readonly #signal: AbortSignal | undefined
+  /** What offset 0 has as its time. */
+  #startUs: number
+  #nextOffsetUs = 0
+
+  constructor(session: MediaSession, { signal, clock = systemClock }: PublishFileOptions) {
+    this.#session = session
+    this.#clock = clock
+    this.#signal = signal
+    // On the grid of frames of 20 ms.
+    this.#startUs = Math.ceil(session.nowUs() / 20_000) * 20_000
+  }
+
+  /** The offset behind all that came, which then lasts so long. */
+  afterLast(durationUs: number): number {
+    const offsetUs = this.#nextOffsetUs
+    this.#nextOffsetUs += durationUs
+    return offsetUs
+  }
+
+  /** Resolves when it is time, to the timestamp; to undefined when it was called off. */
+  async next(offsetUs: number): Promise<number | undefined> {
+    const nowUs = this.#session.nowUs()
+    if (this.#startUs + offsetUs < nowUs - maxBehindUs)
+      this.#startUs = Math.ceil((nowUs - offsetUs) / 20_000) * 20_000
+    const timestampUs = this.#startUs + offsetUs
+    if (timestampUs > nowUs) await this.#wait((timestampUs - nowUs) / 1_000)
+    return this.#signal?.aborted === true ? undefined : timestampUs
+  }
+
+  #wait(delayMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      const cancel = this.#clock.schedule(delayMs, () => {
+        this.#signal?.removeEventListener('abort', stop)
+        resolve()
+      })
+      const stop = (): void => {
+        cancel()
+        resolve()
+      }
+      this.#signal?.addEventListener('abort', stop, { once: true })
+      if (this.#signal?.aborted === true) stop()
+    })
+  }
+}

@@ -1,0 +1,31 @@
+export {
+  openSession,
+  MediaSession,
+  type MediaEvents,
+  type MediaSessionModules,
+  type MediaSessionOptions,
+  type NewTrack,
+  type ObjectPlace,
+  type SessionCounters,
+} from './session/media-session.ts'
+export type { Member } from './session/member.ts'
+export type { EncodedFrame, TrackCounters, TrackEvents, TrackPublisher } from './session/track-publisher.ts'
+export type { AudioTrack, Catalogue, Track, VideoTrack } from './catalogue/catalogue.ts'
+export type { AudioObject, MediaObject, VideoObject } from './core/media-object.ts'
+export { ActiveSpeaker } from './core/active-speaker.ts'
+export { FrameOrder, type FrameCounters, type PlacedPicture } from './core/frame-order.ts'
+export {
+  JitterBuffer,
+  type AudioStep,
+  type BufferedFrame,
+  type JitterCounters,
+} from './core/jitter-buffer.ts'
+export { createOpusEncoder, OpusPlayback, type OpusEncoder } from './opus/opus.ts'
+export {
+  publishIvf,
+  publishOgg,
+  type PublishFileOptions,
+  type PublishIvfOptions,
+} from './files/publish-files.ts'
+export { mediaErrors, type MediaErrorCode } from './errors.ts'
+export { mediaLimits } from './limits.ts'

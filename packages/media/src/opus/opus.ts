@@ -1,0 +1,85 @@
+import { Application, createDecoder, createEncoder, type OpusDecoderHandle } from 'libopus-wasm'
+import type { AudioStep } from '../core/jitter-buffer.ts'
+
+/** What sound is encoded with, unless it is said otherwise. */
+export const opusDefaults = {
+  /** Hertz: what Opus works with. */
+  sampleRate: 48_000,
+  /** Milliseconds of each frame. */
+  frameMs: 20,
+  /** Bits a second of speech in one channel. */
+  bitrate: 32_000,
+  /** The share of frames, in per cent, that the copies in the next frame are made for. */
+  packetLossPercent: 10,
+} as const
+
+export const samplesPerFrame = (opusDefaults.sampleRate * opusDefaults.frameMs) / 1_000
+
+/** Encodes 20 ms of one channel at 48 kHz at a time; each frame has a copy of the one before it in lower quality (RFC 6716, section 2.1.7). */
+export interface OpusEncoder extends Disposable {
+  encode(samples: Float32Array): Uint8Array
+}
+
+/** libopus, as the encoder and decoder of WebCodecs know neither loss concealment nor forward error correction (w3c/webcodecs issue 558). */
+export async function createOpusEncoder(): Promise<OpusEncoder> {
+  const { sampleRate, bitrate, packetLossPercent } = opusDefaults
+  const encoder = await createEncoder({
+    ...{ sampleRate, bitrate, packetLossPercent, channels: 1, application: Application.Voip, fec: true },
+    ...{ frameSize: samplesPerFrame },
+  })
+  return {
+    encode: (samples) => encoder.encodeFloat(samples),
+    [Symbol.dispose]: () => encoder.free(),
+  }
+}
+
+/** Makes samples of what a `JitterBuffer` says is to be played. */
+export class OpusPlayback implements Disposable {
+  readonly #decoder: OpusDecoderHandle
+  readonly #samples: number
+  #malformed = 0
+
+  private constructor(decoder: OpusDecoderHandle, samples: number) {
+    this.#decoder = decoder
+    this.#samples = samples
+  }
+
+  /** For frames of so many milliseconds; of several channels the decoder makes one. */
+  static async create(frameMs: number = opusDefaults.frameMs): Promise<OpusPlayback> {
+    const { sampleRate } = opusDefaults
+    const samples = (sampleRate * frameMs) / 1_000
+    return new OpusPlayback(await createDecoder({ sampleRate, channels: 1, maxFrameSize: samples }), samples)
+  }
+
+  /** Frames that are not Opus, or longer than the track says: concealed. */
+  get malformed(): number {
+    return this.#malformed
+  }
+
+  /** Samples of one frame at 48 kHz; undefined for silence. */
+  play(step: AudioStep): Float32Array | undefined {
+    if (step.type === 'silence') return undefined
+    if (step.type === 'conceal') return this.#conceal()
+    const isFrame = step.type === 'frame'
+    const { data } = isFrame ? step.frame : step.next
+    try {
+      const samples = this.#decoder.decodeFloat(
+        data,
+        isFrame ? {} : { decodeFec: true, frameSize: this.#samples },
+      )
+      if (samples.length === this.#samples) return samples
+    } catch {
+      // Counted below: whoever published it can send what they like.
+    }
+    this.#malformed++
+    return this.#conceal()
+  }
+
+  [Symbol.dispose](): void {
+    this.#decoder.free()
+  }
+
+  #conceal(): Float32Array {
+    return this.#decoder.decodePacketLossFloat(this.#samples)
+  }
+}

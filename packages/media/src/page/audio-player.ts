@@ -1,0 +1,85 @@
+/// <reference lib="dom" />
+import { JitterBuffer, type AudioStep, type JitterCounters } from '../core/jitter-buffer.ts'
+import type { AudioObject } from '../core/media-object.ts'
+import { opusDefaults, OpusPlayback } from '../opus/opus.ts'
+
+/** Frames are given to the browser so long before they are heard: what a busy page needs. */
+const leadMs = 40
+
+export interface AudioPlayerModules {
+  readonly context: AudioContext
+  /** Where the sound goes; its gain is the volume. */
+  readonly output: AudioNode
+  /** Sound of this time is heard at that moment, by `performance.now`. */
+  heard(timestampUs: number, atMs: number): void
+}
+
+/** Plays one track of sound. */
+export class AudioPlayer {
+  readonly #modules: AudioPlayerModules
+  readonly #frameMs: number
+  readonly #buffer: JitterBuffer
+  readonly #playback: OpusPlayback
+  /** When the next frame is heard, by the clock of the context. */
+  #nextS = 0
+
+  private constructor(frameMs: number, playback: OpusPlayback, modules: AudioPlayerModules) {
+    this.#modules = modules
+    this.#frameMs = frameMs
+    this.#buffer = new JitterBuffer({ frameMs })
+    this.#playback = playback
+  }
+
+  static async create(frameMs: number, modules: AudioPlayerModules): Promise<AudioPlayer> {
+    return new AudioPlayer(frameMs, await OpusPlayback.create(frameMs), modules)
+  }
+
+  get counters(): JitterCounters {
+    return this.#buffer.counters
+  }
+
+  get jitterMs(): number {
+    return this.#buffer.jitterMs
+  }
+
+  /** How long sound is held back here. */
+  get delayMs(): number {
+    return this.#buffer.targetMs + leadMs
+  }
+
+  push(object: AudioObject, nowMs: number): void {
+    this.#buffer.push(object, nowMs)
+  }
+
+  /** Plays what is due: called every few milliseconds. */
+  tick(nowMs: number): void {
+    const { context } = this.#modules
+    if (context.state !== 'running') return
+    const { currentTime } = context
+    // The page stood still: nothing of that is made up for.
+    if (this.#nextS < currentTime) this.#nextS = currentTime + leadMs / 1_000
+    for (;;) {
+      const heardMs = nowMs + (this.#nextS - currentTime) * 1_000
+      if (heardMs - leadMs > nowMs) return
+      this.#play(this.#buffer.pull(heardMs - leadMs), heardMs + context.outputLatency * 1_000)
+      this.#nextS += this.#frameMs / 1_000
+    }
+  }
+
+  close(): void {
+    this.#playback[Symbol.dispose]()
+  }
+
+  #play(step: AudioStep, heardMs: number): void {
+    const samples = this.#playback.play(step)
+    if (samples === undefined) return
+    const { context, output } = this.#modules
+    const buffer = context.createBuffer(1, samples.length, opusDefaults.sampleRate)
+    buffer.getChannelData(0).set(samples)
+    const source = context.createBufferSource()
+    source.buffer = buffer
+    source.connect(output)
+    source.start(this.#nextS)
+    if (step.type === 'frame') this.#modules.heard(step.frame.timestampUs, heardMs)
+  }
+}

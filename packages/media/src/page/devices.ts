@@ -1,0 +1,59 @@
+/// <reference lib="dom" />
+import { mediaError, type MediaErrorCode } from '../errors.ts'
+
+/** What browsers call it (W3C "Media Capture and Streams", section 10.3.1). */
+const codes: Readonly<Record<string, MediaErrorCode>> = {
+  NotAllowedError: 'DEVICE_REFUSED',
+  SecurityError: 'DEVICE_REFUSED',
+  NotReadableError: 'DEVICE_TAKEN',
+  AbortError: 'DEVICE_TAKEN',
+  NotFoundError: 'DEVICE_MISSING',
+  OverconstrainedError: 'DEVICE_MISSING',
+}
+
+/** A camera that is no larger than what is published, and gives as many pictures. */
+const camera: MediaTrackConstraints = {
+  width: { ideal: 640 },
+  height: { ideal: 360 },
+  frameRate: { ideal: 30 },
+}
+const microphone: MediaTrackConstraints = {
+  ...{ channelCount: 1, echoCancellation: true, noiseSuppression: true, autoGainControl: true },
+}
+
+/** The camera. Throws DEVICE_REFUSED, DEVICE_TAKEN and DEVICE_MISSING. */
+export const openCamera = (): Promise<MediaStream> => open(() => devices().getUserMedia({ video: camera }))
+
+/** The microphone. Throws what `openCamera` throws. */
+export const openMicrophone = (): Promise<MediaStream> =>
+  open(() => devices().getUserMedia({ audio: microphone }))
+
+/** A screen or a window that the user chooses, with its sound where the browser has it. Throws what `openCamera` throws. */
+export const openScreen = (): Promise<MediaStream> =>
+  open(() => devices().getDisplayMedia({ video: { frameRate: { ideal: 8 } }, audio: true }))
+
+/** A file that the browser can play, played in this page. The element is to be started, and shows it. */
+export function openFile(file: Blob): { readonly element: HTMLVideoElement; readonly stream: MediaStream } {
+  const element = document.createElement('video')
+  element.src = URL.createObjectURL(file)
+  element.playsInline = true
+  const { captureStream } = element as HTMLVideoElement & { captureStream?(): MediaStream }
+  if (captureStream === undefined) throw mediaError('NO_CODEC', 'it cannot publish what it plays')
+  return { element, stream: captureStream.call(element) }
+}
+
+/** Missing where the page is not in a secure context. */
+function devices(): MediaDevices {
+  const { mediaDevices } = navigator as { mediaDevices?: MediaDevices }
+  if (mediaDevices === undefined) throw mediaError('DEVICE_REFUSED', 'the page is not in a secure context')
+  return mediaDevices
+}
+
+async function open(ask: () => Promise<MediaStream>): Promise<MediaStream> {
+  try {
+    return await ask()
+  } catch (cause) {
+    if (!(cause instanceof DOMException)) throw cause
+    throw mediaError(codes[cause.name] ?? 'DEVICE_TAKEN', cause.message || cause.name, { cause })
+  }
+}

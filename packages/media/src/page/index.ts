@@ -1,0 +1,13 @@
+export * from '../index.ts'
+export { openCamera, openFile, openMicrophone, openScreen } from './devices.ts'
+export { supportedCodecs } from './codecs.ts'
+export { publishAudio, type PublishAudioOptions, type PublishedAudio } from './publish-audio.ts'
+export {
+  publishVideo,
+  screenRenditions,
+  usualRenditions,
+  type PublishedVideo,
+  type PublishVideoOptions,
+  type RenditionOptions,
+} from './publish-video.ts'
+export { SessionPlayer, type PlayerReport } from './session-player.ts'

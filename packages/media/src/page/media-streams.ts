@@ -1,0 +1,57 @@
+/// <reference lib="dom" />
+/** Not in the DOM's declarations: W3C "MediaStreamTrack Insertable Media Processing using Streams"; Chromium has it in pages. */
+interface TrackProcessor {
+  readonly readable: ReadableStream<VideoFrame>
+}
+
+type TrackProcessorConstructor = new (options: { readonly track: MediaStreamTrack }) => TrackProcessor
+
+/**
+ * The pictures of a track, until it ends or `signal` is aborted; whoever takes one closes it. Where there is no MediaStreamTrackProcessor,
+ * a video element shows the track, and each of its pictures is taken.
+ */
+export function picturesOf(track: MediaStreamTrack, signal: AbortSignal): AsyncGenerator<VideoFrame> {
+  const { MediaStreamTrackProcessor: Processor } = globalThis as {
+    MediaStreamTrackProcessor?: TrackProcessorConstructor
+  }
+  return Processor === undefined
+    ? fromElement(track, signal)
+    : fromProcessor(new Processor({ track }), signal)
+}
+
+async function* fromProcessor({ readable }: TrackProcessor, signal: AbortSignal): AsyncGenerator<VideoFrame> {
+  const reader = readable.getReader()
+  const cancel = (): void => void reader.cancel().catch(() => {})
+  signal.addEventListener('abort', cancel)
+  try {
+    for (;;) {
+      const { done, value } = await reader.read()
+      if (done) return
+      yield value
+    }
+  } finally {
+    signal.removeEventListener('abort', cancel)
+    cancel()
+  }
+}
+
+async function* fromElement(track: MediaStreamTrack, signal: AbortSignal): AsyncGenerator<VideoFrame> {
+  const video = document.createElement('video')
+  video.muted = true
+  video.playsInline = true
+  video.srcObject = new MediaStream([track])
+  await video.play()
+  try {
+    while (!signal.aborted && track.readyState === 'live') {
+      const next = Promise.withResolvers<void>()
+      const id = video.requestVideoFrameCallback(() => next.resolve())
+      signal.addEventListener('abort', () => next.resolve(), { once: true })
+      track.addEventListener('ended', () => next.resolve(), { once: true })
+      await next.promise
+      video.cancelVideoFrameCallback(id)
+      if (!signal.aborted && track.readyState === 'live') yield new VideoFrame(video)
+    }
+  } finally {
+    video.srcObject = null
+  }
+}

@@ -1,0 +1,114 @@
+/// <reference lib="dom" />
+/** Runs in a page: a client in a session, and what a test asks of it. */
+import { createClient, type ClientConfig, type RunnelClient } from '@runnel/client/browser'
+import {
+  openCamera,
+  openMicrophone,
+  openSession,
+  publishAudio,
+  publishVideo,
+  SessionPlayer,
+  supportedCodecs,
+  type MediaSession,
+  type PublishedVideo,
+} from './index.ts'
+import { paintTime, readTime } from './painted-time.testkit.ts'
+
+let client: RunnelClient | undefined
+let session: MediaSession | undefined
+let player: SessionPlayer | undefined
+let video: PublishedVideo | undefined
+let analyser: AnalyserNode | undefined
+const faults: string[] = []
+const rates: ((bitsPerS: number) => void)[] = []
+
+async function* rate(): AsyncGenerator<number> {
+  for (;;) yield await new Promise<number>((resolve) => rates.push(resolve))
+}
+
+function opened(): MediaSession {
+  if (session === undefined) throw new Error('no session is open')
+  return session
+}
+
+/** A canvas on which the time is painted, 30 times a second. */
+function clockTrack(width: number, height: number): MediaStreamTrack {
+  const canvas = document.createElement('canvas')
+  Object.assign(canvas, { width, height })
+  const context = canvas.getContext('2d')
+  if (context === null) throw new Error('no canvas')
+  setInterval(() => paintTime(context, Date.now()), 33)
+  paintTime(context, Date.now())
+  const [track] = canvas.captureStream(30).getVideoTracks()
+  if (track === undefined) throw new Error('no track of a canvas')
+  return track
+}
+
+/** The first member's picture. */
+function pictureOf(what: 'camera' | 'screen' = 'camera'): HTMLCanvasElement | undefined {
+  const [member] = opened().members
+  return member && player?.canvasOf(member.id, what)
+}
+
+const driver = {
+  async open(config: ClientConfig, streamId: string, name: string, codecs?: readonly string[]) {
+    client = await createClient(config)
+    const { decodes } = await supportedCodecs()
+    session = await openSession(streamId, { name, decodes: codecs ?? decodes, rate: rate() }, { client })
+    session.on('fault', (error) => faults.push(String(error)))
+    const context = new AudioContext({ sampleRate: 48_000 })
+    analyser = context.createAnalyser()
+    analyser.connect(context.destination)
+    player = new SessionPlayer(session, context, analyser)
+    player.start()
+  },
+  async publishClock() {
+    const options = { source: 'camera', onFault: (error: unknown) => faults.push(String(error)) } as const
+    video = await publishVideo(opened(), clockTrack(640, 360), options)
+  },
+  async publishDevices() {
+    const [camera] = (await openCamera()).getVideoTracks()
+    const [microphone] = (await openMicrophone()).getAudioTracks()
+    if (camera === undefined || microphone === undefined) throw new Error('no devices')
+    video = await publishVideo(opened(), camera, { source: 'camera' })
+    await publishAudio(opened(), microphone, { source: 'microphone' })
+  },
+  /** Key frames of a screen that are no pictures. */
+  publishNoise(bytes: readonly number[]) {
+    const track = opened().publishTrack({
+      ...{ kind: 'video', source: 'screen', codec: 'vp8', codedWidth: 320, codedHeight: 180 },
+      ...{ framerate: 10, bitrate: 100_000, altGroup: 1 },
+    })
+    const data = Uint8Array.from(bytes)
+    setInterval(() => track.send({ timestampUs: opened().nowUs(), isKey: true, data }), 100)
+  },
+  /** The largest sample of what is played now. */
+  loudness() {
+    const samples = new Float32Array(analyser?.fftSize ?? 0)
+    analyser?.getFloatTimeDomainData(samples)
+    return Math.max(0, ...samples)
+  },
+  muteVideo: (isMuted: boolean) => video?.mute(isMuted),
+  useRate: (bitsPerS: number) => rates.splice(0).forEach((give) => give(bitsPerS)),
+  /** Milliseconds since the time that stands in the first member's picture was painted; undefined while there is none. */
+  ageOfPicture() {
+    const canvas = pictureOf()
+    const time = canvas && readTime(canvas)
+    return time === undefined ? undefined : Date.now() - time
+  },
+  failures: () => [...(player?.report.members.values() ?? [])][0]?.decoderFailures,
+  heightOfPicture: () => pictureOf()?.height,
+  members: () => opened().members,
+  report: () => [...(player?.report.members.values() ?? [])],
+  limitRendition: (highest: number) => player?.limitRendition(highest),
+  speaker: () => opened().members.find(({ id }) => id === player?.speaker)?.catalogue.name,
+  counters: () => ({ ...opened().counters, video: video?.counters, faults }),
+  async close() {
+    player?.close()
+    await session?.close()
+    await client?.close()
+  },
+}
+
+export type MediaDriver = typeof driver
+Object.assign(globalThis, { driver })

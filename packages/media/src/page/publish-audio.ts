@@ -1,0 +1,107 @@
+/// <reference lib="dom" />
+import { audioLevel } from '../core/audio-level.ts'
+import { createOpusEncoder, opusDefaults, samplesPerFrame } from '../opus/opus.ts'
+import type { MediaSession } from '../session/media-session.ts'
+
+/** Runs in the thread that makes sound: collects samples of the first channel into frames. */
+const collector = `registerProcessor('runnel-collector', class extends AudioWorkletProcessor {
+  constructor(options) {
+    super()
+    this.length = options.processorOptions.samples
+    this.frame = new Float32Array(this.length)
+    this.filled = 0
+  }
+  process([[channel]]) {
+    for (let from = 0; channel !== undefined && from < channel.length; ) {
+      const part = channel.subarray(from, from + this.length - this.filled)
+      this.frame.set(part, this.filled)
+      this.filled += part.length
+      from += part.length
+      if (this.filled < this.length) break
+      this.port.postMessage(this.frame, [this.frame.buffer])
+      this.frame = new Float32Array(this.length)
+      this.filled = 0
+    }
+    return true
+  }
+})`
+
+/** A clock that is so far off is set anew: the computer slept, or sound was held up. */
+const maxDriftUs = 60_000
+
+export interface PublishAudioOptions {
+  readonly source: 'microphone' | 'screen' | 'file'
+}
+
+/** Sound that is published. */
+export interface PublishedAudio {
+  /** How loud the last frame was, as in `AudioObject`. */
+  readonly level: number
+  mute(isMuted: boolean): void
+  /** Ends it; the track of the browser goes on. Idempotent. */
+  close(): void
+}
+
+/** Publishes the sound of a track as Opus, 20 ms at a time, until it ends. */
+export async function publishAudio(
+  session: MediaSession,
+  track: MediaStreamTrack,
+  { source }: PublishAudioOptions,
+): Promise<PublishedAudio> {
+  const { sampleRate, frameMs, bitrate } = opusDefaults
+  const encoder = await createOpusEncoder()
+  const context = new AudioContext({ sampleRate })
+  const url = URL.createObjectURL(new Blob([collector], { type: 'text/javascript' }))
+  await context.audioWorklet.addModule(url).finally(() => URL.revokeObjectURL(url))
+  const node = new AudioWorkletNode(context, 'runnel-collector', {
+    ...{ numberOfOutputs: 0, channelCount: 1, channelCountMode: 'explicit' },
+    processorOptions: { samples: samplesPerFrame },
+  })
+  const publisher = session.publishTrack({
+    ...{ kind: 'audio', source, codec: 'opus', sampleRate, numberOfChannels: 1, frameMs, bitrate },
+  })
+  let level = 127
+  const clock = new FrameClock(session)
+  node.port.onmessage = ({ data }: MessageEvent<Float32Array>) => {
+    level = audioLevel(data)
+    const timestampUs = clock.next()
+    if (publisher.track.state === 'live') publisher.send({ timestampUs, level, data: encoder.encode(data) })
+  }
+  context.createMediaStreamSource(new MediaStream([track])).connect(node)
+  await context.resume()
+  const close = (): void => {
+    if (context.state === 'closed') return
+    node.port.onmessage = null
+    void context.close()
+    encoder[Symbol.dispose]()
+    publisher.close()
+  }
+  track.addEventListener('ended', close)
+  return {
+    get level() {
+      return level
+    },
+    mute: (isMuted) => publisher.mute(isMuted),
+    close,
+  }
+}
+
+/** Stamps frames that follow each other: evenly, as they were recorded, though they arrive by fits and starts. */
+class FrameClock {
+  readonly #session: MediaSession
+  #nextUs: number | undefined
+
+  constructor(session: MediaSession) {
+    this.#session = session
+  }
+
+  next(): number {
+    const frameUs = opusDefaults.frameMs * 1_000
+    const recordedUs = Math.max(0, this.#session.nowUs() - frameUs)
+    if (this.#nextUs === undefined || Math.abs(recordedUs - this.#nextUs) > maxDriftUs)
+      this.#nextUs = Math.round(recordedUs / frameUs) * frameUs
+    const timestampUs = this.#nextUs
+    this.#nextUs += frameUs
+    return timestampUs
+  }
+}

@@ -1,0 +1,142 @@
+/// <reference lib="dom" />
+import { ActiveSpeaker } from '../core/active-speaker.ts'
+import { tracksRead } from '../catalogue/ladder.ts'
+import { RenditionChoice } from '../core/rendition-choice.ts'
+import type { MediaSession } from '../session/media-session.ts'
+import type { Member } from '../session/member.ts'
+import { MemberPlayer, type MemberReport } from './member-player.ts'
+
+/** Sound is played, and key frames are asked for, so often. */
+const tickMs = 10
+/** What came through is judged so often. */
+const reportMs = 1_000
+/** Renditions that a reader chooses from. */
+const renditions = 2
+
+/** How a session is heard and seen. */
+export interface PlayerReport {
+  /** 0 for the lowest rendition. */
+  readonly rendition: number
+  readonly members: ReadonlyMap<string, MemberReport>
+}
+
+/** Plays the sound of all members of a session, and paints their pictures into canvases. Takes the highest rendition that comes through. */
+export class SessionPlayer {
+  readonly #session: MediaSession
+  readonly #output: AudioNode
+  readonly #context: AudioContext
+  readonly #players = new Map<string, MemberPlayer>()
+  readonly #speaker = new ActiveSpeaker()
+  readonly #choice = new RenditionChoice(renditions, performance.now())
+  readonly #stops: (() => void)[] = []
+  #painting = 0
+  /** Totals at the last report. */
+  #before = { decoded: 0, failed: 0 }
+
+  /**
+   * `context` is made where the user has touched the page, or it keeps silent. `output` is where all sound goes, such as a node that sets the
+   * volume; by default what the context plays.
+   */
+  constructor(session: MediaSession, context: AudioContext, output: AudioNode = context.destination) {
+    this.#session = session
+    this.#context = context
+    this.#output = output
+  }
+
+  /** Begins to play. */
+  start(): void {
+    if (this.#stops.length > 0) return
+    const timers = [setInterval(() => this.#tick(), tickMs), setInterval(() => this.#judge(), reportMs)]
+    this.#stops.push(
+      ...timers.map((timer) => () => clearInterval(timer)),
+      () => cancelAnimationFrame(this.#painting),
+      this.#session.on('members', () => this.#update()),
+      this.#session.on('object', (member, object, place) => {
+        const nowMs = performance.now()
+        if (object.kind === 'audio') this.#speaker.heard(member.id, object.level, nowMs)
+        this.#players.get(member.id)?.push(object, place, nowMs)
+      }),
+    )
+    this.#paint()
+    this.#update()
+  }
+
+  /** Who speaks, or spoke last. */
+  get speaker(): string | undefined {
+    return this.#speaker.current
+  }
+
+  /** Where a member's camera (or file), or its screen, is painted; undefined where it shows none. */
+  canvasOf(memberId: string, what: 'camera' | 'screen' = 'camera'): HTMLCanvasElement | undefined {
+    return this.#players.get(memberId)?.canvasOf(what)
+  }
+
+  /** The highest rendition that is of use: 0 for small tiles. */
+  limitRendition(highest: number): void {
+    this.#choice.limit(highest, performance.now())
+    this.#update()
+  }
+
+  get report(): PlayerReport {
+    const members = [...this.#players].map(([id, player]) => [id, player.report] as const)
+    return { rendition: this.#choice.index, members: new Map(members) }
+  }
+
+  /** Idempotent. */
+  close(): void {
+    for (const stop of this.#stops.splice(0)) stop()
+    for (const player of this.#players.values()) player.close()
+    this.#players.clear()
+  }
+
+  #tick(): void {
+    const nowMs = performance.now()
+    for (const player of this.#players.values()) player.tick(nowMs)
+  }
+
+  #paint(): void {
+    this.#painting = requestAnimationFrame(() => {
+      for (const player of this.#players.values()) player.paint(performance.now())
+      this.#paint()
+    })
+  }
+
+  #update(): void {
+    const { members } = this.#session
+    for (const [id, player] of this.#players) {
+      if (members.some((member) => member.id === id && member.catalogue.session === player.session)) continue
+      player.close()
+      this.#players.delete(id)
+      this.#speaker.left(id)
+    }
+    for (const member of members) this.#playerOf(member).update(member, this.#choice.index)
+    const read = members.flatMap(({ catalogue }) => tracksRead(catalogue.tracks, this.#choice.index))
+    // What cannot be read now is tried again with the next report.
+    this.#session.read(new Set(read.map(({ partition }) => partition))).catch(() => {})
+  }
+
+  #playerOf({ id, catalogue }: Member): MemberPlayer {
+    const known = this.#players.get(id)
+    if (known !== undefined) return known
+    const player = new MemberPlayer(catalogue.session, {
+      ...{ context: this.#context, output: this.#output },
+      wantKey: (track) => this.#session.requestKey(id, track),
+    })
+    this.#players.set(id, player)
+    return player
+  }
+
+  /** Once a second: whether the rendition comes through. */
+  #judge(): void {
+    const total = { decoded: 0, failed: 0 }
+    for (const { report } of this.#players.values()) {
+      total.decoded += report.frames.decoded
+      total.failed += report.frames.lost + report.frames.late + report.frames.undecodable
+    }
+    const [decoded, failed] = [total.decoded - this.#before.decoded, total.failed - this.#before.failed]
+    this.#before = total
+    // Less than before: somebody went, or changed to another rendition.
+    if (decoded >= 0 && failed >= 0) this.#choice.report({ decoded, failed }, performance.now())
+    this.#update()
+  }
+}

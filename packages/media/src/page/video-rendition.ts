@@ -1,0 +1,133 @@
+/// <reference lib="dom" />
+import type { TrackPublisher } from '../session/track-publisher.ts'
+import { encoderConfig, type PictureFormat } from './codecs.ts'
+
+/** A key frame comes at least so often, for who has just joined and could not ask. */
+const keyEveryMs = 4_000
+/** An encoder that has so many before it is too slow: pictures are left out. */
+const maxEncoding = 2
+
+/** What became of pictures before they were encoded. */
+export interface RenditionCounters {
+  readonly encoded: number
+  /** Left out, as the encoder had enough to do. */
+  readonly skipped: number
+}
+
+/** Encodes pictures into one track. */
+export class VideoRendition {
+  readonly #format: PictureFormat
+  readonly #onFault: (error: unknown) => void
+  readonly #canvas: OffscreenCanvas
+  readonly #context: OffscreenCanvasRenderingContext2D | null
+  readonly #counters = { encoded: 0, skipped: 0 }
+  #publisher: TrackPublisher | undefined
+  #encoder: VideoEncoder | undefined
+  #config: VideoEncoderConfig | undefined
+  #keyMs = -Infinity
+  #wantsKey = true
+  #nextUs = -Infinity
+
+  constructor(format: PictureFormat, onFault: (error: unknown) => void) {
+    this.#format = format
+    this.#onFault = onFault
+    this.#canvas = new OffscreenCanvas(format.width, format.height)
+    this.#context = this.#canvas.getContext('2d')
+  }
+
+  get format(): PictureFormat {
+    return this.#format
+  }
+
+  get counters(): RenditionCounters {
+    return this.#counters
+  }
+
+  get publisher(): TrackPublisher | undefined {
+    return this.#publisher
+  }
+
+  set publisher(publisher: TrackPublisher) {
+    this.#publisher = publisher
+  }
+
+  wantKey(): void {
+    this.#wantsKey = true
+  }
+
+  /** Goes over to a codec; throws what the encoder throws. Returns false where the browser has none for it. */
+  async useCodec(codec: string): Promise<boolean> {
+    if (this.#config?.codec === codec) return true
+    const config = await encoderConfig(codec, this.#format)
+    if (config === undefined) return false
+    this.#config = config
+    this.#restart(config)
+    this.#publisher?.useCodec(codec)
+    return true
+  }
+
+  /** Bits a second; 0 pauses. */
+  useRate(bitsPerS: number): void {
+    if (bitsPerS === 0 || this.#config === undefined) return
+    this.#config = { ...this.#config, bitrate: bitsPerS }
+    if (this.#encoder?.state === 'configured') this.#encoder.configure(this.#config)
+  }
+
+  /** Encodes a picture, unless there are more than the track has. The picture stays the caller's. */
+  encode(picture: VideoFrame, timestampUs: number): void {
+    if (this.#encoder === undefined || this.#publisher?.track.state !== 'live') {
+      this.#wantsKey = true
+      return
+    }
+    const everyUs = 1_000_000 / this.#format.framerate
+    // A camera's pictures come a little early or late.
+    if (timestampUs < this.#nextUs - everyUs / 8) return
+    this.#nextUs = Math.max(this.#nextUs + everyUs, timestampUs)
+    if (this.#encoder.encodeQueueSize >= maxEncoding) {
+      this.#counters.skipped++
+      return
+    }
+    const keyFrame = this.#wantsKey || timestampUs / 1_000 - this.#keyMs >= keyEveryMs
+    if (keyFrame) this.#keyMs = timestampUs / 1_000
+    this.#wantsKey = false
+    const scaled = this.#scaled(picture, timestampUs)
+    this.#encoder.encode(scaled, { keyFrame })
+    scaled.close()
+    this.#counters.encoded++
+  }
+
+  close(): void {
+    if (this.#encoder?.state !== 'closed') this.#encoder?.close()
+    this.#encoder = undefined
+    this.#publisher?.close()
+  }
+
+  #restart(config: VideoEncoderConfig): void {
+    if (this.#encoder?.state !== 'closed') this.#encoder?.close()
+    this.#encoder = new VideoEncoder({
+      output: (chunk, metadata) => this.#send(chunk, metadata),
+      error: (error) => {
+        this.#onFault(error)
+        this.#restart(config)
+      },
+    })
+    this.#encoder.configure(config)
+    this.#wantsKey = true
+  }
+
+  #send(chunk: EncodedVideoChunk, metadata: EncodedVideoChunkMetadata | undefined): void {
+    const data = new Uint8Array(chunk.byteLength)
+    chunk.copyTo(data)
+    const temporalLayer = metadata?.svc?.temporalLayerId ?? 0
+    const isKey = chunk.type === 'key'
+    this.#publisher?.send({ timestampUs: chunk.timestamp, isKey, temporalLayer, data })
+  }
+
+  #scaled(picture: VideoFrame, timestamp: number): VideoFrame {
+    const { width, height } = this.#format
+    if (picture.displayWidth === width && picture.displayHeight === height)
+      return new VideoFrame(picture, { timestamp })
+    this.#context?.drawImage(picture, 0, 0, width, height)
+    return new VideoFrame(this.#canvas, { timestamp })
+  }
+}

@@ -1,0 +1,295 @@
+import { createReadStream } from 'node:fs'
+import { join } from 'node:path'
+import { toStreamId } from '@runnel/protocol'
+import type { Tracker } from '@runnel/tracker'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { Clients, newAccount, startTracker } from '../../../client/src/client.testkit.ts'
+import { publishIvf, publishOgg } from '../files/publish-files.ts'
+import type { MediaObject } from '../core/media-object.ts'
+import { FrameOrder } from '../core/frame-order.ts'
+import { openSession, type MediaSession, type NewTrack, type ObjectPlace } from './media-session.ts'
+
+const vectors = join(import.meta.dirname, '../../vectors')
+const owner = newAccount()
+const room = toStreamId(`${owner.nodeId}/room`)
+const small = toStreamId(`${owner.nodeId}/small`)
+const secret = toStreamId(`${owner.nodeId}/secret`)
+const picture: NewTrack = {
+  ...{ kind: 'video', source: 'camera', codec: 'vp8', codedWidth: 320, codedHeight: 180, framerate: 15 },
+  ...{ bitrate: 120_000, altGroup: 0 },
+}
+const sound: NewTrack = {
+  ...{
+    kind: 'audio',
+    source: 'microphone',
+    codec: 'opus',
+    sampleRate: 48_000,
+    numberOfChannels: 1,
+    frameMs: 20,
+  },
+  bitrate: 32_000,
+}
+
+let tracker: Tracker
+let clients: Clients
+const sessions: MediaSession[] = []
+const members = [newAccount(), newAccount()]
+
+beforeAll(async () => {
+  tracker = await startTracker()
+  const open = [{ user: 'public' as const, publish: true, subscribe: true }]
+  const permissions = members.map(({ nodeId }) => ({ user: nodeId, publish: true, subscribe: true }))
+  const document = {
+    version: 1 as const,
+    trackers: [{ nodeId: tracker.nodeId, url: tracker.url }],
+    streams: [
+      { id: room, partitions: 4, permissions: open },
+      { id: small, permissions: open },
+      { id: secret, partitions: 2, permissions },
+    ],
+  }
+  clients = new Clients({ network: { kind: 'static', document } })
+})
+afterEach(async () => {
+  await Promise.all(sessions.splice(0).map((session) => session.close()))
+  await clients.closeAll()
+})
+afterAll(() => tracker.stop())
+
+async function* ratesOf(queue: { readonly given: number[]; wake: () => void }): AsyncGenerator<number> {
+  for (;;) {
+    const next = queue.given.shift()
+    if (next !== undefined) yield next
+    else await new Promise<void>((resolve) => (queue.wake = resolve))
+  }
+}
+
+interface Got {
+  readonly object: MediaObject
+  readonly place: ObjectPlace
+  readonly from: string
+}
+
+/** A member, and what it gets. */
+async function joinAs(name: string, stream = room, index?: number, rate?: AsyncIterable<number>) {
+  const { privateKey } = (index === undefined ? undefined : members[index]) ?? newAccount()
+  const client = await clients.create({ privateKey })
+  const session = await openSession(stream, { name, decodes: ['vp8'], rate }, { client })
+  sessions.push(session)
+  const got: Got[] = []
+  session.on('object', (member, object, place) => got.push({ object, place, from: member.catalogue.name }))
+  return { session, got, client }
+}
+
+const until = <T>(isSo: () => T) => expect.poll(isSo, { timeout: 30_000 })
+const namesOf = (session: MediaSession) => session.members.map(({ catalogue }) => catalogue.name).sort()
+
+/** Two members that see each other and read all partitions. */
+async function pair(stream = room, rate?: AsyncIterable<number>) {
+  const isSecret = stream === secret
+  const ada = await joinAs('Ada', stream, isSecret ? 0 : undefined, rate)
+  const ben = await joinAs('Ben', stream, isSecret ? 1 : undefined)
+  await until(() => [...namesOf(ada.session), ...namesOf(ben.session)]).toEqual(['Ben', 'Ada'])
+  return { ada, ben }
+}
+
+/** Sends until the other one gets something: whoever has just joined a partition has no neighbour yet. */
+async function sendUntilGot(got: readonly Got[], kind: MediaObject['kind'], send: () => void): Promise<Got> {
+  const found = () => got.find(({ object }) => object.kind === kind)
+  await until(() => {
+    send()
+    return found()
+  }).toBeDefined()
+  return found() as Got
+}
+
+describe('a session', () => {
+  it('tells its members of each other, of their tracks, and of who goes', async () => {
+    const { ada, ben } = await pair()
+    const track = ada.session.publishTrack(sound)
+    const tracks = () => ben.session.members[0]?.catalogue.tracks
+    await until(tracks).toEqual([{ ...sound, id: track.track.id, partition: 0, state: 'live' }])
+    track.mute(true)
+    await until(() => tracks()?.[0]?.state).toBe('muted')
+    track.close()
+    await until(tracks).toEqual([])
+    await ada.session.close()
+    await until(() => namesOf(ben.session)).toEqual([])
+  })
+
+  it.each([
+    ['each rendition in a partition of its own', room, [0, 1, 2, 3], 'newest-only'],
+    ['all in one partition', small, [0, 0, 0, 0], 'newest'],
+    ['encrypted', secret, [0, 1, 1, 1], 'newest'],
+  ])('brings objects as they were sent: %s', async (_, stream, partitions, order) => {
+    const { ada, ben } = await pair(stream)
+    const tracks = [
+      ...[
+        sound,
+        picture,
+        { ...picture, rendition: 1 },
+        { ...picture, source: 'screen', altGroup: 1 } as const,
+      ],
+    ].map((track) => ada.session.publishTrack(track))
+    expect(tracks.map(({ track }) => track.partition)).toEqual(partitions)
+    await until(() => ben.session.members[0]?.catalogue.tracks.length).toBe(4)
+    await ben.session.read(partitions)
+    const orders = new Set<string | undefined>()
+    await ben.client.subscribe(stream, { urgent: true }, ({ urgent }) => orders.add(urgent?.order))
+    const [voice, low] = tracks
+    const data = Uint8Array.of(1, 2, 3)
+    const heard = await sendUntilGot(ben.got, 'audio', () =>
+      voice?.send({ timestampUs: 5_000, level: 30, data }),
+    )
+    expect(heard).toMatchObject({
+      from: 'Ada',
+      object: { kind: 'audio', level: 30, timestampUs: 5_000, data },
+    })
+    const large = new Uint8Array(40_000).fill(7)
+    const seen = await sendUntilGot(ben.got, 'video', () =>
+      low?.send({ timestampUs: 6_000, isKey: true, data: large }),
+    )
+    expect(seen).toMatchObject({
+      object: { kind: 'video', isKey: true, dependency: 0, data: large },
+      place: { object: 0 },
+    })
+    expect(orders).toContain(order)
+    expect(orders.has(order === 'newest' ? 'newest-only' : 'newest')).toBe(false)
+    expect(ben.session.counters.objectsMalformed).toBe(0)
+  })
+
+  it('is encrypted where its stream is', async () => {
+    const { ada, ben } = await pair(secret)
+    const voice = ada.session.publishTrack(sound)
+    await until(() => ben.session.members[0]?.catalogue.tracks.length).toBe(1)
+    await sendUntilGot(ben.got, 'audio', () => voice.send({ timestampUs: 0, data: Uint8Array.of(1) }))
+    expect(await ben.client.keysOf(secret)).toMatchObject({ isEncrypted: true })
+  })
+
+  it('passes requests for key frames on, once a second at most', async () => {
+    const { ada, ben } = await pair()
+    let wanted = 0
+    const { track } = ada.session.publishTrack(picture, { keyWanted: () => wanted++ })
+    const [member] = ben.session.members
+    for (let i = 0; i < 10; i++) ben.session.requestKey(member?.id ?? '', track.id)
+    await until(() => wanted).toBe(1)
+    ben.session.requestKey(member?.id ?? '', track.id + 1)
+    ben.session.requestKey('nobody', track.id)
+    await ben.session.say('after that')
+    expect(wanted).toBe(1)
+  })
+
+  it('lets applications say other things in the stream', async () => {
+    const { ada, ben } = await pair()
+    const said: unknown[] = []
+    ben.session.on('message', ({ content }) => said.push(content))
+    await ada.session.say({ text: 'hello' })
+    await until(() => said).toEqual([{ text: 'hello' }])
+  })
+
+  it('counts objects of who says nothing of itself, and what is none', async () => {
+    const { ben } = await pair()
+    const stranger = await clients.create({ privateKey: newAccount().privateKey })
+    const malformed = () => ben.session.counters.objectsMalformed
+    await until(async () => {
+      await stranger.publish(room, new Uint8Array(3), { partition: 0, urgent: true })
+      return malformed()
+    }).toBeGreaterThan(0)
+    const valid = Uint8Array.of(0, 1, 0, 0, 0, 0, 0, 0, 30, 1)
+    await stranger.publish(room, valid, { partition: 0, urgent: true })
+    await until(() => ben.session.counters.objectsUnknown).toBe(1)
+    expect(ben.got).toEqual([])
+  })
+
+  it('shares a rate out: upper renditions pause first, then all pictures, and the others are told', async () => {
+    const queue = { given: [] as number[], wake: () => {} }
+    const { ada, ben } = await pair(room, ratesOf(queue))
+    const told: number[][] = []
+    ada.session.publishTrack(sound)
+    for (const [rendition, bitrate] of [120_000, 500_000].entries())
+      ada.session.publishTrack(
+        { ...picture, rendition, bitrate, minBitsPerS: bitrate / 2 },
+        { rate: (bitsPerS) => told.push([rendition, bitsPerS]) },
+      )
+    const states = () => ben.session.members[0]?.catalogue.tracks.map(({ state }) => state)
+    const give = (bitsPerS: number) => {
+      queue.given.push(bitsPerS)
+      queue.wake()
+    }
+    give(400_000)
+    await until(states).toEqual(['live', 'live', 'paused'])
+    expect(told).toEqual([[1, 0]])
+    give(50_000)
+    await until(states).toEqual(['live', 'paused', 'paused'])
+    give(2_000_000)
+    await until(states).toEqual(['live', 'live', 'live'])
+    expect(told.slice(-2)).toEqual([
+      [0, 120_000],
+      [1, 500_000],
+    ])
+  })
+
+  it('numbers nothing that builds on what was not sent', async () => {
+    const { ada } = await pair()
+    const track = ada.session.publishTrack(picture)
+    const send = (isKey: boolean, bytes = 1) =>
+      track.send({ timestampUs: 0, isKey, data: new Uint8Array(bytes) })
+    for (const isKey of [false, true, false]) send(isKey)
+    expect(track.counters).toMatchObject({ frames: 2, framesUnnumbered: 1, framesTooLarge: 0 })
+    send(false, 255 * 1024)
+    send(false)
+    expect(track.counters).toMatchObject({ frames: 2, framesUnnumbered: 2, framesTooLarge: 1 })
+    track.mute(true)
+    send(true)
+    track.mute(false)
+    send(false)
+    send(true)
+    expect(track.counters).toMatchObject({ frames: 3, framesUnnumbered: 3 })
+  })
+
+  it('refuses what is no track, and one that is closed takes none', async () => {
+    const { ada } = await pair()
+    const { bitrate: _, ...without } = sound
+    expect(() => ada.session.publishTrack(without)).toThrow('it has no bitrate')
+    const tracks = Array.from({ length: 16 }, () => ada.session.publishTrack(sound))
+    expect(new Set(tracks.map(({ track }) => track.id)).size).toBe(16)
+    expect(() => ada.session.publishTrack(sound)).toThrow('up to 16 tracks')
+    await ada.session.close()
+    expect(() => ada.session.publishTrack(sound)).toThrow('session is closed')
+  })
+})
+
+describe('files', () => {
+  it('are published as they would be played', async () => {
+    const { ada, ben } = await pair()
+    const read = ben.session.read([1])
+    await until(async () => {
+      await read
+      const call = new AbortController()
+      const playing = Promise.all([
+        publishOgg(ada.session, createReadStream(join(vectors, 'tone.opus')), { signal: call.signal }),
+        publishIvf(ada.session, createReadStream(join(vectors, 'clip-vp9.ivf')), { signal: call.signal }),
+      ])
+      await playing
+      return new Set(ben.got.map(({ object }) => object.kind)).size
+    }).toBe(2)
+    const sounds = ben.got.flatMap(({ object }) => (object.kind === 'audio' ? [object] : []))
+    expect(Math.min(...sounds.map(({ level }) => level))).toBeLessThan(20)
+    const order = new FrameOrder()
+    const frames = ben.got.flatMap(({ object, place }) =>
+      object.kind === 'video' ? order.push({ ...object, ...place }, 0) : [],
+    )
+    expect(frames.length).toBeGreaterThan(5)
+    expect(ada.session.members).toHaveLength(1)
+  })
+
+  it('end early when they are called off', async () => {
+    const { ada } = await pair()
+    const call = new AbortController()
+    call.abort()
+    await publishOgg(ada.session, createReadStream(join(vectors, 'tone.opus')), { signal: call.signal })
+    await expect(publishIvf(ada.session, createReadStream(join(vectors, 'tone.opus')))).rejects.toMatchObject(
+      { code: 'FILE_INVALID' },
+    )
+  })
+})

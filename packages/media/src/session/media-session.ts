@@ -1,0 +1,383 @@
+import type { Message, RunnelClient, Subscription, UrgentOptions } from '@runnel/client'
+import { toHex, type Clock, type Random } from '@runnel/protocol'
+import { systemClock, systemRandom } from '@runnel/protocol/system'
+import {
+  controlContent,
+  parseControl,
+  type Catalogue,
+  type Control,
+  type Track,
+} from '../catalogue/catalogue.ts'
+import { decodeObject, type MediaObject } from '../core/media-object.ts'
+import { planRate, type PlannedRendition, type RatePlan } from '../core/rate-plan.ts'
+import { Roster } from '../core/roster.ts'
+import { mediaError } from '../errors.ts'
+import { mediaLimits } from '../limits.ts'
+import type { Member } from './member.ts'
+import { TrackPublisher, type TrackEvents } from './track-publisher.ts'
+
+/** Control messages and sound are there, and all else where a stream has one partition only. */
+const controlPartition = 0
+const keyRequest: UrgentOptions = { lifetimeMs: 1_000, priority: 40 }
+
+/** Where an object stands: see `UrgentOptions`. */
+export interface ObjectPlace {
+  readonly group: number
+  readonly object: number
+}
+
+/** What happens in a session. */
+export interface MediaEvents {
+  /** Somebody came, went, or said something new of itself: its tracks, or what it decodes. */
+  readonly members: [members: readonly Member[]]
+  /** A frame of a member's track. */
+  readonly object: [member: Member, object: MediaObject, place: ObjectPlace]
+  /** What is said in the stream, by this member too, and is not of the session: a chat. */
+  readonly message: [message: Message]
+  /** Something could not be published; the session goes on. */
+  readonly fault: [error: unknown]
+}
+
+type Listeners = { readonly [K in keyof MediaEvents]: Set<(...args: MediaEvents[K]) => void> }
+
+export interface MediaSessionOptions {
+  /** What others are to call this member: up to 40 characters. */
+  readonly name: string
+  /** Codecs of pictures that it decodes, as WebCodecs names them. Default: none. */
+  readonly decodes?: readonly string[] | undefined
+  /** What all tracks together may take from now on, in bits a second with what messages take; whatever measures the network says so. */
+  readonly rate?: AsyncIterable<number> | undefined
+}
+
+export interface MediaSessionModules {
+  readonly client: Pick<RunnelClient, 'publish' | 'subscribe' | 'getStream'>
+  readonly clock?: Clock | undefined
+  readonly random?: Random | undefined
+}
+
+/** A track to publish; the session adds its id, its partition and its state. */
+export type NewTrack = (
+  | Omit<Extract<Track, { kind: 'audio' }>, 'id' | 'partition' | 'state'>
+  | Omit<Extract<Track, { kind: 'video' }>, 'id' | 'partition' | 'state'>
+) & {
+  /** The least that it is of use with, in bits a second: below, it pauses. Default: all of `bitrate`. */
+  readonly minBitsPerS?: number | undefined
+  /** Of renditions of the same, 0 (default) is the lowest. Each has a partition of its own, where the stream has enough. */
+  readonly rendition?: number | undefined
+}
+
+/** How a session fared. */
+export interface SessionCounters {
+  /** Objects of senders without a catalogue, or of no track in it. */
+  readonly objectsUnknown: number
+  readonly objectsMalformed: number
+  readonly membersRefused: number
+}
+
+/** Joins a session of sound and pictures in a stream: who publishes there, and what. Throws what `getStream` and `subscribe` throw. */
+export async function openSession(
+  streamId: string,
+  options: MediaSessionOptions,
+  modules: MediaSessionModules,
+): Promise<MediaSession> {
+  const { partitions } = await modules.client.getStream(streamId)
+  const session = new MediaSession(streamId, { ...options, partitions }, modules)
+  await session.start()
+  return session
+}
+
+/** A member among others: publishes tracks, and gets those of the others. Made by `openSession`. */
+export class MediaSession implements AsyncDisposable {
+  readonly #streamId: string
+  readonly #options: MediaSessionOptions & { readonly partitions: number }
+  readonly #client: MediaSessionModules['client']
+  readonly #clock: Clock
+  readonly #listeners: Listeners = {
+    members: new Set(),
+    object: new Set(),
+    message: new Set(),
+    fault: new Set(),
+  }
+  /** Tells this session apart from others of the user. */
+  readonly #session: string
+  readonly #startMs: number
+  readonly #roster = new Roster()
+  readonly #members = new Map<string, Member>()
+  readonly #tracks = new Set<TrackPublisher>()
+  readonly #groups = new Map<number, number>()
+  readonly #subscriptions = new Map<number, Promise<Subscription>>()
+  readonly #keyAskedMs = new Map<string, number>()
+  readonly #counters = { objectsUnknown: 0, objectsMalformed: 0 }
+  #nextTrack = 0
+  #plan: RatePlan | undefined
+  #cancel: () => void = () => {}
+  #isClosed = false
+
+  constructor(
+    streamId: string,
+    options: MediaSessionOptions & { readonly partitions: number },
+    { client, clock = systemClock, random = systemRandom }: MediaSessionModules,
+  ) {
+    this.#streamId = streamId
+    this.#options = options
+    this.#client = client
+    this.#clock = clock
+    this.#session = toHex(random.bytes(8)).replace(/^0x/, '')
+    this.#startMs = clock.monotonicMs()
+  }
+
+  /** Subscribes, and says that this member is there. Called by `openSession`. */
+  async start(): Promise<void> {
+    await this.read([])
+    // Not awaited: where nobody is there yet it would be for long.
+    this.#changed()
+    this.#beat()
+    void this.#followRate()
+  }
+
+  get members(): readonly Member[] {
+    return [...this.#members.values()]
+  }
+
+  get counters(): SessionCounters {
+    return { ...this.#counters, membersRefused: this.#roster.membersRefused }
+  }
+
+  /** Calls back, which must not throw, until the function it returns is called. */
+  on<K extends keyof MediaEvents>(event: K, listener: (...args: MediaEvents[K]) => void): () => void {
+    const listeners = this.#listeners[event] as Set<(...args: MediaEvents[K]) => void>
+    listeners.add(listener)
+    return () => void listeners.delete(listener)
+  }
+
+  /** The time by which frames are stamped: microseconds since the session began. */
+  nowUs(): number {
+    return Math.round((this.#clock.monotonicMs() - this.#startMs) * 1_000)
+  }
+
+  /** Announces a track. Frames given to `send` of what it returns go to the others. Throws SESSION_CLOSED and TRACK_INVALID. */
+  publishTrack(newTrack: NewTrack, events: TrackEvents = {}): TrackPublisher {
+    if (this.#isClosed) throw mediaError('SESSION_CLOSED', this.#streamId)
+    if (this.#tracks.size >= mediaLimits.maxTracks)
+      throw mediaError('TRACK_INVALID', `a member has up to ${mediaLimits.maxTracks} tracks`)
+    const { minBitsPerS, rendition = 0, ...described } = newTrack
+    const plan = planOf(newTrack, minBitsPerS)
+    const place = { id: this.#freeTrackId(), partition: this.#partitionOf(newTrack), state: 'live' } as const
+    const publisher = new TrackPublisher(
+      { ...described, ...place },
+      { plan, rendition, events },
+      {
+        publish: (content, partition, urgent) => this.#publish(content, partition, urgent),
+        changed: () => this.#changed(),
+        nextGroup: (partition) => this.#nextGroup(partition),
+        isAlone: ({ partition }) => this.#isAlone(partition),
+        monotonicMs: () => this.#clock.monotonicMs(),
+        closed: (closed) => {
+          if (this.#tracks.delete(closed)) this.#changed()
+        },
+      },
+    )
+    this.#tracks.add(publisher)
+    this.#changed()
+    return publisher
+  }
+
+  /** Reads these partitions from now on, beside the one with sound and what members say: see `Track.partition`. */
+  async read(partitions: Iterable<number>): Promise<void> {
+    const wanted = new Set([controlPartition, ...partitions])
+    for (const [partition, subscription] of this.#subscriptions) {
+      if (wanted.has(partition)) continue
+      this.#subscriptions.delete(partition)
+      await (await subscription).unsubscribe()
+    }
+    const added = [...wanted].filter((partition) => !this.#subscriptions.has(partition))
+    await Promise.all(
+      added.map((partition) => {
+        const subscription = this.#subscribe(partition)
+        this.#subscriptions.set(partition, subscription)
+        return subscription
+      }),
+    )
+  }
+
+  /** Asks a member for a key frame of a track, once a second at most. */
+  requestKey(memberId: string, track: number): void {
+    const session = this.#members.get(memberId)?.catalogue.session
+    if (session === undefined) return
+    const key = `${session} ${track}`
+    const nowMs = this.#clock.monotonicMs()
+    if (nowMs - (this.#keyAskedMs.get(key) ?? -Infinity) < mediaLimits.keyRequestEveryMs) return
+    this.#keyAskedMs.set(key, nowMs)
+    this.#publish(controlContent({ key: { session, track } }), controlPartition, keyRequest)
+  }
+
+  /** Says something to all in the stream, reliably and in order: what `MediaEvents.message` gives them. */
+  async say(content: unknown): Promise<void> {
+    await this.#client.publish(this.#streamId, content, { partition: controlPartition })
+  }
+
+  /** Says goodbye, and leaves. The client stays open. Idempotent. */
+  async close(): Promise<void> {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    this.#cancel()
+    await this.#say({ leave: true })
+    await Promise.allSettled([...this.#subscriptions.values()].map(async (one) => (await one).unsubscribe()))
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
+  }
+
+  #subscribe(partition: number): Promise<Subscription> {
+    const subscription = this.#client.subscribe(
+      this.#streamId,
+      { partitions: [partition], urgent: true },
+      (message) => this.#onMessage(message),
+    )
+    // Otherwise it could not be tried again.
+    subscription.catch(() => this.#subscriptions.delete(partition))
+    return subscription
+  }
+
+  #onMessage(message: Message): void {
+    if (this.#isClosed) return
+    const { content, urgent } = message
+    if (urgent !== undefined && content instanceof Uint8Array) return this.#onObject(message, content, urgent)
+    const control = parseControl(content)
+    if (control === undefined) {
+      if (urgent === undefined) this.#emit('message', message)
+    } else if ('key' in control) this.#onKeyWanted(control.key)
+    else if (urgent === undefined) this.#onPresence(idOf(message), message.publisherId, control)
+  }
+
+  #onObject(message: Message, content: Uint8Array, place: ObjectPlace): void {
+    const object = decodeObject(content)
+    if (object === undefined) {
+      this.#counters.objectsMalformed++
+      return
+    }
+    const member = this.#members.get(idOf(message))
+    const track = member?.catalogue.tracks.find(({ id, kind }) => id === object.track && kind === object.kind)
+    if (member !== undefined && track !== undefined) this.#emit('object', member, object, place)
+    else this.#counters.objectsUnknown++
+  }
+
+  #onKeyWanted({ session, track }: { readonly session: string; readonly track: number }): void {
+    if (session !== this.#session) return
+    for (const publisher of this.#tracks) if (publisher.track.id === track) publisher.keyWanted()
+  }
+
+  #onPresence(id: string, userId: string, control: Exclude<Control, { key: unknown }>): void {
+    if ('leave' in control) {
+      if (!this.#roster.left(id)) return
+      this.#members.delete(id)
+      return this.#emit('members', this.members)
+    }
+    const { catalogue } = control
+    if (catalogue.session === this.#session) return
+    const seen = this.#roster.seen(id, catalogue.session, this.#clock.monotonicMs())
+    if (seen === 'refused') return
+    const before = this.#members.get(id)
+    this.#members.set(id, { id, userId, catalogue })
+    // Who has just come knows nobody.
+    if (seen !== 'known') this.#changed()
+    if (seen !== 'known' || JSON.stringify(before?.catalogue) !== JSON.stringify(catalogue))
+      this.#emit('members', this.members)
+  }
+
+  /** Says anew that it is there, and lets go of who does not. */
+  #beat(): void {
+    this.#cancel = this.#clock.schedule(mediaLimits.catalogueEveryMs, () => {
+      const nowMs = this.#clock.monotonicMs()
+      for (const [key, askedMs] of this.#keyAskedMs)
+        if (nowMs - askedMs >= mediaLimits.keyRequestEveryMs) this.#keyAskedMs.delete(key)
+      const gone = this.#roster.expire(nowMs)
+      for (const id of gone) this.#members.delete(id)
+      if (gone.length > 0) this.#emit('members', this.members)
+      this.#changed()
+      this.#beat()
+    })
+  }
+
+  #emit<K extends keyof MediaEvents>(event: K, ...args: MediaEvents[K]): void {
+    for (const listener of this.#listeners[event] as Set<(...args: MediaEvents[K]) => void>) listener(...args)
+  }
+
+  #changed(): void {
+    if (!this.#isClosed) void this.#say({ catalogue: this.#catalogue() })
+  }
+
+  async #say(control: Control): Promise<void> {
+    await this.say(controlContent(control)).catch((error: unknown) => this.#emit('fault', error))
+  }
+
+  #catalogue(): Catalogue {
+    const { name, decodes = [] } = this.#options
+    const tracks = [...this.#tracks].map(({ track }) => track)
+    const shortName = name.slice(0, mediaLimits.maxNameLength)
+    return { version: 1, session: this.#session, name: shortName, decodes, tracks }
+  }
+
+  #publish(content: unknown, partition: number, urgent: UrgentOptions): void {
+    if (this.#isClosed) return
+    this.#client
+      .publish(this.#streamId, content, { partition, urgent })
+      .catch((error: unknown) => this.#emit('fault', error))
+  }
+
+  #nextGroup(partition: number): number {
+    const group = this.#groups.get(partition) ?? 0
+    this.#groups.set(partition, group + 1)
+    return group
+  }
+
+  #isAlone(partition: number): boolean {
+    const there = [...this.#tracks].filter(({ track }) => track.partition === partition)
+    return partition !== controlPartition && there.length === 1
+  }
+
+  #freeTrackId(): number {
+    const taken = new Set([...this.#tracks].map(({ track }) => track.id))
+    do this.#nextTrack = (this.#nextTrack + 1) % 256
+    while (taken.has(this.#nextTrack))
+    return this.#nextTrack
+  }
+
+  /** Sound is with what members say; a rendition after the other; a screen, which all look at, behind them. */
+  #partitionOf({ kind, source, rendition = 0 }: NewTrack): number {
+    const wanted = kind === 'audio' ? controlPartition : source === 'screen' ? 3 : 1 + rendition
+    return Math.min(wanted, this.#options.partitions - 1)
+  }
+
+  async #followRate(): Promise<void> {
+    for await (const bitsPerS of this.#options.rate ?? []) {
+      if (this.#isClosed) return
+      this.#shareOut(bitsPerS)
+    }
+  }
+
+  #shareOut(bitsPerS: number): void {
+    const byRate = [...this.#tracks].sort((a, b) => a.plan.maxBitsPerS - b.plan.maxBitsPerS)
+    const [audio, video] = (['audio', 'video'] as const).map((kind) =>
+      byRate.filter(({ track, plan }) => track.kind === kind && plan.maxBitsPerS > 0),
+    ) as [TrackPublisher[], TrackPublisher[]]
+    const plans = (tracks: readonly TrackPublisher[]) => tracks.map(({ plan }) => plan)
+    const before = this.#plan?.videoBitsPerS.length === video.length ? this.#plan : undefined
+    this.#plan = planRate(bitsPerS, plans(audio), plans(video), before)
+    for (const [i, track] of video.entries()) track.useRate(this.#plan.videoBitsPerS[i] ?? 0)
+  }
+}
+
+/** Of a process: its urgent messages have a chain of their own, whose name is that of the others behind one character. */
+function idOf({ publisherId, messageChainId, urgent }: Message): string {
+  return `${publisherId}/${urgent === undefined ? messageChainId : messageChainId.slice(1)}`
+}
+
+/** Throws TRACK_INVALID. */
+function planOf(track: NewTrack, minBitsPerS: number | undefined): PlannedRendition {
+  const { bitrate } = track
+  if (bitrate === undefined) throw mediaError('TRACK_INVALID', 'it has no bitrate')
+  const framesPerS = track.kind === 'audio' ? 1_000 / track.frameMs : track.framerate
+  return { minBitsPerS: minBitsPerS ?? bitrate, maxBitsPerS: bitrate, framesPerS }
+}

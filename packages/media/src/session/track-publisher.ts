@@ -1,0 +1,189 @@
+import type { UrgentOptions } from '@runnel/client'
+import type { Track } from '../catalogue/catalogue.ts'
+import type { PlannedRendition } from '../core/rate-plan.ts'
+import { FrameNumbers } from '../core/frame-numbers.ts'
+import { encodeObject, maxHeaderBytes } from '../core/media-object.ts'
+import { mediaLimits } from '../limits.ts'
+
+/** Sound goes before pictures, and within the share of those that go first. */
+const audioPriority = 20
+/** Pictures: so much for the lowest rendition, more for each above it, and for each layer. */
+const videoPriority = 96
+const perRendition = 32
+const perLayer = 8
+
+/** How long a frame of sound is of use on its way. */
+const audioLifetimeMs = 500
+/** Pictures are waited for longer, as others build on them. */
+const videoLifetimeMs = 1_000
+
+/** One frame as an encoder gives it. */
+export interface EncodedFrame {
+  /** By `MediaSession.nowUs`. */
+  readonly timestampUs: number
+  readonly data: Uint8Array
+  /** Of a picture: whether it builds on none. Default false. */
+  readonly isKey?: boolean | undefined
+  /** Of a picture: 0 (default) to 3. */
+  readonly temporalLayer?: number | undefined
+  /** Of sound: how loud, as in `AudioObject`. Default: 127, silence. */
+  readonly level?: number | undefined
+}
+
+/** What becomes of a track while it is published. */
+export interface TrackEvents {
+  /** Somebody cannot go on without a key frame. */
+  keyWanted?(): void
+  /** What the encoder is to take from now on, in bits a second; 0 pauses it. */
+  rate?(bitsPerS: number): void
+}
+
+export interface TrackModules {
+  publish(content: Uint8Array, partition: number, urgent: UrgentOptions): void
+  /** The catalogue has to be published again. */
+  changed(): void
+  /** The number of the next group in a partition. */
+  nextGroup(partition: number): number
+  /** Whether no other track is in its partition. */
+  isAlone(track: Track): boolean
+  monotonicMs(): number
+  closed(publisher: TrackPublisher): void
+}
+
+/** How a track was sent. */
+export interface TrackCounters {
+  readonly frames: number
+  readonly bytes: number
+  /** Frames that no message can hold. */
+  readonly framesTooLarge: number
+  /** Pictures that nobody could decode: before a key frame. */
+  readonly framesUnnumbered: number
+}
+
+/** Publishes one track of a session. Made by `MediaSession.publishTrack`. */
+export class TrackPublisher {
+  readonly plan: PlannedRendition
+  readonly #modules: TrackModules
+  readonly #events: TrackEvents
+  #numbers = new FrameNumbers()
+  readonly #counters = { frames: 0, bytes: 0, framesTooLarge: 0, framesUnnumbered: 0 }
+  /** Which of the renditions of its group it is, 0 the lowest. */
+  readonly #rendition: number
+  #track: Track
+  #group = 0
+  #isMuted: boolean
+  #bitsPerS: number
+  #keyWantedMs = -Infinity
+
+  constructor(track: Track, options: TrackPublisherOptions, modules: TrackModules) {
+    this.#track = track
+    this.plan = options.plan
+    this.#rendition = options.rendition
+    this.#events = options.events
+    this.#modules = modules
+    this.#isMuted = track.state === 'muted'
+    this.#bitsPerS = options.plan.maxBitsPerS
+  }
+
+  /** As it stands in the catalogue. */
+  get track(): Track {
+    return this.#track
+  }
+
+  get counters(): TrackCounters {
+    return this.#counters
+  }
+
+  /** What its encoder may take; 0 while the network has no room for it. */
+  get bitsPerS(): number {
+    return this.#bitsPerS
+  }
+
+  /** Sends one frame, unless the track is muted or paused. After pictures that were not sent the next is a key frame. */
+  send(frame: EncodedFrame): void {
+    const isTooLarge = frame.data.length + maxHeaderBytes > mediaLimits.maxObjectBytes
+    if (isTooLarge) this.#counters.framesTooLarge++
+    if (isTooLarge || this.#track.state !== 'live') this.#numbers = new FrameNumbers()
+    else if (this.#track.kind === 'audio') this.#sendAudio(frame)
+    else this.#sendPicture(frame)
+  }
+
+  mute(isMuted: boolean): void {
+    this.#isMuted = isMuted
+    this.#update({})
+  }
+
+  /** Goes over to another codec; the next picture has to be a key frame. */
+  useCodec(codec: string): void {
+    this.#update({ codec })
+  }
+
+  /** Of the session, which shares a rate out. */
+  useRate(bitsPerS: number): void {
+    if (bitsPerS === this.#bitsPerS) return
+    this.#bitsPerS = bitsPerS
+    this.#update({})
+    this.#events.rate?.(bitsPerS)
+  }
+
+  /** Of the session: somebody asks for a key frame. */
+  keyWanted(): void {
+    const nowMs = this.#modules.monotonicMs()
+    if (nowMs - this.#keyWantedMs < mediaLimits.keyRequestEveryMs) return
+    this.#keyWantedMs = nowMs
+    this.#events.keyWanted?.()
+  }
+
+  close(): void {
+    this.#modules.closed(this)
+  }
+
+  #update(change: { readonly codec?: string }): void {
+    const state = this.#isMuted ? 'muted' : this.#bitsPerS === 0 ? 'paused' : 'live'
+    const { codec = this.#track.codec } = change
+    if (state === this.#track.state && codec === this.#track.codec) return
+    this.#track = { ...this.#track, state, codec }
+    this.#modules.changed()
+  }
+
+  #sendAudio({ timestampUs, level = 127, data }: EncodedFrame): void {
+    const { id: track, partition } = this.#track
+    const content = encodeObject({ kind: 'audio', track, timestampUs, level, data })
+    const group = this.#modules.nextGroup(partition)
+    this.#publish(content, { lifetimeMs: audioLifetimeMs, priority: audioPriority, group })
+  }
+
+  #sendPicture({ timestampUs, isKey = false, temporalLayer = 0, data }: EncodedFrame): void {
+    const { id: track, partition } = this.#track
+    const numbered = this.#numbers.number({ isKey, temporalLayer })
+    if (numbered === undefined) {
+      this.#counters.framesUnnumbered++
+      return
+    }
+    if (isKey) this.#group = this.#modules.nextGroup(partition)
+    const { object, dependency } = numbered
+    this.#publish(
+      encodeObject({ kind: 'video', track, timestampUs, isKey, temporalLayer, dependency, data }),
+      {
+        lifetimeMs: videoLifetimeMs,
+        priority: videoPriority + perRendition * Math.min(this.#rendition, 3) + perLayer * temporalLayer,
+        group: this.#group,
+        object,
+        // Of tracks that share a chain, the key frame of one would take the place of what the others sent.
+        order: this.#modules.isAlone(this.#track) ? 'newest-only' : 'newest',
+      },
+    )
+  }
+
+  #publish(content: Uint8Array, urgent: UrgentOptions): void {
+    this.#counters.frames++
+    this.#counters.bytes += content.length
+    this.#modules.publish(content, this.#track.partition, urgent)
+  }
+}
+
+export interface TrackPublisherOptions {
+  readonly plan: PlannedRendition
+  readonly rendition: number
+  readonly events: TrackEvents
+}
