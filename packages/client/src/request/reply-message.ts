@@ -1,10 +1,19 @@
 import { nodeIdToBytes, type NodeId } from '@runnel/protocol'
 import type { EncodedContent } from '../content/encoded-content.ts'
 import { publicKeyBytes, requestIdBytes } from './request-header.ts'
-import type { SealedReply } from './reply-suite.ts'
 
 /** The chains of replies begin with this. */
 export const replyPrefix = '~r'
+
+/** What travels of a sealed reply. */
+export interface SealedReply {
+  /** 32 bytes: what asker and responder agreed on. */
+  readonly encapsulated: Uint8Array
+  /** Of the replies by this responder for these keys, from 0 on. */
+  readonly number: number
+  /** 16 bytes longer than what is sealed. */
+  readonly sealed: Uint8Array
+}
 
 /** A reply as it travels: `u8 1 ‖ request id ‖ encapsulated ‖ u32 number ‖ sealed`. */
 export interface ReplyMessage extends SealedReply {

@@ -4,18 +4,8 @@ import { LRU } from 'tiny-lru'
 import { chaCha20Poly1305, hkdfSha256 } from '../encryption/hpke-symmetric.ts'
 import { undefinedOn } from '../encryption/undefined-on.ts'
 import { requestLimits } from './limits.ts'
-import { replyInfo } from './reply-message.ts'
+import { replyInfo, type SealedReply } from './reply-message.ts'
 import { x25519Kem } from './x25519-kem.ts'
-
-/** What travels of a sealed reply. */
-export interface SealedReply {
-  /** 32 bytes: what asker and responder agreed on. */
-  readonly encapsulated: Uint8Array
-  /** Of the replies by this responder for these keys, from 0 on. */
-  readonly number: number
-  /** 16 bytes longer than what is sealed. */
-  readonly sealed: Uint8Array
-}
 
 const exporterContext = new TextEncoder().encode('runnel reply')
 const keyBytes = 32
