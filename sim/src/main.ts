@@ -7,6 +7,7 @@ import { fuzzCommand } from './cli/fuzz-command.ts'
 import { identitiesCommand } from './cli/identities-command.ts'
 import { lossCommand } from './cli/loss-command.ts'
 import { placementCommand } from './cli/placement-command.ts'
+import { rateCommand } from './cli/rate-command.ts'
 import { reportCommand } from './cli/report-command.ts'
 import { simError } from './errors.ts'
 import { attack } from './experiments/attack.ts'
@@ -27,6 +28,7 @@ const parser = yargs(hideBin(process.argv))
   .command(decodersCommand)
   .command(placementCommand)
   .command(identitiesCommand)
+  .command(rateCommand)
 for (const experiment of [matrix, diameter, redundancy, propagation, compare, copies, churn, attack])
   parser.command(experimentCommand(experiment))
 

@@ -1,4 +1,4 @@
-import { packetBytes, PacketType, Reader } from '@runnel/protocol'
+import { packetBytes, PacketType, readUrgentParts } from '@runnel/protocol'
 import { systemClock } from '@runnel/protocol/system'
 import type { Connection } from '@runnel/transport'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -58,7 +58,8 @@ const sendOrdinary: Send = (connection, body) => connection.send(packetBytes(Pac
 const sendUrgent: Send = (connection, body, group) =>
   connection.sendUrgent({
     // Behind what is left of its time, which the link writes.
-    batchBytes: body.subarray(1),
+    batchBytes: body.subarray(2),
+    headerBytes: 0,
     deadlineMs: systemClock.monotonicMs() + lifetimeMs,
     ...{ publisher: 'p', chain: 'p', priority: 0, group, object: 0, order: 'oldest' },
   })
@@ -105,18 +106,16 @@ async function measure(
   }
 }
 
-/** One byte for what is left of its time, then when it was sent. */
+/** One byte for what is left of its time, one for that it has no alias, then when it was sent. */
 function timed(): Uint8Array {
   const body = new Uint8Array(messageBytes)
-  new DataView(body.buffer).setFloat64(1, performance.now())
+  new DataView(body.buffer).setFloat64(2, performance.now())
   return body
 }
 
 function sentMsOf(body: Uint8Array): number {
-  const reader = new Reader(body)
-  reader.varint()
-  const rest = reader.rest()
-  return new DataView(rest.buffer, rest.byteOffset).getFloat64(0)
+  const { bytes } = readUrgentParts(body)
+  return new DataView(bytes.buffer, bytes.byteOffset).getFloat64(0)
 }
 
 function numbered(number: number): Uint8Array {

@@ -109,6 +109,36 @@ describe('urgent messages', () => {
     }
   })
 
+  it('tell their publisher what its links carry', async () => {
+    const { from, messages } = await pair()
+    using rate = await from.urgentRate(open)
+    expect(rate.kbitPerS).toBe(500)
+    const told: (number | undefined)[] = []
+    const faster = new Promise<void>((resolve) => {
+      rate.on('rate', (kbitPerS) => {
+        told.push(kbitPerS)
+        if (kbitPerS !== undefined && kbitPerS > 2_000) resolve()
+      })
+    })
+    // As fast as the link takes it.
+    let isFaster = false
+    void faster.then(() => (isFaster = true))
+    while (!isFaster) {
+      await from.publish(open, new Uint8Array(30_000), { urgent: { lifetimeMs: 10_000 } })
+      await next(messages)
+    }
+    expect(rate.kbitPerS).toBe(told.at(-1))
+    expect(rate.drops).toEqual({ late: 0, replaced: 0, shed: 0, refused: 0 })
+    const dropped = new Promise<void>((resolve) => rate.on('dropped', () => resolve()))
+    for (let group = 0; group < 20; group++)
+      void from.publish(open, new Uint8Array(200_000), { urgent: { group, order: 'newest-only' } })
+    await dropped
+    expect(rate.drops.replaced + rate.drops.refused).toBeGreaterThan(0)
+    await expect(from.urgentRate(open, { partition: 1 })).rejects.toMatchObject({
+      code: 'PARTITION_OUT_OF_RANGE',
+    })
+  })
+
   it('with options that say nothing are refused', async () => {
     const client = await start()
     const publish = (urgent: unknown, more = {}) =>

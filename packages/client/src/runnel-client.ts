@@ -5,6 +5,7 @@ import {
   parseStreamPartId,
   toNodeId,
   streamIdOf,
+  toStreamPartId,
   type Card,
   type Clock,
   type DelegationHistory,
@@ -17,7 +18,7 @@ import {
   type StreamId,
 } from '@runnel/protocol'
 import type { ParsedClientConfig } from './config.ts'
-import { deadline } from './deadline.ts'
+import { deadline, throwIfAborted } from './deadline.ts'
 import { clientError, streamNotFound } from './errors.ts'
 import type { ContentStep } from './content/content-step.ts'
 import { ContentSteps } from './content/content-steps.ts'
@@ -32,6 +33,7 @@ import type { Logger } from './logger.ts'
 import type { PublishedMessage } from './publish/part-outbox.ts'
 import { publishMany, type PublishedMany, type PublishManyOptions } from './publish/publish-many.ts'
 import { Publisher, type PublishOptions } from './publish/publisher.ts'
+import type { UrgentRate, UrgentRateOptions } from './publish/urgent-rate.ts'
 import { findStreams, type StreamFilter } from './find-streams.ts'
 import { checkPartition } from './publish/partition.ts'
 import type { Phases, PhaseTimes } from './phases.ts'
@@ -55,6 +57,7 @@ import { Slots } from './resend/slots.ts'
 import { StorageWaiter, type MessagePlace, type WaitForStorageOptions } from './resend/wait-for-storage.ts'
 import type { CountOptions, StreamCount } from './presence/count.ts'
 import type { BatchRelay, BatchRelayModules, RelayedBatch } from './relay/batch-relay.ts'
+import type { RecordOptions, Recording } from './record/recorder.ts'
 import type { Presence, PresenceOptions } from './presence/presence.ts'
 import type { FailedReply, Reply } from './request/pending-request.ts'
 import type { RequestManyOptions, RequestOptions } from './request/requester.ts'
@@ -686,6 +689,25 @@ export class RunnelClient implements AsyncDisposable {
   }
 
   /**
+   * Follows how much this client may publish urgently in a partition: the rate of its links to those who get it, for encoders. Joins nothing:
+   * the first message does. Throws STREAM_NOT_FOUND, NO_PUBLISH_PERMISSION, PARTITION_OUT_OF_RANGE, ABORTED, and what the registry throws.
+   */
+  async urgentRate(streamId: string, options: UrgentRateOptions = {}): Promise<UrgentRate> {
+    this.#requireMember()
+    const { partition = 0, signal } = options
+    throwIfAborted(signal)
+    const stream = await requirePermission('publish', this.streamId(streamId), this.#shared)
+    const streamPartId = toStreamPartId(stream.id, checkPartition(partition, stream))
+    const { UrgentRate } = await import('./publish/urgent-rate.ts')
+    throwIfAborted(signal)
+    const { userId, network: node } = this
+    const rate = new UrgentRate(streamPartId, { node, userId, status: this.#status })
+    for (const end of [signal, this.#history.closing])
+      end?.addEventListener('abort', () => rate.close(), { once: true })
+    return rate
+  }
+
+  /**
    * Stored messages of a stream: the last `n`, or all from a given time or place on. An async iterable: verified, in order of
    * time, each message once; read from up to three storage nodes at once as it is taken. `last` is exact up to 10,000; for more,
    * or when storage nodes differ or fail meanwhile, a few extra may come. Throws, with the first message or later,
@@ -698,6 +720,22 @@ export class RunnelClient implements AsyncDisposable {
     options: ResendOptions<T> = {},
   ): AsyncGenerator<Message<T>, void, undefined> {
     return this.#resend(streamId, selection, options) as AsyncGenerator<Message<T>, void, undefined>
+  }
+
+  /**
+   * Records the urgent messages of a stream, which nobody stores, as content of an ordinary one, until it is stopped: as they were signed, so that
+   * `resend` and `playback` with `recording: true` give what their publishers said. Needs subscribe there and publish here. Throws
+   * STREAM_NOT_FOUND, NO_SUBSCRIBE_PERMISSION, NO_PUBLISH_PERMISSION, PARTITION_OUT_OF_RANGE, ABORTED, and what the registry throws.
+   */
+  async record(from: string, to: string, options: RecordOptions = {}): Promise<Recording> {
+    this.#requireMember()
+    throwIfAborted(options.signal)
+    const { record } = await import('./record/recorder.ts')
+    const modules = { ...this.#shared, publisher: this.#publisher }
+    const recording = await record(this.streamId(from), this.streamId(to), options, modules)
+    for (const end of [options.signal, this.#history.closing])
+      end?.addEventListener('abort', () => void recording.stop(), { once: true })
+    return recording
   }
 
   /**
@@ -929,7 +967,14 @@ export class RunnelClient implements AsyncDisposable {
     options: ResendOptions,
   ): AsyncGenerator<Message, void, undefined> {
     this.#requireMember()
-    yield* resend(this.streamId(streamId), selection, options, this.#shared)
+    const { recording = false, raw, schema, asBytes, ...rest } = options
+    const id = this.streamId(streamId)
+    if (!recording) return yield* resend(id, selection, options, this.#shared)
+    const { readRecording } = await import('./record/read-recording.ts')
+    const recorded = resend(id, selection, { ...rest, asBytes: true }, this.#shared)
+    const { onUndecodable } = rest
+    const modules = { ...this.#shared, check: this.#history.check }
+    yield* readRecording(recorded, { raw, schema, asBytes, onUndecodable }, modules)
   }
 
   /** Before the node starts, so that nothing is missed. */

@@ -13,10 +13,11 @@ import type {
   MessageRef,
   StreamMessage,
   StreamPartId,
+  UrgentMessage,
   WantedNeighbour,
 } from '@runnel/protocol'
 export type { PublisherPolicy, ReaderPolicy } from '@runnel/protocol'
-import type { LinkPath } from '@runnel/transport'
+import type { LinkPath, UrgentDrop } from '@runnel/transport'
 import type { Kept } from './core/stream-part/kept.ts'
 
 /** Calls back whenever this machine's network is back, until the returned function is called. */
@@ -53,6 +54,8 @@ export interface Delivery {
   readonly message: StreamMessage
   /** The neighbour it came from; undefined for the node's own. */
   readonly from: NodeId | undefined
+  /** Of an urgent message the batch that it is alone in, for whoever records it: nobody else keeps it. */
+  readonly urgentBatch?: MessageBatch | undefined
 }
 
 export interface StreamPartMetrics {
@@ -232,6 +235,10 @@ export interface NodeEvents {
   fault: (fault: NodeFault) => void
   /** Something was dropped or refused; `counter` is the name of the metric that grew. */
   dropped: (counter: string, detail: string) => void
+  /** The link with a neighbour carries more or less of urgent messages than before. */
+  urgentRate: (peerId: NodeId) => void
+  /** A link dropped its copy of an urgent message before it was sent. */
+  urgentDropped: (why: UrgentDrop, message: UrgentMessage) => void
 }
 
 export interface WaitForNeighboursOptions {
@@ -275,6 +282,11 @@ export interface NetworkNode {
    * it was not looks at `dropped`. Throws NOT_JOINED, NODE_NOT_RUNNING, and what decoding throws.
    */
   relay(batchBytes: Uint8Array): void
+  /**
+   * What a publisher's urgent messages may take in a stream part, in kbit/s: what the links carry to all receivers but the worst, so that one
+   * bad link holds nobody up. Undefined where nobody receives such.
+   */
+  urgentKbitPerS(streamPartId: StreamPartId, publisherId: NodeId): number | undefined
   /** Resolves when at least one neighbour can take more. */
   writable(streamPartId: StreamPartId, signal?: AbortSignal): Promise<void>
   /** True while a message at this place of the chain is missing and may still come. */

@@ -39,6 +39,11 @@ export const nodeErrors = {
     remedy:
       'Only a private network lists nodes: deploy its registries with runnel registry deploy --permissioned.',
   },
+  MQTT_SESSIONS_UNAVAILABLE: {
+    summary: 'The file of MQTT sessions cannot be used',
+    remedy:
+      'Give each node a directory of its own (mqtt.directory) that it may write to. A damaged file can be moved away: clients then begin new sessions.',
+  },
   KEY_REQUIRED: {
     summary: 'This command needs a private key',
     remedy:

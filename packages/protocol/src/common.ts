@@ -26,7 +26,12 @@ export * from './codec/writer.ts'
 export { readContact, writeContact } from './messages/codecs/contact.ts'
 export { readToken, writeToken } from './messages/codecs/token.ts'
 export { maxTraceBytes, readTraced, type TraceHeader } from './messages/codecs/trace.ts'
-export { urgentPacket } from './messages/codecs/urgent.ts'
+export {
+  aliasedUrgentPacket,
+  readUrgentParts,
+  urgentPacket,
+  type UrgentParts,
+} from './messages/codecs/urgent.ts'
 export * from './signing/access-token.ts'
 export * from './signing/batch-signature.ts'
 export * from './signing/build-batch.ts'

@@ -34,6 +34,10 @@ export const limits = {
   maxUrgentLifetimeMs: 60_000,
   /** A batch of an urgent message. */
   maxUrgentBatchBytes: 256 * 1024,
+  /** The header of an urgent batch, where an alias stands for it. */
+  maxUrgentHeaderBytes: 512,
+  /** Frames whose arrival is told at once. */
+  maxArrivals: 256,
   /** Pieces of an urgent batch. */
   maxPieces: 64,
   /** A delegation, with its signature. */

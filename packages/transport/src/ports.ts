@@ -29,8 +29,13 @@ export interface ConnectionEvents {
   onDrain(): void
   /** The peer's credential was renewed: `actingFor` is another. */
   onCredential?(): void
-  /** An urgent message was dropped before it was sent; `truncated`: one of the peer, not all of whose pieces came. */
-  onUrgentDropped?(why: UrgentDrop | 'truncated'): void
+  /**
+   * An urgent message was dropped before it was sent; `truncated`, without a message: one of the peer, of which not all came that it takes to
+   * read it.
+   */
+  onUrgentDropped?(why: UrgentDrop | 'truncated', message?: UrgentMessage): void
+  /** The link carries more or less of urgent messages than before. */
+  onUrgentRate?(): void
   /** Exactly once, last. */
   onClose(reason: CloseReason): void
 }
@@ -102,6 +107,11 @@ export interface Connection {
    * ones, or never. False when the peer does not know urgent messages, or the connection is closed.
    */
   sendUrgent(message: UrgentMessage): boolean
+  /**
+   * What the link carries now of the urgent messages of a publisher, in kbit/s, beside those of others. Undefined when the peer does not know
+   * urgent messages.
+   */
+  urgentKbitPerSOf(publisher: string): number | undefined
   /** Sends what is queued, then a close packet, then closes. Idempotent. */
   close(code: string, text: string): void
 }
@@ -170,7 +180,8 @@ export interface LinkEvents {
   onPacket(peerId: NodeId, type: number, body: Uint8Array, whole: Uint8Array): void
   onDrain(peerId: NodeId): void
   onCredential?(peerId: NodeId): void
-  onUrgentDropped?(peerId: NodeId, why: UrgentDrop | 'truncated'): void
+  onUrgentDropped?(peerId: NodeId, why: UrgentDrop | 'truncated', message?: UrgentMessage): void
+  onUrgentRate?(peerId: NodeId): void
 }
 
 /** See `Links.find`. */

@@ -1,17 +1,8 @@
-import {
-  buildBatch,
-  ContentType,
-  EncryptionType,
-  isUrgentChain,
-  parseStreamPartId,
-  urgentExtensionOf,
-  type Identity,
-  type NodeId,
-  type UrgentFields,
-} from '@runnel/protocol'
+import { isUrgentChain, type Identity, type NodeId } from '@runnel/protocol'
 import { CountingArchive } from '../measures/counting-archive.ts'
 import { percentile } from '../measures/statistics.ts'
 import { ChainPublisher } from '../world/chain-publisher.ts'
+import { UrgentPublisher } from '../world/urgent-publisher.ts'
 import { World, type SimNode } from '../world/world.ts'
 
 export interface UrgentScenarioOptions {
@@ -78,19 +69,9 @@ export async function runUrgent(options: UrgentScenarioOptions): Promise<UrgentR
     node.on('gap', ({ chain }) => void (urgentGaps += isUrgentChain(chain) ? 1 : 0))
   }
 
-  const sequence = new Map<Identity, number>()
-  const urgent = (identity: Identity, fields: Partial<UrgentFields>): Uint8Array => {
-    const sequenceNumber = (sequence.get(identity) ?? 0) + 1
-    sequence.set(identity, sequenceNumber)
-    const usual = { lifetimeMs, priority: 10, group: sequenceNumber, object: 0, order: 'oldest' } as const
-    const chain = { ...parseStreamPartId(streamPartId), publisherId: identity.nodeId, messageChainId: '!sim' }
-    const draft = {
-      ...{ timestamp: clock.now(), sequenceNumber, previous: undefined, content: new Uint8Array(100) },
-      ...{ contentType: ContentType.binary, encryptionType: EncryptionType.none, groupKeyId: '' },
-      extensions: [urgentExtensionOf({ ...usual, ...fields })],
-    }
-    return buildBatch({ chain, messages: [draft] }, crypto, identity).bytes
-  }
+  const voice = new UrgentPublisher({ streamPartId }, { clock, crypto, identity: ofVoice })
+  const flooder = new UrgentPublisher({ streamPartId }, { clock, crypto, identity: ofFlooder })
+  const content = new Uint8Array(100)
 
   isLossy = true
   const ordinary = new ChainPublisher({ streamPartId }, { clock, crypto, identity: ofOrdinary })
@@ -98,8 +79,8 @@ export async function runUrgent(options: UrgentScenarioOptions): Promise<UrgentR
     await world.advanceTo(formingMs + (i * 1000) / rate)
     nodeOfOrdinary.node.publish(ordinary.next())
     for (let n = 0; n < floodFactor; n++)
-      nodeOfFlooder.node.publish(urgent(ofFlooder, { priority: 0, lifetimeMs: 60_000 }))
-    nodeOfVoice.node.publish(urgent(ofVoice, {}))
+      nodeOfFlooder.node.publish(flooder.next(content, { priority: 0, lifetimeMs: 60_000 }))
+    nodeOfVoice.node.publish(voice.next(content, { priority: 10, lifetimeMs }))
   }
   isLossy = false
   await world.advanceTo(clock.monotonicMs() + settlingMs)

@@ -84,7 +84,8 @@ class TappedConnection implements Connection {
         events.onPacket(type, body, whole)
       },
       onDrain: () => events.onDrain(),
-      onUrgentDropped: (why) => events.onUrgentDropped?.(why),
+      onUrgentDropped: (why, message) => events.onUrgentDropped?.(why, message),
+      onUrgentRate: () => events.onUrgentRate?.(),
       onClose: (reason) => events.onClose(reason),
     }
   }
@@ -97,6 +98,10 @@ class TappedConnection implements Connection {
 
   sendUrgent(message: Parameters<Connection['sendUrgent']>[0]): boolean {
     return this.#inner.sendUrgent(message)
+  }
+
+  urgentKbitPerSOf(publisher: string): number | undefined {
+    return this.#inner.urgentKbitPerSOf(publisher)
   }
 
   close(code: string, text: string): void {

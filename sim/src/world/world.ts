@@ -50,6 +50,11 @@ export interface WorldOptions {
   readonly jitterMs: number
   /** The part of frames lost between two nodes, asked for each frame. Connections to the tracker are TCP and lose none. */
   lossRate(from: NodeId, to: NodeId): number
+  /** What a line between two nodes carries, and how much it holds of what waits or is under way. Default: anything. */
+  readonly line?: {
+    bytesPerMs(from: NodeId, to: NodeId): number
+    readonly windowBytes: number
+  }
   /** What the tracker makes overlays of. Default random. */
   readonly overlay?: OverlayStrategyName
   /** Who may publish, as each node finds out for itself. Default everybody. */
@@ -125,6 +130,9 @@ export class World {
         jitterMs: options.jitterMs,
         lossRate: (from, to) => (isTracker(from) || isTracker(to) ? 0 : options.lossRate(from, to)),
         addressOf: (nodeId) => options.addressOf?.(nodeId),
+        ...(options.line === undefined ? {} : { windowBytes: options.line.windowBytes }),
+        bytesPerMs: (from, to) =>
+          isTracker(from) || isTracker(to) ? Infinity : (options.line?.bytesPerMs(from, to) ?? Infinity),
       },
       { clock: this.clock },
     )

@@ -21,6 +21,8 @@ export interface ResendOptions<T = unknown> extends HistoryFilter, Decoding<T> {
   readonly onUndecodable?: ((message: UndecodableMessage) => void) | undefined
   /** Called for messages that others name and no storage node has; there is a status 'gap' too. */
   readonly onGap?: ((gap: MessageGap) => void) | undefined
+  /** What is stored is a recording, made by `record`: the urgent messages in it, in place of those that hold them. Default false. */
+  readonly recording?: boolean | undefined
   readonly signal?: AbortSignal | undefined
 }
 
@@ -35,6 +37,7 @@ const resendOptions: OptionNames<ResendOptions> = {
     signal: true,
     onUndecodable: true,
     onGap: true,
+    recording: true,
   },
 }
 

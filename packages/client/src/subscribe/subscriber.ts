@@ -44,6 +44,8 @@ export interface SubscribeOptions<T = unknown> extends Decoding<T> {
    * anything twice; while the application takes history, they wait. Needs a storage node.
    */
   readonly resend?: HistorySelection | undefined
+  /** With `resend`: a stream without storage nodes begins with live messages, instead of NO_STORAGE_NODE. Default false. */
+  readonly resendWhereStored?: boolean | undefined
   /**
    * 'chain' (default): the messages of each chain in order, each once; one that is missing is waited for as long as it
    * may still come. 'arrival': as they come.
@@ -72,7 +74,7 @@ const subscribeOptions: OptionNames<SubscribeOptions> = {
   ...{ partitions: true, maxStreams: true, raw: true, asBytes: true, schema: true, resend: true },
   ...{ maxQueuedMessages: true, maxQueuedBytes: true },
   ...{ order: true, fillGaps: true, onUndecodable: true, onGap: true, onEquivocation: true, signal: true },
-  ...{ onHistoryFailed: true, urgent: true },
+  ...{ onHistoryFailed: true, urgent: true, resendWhereStored: true },
 }
 
 export interface SubscriberOptions {
@@ -204,9 +206,12 @@ export class Subscriber {
     const stream = await requirePermission('subscribe', streamId, this.#modules)
     if (this.#closed) throw clientError('CLIENT_CLOSED')
     const partitions = choosePartitions(stream, options.partitions)
+    const { resend, resendWhereStored = false } = options
+    const hasHistory = !resendWhereStored || (await this.#isStored(streamId))
     const join =
-      options.resend &&
-      (await this.#prepareHistory(stream, inbox, { ...options, partitions }, options.resend))
+      hasHistory && resend
+        ? await this.#prepareHistory(stream, inbox, { ...options, partitions }, resend)
+        : undefined
     if (this.#closed) throw clientError('CLIENT_CLOSED')
     throwIfAborted(signal)
     const subscription = this.#open(stream, partitions, options, { inbox, shared })
@@ -215,6 +220,11 @@ export class Subscriber {
       void subscription.readFirst(history, shared && (() => this.#inTurn(shared.histories, history)))
     }
     return subscription
+  }
+
+  async #isStored(streamId: StreamId): Promise<boolean> {
+    const { cache, node } = this.#modules
+    return (await cache.storageNodesOf(streamId)).some(({ nodeId }) => nodeId !== node.nodeId)
   }
 
   async #inTurn(histories: Slots, history: HistoryJoin): Promise<void> {

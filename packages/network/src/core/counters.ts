@@ -29,8 +29,10 @@ export const counterHelp = {
   'urgent.duplicates': 'Urgent messages received that were known already',
   'urgent.late': 'Urgent messages dropped because their time was over, also while they waited for a link',
   'urgent.replaced': 'Urgent messages dropped because a newer group of their chain took their place',
+  'urgent.shed':
+    'Urgent messages dropped because a link carries less than all layers of their group, or because they build on a dropped one',
   'urgent.refused': 'Urgent messages dropped because too much waited for a link, or because they were none',
-  'urgent.truncated': 'Urgent messages of which not all pieces came in time',
+  'urgent.truncated': 'Urgent messages of which not all pieces came in time, or not their header',
   'urgent.overShare': 'Urgent messages dropped because their publisher sent more than its share',
   'urgent.demoted': 'Urgent messages that lost their priority because their publisher gave it to too many',
   'urgent.timestamp': 'Urgent messages dropped because their timestamp was too far from the clock',

@@ -281,8 +281,8 @@ export class NodeCore {
       equivocation: (equivocation) => this.#push({ type: 'equivocation', equivocation }),
       fillFromArchive: (gap) => this.#push({ type: 'fillFromArchive', gap }),
       gapLost: (gap) => this.#push({ type: 'gapLost', gap }),
-      deliver: (streamPartId, message, from) =>
-        this.#push({ type: 'deliver', delivery: { streamPartId, message, from } }),
+      deliver: (streamPartId, message, from, urgentBatch) =>
+        this.#push({ type: 'deliver', delivery: { streamPartId, message, from, urgentBatch } }),
       latest: (peerId, packet) => this.#push({ type: 'latest', peerId, packet }),
       neighbours: (streamPartId, neighbours) => this.#push({ type: 'neighbours', streamPartId, neighbours }),
       resolveReader: (scope, userId, from, delegation) =>

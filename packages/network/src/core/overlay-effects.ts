@@ -46,7 +46,13 @@ export interface OverlayEffects {
   duplicate(streamPartId: StreamPartId, batch: MessageBatch): void
   /** A publisher was proven to have signed two messages for one place. */
   equivocation(equivocation: Equivocation): void
-  deliver(streamPartId: StreamPartId, message: StreamMessage, from: NodeId | undefined): void
+  /** `urgentBatch`: of an urgent message. */
+  deliver(
+    streamPartId: StreamPartId,
+    message: StreamMessage,
+    from: NodeId | undefined,
+    urgentBatch?: MessageBatch,
+  ): void
   /** No neighbour has it: ask the archive, and send `archiveEnded` once it has sent what it has. */
   fillFromArchive(gap: Gap): void
   /** A gap was given up: delivery continues after it. */

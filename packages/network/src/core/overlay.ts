@@ -436,7 +436,7 @@ export class Overlay {
       this.counters['fetch.unexpected']++
       return
     }
-    this.watch?.answered(fetch.streamPartId, peerId, time.nowMs)
+    this.watch?.answered(fetch.streamPartId, peerId, fetch.sentMs)
     this.#withPart(fetch.streamPartId, (part) => {
       if (fetch.claim !== undefined) this.#pursuer.fetched(part, fetch.claim, complete, time)
       else this.#filler.fetched(part, fetch, complete, time.nowMs)
@@ -449,17 +449,18 @@ export class Overlay {
     this.#modules.effects.sendControl(peerId, { type: 'detach', streamPartId, reason: 'not-wanted' })
   }
 
-  /** What the peer has comes as data; its answer says that there is no more. */
-  #fetchOnce(peerId: NodeId, chain: MessageChain, ranges: readonly MissingRange[], nowMs: number): void {
+  /** What the peer has comes as data; its answer says that there is no more. False when it has too much to answer already. */
+  #fetchOnce(peerId: NodeId, chain: MessageChain, ranges: readonly MissingRange[], nowMs: number): boolean {
     const { publisherId, messageChainId } = chain
     const streamPartId = toStreamPartId(chain.streamId, chain.partition)
-    if (!this.#fetches.canAsk(peerId, nowMs)) return
+    if (!this.#fetches.canAsk(peerId, nowMs)) return false
     const dueMs = nowMs + this.#limits.hostAskMs
     const asked = { peerId, streamPartId, chain: { publisherId, messageChainId }, claim: undefined }
-    const requestId = this.#fetches.add({ ...asked, rangeCount: ranges.length, dueMs })
+    const requestId = this.#fetches.add({ ...asked, rangeCount: ranges.length, sentMs: nowMs, dueMs })
     this.counters['fetch.sent']++
     const packet = { type: 'fetch', requestId, streamPartId, publisherId, messageChainId, ranges } as const
     this.#modules.effects.sendControl(peerId, packet)
+    return true
   }
 
   #onArchived(batch: MessageBatch, packet: Uint8Array, time: Time): void {

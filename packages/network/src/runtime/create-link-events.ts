@@ -59,7 +59,11 @@ export function createLinkEvents(modules: LinkEventsModules): LinkEvents {
       }),
     onPacket: (peerId, type, body, whole) => incoming.take(peerId, type, body, whole),
     onCredential: (peerId) => attempt(peerId, () => dispatch({ type: 'credentialRenewed', peerId })),
-    onUrgentDropped: (_, why) => counters[`urgent.${why}`]++,
+    onUrgentDropped: (_, why, message) => {
+      counters[`urgent.${why}`]++
+      if (message !== undefined && why !== 'truncated') listeners.emit('urgentDropped', why, message)
+    },
+    onUrgentRate: (peerId) => listeners.emit('urgentRate', peerId),
     onDrain: () => {
       waiters.check()
       direct.check()

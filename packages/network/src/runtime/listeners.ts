@@ -23,6 +23,8 @@ export class Listeners {
     replaced: new Set(),
     fault: new Set(),
     dropped: new Set(),
+    urgentRate: new Set(),
+    urgentDropped: new Set(),
   }
   readonly #counters: Counters
 

@@ -252,6 +252,10 @@ export class NodeRuntime implements NetworkNode {
     this.#dispatch({ type: 'archived', batch, packet })
   }
 
+  urgentKbitPerS(streamPartId: StreamPartId, publisherId: NodeId): number | undefined {
+    return this.#neighbours.urgentKbitPerS(streamPartId, publisherId)
+  }
+
   writable(streamPartId: StreamPartId, signal?: AbortSignal): Promise<void> {
     return this.#neighbours.writable(streamPartId, signal)
   }

@@ -2,6 +2,7 @@ import type { NodeId, StreamPartId } from '@runnel/protocol'
 import type { Links } from '@runnel/transport'
 import type { NodeCore } from '../core/node-core.ts'
 import type { StreamPart } from '../core/stream-part/stream-part.ts'
+import { publisherRate } from '../core/urgent/publisher-rate.ts'
 import { networkError } from '../errors.ts'
 import type { WaitForNeighboursOptions } from '../ports.ts'
 import type { Waiters } from './waiters.ts'
@@ -41,6 +42,15 @@ export class PartNeighbours {
   isWritable(attached: readonly NodeId[]): boolean {
     if (attached.length === 0) return true
     return attached.some((peerId) => this.#modules.peers.get(peerId)?.writable === true)
+  }
+
+  /** See `NetworkNode.urgentKbitPerS`. */
+  urgentKbitPerS(streamPartId: StreamPartId, publisherId: NodeId): number | undefined {
+    const { core, peers } = this.#modules
+    const rates = (core.streamParts.get(streamPartId)?.receivers ?? []).map((peerId) =>
+      peers.get(peerId)?.urgentKbitPerSOf(publisherId),
+    )
+    return publisherRate(rates.filter((rate) => rate !== undefined))
   }
 
   #joined(streamPartId: StreamPartId): StreamPart {

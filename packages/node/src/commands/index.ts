@@ -30,6 +30,7 @@ const loaders: Readonly<Record<string, () => Promise<readonly Command[]>>> = {
     (await import('./stream-revoke.ts')).streamRevoke,
     (await import('./stream-keys.ts')).streamKeys,
     (await import('./stream-rotate.ts')).streamRotate,
+    (await import('./stream-record.ts')).streamRecord,
   ],
   storage: async () => [
     (await import('./storage-add.ts')).storageAdd,

@@ -14,7 +14,7 @@ export async function printResend(
 ): Promise<void> {
   const streamOf = streamArgument(stream)
   const filter = filterOf(args)
-  const { raw = false, meta = false } = args
+  const { raw = false, meta = false, recording = false } = args
   const stop = listenForStop()
   const output = standardOutput()
   const ending = new AbortController()
@@ -34,7 +34,7 @@ export async function printResend(
     const messages =
       selection === 'table'
         ? client.table(streamId, { ...options, partitions: filter.partitions })
-        : client.resend(streamId, selection, { ...options, ...filter, onGap: () => missing++ })
+        : client.resend(streamId, selection, { ...options, ...filter, recording, onGap: () => missing++ })
     try {
       for await (const message of messages) {
         const bytes =

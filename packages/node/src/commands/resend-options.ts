@@ -25,6 +25,7 @@ export const resendOptions = {
   ...formatOptions,
   publisher: { type: 'string', requiresArg: true, describe: 'Only messages of this publisher' },
   partition: { type: 'number', requiresArg: true, describe: 'Only this partition; default: all' },
+  recording: { type: 'boolean', describe: 'The urgent messages that stream record has put there' },
 } as const satisfies Record<string, Options>
 
 export type ResendArguments = InferredOptionTypes<typeof resendOptions>

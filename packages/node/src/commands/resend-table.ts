@@ -12,5 +12,6 @@ export const resendTable = defineCommand({
   examples: [['resend table /sensors --meta', 'With the keys']],
   epilogue:
     'Verified, in order of time, without keys that were removed; messages without a key are in no table. Ends with 69 when there is no storage node or none answers, 77 without permission to subscribe.',
-  run: ({ stream, ...args }) => printResend(stream, 'table', { ...args, publisher: undefined }),
+  run: ({ stream, ...args }) =>
+    printResend(stream, 'table', { ...args, publisher: undefined, recording: undefined }),
 })

@@ -176,8 +176,8 @@ const place = (timestamp: number, sequenceNumber: number): string =>
 const requestId = '00000007'
 
 function malformedUrgentFrames(crypto: Crypto): MalformedSample[] {
-  const urgent = (name: string, batch: MessageBatch, remaining = '0a'): MalformedSample =>
-    frame(name, body(PacketType.urgent, `${remaining}${toHex(batch.bytes)}`))
+  const urgent = (name: string, batch: MessageBatch, remaining = '0a', alias = '00'): MalformedSample =>
+    frame(name, body(PacketType.urgent, `${remaining}${alias}${toHex(batch.bytes)}`))
   const { batch } = urgentSample(crypto)
   const previous = { timestamp: 5, sequenceNumber: 0 }
   const withFields = (hex: string) =>
@@ -186,6 +186,13 @@ function malformedUrgentFrames(crypto: Crypto): MalformedSample[] {
   return [
     urgent('an urgent message with more left than its lifetime', batch, 'ad02'),
     urgent('an urgent message with more left than any may have', batch, 'e1d403'),
+    urgent('an alias outside of its link', batch, '0a', '0100'),
+    frame('a header longer than its batch', body(PacketType.urgent, '0a010201')),
+    frame('a header above its limit', body(PacketType.urgent, '0a018104'), 'MALFORMED_PACKET'),
+    frame('257 arrivals', body(PacketType.arrivals, '008102'), 'LIMIT_EXCEEDED'),
+    frame('an arrival twice', body(PacketType.arrivals, '000201000000')),
+    frame('an arrival before time began', body(PacketType.arrivals, '00010101')),
+    frame('an arrival above all numbers', body(PacketType.arrivals, '0002ffffffff0f000100')),
     ...(ordinary === undefined ? [] : [urgent('an ordinary message as an urgent one', ordinary.batch)]),
     urgent('an urgent message with a previous one', urgentSample(crypto, { previous }).batch),
     urgent('an urgent message that does not say how', urgentSample(crypto, { extensions: undefined }).batch),

@@ -24,7 +24,7 @@ import {
   storing,
 } from './codecs/storage.ts'
 import { clockAsk, clockTell, traced } from './codecs/trace.ts'
-import { piece, urgent, urgentPacketNumber } from './codecs/urgent.ts'
+import { arrivals, mark, piece, urgent, urgentPacketNumber } from './codecs/urgent.ts'
 
 /**
  * Who sends a packet to whom: either side of a link, to keep it going; nodes about a stream part, their clocks, or who signs batches; a node
@@ -42,7 +42,7 @@ export type PacketScope =
   | 'throughTracker'
 
 interface PacketKind {
-  /** The first byte of the packet. Those below 0x10 are of links. */
+  /** The first byte of the packet. */
   readonly number: number
   readonly scope: PacketScope
   /** Of the wire protocol, in which it came. */
@@ -106,6 +106,8 @@ export const packetTable = {
   cards: { number: 0x3a, scope: 'fromStorage', since: '1.1', codec: cards },
   askTable: { number: 0x3b, scope: 'toStorage', since: '1.1', codec: askTable },
   urgent: { number: urgentPacketNumber, scope: 'neighbours', since: '1.1', codec: urgent },
+  mark: { number: 0x41, scope: 'link', since: '1.1', codec: mark },
+  arrivals: { number: 0x42, scope: 'link', since: '1.1', codec: arrivals },
 } as const satisfies Readonly<Record<string, PacketKind>>
 
 type Table = typeof packetTable

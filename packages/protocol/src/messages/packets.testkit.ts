@@ -131,6 +131,17 @@ export const arbitraryPacket: fc.Arbitrary<Packet> = fc.oneof(
       bytes: fc.uint8Array({ minLength: 1, maxLength: 500 }),
     }),
   ),
+  fc.record({ type: is('mark'), number: u32 }),
+  fc.record({
+    type: is('arrivals'),
+    heldTenthsMs: u32,
+    frames: fc
+      .uniqueArray(fc.record({ number: u32, atTenthsMs: fc.nat(2 ** 31 - 1) }), {
+        selector: ({ number }) => number,
+        maxLength: limits.maxArrivals,
+      })
+      .map((frames) => frames.sort((a, b) => a.number - b.number)),
+  }),
   fc.record({
     type: is('attach'),
     streamPartId,

@@ -42,7 +42,7 @@ export const thinCapability = 'thin'
 /** The capability of a host, which serves guests, and of light nodes: `guestAttach` goes over links where both ends have it. */
 export const guestsCapability = 'guests'
 
-/** The capability of nodes that know urgent messages: `urgent` and `piece` go over links where both ends have it. */
+/** The capability of nodes that know urgent messages: `urgent`, `piece`, `mark` and `arrivals` go over links where both ends have it. */
 export const urgentCapability = 'urgent'
 
 /** The capability of nodes that take packets by a lane that may lose them and changes their order, where a link has one. */
@@ -128,6 +128,22 @@ export interface Piece {
   readonly remainingMs: number
   /** Of the batch. */
   readonly bytes: Uint8Array
+}
+
+/** Numbers the frame that it is in, whose arrival the receiver then tells. Each number once on a link, growing. */
+export interface Mark {
+  readonly type: 'mark'
+  /** Unsigned 32 bits. */
+  readonly number: number
+}
+
+/** When frames with a mark came, by a clock of the receiver that begins anywhere, in tenths of a millisecond. */
+export interface Arrivals {
+  readonly type: 'arrivals'
+  /** How long ago the newest of them came. */
+  readonly heldTenthsMs: number
+  /** By ascending number; those that are missing may be lost, or come later. */
+  readonly frames: readonly { readonly number: number; readonly atTenthsMs: number }[]
 }
 
 /** A flooded message of an urgent chain: alone in its batch, see `urgentMessageOf`. It may be lost, and is not looked for. */

@@ -283,6 +283,19 @@ function linkPackets(crypto: Crypto): SamplePacket[] {
         ...{ remainingMs: limits.maxUrgentLifetimeMs, bytes: pattern(1) },
       },
     },
+    { name: 'mark', packet: { type: 'mark', number: 0xffffffff } },
+    {
+      name: 'arrivals, of which one came before its time, and one not',
+      packet: {
+        ...{ type: 'arrivals', heldTenthsMs: 12 },
+        frames: [
+          { number: 7, atTenthsMs: 40_000 },
+          { number: 8, atTenthsMs: 39_990 },
+          { number: 10, atTenthsMs: 40_210 },
+        ],
+      },
+    },
+    { name: 'arrivals of nothing', packet: { type: 'arrivals', heldTenthsMs: 0, frames: [] } },
   ]
 }
 

@@ -36,6 +36,8 @@ export interface UrgentFields {
 export interface UrgentMessage extends Pick<UrgentFields, 'priority' | 'group' | 'object' | 'order'> {
   /** The batch that it is alone in. */
   readonly batchBytes: Uint8Array
+  /** How many of its first bytes are the same in all messages of its chain: the header. */
+  readonly headerBytes: number
   /** By the monotonic clock; after it nobody wants the message. */
   readonly deadlineMs: number
   /** Whose share of the link it takes. */

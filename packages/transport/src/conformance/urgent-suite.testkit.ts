@@ -1,4 +1,4 @@
-import { packetBytes, PacketType, Reader, type UrgentMessage } from '@runnel/protocol'
+import { packetBytes, PacketType, readUrgentParts, type UrgentMessage } from '@runnel/protocol'
 import { expect, it } from 'vitest'
 import { openLink, type PairOptions, type TransportPair } from './transport-pair.testkit.ts'
 
@@ -23,6 +23,32 @@ export function describeUrgent(make: (options?: PairOptions) => Promise<Transpor
     b.connection.sendUrgent(message(pair, patterned(10)))
     await pair.settle(a.count(1))
     expect(urgentOf(a.packets[0]?.body).batchBytes).toEqual(patterned(10))
+  })
+
+  it('brings the header of a chain once, and then as a number', async () => {
+    const pair = await make()
+    const [a, b] = await openLink(pair)
+    const headers = [patterned(100), patterned(90)]
+    const told = new Promise<void>((resolve) => {
+      a.connection.events = { ...a.connection.events, onUrgentRate: resolve }
+    })
+    const sent: Uint8Array[] = []
+    const sizes: number[] = []
+    for (let i = 0; i < 12; i++) {
+      const header = headers[i % 2] ?? patterned(1)
+      const batchBytes = Uint8Array.from([...header, i, ...patterned(50)])
+      const bytesBefore = a.connection.stats.bytesOut
+      const chain = `p!${i % 2}`
+      a.connection.sendUrgent({ ...message(pair, batchBytes), chain, headerBytes: header.length })
+      sizes.push(a.connection.stats.bytesOut - bytesBefore)
+      sent.push(batchBytes)
+      await pair.settle(b.count(i + 1))
+      // The peer tells that both came, and so what the link carries.
+      if (i === 1) await pair.settle(told)
+    }
+    expect(b.packets.map(({ body }) => urgentOf(body).batchBytes)).toEqual(sent)
+    expect(Math.min(...sizes.slice(0, 2))).toBeGreaterThan(140)
+    expect(Math.max(...sizes.slice(-2))).toBeLessThan(70)
   })
 
   it('brings an urgent message before what waits, and that in order and whole', async () => {
@@ -58,14 +84,14 @@ export function describeUrgent(make: (options?: PairOptions) => Promise<Transpor
 
 function message(pair: TransportPair, batchBytes: Uint8Array, lifetimeMs = 60_000): UrgentMessage {
   return {
-    ...{ batchBytes, deadlineMs: pair.nowMs() + lifetimeMs, publisher: 'p', chain: 'p!' },
+    ...{ batchBytes, headerBytes: 0, deadlineMs: pair.nowMs() + lifetimeMs, publisher: 'p', chain: 'p!' },
     ...{ priority: 0, group: 0, object: 0, order: 'oldest' },
   }
 }
 
 function urgentOf(body: Uint8Array | undefined): { remainingMs: number; batchBytes: Uint8Array } {
-  const reader = new Reader(body ?? new Uint8Array())
-  return { remainingMs: reader.varint(), batchBytes: reader.rest() }
+  const { remainingMs, bytes } = readUrgentParts(body ?? new Uint8Array())
+  return { remainingMs, batchBytes: bytes }
 }
 
 function numbered(value: number): Uint8Array {

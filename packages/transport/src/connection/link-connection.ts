@@ -9,10 +9,12 @@ import {
   lossyCapability,
   urgentCapability,
   type ActingFor,
+  type Arrivals,
   type Cancel,
   type Close,
   type Fragment,
   type LinkRole,
+  type Mark,
   type NodeId,
   type Piece,
   type Ping,
@@ -39,7 +41,10 @@ import { newStats } from './stats.ts'
 import { UrgentFlow } from '../urgent/urgent-flow.ts'
 
 /** What may come by the lane for datagrams, and on the channel between the fragments of another packet. */
-const comesBetween = new Set<number>([PacketType.ping, PacketType.pong, PacketType.piece, PacketType.urgent])
+const comesBetween = new Set<number>([
+  ...[PacketType.ping, PacketType.pong, PacketType.piece, PacketType.urgent],
+  ...[PacketType.mark, PacketType.arrivals],
+])
 
 /** Unknown ones are not: whoever has the connection counts them. */
 const isOfLink = (type: number): boolean => packetKind(type)?.scope === 'link'
@@ -102,7 +107,7 @@ export class LinkConnection implements Connection {
       clock,
       random,
       outflow: this.#outflow,
-      sendPing: (token) => this.#sendNow(encodePacket({ type: 'ping', token })),
+      sendPing: (token) => this.#ping(encodePacket({ type: 'ping', token })),
       onDead: () => this.#onDead(),
     })
   }
@@ -115,7 +120,8 @@ export class LinkConnection implements Connection {
       hand: (frame) => this.#outflow.jump(frame),
       flushOthers: () => this.onDrain(),
       deliver: ({ type, body, whole }) => this.#deliver(type, body, whole),
-      dropped: (why) => this.guard(() => this.events.onUrgentDropped?.(why)),
+      dropped: (why, message) => this.guard(() => this.events.onUrgentDropped?.(why, message)),
+      rateChanged: () => this.guard(() => this.events.onUrgentRate?.()),
     })
   }
 
@@ -156,6 +162,10 @@ export class LinkConnection implements Connection {
 
   get rttMs(): number | undefined {
     return this.#heartbeat.rttMs
+  }
+
+  urgentKbitPerSOf(publisher: string): number | undefined {
+    return this.#urgent?.kbitPerSOf(publisher)
   }
 
   get queuedBytes(): number {
@@ -251,6 +261,7 @@ export class LinkConnection implements Connection {
     if (this.#state !== 'open') return
     this.#stats.packetsIn++
     if (isOfLink(type)) this.#onLinkPacket(type, body, isDatagram)
+    else if (type === PacketType.urgent && this.#urgent !== undefined) this.#urgent.onUrgent(body)
     else this.#deliver(type, body, whole)
   }
 
@@ -272,11 +283,12 @@ export class LinkConnection implements Connection {
       this.#credential.renew(body)
       return this.guard(() => this.events.onCredential?.())
     }
-    const packet = decodePacket(type, body) as Ping | Pong | Close | Piece
+    const packet = decodePacket(type, body) as Ping | Pong | Close | Piece | Mark | Arrivals
     switch (packet.type) {
       case 'piece':
-        if (this.#urgent === undefined) throw transportError('PROTOCOL_VIOLATION', 'a piece of nothing')
-        return this.#urgent.onPiece(packet)
+      case 'mark':
+      case 'arrivals':
+        return this.#onUrgentPacket(packet)
       case 'ping':
         return this.#answer(packet.token, isDatagram)
       case 'pong':
@@ -287,6 +299,14 @@ export class LinkConnection implements Connection {
         this.#closeChannelWithin(this.#limits.closeTimeoutMs)
         return this.#channel.close()
     }
+  }
+
+  #onUrgentPacket(packet: Piece | Mark | Arrivals): void {
+    const urgent = this.#urgent
+    if (urgent === undefined) throw transportError('PROTOCOL_VIOLATION', `a ${packet.type} of nothing`)
+    if (packet.type === 'piece') urgent.onPiece(packet)
+    else if (packet.type === 'mark') urgent.onMark(packet.number)
+    else urgent.onArrivals(packet)
   }
 
   #showCredential(): void {
@@ -306,6 +326,12 @@ export class LinkConnection implements Connection {
     if (isDatagram) this.#channel.datagrams?.send(pong)
     else if (this.#urgent === undefined) this.#sendNow(pong)
     else this.#outflow.jump(pong)
+  }
+
+  /** Others may wait for long while urgent messages go first. */
+  #ping(packet: Uint8Array): void {
+    if (this.#urgent?.isActive === true) this.#outflow.jump(packet)
+    else this.#sendNow(packet)
   }
 
   #sendNow(packet: Uint8Array): void {

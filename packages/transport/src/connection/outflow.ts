@@ -3,7 +3,7 @@ import type { Channel } from './channel.ts'
 import { splitPacket } from './fragments.ts'
 import type { ConnectionLimits } from './limits.ts'
 import { Outbox } from './outbox.ts'
-import { yieldingFrameBytes, type UrgentFlow } from '../urgent/urgent-flow.ts'
+import type { UrgentFlow } from '../urgent/urgent-flow.ts'
 import type { MutableStats } from './stats.ts'
 
 /** Where frames go. */
@@ -17,7 +17,7 @@ interface OutflowModules {
   /** Data is queued and none of it has left for `stallTimeoutMs`. */
   onStalled(): void
   /** Where urgent messages share the link. */
-  readonly urgent?: Pick<UrgentFlow, 'isActive' | 'roomForOthers' | 'othersSent'> | undefined
+  readonly urgent?: Pick<UrgentFlow, 'othersFrameBytes' | 'roomForOthers' | 'markOthers' | 'othersSent'> | undefined
 }
 
 /**
@@ -95,10 +95,7 @@ export class Outflow {
   }
 
   get #maxFrameBytes(): number {
-    const { maxFrameBytes } = this.#channel
-    return this.#modules.urgent?.isActive === true
-      ? Math.min(maxFrameBytes, yieldingFrameBytes)
-      : maxFrameBytes
+    return Math.min(this.#channel.maxFrameBytes, this.#modules.urgent?.othersFrameBytes ?? Infinity)
   }
 
   /**
@@ -121,8 +118,9 @@ export class Outflow {
   }
 
   #handQueued(frame: Uint8Array): void {
-    this.#hand(frame)
-    this.#modules.urgent?.othersSent(frame.length)
+    const { urgent } = this.#modules
+    this.#hand(urgent?.markOthers(frame) ?? frame)
+    urgent?.othersSent(frame.length)
   }
 
   #hand(frame: Uint8Array): void {

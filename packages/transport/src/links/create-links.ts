@@ -194,7 +194,8 @@ class LinksOverTransports implements LinksOwner {
           if (refusal !== undefined) this.disconnect(peerId, refusal.code, refusal.message)
           else emit(() => this.events.onCredential?.(peerId))
         },
-        onUrgentDropped: (why) => emit(() => this.events.onUrgentDropped?.(peerId, why)),
+        onUrgentDropped: (why, message) => emit(() => this.events.onUrgentDropped?.(peerId, why, message)),
+        onUrgentRate: () => emit(() => this.events.onUrgentRate?.(peerId)),
         onFallback: () => this.counters.fallbacks++,
         onIdle: () => this.#links.delete(peerId),
       },

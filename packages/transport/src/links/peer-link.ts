@@ -38,7 +38,8 @@ export interface PeerLinkEvents {
   onPacket(type: number, body: Uint8Array, whole: Uint8Array): void
   onDrain(): void
   onCredential(connection: Connection): void
-  onUrgentDropped(why: UrgentDrop | 'truncated'): void
+  onUrgentDropped(why: UrgentDrop | 'truncated', message?: UrgentMessage): void
+  onUrgentRate(): void
   /** From now on this side has a use for the link. */
   onClaimed(): void
   onFallback(): void
@@ -163,7 +164,8 @@ export class PeerLink {
       onPacket: (type, body, whole) => this.#events.onPacket(type, body, whole),
       onDrain: () => this.#used === opened && this.#events.onDrain(),
       onCredential: () => this.#used === opened && this.#events.onCredential(connection),
-      onUrgentDropped: (why) => this.#events.onUrgentDropped(why),
+      onUrgentDropped: (why, message) => this.#events.onUrgentDropped(why, message),
+      onUrgentRate: () => this.#used === opened && this.#events.onUrgentRate(),
       onClose: (reason) => this.#connectionClosed(opened, reason),
     }
     // A peer that acts for somebody else than before is another one to everybody here.

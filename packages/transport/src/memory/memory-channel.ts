@@ -4,7 +4,7 @@ import type { MemoryNetworkSettings, NodeCondition } from './memory-options.ts'
 
 export interface MemoryChannelOptions extends Omit<
   MemoryNetworkSettings,
-  'latencyMs' | 'seed' | 'connectFailureRate' | 'lossRate' | 'addressOf'
+  'latencyMs' | 'seed' | 'connectFailureRate' | 'lossRate' | 'addressOf' | 'bytesPerMs'
 > {
   /** Applies to what this end sends. */
   readonly latencyMs: number
@@ -20,6 +20,8 @@ export interface MemoryChannelModules {
   readonly condition: NodeCondition
   /** The part of what this end sends that is lost at present. */
   lossRate(): number
+  /** What it carries at present. */
+  bytesPerMs(): number
   onGone(channel: MemoryChannel): void
 }
 
@@ -120,8 +122,9 @@ export class MemoryChannel implements Channel {
 
   #travel(item: Item): void {
     const { clock, random, condition } = this.#modules
-    const { latencyMs, jitterMs, bytesPerMs } = this.#options
-    this.#lineFreeAtMs = Math.max(this.#lineFreeAtMs, clock.monotonicMs()) + sizeOf(item) / bytesPerMs
+    const { latencyMs, jitterMs } = this.#options
+    const tookMs = sizeOf(item) / this.#modules.bytesPerMs()
+    this.#lineFreeAtMs = Math.max(this.#lineFreeAtMs, clock.monotonicMs()) + tookMs
     const delayMs = latencyMs + (jitterMs > 0 ? random.next() * jitterMs : 0)
     this.#lastArrivalMs = Math.max(this.#lastArrivalMs, this.#lineFreeAtMs + delayMs)
     const lossRate = item === fin ? 0 : this.#modules.lossRate()

@@ -102,8 +102,9 @@ export class MemoryNetwork implements MemoryExchange {
     latenciesMs: readonly [number, number],
     random: Random,
   ): { readonly dialler: MemoryChannel; readonly acceptor: MemoryChannel } {
-    const { lossRate } = this.settings
+    const { lossRate, bytesPerMs } = this.settings
     const lossBetween = typeof lossRate === 'number' ? () => lossRate : lossRate
+    const bandwidthBetween = typeof bytesPerMs === 'number' ? () => bytesPerMs : bytesPerMs
     const end = (
       transport: MemoryTransport,
       other: MemoryTransport,
@@ -118,6 +119,7 @@ export class MemoryNetwork implements MemoryExchange {
           random: random.fork(label),
           condition: this.condition(transport.nodeId),
           lossRate: () => lossBetween(transport.nodeId, other.nodeId),
+          bytesPerMs: () => bandwidthBetween(transport.nodeId, other.nodeId),
           onGone: (channel) => this.#ends.get(transport.nodeId)?.delete(channel),
         },
       )

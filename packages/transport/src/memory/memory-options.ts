@@ -11,8 +11,8 @@ export interface MemoryNetworkOptions {
   readonly lossRate?: number | ((from: NodeId, to: NodeId) => number)
   /** The part of dials that fail. Default 0. */
   readonly connectFailureRate?: number
-  /** Bandwidth of one direction of a link. Default unlimited. */
-  readonly bytesPerMs?: number
+  /** Bandwidth of one direction of a link; a function is asked for each frame. Default unlimited. */
+  readonly bytesPerMs?: number | ((from: NodeId, to: NodeId) => number)
   /** Bytes in flight and unread in one direction of a link; the rest waits with the sender. Default 1 MiB. */
   readonly windowBytes?: number
   /** The address that a node's bytes come from. Default none, as for a node on the same machine. */

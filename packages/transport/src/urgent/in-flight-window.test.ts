@@ -35,7 +35,7 @@ describe('InFlightWindow', () => {
   ])(
     'takes more than half of a line of $bytesPerMs bytes/ms and $delayMs ms, and lets little wait',
     (line) => {
-      const window = new InFlightWindow(limits, { isLossy: false })
+      const window = new InFlightWindow(limits)
       const { waitedMs, bytesPerMs } = saturate(window, line, 20_000)
       expect(bytesPerMs).toBeGreaterThan(0.55 * line.bytesPerMs)
       expect(waitedMs).toBeLessThan(6 * limits.targetMs)
@@ -43,7 +43,7 @@ describe('InFlightWindow', () => {
   )
 
   it('lets no more be under way than it has room for, and anything when nothing is', () => {
-    const window = new InFlightWindow(limits, { isLossy: false })
+    const window = new InFlightWindow(limits)
     window.sent(15_999)
     expect(window.roomBytes).toBe(1)
     window.sent(50_000)
@@ -56,7 +56,7 @@ describe('InFlightWindow', () => {
   })
 
   it('does not grow for who does not need it', () => {
-    const window = new InFlightWindow(limits, { isLossy: false })
+    const window = new InFlightWindow(limits)
     for (let i = 0; i < 100; i++) {
       window.sent(100)
       window.probed(i, i * 30)
@@ -65,26 +65,15 @@ describe('InFlightWindow', () => {
     expect(window.windowBytes).toBe(limits.firstBytes)
   })
 
-  it('goes on after pings are lost, but not where nothing gets lost', () => {
-    for (const isLossy of [true, false]) {
-      const window = new InFlightWindow(limits, { isLossy })
-      window.sent(20_000)
-      window.probed(1, 0)
-      window.check(499)
-      expect(window.roomBytes).toBe(0)
-      window.check(500)
-      expect(window.roomBytes).toBe(isLossy ? limits.minBytes : 0)
-    }
-  })
-
   it('an answer stands for the pings before it', () => {
-    const window = new InFlightWindow(limits, { isLossy: true })
+    const window = new InFlightWindow(limits)
     for (const token of [1, 2, 3]) {
       window.sent(1000)
       window.probed(token, token * 30)
     }
     window.answered(2, 100)
     expect(window.answered(1, 110)).toBe(false)
-    expect(window.lostDueMs).toBe(90 + 500)
+    expect(window.answered(3, 120)).toBe(true)
+    expect(window.probeDueMs(120)).toBe(Infinity)
   })
 })

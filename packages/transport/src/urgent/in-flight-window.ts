@@ -14,8 +14,8 @@ const probesPerWindow = 4
 const probeIntervalMs = 25
 /** Of the 100 pings a second that a peer takes, each of the two windows of a link. */
 const probeRate = { perSecond: 35, burst: 8 }
-/** With no answer for so long, what was sent is taken for lost; on a channel that loses nothing it is under way still. */
-const lostAfterMs = 500
+/** A ping that is not answered for so long is followed by another. */
+const askAgainMs = 500
 /** The shortest round trip is measured anew so often: the path may be another. */
 const baseWindowMs = 30_000
 
@@ -33,7 +33,6 @@ interface Probe {
  */
 export class InFlightWindow {
   readonly #limits: WindowLimits
-  readonly #isLossy: boolean
   readonly #probes = new Map<number, Probe>()
   #windowBytes: number
   #sentBytes = 0
@@ -44,9 +43,8 @@ export class InFlightWindow {
   #base = { rttMs: Infinity, sinceMs: 0 }
   #earlierBaseMs = Infinity
 
-  constructor(limits: WindowLimits, { isLossy }: { readonly isLossy: boolean }) {
+  constructor(limits: WindowLimits) {
     this.#limits = limits
-    this.#isLossy = isLossy
     this.#windowBytes = limits.firstBytes
   }
 
@@ -67,17 +65,10 @@ export class InFlightWindow {
   /** When the next ping is to follow what was sent; Infinity when all is answered. */
   probeDueMs(nowMs: number): number {
     const unprobed = this.#sentBytes - this.#probedBytes
-    // Where a ping was lost, it is asked again.
-    if (unprobed === 0) return this.#probes.size > 0 ? this.#lastProbeMs + lostAfterMs : Infinity
+    if (unprobed === 0) return this.#probes.size > 0 ? this.#lastProbeMs + askAgainMs : Infinity
     const allowedMs = nowMs + this.#bucket.waitMs(nowMs)
     if (probesPerWindow * unprobed >= this.#windowBytes) return allowedMs
     return Math.max(allowedMs, this.#lastProbeMs + probeIntervalMs)
-  }
-
-  /** When `check` may find that nothing comes back. */
-  get lostDueMs(): number {
-    const [oldest] = this.#probes.values()
-    return this.#isLossy && oldest !== undefined ? oldest.sentMs + lostAfterMs : Infinity
   }
 
   probed(token: number, nowMs: number): void {
@@ -97,14 +88,6 @@ export class InFlightWindow {
     this.#arrivedBytes = Math.max(this.#arrivedBytes, probe.sentBytes)
     this.#follow(nowMs - probe.sentMs, probe.isFull, nowMs)
     return true
-  }
-
-  /** Lets go of what seems lost. */
-  check(nowMs: number): void {
-    if (nowMs < this.lostDueMs) return
-    this.#probes.clear()
-    this.#arrivedBytes = this.#sentBytes
-    this.#windowBytes = this.#limits.minBytes
   }
 
   #follow(rttMs: number, wasFull: boolean, nowMs: number): void {

@@ -1,8 +1,7 @@
 import {
   Alarm,
   encodePacket,
-  readPackets,
-  urgentPacket,
+  type Arrivals,
   type Clock,
   type Piece,
   type Random,
@@ -11,22 +10,33 @@ import {
 } from '@runnel/protocol'
 import type { Channel, DatagramLane } from '../connection/channel.ts'
 import type { MutableStats } from '../connection/stats.ts'
-import { InFlightWindow, type WindowLimits } from './in-flight-window.ts'
+import { ArrivalLog } from './arrival-log.ts'
 import type { UrgentLimits } from './limits.ts'
-import { PieceAssembler } from './piece-assembler.ts'
+import { OtherPackets } from './other-packets.ts'
+import { PublisherRates } from './publisher-rates.ts'
+import { RateControl } from './rate-control.ts'
+import { SentFrames } from './sent-frames.ts'
+import { UrgentArrivals } from './urgent-arrivals.ts'
+import { UrgentPackets } from './urgent-packets.ts'
 import { UrgentQueue, type UrgentDrop } from './urgent-queue.ts'
-
-/** Other packets give way before urgent ones have to wait, as they aim at less delay. */
-const windows = {
-  urgent: { targetMs: 60, minBytes: 8 * 1024, firstBytes: 32 * 1024, maxBytes: 1024 * 1024 },
-  others: { targetMs: 20, minBytes: 2 * 1024, firstBytes: 16 * 1024, maxBytes: 1024 * 1024 },
-} as const satisfies Record<string, WindowLimits>
-
-/** Packets of more than one frame are cut smaller while others may have to get in between. */
-export const yieldingFrameBytes = 4 * 1024
 
 /** Not every channel tells when it has room. */
 const lookAgainMs = 5
+/** Frames leave a little faster than the rate, so that what a publisher sends at that does not wait here. */
+const paceFactor = 1.25
+/** What a timer that is late may make up for. */
+const paceBurstMs = 5
+/** Below it pieces are small, as each takes its time on the line. */
+const slowKbitPerS = 4_000
+/** Under way may be what the rate sends in a round trip and so long, and some more. */
+const inFlightMs = 300
+const inFlightBytes = 8 * 1024
+/** When nothing was heard for a round trip and so long, what is under way is given up. */
+const starvedMs = 1_000
+/** A round trip of urgent frames counts for so long, then that of the heartbeat. */
+const freshMs = 1_000
+/** A smaller change of the rate is not told. */
+const toldShare = 0.03
 
 interface UrgentFlowModules {
   readonly clock: Clock
@@ -37,99 +47,143 @@ interface UrgentFlowModules {
   hand(frame: Uint8Array): void
   /** There may be room for other packets. */
   flushOthers(): void
-  /** A packet of an urgent message whose pieces have all come. */
+  /** A packet of an urgent message, whole. */
   deliver(packet: RawPacket): void
-  dropped(why: UrgentDrop | 'truncated'): void
-}
-
-/** How much of an object was sent in pieces. */
-interface Progress {
-  readonly object: number
-  index: number
+  /** Without a message where it is one of the peer. */
+  dropped(why: UrgentDrop | 'truncated', message?: UrgentMessage): void
+  /** There is another rate. */
+  rateChanged(): void
 }
 
 /**
- * The urgent messages of a connection, both ways, beside all other packets. They wait in a queue of their own until few bytes are under way,
- * leave by the channel's lane for datagrams where it has one, and before the others where it has none. While there are any, the others
- * have a window of their own, which gives way.
+ * The urgent messages of a connection, both ways, beside all other packets. They wait in a queue of their own and leave at the rate that the
+ * link carries, as the peer tells of the arrival of each frame: by the channel's lane for datagrams where it has one, and before the others
+ * where it has none. While there are any, the others get what they leave.
  */
 export class UrgentFlow {
   readonly #channel: Channel
   readonly #limits: UrgentLimits
   readonly #modules: UrgentFlowModules
   readonly #queue: UrgentQueue
-  readonly #assembler: PieceAssembler
-  readonly #progress = new WeakMap<UrgentMessage, Progress>()
+  readonly #packets: UrgentPackets
+  readonly #incoming: UrgentArrivals
   readonly #alarm: Alarm
-  /** Of the path that messages take now. */
-  #window = new InFlightWindow(windows.urgent, { isLossy: false })
-  #others = new InFlightWindow(windows.others, { isLossy: false })
-  #usesLane = false
+  readonly #rate: RateControl
+  readonly #offered: PublisherRates
+  readonly #sent: SentFrames
+  readonly #log = new ArrivalLog()
+  readonly #others = new OtherPackets()
+  /** When the next frame may leave. */
+  #paceMs = -Infinity
+  #rtt = { ms: 0, atMs: -Infinity }
+  /** When something was last heard of what is under way. */
+  #heardMs = -Infinity
+  #toldKbitPerS = 0
   #activeUntilMs = -Infinity
-  #objects = 0
   #stopped = false
 
   constructor(channel: Channel, limits: UrgentLimits, modules: UrgentFlowModules) {
     this.#channel = channel
     this.#limits = limits
     this.#modules = modules
-    this.#queue = new UrgentQueue(limits, { dropped: (why) => modules.dropped(why) })
-    this.#assembler = new PieceAssembler(limits, { truncated: () => modules.dropped('truncated') })
+    this.#queue = new UrgentQueue(limits, { dropped: (why, message) => modules.dropped(why, message) })
+    this.#packets = new UrgentPackets(limits)
+    this.#incoming = new UrgentArrivals(limits, {
+      deliver: (packet) => modules.deliver(packet),
+      truncated: () => modules.dropped('truncated'),
+    })
     this.#alarm = new Alarm({ onDue: () => this.#onAlarm() }, { clock: modules.clock })
+    this.#rate = new RateControl(limits)
+    this.#offered = new PublisherRates(limits.maxUrgentQueueBatches)
+    this.#sent = new SentFrames(limits.maxSentFrames)
   }
 
   /** While there are urgent messages, others yield. */
   get isActive(): boolean {
-    return this.#modules.clock.monotonicMs() < this.#activeUntilMs
+    return this.#nowMs < this.#activeUntilMs
   }
 
   /** Bytes of other packets that may be handed to the channel now. */
   get roomForOthers(): number {
-    return this.isActive ? this.#others.roomBytes : Infinity
+    return this.isActive ? this.#others.roomBytes(this.#nowMs) : Infinity
+  }
+
+  /** Other packets are cut to frames of so many bytes, between which urgent ones come. */
+  get othersFrameBytes(): number {
+    return this.isActive ? this.#pieceBytes : Infinity
+  }
+
+  /** What the link carries of the urgent messages of one publisher, beside those of others. */
+  kbitPerSOf(publisher: string): number {
+    const kbitPerS = this.#others.urgentShare(this.#nowMs) * this.#rate.kbitPerS
+    return this.#offered.partOf(publisher, kbitPerS, this.#nowMs)
   }
 
   offer(message: UrgentMessage): void {
-    const nowMs = this.#modules.clock.monotonicMs()
-    if (!this.isActive) this.#others = new InFlightWindow(windows.others, { isLossy: false })
+    const nowMs = this.#nowMs
+    if (!this.isActive) this.#others.begin()
     this.#activeUntilMs = nowMs + this.#limits.yieldMs
+    this.#offered.offered(message.publisher, message.batchBytes.length, nowMs)
     this.#queue.push(message, nowMs)
     this.flush()
+  }
+
+  /** The frame as it leaves with other packets: with a mark while they have to yield. */
+  markOthers(frame: Uint8Array): Uint8Array {
+    return this.isActive ? this.#marked(frame, { isOther: true, alias: 0 }) : frame
   }
 
   /** Other packets were handed to the channel. */
   othersSent(bytes: number): void {
     if (!this.isActive) return
-    this.#others.sent(bytes)
+    this.#others.sent(bytes, this.#rate, this.#offered.sum(this.#nowMs), this.#nowMs)
     this.#probe()
     this.#setAlarm()
   }
 
   /** A pong came; false when it answers no ping of ours. */
   answered(token: number): boolean {
-    const nowMs = this.#modules.clock.monotonicMs()
-    if (this.#window.answered(token, nowMs)) this.flush()
-    else if (this.#others.answered(token, nowMs)) this.#modules.flushOthers()
-    else return false
+    if (!this.#others.answered(token, this.#nowMs)) return false
+    this.#modules.flushOthers()
     return true
   }
 
+  onUrgent(body: Uint8Array): void {
+    this.#incoming.onUrgent(body)
+  }
+
   onPiece(piece: Piece): void {
-    const assembled = this.#assembler.push(piece, this.#modules.clock.monotonicMs())
+    this.#incoming.onPiece(piece, this.#nowMs)
     this.#setAlarm()
-    if (assembled === undefined) return
-    const [packet] = readPackets(urgentPacket(assembled.remainingMs, assembled.batchBytes))
-    if (packet !== undefined) this.#modules.deliver(packet)
+  }
+
+  /** A frame came whose arrival the peer wants to hear of. */
+  onMark(number: number): void {
+    this.#log.add(number, this.#nowMs)
+    if (this.#log.dueMs <= this.#nowMs) this.#report()
+    this.#setAlarm()
+  }
+
+  onArrivals(packet: Arrivals): void {
+    const nowMs = this.#nowMs
+    const { arrived, aliases, lost, rttMs } = this.#sent.report(packet, nowMs)
+    for (const alias of aliases) this.#packets.aliasArrived(alias)
+    if (rttMs !== undefined) {
+      this.#rtt = { ms: rttMs, atMs: nowMs }
+      this.#heardMs = nowMs
+    }
+    this.#rate.feedback({ arrived, lost, rttMs: this.#roundTripMs }, nowMs)
+    this.#tellRate()
+    this.flush()
   }
 
   /** Sends as much as there is room for. */
   flush(): void {
     const lane = this.#lane()
-    const path = lane ?? this.#channel
     for (;;) {
-      const nowMs = this.#modules.clock.monotonicMs()
+      const nowMs = this.#nowMs
       const message = this.#stopped ? undefined : this.#queue.first(nowMs)
-      if (message === undefined) break
-      if (this.#window.roomBytes === 0 || path.bufferedBytes >= this.#limits.maxUrgentBufferBytes) break
+      if (message === undefined || this.#paceMs > nowMs || !this.#hasRoom(lane)) break
       this.#sendSome(message, nowMs, lane)
     }
     this.#probe()
@@ -141,50 +195,54 @@ export class UrgentFlow {
     this.#alarm.set(Infinity)
   }
 
+  get #nowMs(): number {
+    return this.#modules.clock.monotonicMs()
+  }
+
+  get #roundTripMs(): number {
+    // One of a time when much waited would have all that comes now dropped as late, and nothing would show that it has passed.
+    return this.#nowMs - this.#rtt.atMs < freshMs ? this.#rtt.ms : (this.#modules.rttMs() ?? 0)
+  }
+
+  get #pieceBytes(): number {
+    const { urgentPieceBytes } = this.#limits
+    const { kbitPerS, isLimited } = this.#rate
+    return isLimited && kbitPerS < slowKbitPerS ? Math.ceil(urgentPieceBytes / 3) : urgentPieceBytes
+  }
+
+  #hasRoom(lane: DatagramLane | undefined): boolean {
+    const mostBytes = inFlightBytes + (this.#rate.kbitPerS * (this.#roundTripMs + inFlightMs)) / 8
+    const { bufferedBytes } = lane ?? this.#channel
+    return this.#sent.bytes < mostBytes && bufferedBytes < this.#limits.maxUrgentBufferBytes
+  }
+
   #lane(): DatagramLane | undefined {
     const lane = this.#channel.datagrams
     if (this.#queue.size > 0) lane?.open()
-    const usesLane = lane?.isOpen === true
-    if (usesLane !== this.#usesLane) {
-      this.#usesLane = usesLane
-      this.#window = new InFlightWindow(windows.urgent, { isLossy: usesLane })
-    }
-    return usesLane ? lane : undefined
+    return lane?.isOpen === true ? lane : undefined
   }
 
   /** A message, or one piece of it. */
   #sendSome(message: UrgentMessage, nowMs: number, lane: DatagramLane | undefined): void {
-    const remainingMs = Math.floor(message.deadlineMs - nowMs - (this.#modules.rttMs() ?? 0) / 2)
+    const remainingMs = Math.floor(message.deadlineMs - nowMs - this.#roundTripMs / 2)
     if (remainingMs < 1) return this.#queue.done(message, true)
-    const { batchBytes } = message
-    const { urgentPieceBytes } = this.#limits
-    if (batchBytes.length <= urgentPieceBytes) {
-      this.#send(urgentPacket(remainingMs, batchBytes), message, lane)
-      return this.#queue.done(message)
-    }
-    const progress = this.#progressOf(message)
-    const { object, index } = progress
-    const count = Math.ceil(batchBytes.length / urgentPieceBytes)
-    const bytes = batchBytes.subarray(index * urgentPieceBytes, (index + 1) * urgentPieceBytes)
-    this.#send(encodePacket({ type: 'piece', object, index, count, remainingMs, bytes }), message, lane)
-    if (++progress.index === count) this.#queue.done(message)
-  }
-
-  #progressOf(message: UrgentMessage): Progress {
-    let progress = this.#progress.get(message)
-    if (progress === undefined) {
-      this.#objects = (this.#objects + 1) >>> 0
-      this.#progress.set(message, (progress = { object: this.#objects, index: 0 }))
-    }
-    return progress
-  }
-
-  #send(packet: Uint8Array, message: UrgentMessage, lane: DatagramLane | undefined): void {
-    this.#window.sent(packet.length)
-    this.#queue.sent(message, packet.length)
+    const { packet, alias, isLast } = this.#packets.next(message, remainingMs, this.#pieceBytes)
+    if (this.#sent.bytes === 0) this.#heardMs = nowMs
+    const tookMs = (packet.length * 8) / (paceFactor * this.#rate.kbitPerS)
+    this.#paceMs = Math.max(this.#paceMs, nowMs - paceBurstMs) + tookMs
+    this.#queue.sent(message, packet.length, nowMs)
+    if (isLast) this.#queue.done(message)
     this.#modules.stats.packetsOut++
-    this.#hand(packet, lane)
-    this.#probe()
+    this.#hand(this.#marked(packet, { isOther: false, alias }), lane)
+  }
+
+  #marked(packets: Uint8Array, about: { readonly isOther: boolean; readonly alias: number }): Uint8Array {
+    const number = this.#sent.add({ ...about, bytes: packets.length, sentMs: this.#nowMs })
+    const mark = encodePacket({ type: 'mark', number })
+    const frame = new Uint8Array(mark.length + packets.length)
+    frame.set(mark)
+    frame.set(packets, mark.length)
+    return frame
   }
 
   #hand(frame: Uint8Array, lane: DatagramLane | undefined): void {
@@ -194,35 +252,57 @@ export class UrgentFlow {
     lane.send(frame)
   }
 
-  /** A ping follows what was sent, on the same path. */
+  /** Tells the peer when its frames came. */
+  #report(): void {
+    this.#hand(encodePacket(this.#log.take(this.#nowMs)), this.#lane())
+  }
+
+  #tellRate(): void {
+    const { kbitPerS } = this.#rate
+    if (Math.abs(kbitPerS - this.#toldKbitPerS) < toldShare * this.#toldKbitPerS) return
+    this.#toldKbitPerS = kbitPerS
+    this.#modules.rateChanged()
+  }
+
+  /** A ping follows other packets, on the same path. */
   #probe(): void {
-    const nowMs = this.#modules.clock.monotonicMs()
-    for (const window of [this.#window, this.#others]) {
-      if (this.#stopped || window.probeDueMs(nowMs) > nowMs) continue
-      // As of the heartbeat: nobody can answer before it arrives.
-      const token = this.#modules.random.bytes(4).reduce((number, byte) => number * 256 + byte, 0)
-      window.probed(token, nowMs)
-      const lane = window === this.#window && this.#usesLane ? this.#channel.datagrams : undefined
-      this.#hand(encodePacket({ type: 'ping', token }), lane)
-    }
+    if (this.#stopped || this.#others.probeDueMs(this.#nowMs) > this.#nowMs) return
+    // As of the heartbeat: nobody can answer before it arrives.
+    const token = this.#modules.random.bytes(4).reduce((number, byte) => number * 256 + byte, 0)
+    this.#others.probed(token, this.#nowMs)
+    this.#modules.hand(encodePacket({ type: 'ping', token }))
+  }
+
+  get #starvedDueMs(): number {
+    return this.#sent.bytes === 0 ? Infinity : this.#heardMs + this.#roundTripMs + starvedMs
+  }
+
+  get #sendDueMs(): number {
+    if (this.#queue.size === 0) return Infinity
+    return this.#hasRoom(this.#lane()) ? this.#paceMs : Math.max(this.#paceMs, this.#nowMs + lookAgainMs)
   }
 
   #setAlarm(): void {
     if (this.#stopped) return
-    const nowMs = this.#modules.clock.monotonicMs()
-    const isBlocked = this.#queue.size > 0 && this.#window.roomBytes > 0
-    const dueMs = Math.min(
-      ...[isBlocked ? nowMs + lookAgainMs : Infinity, this.#window.probeDueMs(nowMs), this.#window.lostDueMs],
-      ...[this.#others.probeDueMs(nowMs), this.#assembler.dueMs],
-      this.isActive ? this.#activeUntilMs : Infinity,
+    const nowMs = this.#nowMs
+    this.#alarm.set(
+      Math.min(
+        ...[this.#sendDueMs, this.#starvedDueMs, this.#log.dueMs, this.#incoming.dueMs],
+        ...[this.#others.probeDueMs(nowMs), this.#others.roomDueMs(nowMs)],
+        this.isActive ? this.#activeUntilMs : Infinity,
+      ),
     )
-    this.#alarm.set(dueMs)
   }
 
   #onAlarm(): void {
-    const nowMs = this.#modules.clock.monotonicMs()
-    this.#window.check(nowMs)
-    this.#assembler.forgetLate(nowMs)
+    const nowMs = this.#nowMs
+    if (this.#starvedDueMs <= nowMs) {
+      this.#sent.writeOff()
+      this.#rate.starved(nowMs)
+      this.#tellRate()
+    }
+    if (this.#log.dueMs <= nowMs) this.#report()
+    this.#incoming.forgetLate(nowMs)
     this.flush()
     // They yield no longer, or a ping of theirs was due.
     this.#modules.flushOthers()

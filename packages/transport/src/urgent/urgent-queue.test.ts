@@ -13,11 +13,12 @@ function make(limits: Partial<typeof urgentLimits> = {}): void {
 }
 
 /** In a chain `c` of publisher `p`, unless it says otherwise. */
-const push = (fields: Partial<UrgentMessage>, bytes = 100): void =>
+const push = (fields: Partial<UrgentMessage>, bytes = 100, nowMs = 0): void =>
   queue.push(
     {
       ...{
         batchBytes: new Uint8Array(bytes),
+        headerBytes: 0,
         deadlineMs: 1000,
         publisher: 'p',
         chain: fields.publisher ?? 'c',
@@ -25,7 +26,7 @@ const push = (fields: Partial<UrgentMessage>, bytes = 100): void =>
       ...{ priority: 10, group: 0, object: 0, order: 'oldest' },
       ...fields,
     },
-    0,
+    nowMs,
   )
 
 /** All that waits, in the order in which it goes. */
@@ -33,7 +34,7 @@ function drain(nowMs = 0): string[] {
   const order: string[] = []
   for (let next = queue.first(nowMs); next !== undefined; next = queue.first(nowMs)) {
     order.push(`${next.publisher}${next.priority} ${next.group}.${next.object}`)
-    queue.sent(next, next.batchBytes.length)
+    queue.sent(next, next.batchBytes.length, nowMs)
     queue.done(next)
   }
   expect([queue.size, queue.bytes]).toEqual([0, 0])
@@ -82,6 +83,40 @@ describe('UrgentQueue', () => {
     for (let group = 0; group < 6; group++) push({ group, priority: 0 })
     for (let group = 0; group < 2; group++) push({ group, priority: 0, publisher: 'q' }, 200)
     expect(drain()).toEqual(['p0 0.0', 'q0 0.0', 'p0 1.0', 'p0 2.0', 'q0 1.0', 'p0 3.0', 'p0 4.0', 'p0 5.0'])
+  })
+
+  it('sheds an upper layer that a lower one of its group overtakes, after a while', () => {
+    make({ shedAfterMs: 50 })
+    push({ object: 1, priority: 12 })
+    push({ object: 3, priority: 12 }, 100, 20)
+    push({ object: 2, priority: 11 }, 100, 40)
+    push({ object: 4, priority: 10 }, 100, 60)
+    // Of another group, which is nothing to it.
+    push({ object: 1, priority: 12, group: 1 })
+    expect(drain(60)).toEqual(['p10 0.4', 'p11 0.2', 'p12 0.3', 'p12 1.1'])
+    expect(dropped).toEqual(['shed 0'])
+  })
+
+  it('sheds what builds on what it dropped, until the next object of that layer or below', () => {
+    make({ shedAfterMs: 0 })
+    push({ object: 1, priority: 11 })
+    push({ object: 2, priority: 12 })
+    push({ object: 3, priority: 10, deadlineMs: 5_000 })
+    const lower = queue.first(0)
+    if (lower !== undefined) queue.sent(lower, 100, 0)
+    // Both were overtaken.
+    expect(dropped).toEqual(['shed 0', 'shed 0'])
+    push({ object: 4, priority: 12 })
+    push({ object: 5, priority: 11, deadlineMs: 5_000 })
+    push({ object: 6, priority: 12, deadlineMs: 5_000 })
+    expect(dropped).toEqual(['shed 0', 'shed 0', 'shed 0'])
+    push({ object: 7, priority: 11 })
+    push({ object: 8, priority: 12, deadlineMs: 5_000 })
+    push({ object: 9, priority: 11, deadlineMs: 5_000 })
+    push({ object: 10, priority: 12, deadlineMs: 5_000 })
+    // What was too late takes with it what builds on it; object 6 is overtaken.
+    expect(drain(2_000)).toEqual(['p10 0.3', 'p11 0.5', 'p11 0.9', 'p12 0.10'])
+    expect(dropped.slice(3)).toEqual(['late 0', 'shed 0', 'shed 0'])
   })
 
   it('keeps a publisher to its share, and drops of it what would go last', () => {

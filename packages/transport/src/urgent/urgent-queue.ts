@@ -1,8 +1,14 @@
 import type { UrgentMessage } from '@runnel/protocol'
 import type { UrgentLimits } from './limits.ts'
 
-/** Why an urgent message was dropped: its time was over, a newer group took its place, or there was no room for it. */
-export type UrgentDrop = 'late' | 'replaced' | 'refused'
+/**
+ * Why an urgent message was dropped: its time was over, a newer group took its place, there was no room for it, or the link carries less than
+ * all layers of its group.
+ */
+export type UrgentDrop = 'late' | 'replaced' | 'refused' | 'shed'
+
+/** Of a group, what was dropped last: later objects of a later priority build on it. */
+type Broken = Pick<UrgentMessage, 'group' | 'object' | 'priority'>
 
 interface UrgentQueueModules {
   dropped(why: UrgentDrop, message: UrgentMessage): void
@@ -11,6 +17,9 @@ interface UrgentQueueModules {
 /**
  * Urgent messages that wait for room in a channel. First goes the lowest priority; of those the publisher that was sent least since messages
  * began to wait, so that none can keep others waiting; and of a publisher what has least time left. In a chain groups go in its order.
+ *
+ * In a group the objects of a later priority are an upper layer, such as the pictures between others: they build on what came before them.
+ * Where a link carries less than what comes, the lower layer overtakes the upper one, which is shed then.
  */
 export class UrgentQueue {
   readonly #limits: UrgentLimits
@@ -19,6 +28,9 @@ export class UrgentQueue {
   #bytes = 0
   /** Bytes that were sent since the queue was empty, by publisher. */
   readonly #sent = new Map<string, number>()
+  readonly #queuedMs = new WeakMap<UrgentMessage, number>()
+  /** By chain, until the queue is empty. */
+  readonly #broken = new Map<string, Broken>()
 
   constructor(limits: UrgentLimits, modules: UrgentQueueModules) {
     this.#limits = limits
@@ -37,8 +49,10 @@ export class UrgentQueue {
     if (message.deadlineMs <= nowMs) return this.#modules.dropped('late', message)
     if (this.#waiting.some((other) => replaces(other, message)))
       return this.#modules.dropped('replaced', message)
+    if (this.#buildsOnBroken(message)) return this.#modules.dropped('shed', message)
     this.#remove('replaced', (other) => replaces(message, other))
     this.#waiting.push(message)
+    this.#queuedMs.set(message, nowMs)
     this.#bytes += message.batchBytes.length
     this.#makeRoom(message.publisher, nowMs)
   }
@@ -46,20 +60,31 @@ export class UrgentQueue {
   /** The message that goes next, and stays until all of it was sent; those whose time is over are dropped. */
   first(nowMs: number): UrgentMessage | undefined {
     this.#remove('late', ({ deadlineMs }) => deadlineMs <= nowMs)
-    if (this.#waiting.length === 0) this.#sent.clear()
+    if (this.#waiting.length === 0) {
+      this.#sent.clear()
+      this.#broken.clear()
+    }
     return this.#first()
   }
 
   /** So many bytes of a message were sent. */
-  sent({ publisher }: UrgentMessage, bytes: number): void {
+  sent(message: UrgentMessage, bytes: number, nowMs: number): void {
+    const { publisher } = message
     this.#sent.set(publisher, (this.#sent.get(publisher) ?? 0) + bytes)
+    const longSinceMs = nowMs - this.#limits.shedAfterMs
+    this.#remove(
+      'shed',
+      (other) => isUpperLayerOf(other, message) && (this.#queuedMs.get(other) ?? nowMs) <= longSinceMs,
+    )
   }
 
   /** All of a message was sent, or it came too late for that. */
   done(message: UrgentMessage, isLate = false): void {
     this.#waiting = this.#waiting.filter((other) => other !== message)
     this.#bytes -= message.batchBytes.length
-    if (isLate) this.#modules.dropped('late', message)
+    if (!isLate) return
+    this.#modules.dropped('late', message)
+    this.#breaks(message)
   }
 
   #first(): UrgentMessage | undefined {
@@ -116,8 +141,43 @@ export class UrgentQueue {
       this.#bytes -= message.batchBytes.length
       this.#modules.dropped(why, message)
     }
+    if (why !== 'replaced') for (const message of removed) this.#breaks(message)
+  }
+
+  /** Sheds what builds on a message that was dropped. */
+  #breaks(message: UrgentMessage): void {
+    const { chain, group, object, priority } = message
+    const before = this.#broken.get(chain)
+    if (before?.group === group && before.priority < priority) return
+    this.#broken.set(chain, { group, object, priority })
+    const next = this.#waiting
+      .filter((other) => other.chain === chain && other.group === group && other.priority <= priority)
+      .reduce((least, other) => (other.object > object ? Math.min(least, other.object) : least), Infinity)
+    this.#remove('shed', (other) => buildsOn(other, message) && other.object < next)
+  }
+
+  #buildsOnBroken(message: UrgentMessage): boolean {
+    const broken = this.#broken.get(message.chain)
+    if (broken === undefined) return false
+    if (buildsOn(message, { ...broken, chain: message.chain })) return true
+    if (message.group > broken.group || (message.group === broken.group && message.object > broken.object))
+      this.#broken.delete(message.chain)
+    return false
   }
 }
+
+const isOfGroup = (
+  a: Pick<UrgentMessage, 'chain' | 'group'>,
+  b: Pick<UrgentMessage, 'chain' | 'group'>,
+): boolean => a.chain === b.chain && a.group === b.group
+
+/** Whether a message is of a later layer of its group than another, and was overtaken by it. */
+const isUpperLayerOf = (upper: UrgentMessage, lower: UrgentMessage): boolean =>
+  isOfGroup(upper, lower) && upper.priority > lower.priority && upper.object < lower.object
+
+/** Of its layer and below, until the next object of a layer as low as the one before. */
+const buildsOn = (message: UrgentMessage, before: Broken & { readonly chain: string }): boolean =>
+  isOfGroup(message, before) && message.priority > before.priority && message.object > before.object
 
 /** Of one publisher: by priority, then by its groups, then by time. */
 function isBefore(a: UrgentMessage, b: UrgentMessage): boolean {

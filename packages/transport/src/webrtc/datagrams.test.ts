@@ -42,7 +42,15 @@ async function openLane(from: Recorder, to: Recorder): Promise<DataChannelPort> 
   for (let count = to.packets.length + 1; lanes.length === 0; count++) {
     from.connection.sendUrgent({
       ...{ batchBytes: Uint8Array.of(1), deadlineMs: systemClock.monotonicMs() + 60_000 },
-      ...{ publisher: 'p', chain: 'c', priority: 0, group: count, object: 0, order: 'oldest' },
+      ...{
+        headerBytes: 0,
+        publisher: 'p',
+        chain: 'c',
+        priority: 0,
+        group: count,
+        object: 0,
+        order: 'oldest',
+      },
     })
     await to.count(count)
   }
@@ -55,7 +63,7 @@ describe('the lane for datagrams', () => {
     await openLane(b, a)
     a.connection.sendUrgent({
       ...{ batchBytes: Uint8Array.of(7), deadlineMs: systemClock.monotonicMs() + 60_000 },
-      ...{ publisher: 'p', chain: 'c', priority: 0, group: 0, object: 0, order: 'oldest' },
+      ...{ headerBytes: 0, publisher: 'p', chain: 'c', priority: 0, group: 0, object: 0, order: 'oldest' },
     })
     await b.count(1)
     expect(b.packets[0]).toMatchObject({ type: PacketType.urgent })

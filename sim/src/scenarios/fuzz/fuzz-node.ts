@@ -18,8 +18,8 @@ export interface FuzzNodeModules {
   /** Of an attacker who may publish nothing is known that it should have published. */
   mayPublishAnything(publisherId: NodeId): boolean
   onGiven(nodeId: NodeId, item: Ordered): void
-  /** A message of another node came. */
-  onTook?(nodeId: NodeId, id: StreamPartId, message: StreamMessage): void
+  /** A message came from another node. */
+  onTook?(nodeId: NodeId, id: StreamPartId, message: StreamMessage, from: NodeId): void
   /** The encrypted stream, where there is one. */
   readonly sealed?: SealedParts | undefined
 }
@@ -60,7 +60,7 @@ export class FuzzNode {
       // A node knows its own messages before they are in the list of published ones.
       if (from === undefined) return
       if (!modules.mayPublishAnything(message.publisherId)) stay.authentic.took(message)
-      modules.onTook?.(this.nodeId, streamPartId, message)
+      modules.onTook?.(this.nodeId, streamPartId, message, from)
       if (streamPartId === modules.sealed?.keyPart) return this.#user?.receivedRecord(message)
       if (streamPartId === modules.sealed?.part) this.#user?.received(message)
       this.#give(stay, stay.order.push(message))

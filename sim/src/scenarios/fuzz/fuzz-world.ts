@@ -214,12 +214,13 @@ export class FuzzWorld {
     return apart !== undefined && apart.has(from) !== apart.has(to) ? 1 : this.lossRate
   }
 
-  async addNode({ name = `node ${this.#named++}`, light, sending }: NewNode = {}): Promise<FuzzNode> {
+  async addNode({ name = `node ${this.#named++}`, light, tap: outer }: NewNode = {}): Promise<FuzzNode> {
     const { nodeId } = this.world.identity(name)
     const sealed = await this.sealed?.partsFor(name)
     const isHonest = (peerId: NodeId): boolean => !this.isHostile(peerId)
     this.#addresses.set(nodeId, `203.0.${this.#addresses.size % 256}.1`)
     const received = (peerId: NodeId, type: number, body: Uint8Array): void => {
+      outer?.received?.(peerId, type, body)
       // A guest may want to be served where its host is not.
       if (isHonest(peerId) && this.guests?.isGuest(peerId) !== true)
         this.#noiseless.received(nodeId, peerId, type, body)
@@ -227,7 +228,7 @@ export class FuzzWorld {
       const packet = decodePacket(type, body)
       if (packet.type === 'instruction') this.nodes.get(nodeId)?.instructed(packet)
     }
-    const tap: Tap = { received, ...(sending && { sending }) }
+    const tap: Tap = { ...outer, received }
     const sim = await this.world.startNode(name, noArchive, (transport) => tapped(transport, tap), light)
     const { plan } = this
     const node = new FuzzNode(sim, {

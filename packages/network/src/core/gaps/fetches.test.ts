@@ -9,6 +9,7 @@ const fetch = (peer: number, dueMs: number) => ({
   chain,
   claim: undefined,
   rangeCount: 1,
+  sentMs: 0,
   dueMs,
 })
 

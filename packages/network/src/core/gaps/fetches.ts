@@ -10,6 +10,7 @@ export interface SentFetch {
   readonly claim: HeadClaim | undefined
   /** The number of ranges requested. */
   readonly rangeCount: number
+  readonly sentMs: number
   /** When it counts as unanswered, whether or not the answer is still needed. */
   readonly dueMs: number
 }

@@ -194,6 +194,7 @@ export class GapFiller {
             chain: { publisherId, messageChainId },
             claim: undefined,
             rangeCount: some.length,
+            sentMs: nowMs,
             dueMs,
           })
         : 0

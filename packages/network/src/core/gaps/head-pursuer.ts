@@ -133,7 +133,8 @@ export class HeadPursuer {
     const after = part.seen.find(chain)?.newest ?? begin
     claim.tries++
     const { peerId, dueMs } = claim
-    claim.requestId = fetches.add({ peerId, streamPartId: part.id, chain, claim, rangeCount: 1, dueMs })
+    const fetch = { peerId, streamPartId: part.id, chain, claim, rangeCount: 1, sentMs: time.nowMs, dueMs }
+    claim.requestId = fetches.add(fetch)
     counters['fetch.sent']++
     effects.sendControl(claim.peerId, {
       type: 'fetch',

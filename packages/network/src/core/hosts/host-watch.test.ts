@@ -23,7 +23,7 @@ function script(limits: Partial<NetworkLimits> = { hostClockMs: 0 }) {
   const counters = newCounters()
   const asked: { readonly peerId: NodeId; readonly upTo: readonly number[] }[] = []
   let nowMs = 0
-  const world = { ageMs: 0, answers: true }
+  const world = { ageMs: 0, answers: true, isBusy: false }
   const watch: HostWatch = new HostWatch(
     { ...networkLimits, ...limits },
     {
@@ -34,8 +34,10 @@ function script(limits: Partial<NetworkLimits> = { hostClockMs: 0 }) {
       },
       ageMs: () => world.ageMs,
       fetch: (peerId, _chain, ranges) => {
+        if (world.isBusy) return false
         asked.push({ peerId, upTo: ranges.map(({ upTo }) => (upTo.timestamp - startMs) / 1_000) })
         if (world.answers) watch.answered(partId, peerId, nowMs)
+        return true
       },
     },
   )
@@ -195,6 +197,54 @@ describe('the watch of hosts', () => {
     for (const host of [a, b]) bring(host, 3)
     pass(networkLimits.hostWatchMs)
     expect(withheld.map(({ messages }) => messages)).toEqual([1])
+  })
+
+  it('blames no host that answered only what it was asked before', () => {
+    const { bring, pass, withheld, watch, world } = script()
+    world.answers = false
+    for (const host of [a, b]) bring(host, 0)
+    bring(a, 1)
+    pass(1)
+    for (const host of [a, b]) bring(host, 2)
+    pass(networkLimits.hostWithholdsMs + 1_000)
+    watch.answered(partId, b, 3 * networkLimits.hostAskMs)
+    pass(networkLimits.hostWatchMs)
+    expect(withheld).toEqual([])
+    watch.answered(partId, b, 3 * networkLimits.hostAskMs + 2 * networkLimits.hostWatchMs)
+    pass(networkLimits.hostWatchMs)
+    expect(withheld.map(({ messages }) => messages)).toEqual([1])
+  })
+
+  it('blames no host that could not be asked, until it was', () => {
+    const { bring, pass, withheld, asked, world } = script()
+    world.isBusy = true
+    for (const host of [a, b]) bring(host, 0)
+    bring(a, 1)
+    pass(1)
+    for (const n of [2, 3]) {
+      for (const host of [a, b]) bring(host, n)
+      pass(networkLimits.hostWithholdsMs)
+    }
+    expect([asked, withheld]).toEqual([[], []])
+    world.isBusy = false
+    pass(networkLimits.hostWatchMs * 3)
+    expect(asked.map(({ upTo }) => upTo)).toEqual([[1], [1]])
+    expect(withheld.map(({ messages }) => messages)).toEqual([1])
+  })
+
+  it('asks for as much at once as a question takes, and for the rest then', () => {
+    const { pass, withheld, asked, watch } = script()
+    const many = Array.from({ length: 202 }, (_, i) => batchAt([startMs + 2 * i]))
+    const newest = { timestamp: startMs, sequenceNumber: 0 }
+    for (const [i, batch] of many.entries()) {
+      watch.accepted({ streamPartId: partId, hosts: [a, b], batch, from: a, newest }, i)
+      if (i === 0 || i === 201) watch.again(partId, batch, b, i)
+    }
+    pass(60_000)
+    expect(Math.max(...asked.map(({ upTo }) => upTo.length))).toBeLessThanOrEqual(64)
+    const places = asked.flatMap(({ upTo }) => upTo)
+    expect(places).toHaveLength(2 * new Set(places).size)
+    expect(withheld.reduce((sum, { messages }) => sum + messages, 0)).toBe(200)
   })
 
   it('expects nothing of the time in which a host was silent', () => {

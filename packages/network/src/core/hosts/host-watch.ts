@@ -33,8 +33,8 @@ export interface HostWatchModules {
   readonly counters: Counters
   /** How old a message is by this node's wall clock; negative where its publisher's is ahead. */
   ageMs(timestamp: number): number
-  /** Fetches ranges of a chain from a host; what it has comes as data. */
-  fetch(peerId: NodeId, chain: MessageChain, ranges: WithheldMessages['ranges'], nowMs: number): void
+  /** Fetches ranges of a chain from a host; what it has comes as data. False when the host has too much to answer already. */
+  fetch(peerId: NodeId, chain: MessageChain, ranges: WithheldMessages['ranges'], nowMs: number): boolean
 }
 
 /** What is accepted, and where: as the flood knows it. */
@@ -121,9 +121,9 @@ export class HostWatch {
     this.#brought(part, from, { count: batch.messages.length, lagMs: nowMs - acceptedMs, acceptedMs })
   }
 
-  /** A host answered a fetch: what it has of that came before. */
-  answered(streamPartId: StreamPartId, peerId: NodeId, nowMs: number): void {
-    this.#parts.get(streamPartId)?.answered(peerId, nowMs)
+  /** A host answered a fetch that was sent then: what it has of that came before, and it has heard all that was sent before. */
+  answered(streamPartId: StreamPartId, peerId: NodeId, sentMs: number): void {
+    this.#parts.get(streamPartId)?.answered(peerId, sentMs)
   }
 
   /** The host is attached no longer: nothing is said of what was on its way. */
@@ -156,11 +156,15 @@ export class HostWatch {
     for (const [peerId, overdue] of part.overdue(overdueAfter, nowMs))
       for (const watched of byChain(overdue)) this.#withheld(streamPartId, peerId, watched)
     for (const [peerId, due] of part.toAsk(hostAskMs, nowMs))
-      for (const watched of byChain(due)) {
-        const ranges = rangesOf(watched).slice(0, wireLimits.maxFetchRanges)
-        this.#modules.fetch(peerId, (watched[0] as Watched).chain, ranges, nowMs)
-      }
+      for (const watched of byChain(due)) this.#ask(part, peerId, watched, nowMs)
     part.forget(nowMs - 2 * this.#limits.hostSilentMs)
+  }
+
+  /** What does not fit into a question now is asked for later. */
+  #ask(part: PartWatch, peerId: NodeId, watched: readonly Watched[], nowMs: number): void {
+    const some = watched.slice(0, wireLimits.maxFetchRanges)
+    const { chain } = some[0] as Watched
+    if (this.#modules.fetch(peerId, chain, rangesOf(some), nowMs)) part.asked(peerId, some, nowMs)
   }
 
   #withheld(streamPartId: StreamPartId, hostId: NodeId, watched: readonly Watched[]): void {

@@ -25,7 +25,7 @@ interface Host {
   activeSinceMs: number | undefined
   /** When the newest batch that it brought was accepted. */
   newestMs: number
-  /** When it last brought anything, and when it last answered that it has no more of what it was asked for. */
+  /** When it last brought anything, and when it was sent the last question that it answered. */
   broughtMs: number
   answeredMs: number
   /** Since when others have brought something and it nothing. */
@@ -98,9 +98,10 @@ export class PartWatch {
     Object.assign(host, { newestMs, broughtMs: nowMs, behindSinceMs: undefined, isSilent: false })
   }
 
-  /** A host said that it has no more of what it was asked for. */
-  answered(peerId: NodeId, nowMs: number): void {
-    this.#hostOf(peerId).answeredMs = nowMs
+  /** A host said that it has no more of what it was asked for then. */
+  answered(peerId: NodeId, sentMs: number): void {
+    const host = this.#hostOf(peerId)
+    host.answeredMs = Math.max(host.answeredMs, sentMs)
   }
 
   /** Something new came, and not from these hosts. */
@@ -148,17 +149,19 @@ export class PartWatch {
         if (this.#hostOf(peerId).newestMs > acceptedMs) state.contradictedMs ??= nowMs
   }
 
-  /** What each host is to be asked for now: `afterMs` after the contradiction, and after three times as long. */
+  /** What each host is to be asked for now, in order of acceptance: `afterMs` after the contradiction, and after three times as long. */
   toAsk(afterMs: number, nowMs: number): ReadonlyMap<NodeId, readonly Watched[]> {
-    return this.#collect(
-      ({ contradictedMs = Infinity, asked }) => {
-        return asked < maxAsked && nowMs - contradictedMs >= afterMs * (1 + 2 * asked)
-      },
-      (state) => {
-        state.asked++
-        state.askedMs = nowMs
-      },
-    )
+    return this.#collect(({ contradictedMs = Infinity, asked }) => {
+      return asked < maxAsked && nowMs - contradictedMs >= afterMs * (1 + 2 * asked)
+    })
+  }
+
+  /** A host was asked for these. */
+  asked(peerId: NodeId, watched: readonly Watched[], nowMs: number): void {
+    for (const { missing } of watched) {
+      const state = missing.get(peerId)
+      if (state !== undefined) Object.assign(state, { asked: state.asked + 1, askedMs: nowMs })
+    }
   }
 
   /**
@@ -184,15 +187,11 @@ export class PartWatch {
       if (missing.delete(peerId) && missing.size === 0) this.#watched.delete(key)
   }
 
-  #collect(
-    isMeant: (state: Missing, peerId: NodeId) => boolean,
-    then: (state: Missing) => void = () => {},
-  ): ReadonlyMap<NodeId, readonly Watched[]> {
+  #collect(isMeant: (state: Missing, peerId: NodeId) => boolean): ReadonlyMap<NodeId, readonly Watched[]> {
     const found = new Map<NodeId, Watched[]>()
     for (const watched of this.#watched.values())
       for (const [peerId, state] of watched.missing) {
         if (!isMeant(state, peerId)) continue
-        then(state)
         const ofHost = found.get(peerId)
         if (ofHost === undefined) found.set(peerId, [watched])
         else ofHost.push(watched)

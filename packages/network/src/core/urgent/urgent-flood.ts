@@ -138,7 +138,7 @@ export class UrgentFlood {
     this.#forward(part, arrival, priority, nowMs)
     part.delivered++
     this.#modules.counters['urgent.messages']++
-    this.#modules.effects.deliver(part.id, message, from)
+    this.#modules.effects.deliver(part.id, message, from, batch)
   }
 
   #forward(part: StreamPart, arrival: Arrival, priority: number, nowMs: number): void {
@@ -148,7 +148,8 @@ export class UrgentFlood {
     const { publisherId, messageChainId } = batch.chain
     const { group, object, order } = fields
     const urgent: UrgentMessage = {
-      ...{ batchBytes: batch.bytes, deadlineMs: nowMs + remainingMs, priority, group, object, order },
+      ...{ batchBytes: batch.bytes, headerBytes: batch.headerEnd, deadlineMs: nowMs + remainingMs },
+      ...{ priority, group, object, order },
       ...{ publisher: publisherId, chain: `${part.id} ${publisherId} ${messageChainId}` },
     }
     for (const peerId of part.receivers) {

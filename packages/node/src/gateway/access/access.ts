@@ -17,6 +17,8 @@ export type GatewayCredential = { readonly key: string } | { readonly certificat
 export interface GatewayAccess {
   /** Undefined where there is none, or it has expired. */
   accountOf(credential: GatewayCredential): GatewayAccount | undefined
+  /** Undefined where there is none, or it has expired. */
+  accountNamed(name: string): GatewayAccount | undefined
   /** Counts a wrong key from an address. How long the next has to wait, in milliseconds: 0 at first. */
   failed(address: string): number
   /** Calls back with the name of an account that was changed, taken away, or has expired: its connections end. Returns what stops that. */
@@ -85,6 +87,11 @@ export class KeyedAccess implements GatewayAccess {
         ? `key ${hashOfKey(credential.key)}`
         : `certificate ${credential.certificateFingerprint.replaceAll(':', '').toLowerCase()}`,
     )
+    return known !== undefined && this.#isInForce(known.entry) ? known.account : undefined
+  }
+
+  accountNamed(name: string): GatewayAccount | undefined {
+    const known = this.#known.get(name)
     return known !== undefined && this.#isInForce(known.entry) ? known.account : undefined
   }
 

@@ -56,6 +56,7 @@ class World {
     const gateway = createGateway(
       {
         accountOf: (credential) => ('key' in credential && credential.key === 'good' ? account : undefined),
+        accountNamed: () => undefined,
         failed: () => 0,
         on: (_event, listener) => {
           this.#ended = listener

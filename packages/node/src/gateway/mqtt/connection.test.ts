@@ -14,7 +14,7 @@ function open() {
   const sessions = new Sessions(mqttLimits, {
     totals: newCounters(),
     newOrigin: () => 'origin',
-    effects: { ended: () => {}, publishWill: () => {} },
+    effects: { ended: () => {}, publishWill: () => {}, changed: () => {} },
   })
   let take: (() => void) | undefined
   let isReading = false

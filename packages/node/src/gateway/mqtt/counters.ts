@@ -21,6 +21,9 @@ export const newCounters = () => ({
   droppedQos1: 0,
   expired: 0,
   skippedRetained: 0,
+  restoredSessions: 0,
+  missedDelivered: 0,
+  sessionWritesFailed: 0,
 })
 
 export type Counters = ReturnType<typeof newCounters>
@@ -78,6 +81,17 @@ export function metricsOf(counters: Counters, gauges: Gauges): readonly PluginMe
       'skipped_retained',
       'Retained messages not looked for because too many of the account waited.',
       counters.skippedRetained,
+    ),
+    counter('restored_sessions', 'Sessions of a node before this one.', counters.restoredSessions),
+    counter(
+      'missed_delivered',
+      'Messages from storage nodes that came while the node was away.',
+      counters.missedDelivered,
+    ),
+    counter(
+      'session_writes_failed',
+      'Times changes of sessions could not be written, so that a restart would lose them.',
+      counters.sessionWritesFailed,
     ),
   ]
 }

@@ -59,21 +59,4 @@ describe('a gateway that is killed', { timeout: 120_000 }, () => {
     expect(heard.size).toBe(count)
     await subscriber.client.endAsync()
   })
-
-  it('forgets sessions: their clients are told, and subscribe again', async () => {
-    const port = await freePort()
-    const gateway = await startGateway(port)
-    const options = { clientId: 'session', clean: false, reconnectPeriod: 50 } as const
-    const { client, ...rest } = await connectJs(`mqtt://127.0.0.1:${port}`, network.apiKey, options)
-    void rest
-    await client.subscribeAsync('kept', { qos: 1 })
-    gateway.process.kill('SIGKILL')
-    await gateway.ended
-    const back = new Promise<boolean>((resolve) =>
-      client.on('connect', ({ sessionPresent }) => resolve(sessionPresent)),
-    )
-    await startGateway(port)
-    expect(await back).toBe(false)
-    await client.endAsync(true)
-  })
 })

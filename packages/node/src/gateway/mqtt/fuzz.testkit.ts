@@ -152,7 +152,7 @@ function newServer() {
   const sessions = new Sessions(mqttLimits, {
     totals: counters,
     newOrigin: () => 'origin',
-    effects: { ended: () => {}, publishWill: () => {} },
+    effects: { ended: () => {}, publishWill: () => {}, changed: () => {} },
   })
   const map = (work: () => unknown): number | MqttProblem => {
     try {

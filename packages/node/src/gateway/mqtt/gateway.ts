@@ -13,8 +13,9 @@ import type { Session, SessionSubscription } from './core/session.ts'
 import { Sessions } from './core/sessions.ts'
 import type { MqttMessage } from './core/to-runnel.ts'
 import { filterOf } from './core/topics.ts'
-import { newCounters, type Gauges } from './counters.ts'
-import { Feeds } from './feeds.ts'
+import type { Counters, Gauges } from './counters.ts'
+import { feedIdOf, Feeds, type FeedsEvents } from './feeds.ts'
+import type { FoundSession, SessionKeeper } from './keeping/session-keeper.ts'
 import type { MqttLimits } from './limits.ts'
 import { problemOf, publishMessage, type PublishSettings } from './publishing.ts'
 import { RefusalLog } from './refusal-log.ts'
@@ -27,7 +28,9 @@ export interface MqttGatewaySettings extends PublishSettings {
 export interface MqttGatewayModules {
   readonly access: GatewayAccess
   readonly clock: Clock
-  readonly logger: Pick<Logger, 'debug' | 'warn' | 'error'>
+  readonly logger: Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>
+  readonly counters: Counters
+  readonly keeper: SessionKeeper
 }
 
 /** What all sessions of one client of the SDK share. */
@@ -52,7 +55,7 @@ const crowdedMs = 5
 
 /** Serves MQTT clients: what they publish goes to streams, and what they subscribe to comes from there. */
 export class MqttGateway {
-  readonly counters = newCounters()
+  readonly counters: Counters
   readonly #settings: MqttGatewaySettings
   readonly #limits: MqttLimits
   readonly #modules: MqttGatewayModules
@@ -70,6 +73,7 @@ export class MqttGateway {
     this.#settings = settings
     this.#limits = limits
     this.#modules = modules
+    this.counters = modules.counters
     this.#refusals = new RefusalLog(modules.logger, modules.clock)
     this.#sessions = new Sessions(limits, {
       totals: this.counters,
@@ -77,6 +81,7 @@ export class MqttGateway {
       effects: {
         ended: (session) => this.#forget(session),
         publishWill: (session, will) => this.publish(session, will, () => {}),
+        changed: (session, waitsMs) => this.#keep(session, waitsMs),
       },
     })
     this.#retained = new Retained(limits, {
@@ -92,8 +97,13 @@ export class MqttGateway {
     return { connections: this.#connections.size, sessions, awaySessions }
   }
 
+  /** Goes on with the sessions of the node before this one; what they missed comes meanwhile. */
   start(): void {
     const { access, clock } = this.#modules
+    const restored = this.#modules.keeper.start().flatMap((found) => this.#restore(found) ?? [])
+    this.#modules.keeper.forgetFeedsBut(new Set(restored.flatMap(keptFeedsOf)))
+    this.counters.restoredSessions += restored.length
+    void this.#resumeAll(restored)
     this.#stopListening = access.on('changed', (name) => this.#endAccount(name))
     const tick = () => {
       const nowMs = clock.monotonicMs()
@@ -104,12 +114,13 @@ export class MqttGateway {
     this.#cancelTick = clock.schedule(tickMs, tick)
   }
 
-  /** Tells clients that it goes, and forgets their sessions. */
+  /** Tells clients that it goes. Their sessions are for the next node with this file. */
   stop(): void {
     if (this.#isStopped) return
     this.#isStopped = true
     this.#cancelTick()
     this.#stopListening()
+    this.#modules.keeper.close()
     for (const { conversation } of this.#connections.keys())
       conversation.fail(new MqttProblem(Reason.shuttingDown, 'the node stops'))
     this.#sessions.close()
@@ -300,8 +311,7 @@ export class MqttGateway {
       this.#connections.set(connection, countOut)
       connection.session = session
       this.counters.accepted++
-      if (this.#leases.has(session)) release()
-      else this.#leases.set(session, { account, identity: this.#identityOf(client), release })
+      this.#lease(session, { account, client, release })
       connection.resume()
     } catch (error) {
       countOut()
@@ -319,16 +329,85 @@ export class MqttGateway {
     }
   }
 
+  /** In whose name it acts from now on, unless that is known. */
+  #lease(
+    session: Session,
+    { account, client, release }: { account: GatewayAccount; client: RunnelClient; release: () => void },
+  ): Identity {
+    const known = this.#leases.get(session)?.identity
+    if (known !== undefined) {
+      release()
+      return known
+    }
+    const identity = this.#identityOf(client)
+    this.#leases.set(session, { account, identity, release })
+    return identity
+  }
+
+  /** Undefined where its key is another now, or its time is over. */
+  #restore(found: FoundSession): Session | undefined {
+    const { access, clock, keeper } = this.#modules
+    const account = access.accountNamed(found.key.account)
+    if (found.leftMs <= 0 || account?.userId !== found.own) {
+      found.drop()
+      return undefined
+    }
+    const session = this.#sessions.restore(found, found.journal, clock.monotonicMs())
+    keeper.restored(session)
+    return session
+  }
+
+  async #resumeAll(sessions: readonly Session[]): Promise<void> {
+    const left = sessions.values()
+    const work = async () => {
+      for (const session of left) await this.#resume(session)
+    }
+    await Promise.all(Array.from({ length: this.#limits.maxResuming }, work))
+  }
+
+  /** Subscribes again for a session of the node before this one. */
+  async #resume(session: Session): Promise<void> {
+    const { access, clock, logger } = this.#modules
+    const account = access.accountNamed(session.key.account)
+    if (this.#isStopped || account === undefined || !this.#sessions.has(session)) return
+    try {
+      const { client, release } = await account.acquire()
+      if (!this.#sessions.has(session)) return release()
+      const { feeds } = this.#lease(session, { account, client, release })
+      for (const subscription of [...session.subscriptions.values()]) await feeds.add(subscription)
+    } catch (err) {
+      if (this.#isStopped) return
+      logger.warn({ err, ...session.key }, 'an MQTT session is not subscribed again yet')
+      clock.schedule(this.#limits.resumeAgainMs, () => void this.#resume(session))
+    }
+  }
+
+  #keep(session: Session, waitsMs: number | undefined): void {
+    const wasKept = session.journal !== undefined
+    this.#modules.keeper.changed(session, waitsMs)
+    if (wasKept || session.journal === undefined) return
+    const feeds = this.#leases.get(session)?.identity.feeds
+    for (const subscription of session.subscriptions.values()) feeds?.keep(subscription)
+  }
+
   #identityOf(client: RunnelClient): Identity {
     const known = this.#identities.get(client)
     if (known !== undefined) return known
-    const feeds = new Feeds(client, {
+    const { clock, keeper, logger } = this.#modules
+    const idOf = (feedId: string) => `${client.account} ${feedId}`
+    const events: FeedsEvents = {
+      places: (feedId) => keeper.feed(idOf(feedId)),
+      wasKept: (feedId) => keeper.wasKept(idOf(feedId)),
+      closed: (feedId) => keeper.feedClosed(idOf(feedId)),
+      missed: () => void this.counters.missedDelivered++,
+      failed: (err) => logger.warn({ err }, 'what MQTT sessions missed is not read yet'),
       maySee: (subscription, streamId) => this.#maySee(subscription, streamId),
       delivered: (subscription, delivery) => {
         this.counters.delivered++
         if (delivery.isRetained) this.#retained.overtaken(subscription, delivery)
       },
-    })
+    }
+    const feeds = new Feeds(client, this.#limits, { clock, events })
     const identity = { client, feeds, publishing: 0, publishingBytes: 0 }
     this.#identities.set(client, identity)
     return identity
@@ -346,7 +425,8 @@ export class MqttGateway {
         Reason.quotaExceeded,
         `a session has at most ${this.#limits.maxSubscriptions} filters`,
       )
-    const subscription: SessionSubscription = { session, name, filter, options }
+    const sinceMs = before?.sinceMs ?? this.#modules.clock.now()
+    const subscription: SessionSubscription = { session, name, filter, options, sinceMs }
     if (!filter.target.endsWith('/#') && !this.#maySee(subscription, filter.target))
       throw new MqttProblem(Reason.notAuthorized, 'the key is not for subscribing to this stream')
     session.subscriptions.set(name, subscription)
@@ -372,6 +452,7 @@ export class MqttGateway {
   }
 
   #forget(session: Session): void {
+    this.#modules.keeper.ended(session)
     const lease = this.#leases.get(session)
     if (lease === undefined) return
     for (const subscription of session.subscriptions.values()) lease.identity.feeds.remove(subscription)
@@ -396,4 +477,10 @@ export class MqttGateway {
     this.#modules.logger.error({ err: error }, 'an MQTT client cannot be served')
     return new MqttProblem(Reason.unspecified, 'an error of the gateway')
   }
+}
+
+/** Of which it is kept how far its session has them. */
+function keptFeedsOf({ own, subscriptions }: Session): readonly string[] {
+  const kept = [...subscriptions.values()].filter(({ options }) => options.qos > 0)
+  return kept.map(({ filter }) => `${own} ${feedIdOf(filter)}`)
 }

@@ -42,6 +42,21 @@ export const mqttLimits = {
   maxTotalAwaySessions: 10_000,
   /** How long a session waits for its client, whatever that asked for. */
   maxSessionExpiryS: 24 * 3600,
+  /** What changes of sessions that outlast the node is written together after so long. */
+  sessionFlushMs: 100,
+  /** How often it is written that the node is there. */
+  sessionAliveMs: 10_000,
+  /**
+   * How long before a node ended it may have missed messages that were published then: as old as a live message may be. After a restart
+   * what storage nodes have since then is read.
+   */
+  maxCatchUpMs: 600_000,
+  /** Message chains of one feed of which it is kept how far sessions have them; of more, the oldest may be delivered again after a restart. */
+  maxFeedChains: 10_000,
+  /** Sessions of a node before this one that are subscribed again at once. */
+  maxResuming: 16,
+  /** After so long it is tried again to subscribe for them, and to read what they missed. */
+  resumeAgainMs: 5_000,
   /** Topic aliases of one client. */
   maxTopicAliases: 64,
   /** Streams under a filter with wildcards whose retained messages are looked for when it is subscribed to. */

@@ -111,7 +111,7 @@ export class MqttNetwork {
       as: join(this.directory, 'owner.key'),
       ...settings,
       gateway: { keysFile: this.keysFile },
-      mqtt: { enabled: true, port: 0, ...settings.mqtt },
+      mqtt: { enabled: true, port: 0, directory: newDirectory(), ...settings.mqtt },
     }
   }
 

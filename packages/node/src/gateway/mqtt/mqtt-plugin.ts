@@ -7,6 +7,8 @@ import { requireGatewayAccess } from '../gateway-plugin.ts'
 import type { Plugin, PluginDefinition } from '../../plugins/plugin.ts'
 import { metricsOf, newCounters, noGauges } from './counters.ts'
 import { MqttGateway } from './gateway.ts'
+import { SessionFile } from './keeping/session-file.ts'
+import { SessionKeeper } from './keeping/session-keeper.ts'
 import { mqttLimits } from './limits.ts'
 import { Listeners, type ListeningPorts } from './listeners.ts'
 
@@ -33,6 +35,11 @@ const schema = z
       .default('auto')
       .describe(
         'When messages of QoS 1 are acknowledged: auto, once a storage node has them where the stream has one; else, and with sent, once they are handed to the neighbours.',
+      ),
+    directory: file()
+      .default('mqtt-sessions')
+      .describe(
+        'Directory of the file, for this user only, in which sessions of MQTT clients and what waits for them outlast the node.',
       ),
     maxConnections: z
       .int()
@@ -69,7 +76,11 @@ function createMqttPlugin(config: MqttConfig): MqttPlugin {
     start: async (context) => {
       const { logger } = context
       const access = requireGatewayAccess(context)
-      const gateway = new MqttGateway(settings, mqttLimits, { access, clock: systemClock, logger })
+      const counters = newCounters()
+      const clock = systemClock
+      const sessions = SessionFile.open(config.directory)
+      const keeper = new SessionKeeper(mqttLimits, { file: sessions, clock, logger, counters })
+      const gateway = new MqttGateway(settings, mqttLimits, { access, clock, logger, counters, keeper })
       const listeners = new Listeners(
         {
           ...{ host, websocketPort, tls, maxConnections, maxConnectionsPerAddress },

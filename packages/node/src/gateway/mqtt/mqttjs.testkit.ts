@@ -6,6 +6,8 @@ export type Received = IPublishPacket & { readonly payload: Buffer }
 /** An MQTT.js client that keeps what it gets until it is taken. */
 export class JsClient {
   readonly client: MqttClient
+  /** Whether the gateway knew it. */
+  isSessionPresent = false
   readonly #received: Received[] = []
   #wake = () => {}
 
@@ -46,7 +48,10 @@ export async function connectJs(
   const client = connect(url, { username: 'owner', password, reconnectPeriod: 0, ...options })
   const js = new JsClient(client)
   await new Promise<void>((resolve, reject) => {
-    client.on('connect', () => resolve())
+    client.on('connect', ({ sessionPresent }) => {
+      js.isSessionPresent = sessionPresent
+      resolve()
+    })
     client.on('error', reject)
   })
   return js

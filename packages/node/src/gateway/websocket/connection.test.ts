@@ -16,7 +16,12 @@ it('reads a client no further that does not read what is wrong with its requests
     pause: () => (socket.isPaused = true),
     resume: () => (socket.isPaused = false),
   })
-  const access = { accountOf: () => undefined, failed: () => 0, on: () => () => {} }
+  const access = {
+    accountOf: () => undefined,
+    accountNamed: () => undefined,
+    failed: () => 0,
+    on: () => () => {},
+  }
   const gateway = createGateway(access, new VirtualClock())
   const caller = { account: { userId: toNodeId(`0x${'a'.repeat(40)}`) } } as unknown as Caller
   new GatewayConnection(socket as unknown as WebSocket, 'runnel.json.v1', { caller, gateway }).start()

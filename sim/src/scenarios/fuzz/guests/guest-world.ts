@@ -3,6 +3,7 @@ import {
   decodeBatch,
   PacketType,
   readPackets,
+  toStreamPartId,
   type NodeId,
   type StreamMessage,
   type StreamPartId,
@@ -40,7 +41,7 @@ export interface GuestWorldModules {
 export interface NewNode {
   readonly name?: string
   readonly light?: LightOptions
-  readonly sending?: Tap['sending']
+  readonly tap?: Pick<Tap, 'sending' | 'received'>
 }
 
 interface Host {
@@ -79,7 +80,7 @@ export class GuestWorld {
     })
     const has = (nodeId: NodeId, key: string): boolean => modules.has(nodeId, key)
     this.#served = new ServedChecker({ withinMs: servedWithinMs }, { breaches, nowMs, troubledMs, has })
-    this.#blame = new BlameChecker({ breaches, nowMs, troubledMs, has })
+    this.#blame = new BlameChecker({ breaches, nowMs, wallMs: () => world.clock.now() })
   }
 
   get plan(): GuestsPlan {
@@ -117,7 +118,7 @@ export class GuestWorld {
     const node = await addNode({
       name: host.name,
       light: { parts: lightParts, servesGuests: true },
-      sending: (peerId, packet) => (this.#isKept(host, peerId, packet) ? undefined : packet),
+      tap: { sending: (peerId, packet) => (this.#isKept(host, peerId, packet) ? undefined : packet) },
     })
     node.sim.node.on('guestPart', (id, isWanted) => {
       this.#modules.onDisturbed()
@@ -131,9 +132,13 @@ export class GuestWorld {
     const name = `guest ${this.#named++}`
     const { atOnce } = this.#plan
     const hosts = this.#hosts.map(({ nodeId }) => ({ url: `memory:${nodeId}` }))
-    this.#guests.add(this.#modules.world.identity(name).nodeId)
-    const node = await this.#modules.addNode({ name, light: { parts: lightParts, hosts: { hosts, atOnce } } })
-    const { nodeId } = node
+    const { nodeId } = this.#modules.world.identity(name)
+    this.#guests.add(nodeId)
+    const node = await this.#modules.addNode({
+      name,
+      light: { parts: lightParts, hosts: { hosts, atOnce } },
+      tap: { received: (peerId, type, body) => this.#comes(nodeId, peerId, type, body) },
+    })
     node.sim.node.on('neighbours', (id, neighbours) => this.#changed(nodeId, id, new Set(neighbours)))
     node.sim.node.on('withheld', (told) => this.#blame.told(nodeId, told))
     return node
@@ -154,8 +159,9 @@ export class GuestWorld {
     }
   }
 
-  /** A node took a message: an honest host owes it to its guests. */
-  took(nodeId: NodeId, id: StreamPartId, message: StreamMessage): void {
+  /** A node took a message from another: an honest host owes it to its guests. */
+  took(nodeId: NodeId, id: StreamPartId, message: StreamMessage, from: NodeId = nodeId): void {
+    if (this.isGuest(nodeId)) this.#blame.takes(nodeId, id, message, from)
     const host = this.#hosts.find((one) => one.nodeId === nodeId)
     if (host === undefined) return
     const key = messageKey(message)
@@ -189,9 +195,19 @@ export class GuestWorld {
     for (const hostId of this.#attached.get(key) ?? [])
       if (!hosts.has(hostId)) {
         this.#served.ended(guestId, hostId, `${id} `)
-        this.#blame.ended(guestId, hostId)
+        this.#blame.ended(guestId, hostId, id)
       }
     this.#attached.set(key, hosts)
+  }
+
+  /** A guest is given a packet. */
+  #comes(guestId: NodeId, hostId: NodeId, type: number, body: Uint8Array): void {
+    // Others send what is no batch.
+    if (type !== PacketType.data || !this.#hosts.some(({ nodeId }) => nodeId === hostId)) return
+    const batch = decodeBatch(body)
+    const { streamId, partition } = batch.chain
+    if (this.hostsOf(guestId, toStreamPartId(streamId, partition)).includes(hostId))
+      this.#blame.brings(hostId, guestId, batch)
   }
 
   /** Whether a host keeps this packet from a guest. */
@@ -202,7 +218,7 @@ export class GuestWorld {
       return withholds !== undefined && raw !== undefined && isUnanswered(withholds, raw.type)
     const batch = decodeBatch(raw.body)
     const isKept = withholds !== undefined && isWithheld(withholds, batch)
-    this.#blame.has(nodeId, peerId, batch, isKept)
+    this.#blame.sends(nodeId, peerId, batch, isKept)
     return isKept
   }
 }

@@ -18,7 +18,7 @@ class World {
   readonly sessions = new Sessions(mqttLimits, {
     totals: { queuedBytes: 0, droppedQos0: 0, droppedQos1: 0, expired: 0 },
     newOrigin: () => 'origin',
-    effects: { ended: () => {}, publishWill: () => {} },
+    effects: { ended: () => {}, publishWill: () => {}, changed: () => {} },
   })
 
   open() {
@@ -231,7 +231,13 @@ describe('a conversation', () => {
       retainHandling: 0,
       subscriptionId: 3,
     } as const
-    const subscription: SessionSubscription = { session, name: 't', filter: filterOf('t', own), options }
+    const subscription: SessionSubscription = {
+      session,
+      name: 't',
+      filter: filterOf('t', own),
+      options,
+      sinceMs: 0,
+    }
     const deliver = (payload: string) =>
       session.deliver(
         { streamId: `${own}/t`, partition: 0, payload: Buffer.from(payload), qos: 1 } as Delivery,

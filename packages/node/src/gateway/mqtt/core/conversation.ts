@@ -157,6 +157,7 @@ export class Conversation implements SessionLink {
     )
     this.#session = session
     this.#state = 'open'
+    keep(session)
     this.#send(connackOf(connect, { isPresent, clientId, expiryS: session.expiryS, limits: this.#limits }))
     this.wake()
     return session
@@ -271,7 +272,10 @@ export class Conversation implements SessionLink {
     session: Session,
   ): void {
     const cmd = qos === 1 ? 'puback' : 'pubrec'
-    if (!(result instanceof MqttProblem)) return acknowledge({ cmd, messageId, reasonCode: result })
+    if (!(result instanceof MqttProblem)) {
+      if (qos === 2) keep(session)
+      return acknowledge({ cmd, messageId, reasonCode: result })
+    }
     session.received.delete(messageId)
     const { reason, message } = result
     if (this.#version === 5) return acknowledge({ cmd, messageId, reasonCode: reason, ...this.#why(message) })
@@ -291,6 +295,7 @@ export class Conversation implements SessionLink {
 
   #release(messageId: number, session: Session): void {
     session.received.delete(messageId)
+    session.journal?.touched()
     this.#send({ cmd: 'pubcomp', messageId })
   }
 
@@ -307,6 +312,7 @@ export class Conversation implements SessionLink {
     this.#subscribing++
     this.#modules.effects.subscribe(session, requests, (reasons, text) => {
       this.#subscribing--
+      keep(session)
       if (this.#version !== 5)
         return void this.#send({
           cmd: 'suback',
@@ -321,6 +327,7 @@ export class Conversation implements SessionLink {
     const granted = unsubscriptions.map((filter) =>
       this.#modules.effects.unsubscribe(session, filter) ? Reason.success : Reason.noSubscriptionExisted,
     )
+    keep(session)
     this.#send({ cmd: 'unsuback', messageId, granted })
   }
 
@@ -372,6 +379,12 @@ export class Conversation implements SessionLink {
     this.#state = 'ended'
     this.#modules.effects.end()
   }
+}
+
+/** What its client is told next is so after a restart as well. */
+function keep({ journal }: Session): void {
+  journal?.touched()
+  journal?.flush()
 }
 
 function willOf({ will }: IConnectPacket): Will | undefined {

@@ -25,7 +25,36 @@ export interface Releasing {
   readonly releases: number
 }
 
+/** What an outbox has of one message of QoS 1 or 2, from when it waits until it is settled. */
+export interface Held {
+  /** Undefined of one of QoS 2 that the client has, and whose release is not settled. */
+  readonly message: Outgoing | undefined
+  /** Once it was sent. */
+  readonly messageId: number | undefined
+}
+
+/** Notes what becomes of messages of QoS 1 and 2, where a session outlives its connection. */
+export interface OutboxJournal {
+  /** It is new, or other than before. */
+  changed(held: Held): void
+  removed(held: Held): void
+  /** When it returns, what was noted outlasts the process. */
+  flush(): void
+}
+
 export type OutboxLimits = Pick<MqttLimits, 'maxInflight' | 'maxQueuedMessages' | 'maxQueuedBytes'>
+
+/** In the queue. */
+interface Waiting extends Held {
+  readonly message: Outgoing
+  readonly messageId: undefined
+}
+
+/** In flight. */
+interface Sent extends Held {
+  message: Outgoing | undefined
+  readonly messageId: number
+}
 
 /** Packet identifiers have two bytes. */
 const maxMessageId = 65_535
@@ -38,8 +67,9 @@ export class Outbox implements SharingQueue {
   readonly #limits: OutboxLimits
   readonly #account: string
   readonly #shares: QueueShares
-  readonly #queue: Outgoing[] = []
-  readonly #inflight = new Map<number, Outgoing | 'released'>()
+  readonly #queue: Waiting[] = []
+  readonly #inflight = new Map<number, Sent>()
+  #journal: OutboxJournal | undefined
   /** Of those in flight, what is to be sent again. */
   #again: number[] = []
   /** How many may be in flight; 0 while there is no connection. */
@@ -67,6 +97,26 @@ export class Outbox implements SharingQueue {
     return this.#inflight.size
   }
 
+  /** From now on what changes is noted there, beginning with all there is; undefined: nowhere. */
+  keepIn(journal: OutboxJournal | undefined): void {
+    if (journal === this.#journal) return
+    this.#journal = journal
+    for (const held of [...this.#inflight.values(), ...this.#queue]) this.#changed(held)
+  }
+
+  /** What was kept of another outbox, in order, before anything else is added. */
+  restore(kept: readonly Held[], journal: OutboxJournal): void {
+    this.#journal = journal
+    for (const held of kept as readonly (Waiting | Sent)[]) {
+      if (isWaiting(held)) this.#queue.push(held)
+      else this.#inflight.set(held.messageId, held)
+      this.#lastId = Math.max(this.#lastId, held.messageId ?? 0)
+      if (isWaiting(held)) this.#count(bytesOf(held.message))
+      else if (held.message !== undefined) this.#countInflight(bytesOf(held.message))
+    }
+    this.#limit()
+  }
+
   /** A client is there, which takes so many messages before it acknowledges the first. What it did not acknowledge is sent again. */
   attach(receiveMaximum: number): void {
     this.#window = Math.min(receiveMaximum, this.#limits.maxInflight)
@@ -76,14 +126,20 @@ export class Outbox implements SharingQueue {
   detach(): void {
     this.#window = 0
     // Of use to who is there only.
-    for (let i = this.#queue.length - 1; i >= 0; i--) if (this.#queue[i]?.qos === 0) this.#remove(i)
+    for (let i = this.#queue.length - 1; i >= 0; i--) if (this.#queue[i]?.message.qos === 0) this.#remove(i)
   }
 
   /** Of QoS 0 only while a client is there. */
   add(message: Outgoing): void {
     if (message.qos === 0 && this.#window === 0) return
-    this.#queue.push(message)
+    const held: Waiting = { message, messageId: undefined }
+    this.#queue.push(held)
+    this.#changed(held)
     this.#count(bytesOf(message))
+    this.#limit()
+  }
+
+  #limit(): void {
     const { maxQueuedMessages, maxQueuedBytes } = this.#limits
     while (
       this.#queue.length > 0 &&
@@ -107,39 +163,51 @@ export class Outbox implements SharingQueue {
     const again = this.#again.shift()
     const unacknowledged = again === undefined ? undefined : this.#inflight.get(again)
     if (again !== undefined && unacknowledged !== undefined)
-      return unacknowledged === 'released'
+      return unacknowledged.message === undefined
         ? { releases: again }
-        : { ...unacknowledged, messageId: again, dup: true }
+        : { ...unacknowledged.message, messageId: again, dup: true }
     for (;;) {
-      const message = this.#queue[0]
-      if (message === undefined || this.#window === 0) return undefined
+      const held = this.#queue[0]
+      if (held === undefined || this.#window === 0) return undefined
+      const { message } = held
       if (message.qos > 0 && this.#isWindowFull(bytesOf(message))) return undefined
-      this.#remove(0)
+      this.#queue.shift()
+      this.#count(-bytesOf(message))
       const { expiresMs } = message.delivery
       if (expiresMs !== undefined && expiresMs <= wallMs) {
         this.#shares.totals.expired++
+        this.#removed(held)
         continue
       }
       if (message.qos === 0) return { ...message, messageId: undefined, dup: false }
       const messageId = this.#newId()
-      this.#inflight.set(messageId, message)
+      const sent: Sent = Object.assign(held, { messageId })
+      this.#inflight.set(messageId, sent)
+      this.#changed(sent)
       this.#countInflight(bytesOf(message))
+      // A client takes no second message with an identifier that it knows, before its release (section 4.3.3).
+      if (message.qos === 2) this.#journal?.flush()
       return { ...message, messageId, dup: false }
     }
   }
 
   /** It is settled: with PUBACK or PUBCOMP. False when no such message was sent. */
   acknowledge(messageId: number): boolean {
-    this.#settle(messageId)
-    return this.#inflight.delete(messageId)
+    const sent = this.#settle(messageId)
+    if (sent === undefined) return false
+    this.#inflight.delete(messageId)
+    this.#removed(sent)
+    return true
   }
 
   /** The client has a message of QoS 2 (PUBREC), and now waits for its release. False when no such message was sent. */
   release(messageId: number): boolean {
-    const message = this.#inflight.get(messageId)
-    if (message === undefined || (message !== 'released' && message.qos !== 2)) return false
+    const sent = this.#inflight.get(messageId)
+    if (sent === undefined || (sent.message !== undefined && sent.message.qos !== 2)) return false
     this.#settle(messageId)
-    this.#inflight.set(messageId, 'released')
+    sent.message = undefined
+    this.#changed(sent)
+    this.#journal?.flush()
     return true
   }
 
@@ -147,6 +215,7 @@ export class Outbox implements SharingQueue {
   clear(): void {
     while (this.#queue.length > 0) this.#remove(this.#queue.length - 1)
     this.#countInflight(-this.#inflightBytes)
+    for (const sent of this.#inflight.values()) this.#removed(sent)
     this.#inflight.clear()
     this.#again = []
   }
@@ -158,22 +227,33 @@ export class Outbox implements SharingQueue {
   }
 
   /** The client has it: its content is no longer needed. */
-  #settle(messageId: number): void {
-    const message = this.#inflight.get(messageId)
-    if (message !== undefined && message !== 'released') this.#countInflight(-bytesOf(message))
+  #settle(messageId: number): Sent | undefined {
+    const sent = this.#inflight.get(messageId)
+    if (sent?.message !== undefined) this.#countInflight(-bytesOf(sent.message))
+    return sent
   }
 
   #drop(): void {
     const { totals } = this.#shares
-    const oldest = this.#queue.findIndex(({ qos }) => qos === 0)
+    const oldest = this.#queue.findIndex(({ message }) => message.qos === 0)
     if (oldest >= 0) totals.droppedQos0++
     else totals.droppedQos1++
     this.#remove(Math.max(oldest, 0))
   }
 
   #remove(at: number): void {
-    const message = at === 0 ? this.#queue.shift() : this.#queue.splice(at, 1)[0]
-    if (message !== undefined) this.#count(-bytesOf(message))
+    const held = at === 0 ? this.#queue.shift() : this.#queue.splice(at, 1)[0]
+    if (held === undefined) return
+    this.#count(-bytesOf(held.message))
+    this.#removed(held)
+  }
+
+  #changed(held: Waiting | Sent): void {
+    if (held.message?.qos !== 0) this.#journal?.changed(held)
+  }
+
+  #removed(held: Waiting | Sent): void {
+    if (held.message?.qos !== 0) this.#journal?.removed(held)
   }
 
   #countInflight(bytes: number): void {
@@ -191,6 +271,10 @@ export class Outbox implements SharingQueue {
     while (this.#inflight.has(this.#lastId))
     return this.#lastId
   }
+}
+
+function isWaiting(held: Waiting | Sent): held is Waiting {
+  return held.messageId === undefined
 }
 
 /** A message counts with what it costs besides its payload, too. */

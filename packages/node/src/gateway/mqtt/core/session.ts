@@ -1,10 +1,10 @@
 import type { NodeId } from '@runnel/protocol'
 import type { MqttLimits } from '../limits.ts'
-import { Outbox } from './outbox.ts'
+import { Outbox, type Held, type OutboxJournal } from './outbox.ts'
 import type { QueueShares } from './queue-shares.ts'
 import type { Delivery } from './to-mqtt.ts'
 import type { MqttMessage } from './to-runnel.ts'
-import { topicOf, type Filter, type Topic } from './topics.ts'
+import { filterOf, topicOf, type Filter, type Topic } from './topics.ts'
 
 /** How a client wants the messages of one filter. */
 export interface SubscriptionOptions {
@@ -25,6 +25,28 @@ export interface SessionSubscription {
   readonly name: string
   readonly filter: Filter
   readonly options: SubscriptionOptions
+  /** Unix milliseconds: what was published before is not for it. */
+  readonly sinceMs: number
+}
+
+/** Notes what changes of a session that outlives its connection, so that it outlasts the process. */
+export interface SessionJournal extends OutboxJournal {
+  /** Its subscriptions are others, what it has received, or how long it lasts. */
+  touched(): void
+}
+
+/** What a process left of a session. */
+export interface KeptSession {
+  readonly key: SessionKey
+  readonly own: NodeId
+  readonly origin: string
+  readonly expiryS: number
+  /** How long it still waits for its client. */
+  readonly leftMs: number
+  readonly subscriptions: readonly Omit<SessionSubscription, 'session' | 'filter'>[]
+  readonly received: readonly number[]
+  /** In order. */
+  readonly held: readonly Held[]
 }
 
 /** Where a session's client is, if it is there. */
@@ -62,6 +84,7 @@ export class Session {
   expiryS = 0
   will: Will | undefined
   #link: SessionLink | undefined
+  #journal: SessionJournal | undefined
 
   #last: { readonly text: string; readonly topic: Topic } | undefined
 
@@ -76,6 +99,28 @@ export class Session {
   topic(text: string): Topic {
     if (this.#last?.text !== text) this.#last = { text, topic: topicOf(text, this.own) }
     return this.#last.topic
+  }
+
+  /** Undefined where it ends with the process. */
+  get journal(): SessionJournal | undefined {
+    return this.#journal
+  }
+
+  /** Notes everything there from now on, or nothing any more. */
+  keepIn(journal: SessionJournal | undefined): void {
+    this.#journal = journal
+    this.outbox.keepIn(journal)
+    journal?.touched()
+  }
+
+  /** Goes on with what another process left. */
+  restore({ subscriptions, received, held, expiryS }: KeptSession, journal: SessionJournal): void {
+    this.#journal = journal
+    this.expiryS = expiryS
+    for (const id of received) this.received.add(id)
+    for (const one of subscriptions)
+      this.subscriptions.set(one.name, { ...one, session: this, filter: filterOf(one.name, this.own) })
+    this.outbox.restore(held, journal)
   }
 
   get isConnected(): boolean {

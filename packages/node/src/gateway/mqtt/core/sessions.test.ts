@@ -18,6 +18,7 @@ function open(limits: Partial<typeof mqttLimits> = {}) {
       effects: {
         ended: ({ key }) => said.push(`ended ${key.clientId}`),
         publishWill: ({ key }) => said.push(`will of ${key.clientId}`),
+        changed: () => {},
       },
     },
   )

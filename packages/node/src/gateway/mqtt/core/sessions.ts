@@ -1,7 +1,14 @@
 import type { NodeId } from '@runnel/protocol'
 import type { MqttLimits } from '../limits.ts'
 import { QueueShares, type OutboxTotals } from './queue-shares.ts'
-import { Session, type SessionKey, type SessionLink, type Will } from './session.ts'
+import {
+  Session,
+  type KeptSession,
+  type SessionJournal,
+  type SessionKey,
+  type SessionLink,
+  type Will,
+} from './session.ts'
 
 export interface SessionsModules {
   readonly totals: OutboxTotals
@@ -11,6 +18,8 @@ export interface SessionsModules {
     /** It is forgotten: nothing more is subscribed to for it. */
     ended(session: Session): void
     publishWill(session: Session, will: Will): void
+    /** A client is there, or there no longer; then the session waits for so long. */
+    changed(session: Session, waitsMs: number | undefined): void
   }
 }
 
@@ -77,6 +86,7 @@ export class Sessions {
     session.expiryS = request.expiryS
     session.will = request.will
     session.attach(request.link, request.receiveMaximum)
+    this.#modules.effects.changed(session, undefined)
     return { session, isPresent: present !== undefined }
   }
 
@@ -88,8 +98,23 @@ export class Sessions {
     const endsMs = nowMs + 1000 * Math.min(session.expiryS, this.#limits.maxSessionExpiryS)
     const willMs = session.will && Math.min(endsMs, nowMs + 1000 * session.will.delayS)
     this.#away.set(session, { endsMs, willMs })
+    this.#modules.effects.changed(session, endsMs - nowMs)
     this.#advance(session, nowMs)
     if (this.#away.size > this.#limits.maxAwaySessions) this.#limit(session.key.account)
+  }
+
+  has(session: Session): boolean {
+    return this.#sessions.get(idOf(session.key)) === session
+  }
+
+  /** A session that another process left, and that waits for its client. */
+  restore(kept: KeptSession, journal: SessionJournal, nowMs: number): Session {
+    const session = new Session(kept.key, kept.own, kept.origin, this.#limits, this.#shares)
+    this.#sessions.set(idOf(kept.key), session)
+    session.restore(kept, journal)
+    this.#away.set(session, { endsMs: nowMs + kept.leftMs, willMs: undefined })
+    if (this.#away.size > this.#limits.maxAwaySessions) this.#limit(kept.key.account)
+    return session
   }
 
   /** To be called every second: publishes wills whose delay is over, and ends sessions. */

@@ -1,0 +1,118 @@
+import type { NetworkNode } from '@runnel/network'
+import { parseStreamPartId, type NodeId, type StreamPartId } from '@runnel/protocol'
+import type { StatusHub } from '../status.ts'
+
+/** Which partition of a stream, and for how long its rate is followed. */
+export interface UrgentRateOptions {
+  /** Default: 0. */
+  readonly partition?: number | undefined
+  /** Ends it, as `close` does. */
+  readonly signal?: AbortSignal | undefined
+}
+
+/** Copies of the user's urgent messages that links of this client dropped, by why: how many, of all together. */
+export interface UrgentDrops {
+  /** Their time was over before the link had room. */
+  readonly late: number
+  /** A newer group took their place. */
+  readonly replaced: number
+  /** A link carries less than all layers. */
+  readonly shed: number
+  /** Too much waited. */
+  readonly refused: number
+}
+
+export interface UrgentRateEvents {
+  /** Another rate, in kbit/s, about ten times a second while it changes; undefined when there is nobody to send to. */
+  rate: (kbitPerS: number | undefined) => void
+  /** There are more drops than before. */
+  dropped: (drops: UrgentDrops) => void
+}
+
+type ListenerSets = { readonly [E in keyof UrgentRateEvents]: Set<UrgentRateEvents[E]> }
+
+export interface UrgentRateModules {
+  readonly node: Pick<NetworkNode, 'on' | 'urgentKbitPerS'>
+  readonly userId: NodeId
+  readonly status: Pick<StatusHub, 'emit'>
+}
+
+/**
+ * How much a publisher may send: what an encoder follows. It is the rate of all that its user publishes urgently in the partition, in kbit/s of
+ * what travels, that its links carry to all neighbours but the worst. Others may have worse links behind those; before them upper layers are shed.
+ */
+export class UrgentRate implements Disposable {
+  readonly streamPartId: StreamPartId
+  readonly #modules: UrgentRateModules
+  readonly #listeners: ListenerSets = { rate: new Set(), dropped: new Set() }
+  readonly #stops: readonly (() => void)[]
+  #kbitPerS: number | undefined
+  #drops: UrgentDrops = { late: 0, replaced: 0, shed: 0, refused: 0 }
+
+  constructor(streamPartId: StreamPartId, modules: UrgentRateModules) {
+    const { node, userId } = modules
+    this.streamPartId = streamPartId
+    this.#modules = modules
+    this.#kbitPerS = this.#current()
+    this.#stops = [
+      node.on('urgentRate', () => this.#check()),
+      node.on('neighbours', (id) => id === streamPartId && this.#check()),
+      node.on('urgentDropped', (why, { publisher, chain }) => {
+        if (publisher !== userId || !chain.startsWith(`${streamPartId} `)) return
+        this.#drops = { ...this.#drops, [why]: this.#drops[why] + 1 }
+        this.#tell('dropped', this.#drops)
+      }),
+    ]
+  }
+
+  /** At present; undefined when there is nobody to send to. */
+  get kbitPerS(): number | undefined {
+    return this.#kbitPerS
+  }
+
+  /** Since it was made. */
+  get drops(): UrgentDrops {
+    return this.#drops
+  }
+
+  /** Calls back from now on, until the returned function is called. What a listener throws is told by a status 'callback-failed'. */
+  on<E extends keyof UrgentRateEvents>(event: E, listener: UrgentRateEvents[E]): () => void {
+    const listeners: Set<UrgentRateEvents[E]> = this.#listeners[event]
+    listeners.add(listener)
+    return () => void listeners.delete(listener)
+  }
+
+  /** Tells nothing more. Idempotent. */
+  close(): void {
+    for (const stop of this.#stops) stop()
+    for (const listeners of Object.values(this.#listeners)) listeners.clear()
+  }
+
+  [Symbol.dispose](): void {
+    this.close()
+  }
+
+  #current(): number | undefined {
+    const kbitPerS = this.#modules.node.urgentKbitPerS(this.streamPartId, this.#modules.userId)
+    return kbitPerS === undefined ? undefined : Math.round(kbitPerS)
+  }
+
+  #check(): void {
+    const kbitPerS = this.#current()
+    if (kbitPerS === this.#kbitPerS) return
+    this.#kbitPerS = kbitPerS
+    this.#tell('rate', kbitPerS)
+  }
+
+  #tell<E extends keyof UrgentRateEvents>(event: E, ...args: Parameters<UrgentRateEvents[E]>): void {
+    const listeners: Set<UrgentRateEvents[E]> = this.#listeners[event]
+    for (const listener of listeners) {
+      try {
+        ;(listener as (...args: Parameters<UrgentRateEvents[E]>) => void)(...args)
+      } catch (error) {
+        const { streamId } = parseStreamPartId(this.streamPartId)
+        this.#modules.status.emit({ type: 'callback-failed', streamId, error })
+      }
+    }
+  }
+}

@@ -1,0 +1,37 @@
+import { defineCommand } from '../cli/command.ts'
+import { memberOptions } from '../cli/common-options.ts'
+import { notice } from '../cli/output.ts'
+import { listenForStop } from '../cli/stop-signal.ts'
+import { streamArgument, streamPositional } from '../cli/stream-argument.ts'
+import { tellOfEnd } from '../cli/tell-of-end.ts'
+import { withClient } from '../cli/with-client.ts'
+
+export const streamRecord = defineCommand({
+  name: 'stream record',
+  describe: 'Record the urgent messages of a stream in another, which storage nodes keep',
+  positionals: {
+    stream: streamPositional,
+    to: { describe: 'The stream that the recording goes to: an ordinary one, with storage', required: true },
+  },
+  options: memberOptions,
+  examples: [
+    ['stream record 0xowner/room /room-recorded --key my.key', 'Until Ctrl-C'],
+    ['resend from -1h /room-recorded --recording --key my.key', 'What was said in it'],
+  ],
+  epilogue:
+    'Each message is kept as its publisher signed it. Needs subscribe on the one and publish on the other. Ends with 0 on SIGINT, when all that came is published, and says how much that is.',
+  run: async ({ stream, to, ...network }) => {
+    const [fromOf, toOf] = [streamArgument(stream), streamArgument(to)]
+    const stop = listenForStop()
+    await withClient(network, {}, async (client) => {
+      void tellOfEnd(client)
+      const recording = await client.record(fromOf(client), toOf(client))
+      notice(`recording ${recording.from} in ${recording.to}`)
+      await stop.stopped
+      await recording.stop()
+      const { recorded, failed } = recording
+      notice(`${recorded} messages recorded${failed > 0 ? `, ${failed} could not be published` : ''}`)
+    })
+    stop.release()
+  },
+})

@@ -1,0 +1,226 @@
+import { statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { toNodeId, toStreamId } from '@runnel/protocol'
+import { VirtualClock } from '@runnel/transport'
+import { describe, expect, it } from 'vitest'
+import { newDirectory } from '../../../cli.testkit.ts'
+import { Sessions } from '../core/sessions.ts'
+import type { Session, SubscriptionOptions } from '../core/session.ts'
+import type { Delivery } from '../core/to-mqtt.ts'
+import { filterOf } from '../core/topics.ts'
+import { newCounters } from '../counters.ts'
+import { mqttLimits } from '../limits.ts'
+import { SessionFile } from './session-file.ts'
+import { SessionKeeper } from './session-keeper.ts'
+
+const own = toNodeId(`0x${'a'.repeat(40)}`)
+const options: SubscriptionOptions = {
+  ...{ qos: 2, noLocal: false, retainAsPublished: false },
+  ...{ retainHandling: 0, subscriptionId: 7 },
+}
+const message = { streamId: toStreamId(`${own}/t`), partition: 1, publisherId: own, messageChainId: 'c' } as const
+
+/** Processes one after the other on the same directory, each with the sessions of the one before it. */
+function machine() {
+  const directory = newDirectory()
+  const clock = new VirtualClock()
+  const errors: unknown[] = []
+  const start = () => {
+    const counters = newCounters()
+    const file = SessionFile.open(directory)
+    const logger = { error: (...told: unknown[]) => errors.push(told) }
+    const keeper = new SessionKeeper(mqttLimits, { file, clock, logger, counters })
+    const sessions: Sessions = new Sessions(mqttLimits, {
+      ...{ totals: counters, newOrigin: () => 'origin' },
+      effects: {
+        ended: (session) => keeper.ended(session),
+        publishWill: () => {},
+        changed: (session, waitsMs) => keeper.changed(session, waitsMs),
+      },
+    })
+    const found = keeper.start()
+    const restored = found.map((one) => {
+      const session = sessions.restore(one, one.journal, clock.monotonicMs())
+      keeper.restored(session)
+      return session
+    })
+    return {
+      ...{ file, keeper, sessions, found, restored, counters },
+      connect(clientId: string, expiryS = 60): Session {
+        const link = { wake: () => {}, takeOver: () => {} }
+        const request = { own, cleanStart: false, expiryS, receiveMaximum: 10, will: undefined, link }
+        return sessions.connect({ account: 'a', clientId }, request).session
+      },
+      leave: (session: Session) => sessions.disconnected(session, true, clock.monotonicMs()),
+      /** As kill -9 does it: what was not written is gone. */
+      kill: () => file.close(),
+    }
+  }
+  return { directory, clock, errors, start }
+}
+
+function subscribe(session: Session, name = 't'): (text: string, qos?: 0 | 1 | 2) => void {
+  const subscription = { session, name, filter: filterOf(name, own), options, sinceMs: 5 }
+  session.subscriptions.set(name, subscription)
+  session.journal?.touched()
+  return (text, qos = 1) =>
+    session.deliver(
+      {
+        ...{ streamId: `${own}/t`, partition: 0, payload: Buffer.from(text), qos, isRetained: false },
+        ...{ origin: undefined, expiresMs: undefined, responseTopic: undefined },
+        properties: { correlationData: Buffer.from([1]), userProperties: { a: ['b', 'c'] } },
+      } satisfies Delivery,
+      subscription,
+    )
+}
+
+/** What an outbox sends a client that is there now. */
+function sent(session: Session): unknown[] {
+  session.outbox.attach(10)
+  const all: unknown[] = []
+  for (let next; (next = session.outbox.next(0)) !== undefined;)
+    all.push(
+      'releases' in next ? next.releases : [next.delivery.payload.toString(), next.messageId, next.dup],
+    )
+  return all
+}
+
+describe('sessions on disk', () => {
+  it('have what waits and what is in flight after a kill, in order, with the same identifiers', () => {
+    const { clock, start } = machine()
+    const first = start()
+    const session = first.connect('c')
+    const deliver = subscribe(session)
+    for (const text of ['acknowledged', 'sent', 'released']) deliver(text, text === 'released' ? 2 : 1)
+    expect(sent(session)).toHaveLength(3)
+    session.outbox.acknowledge(1)
+    session.outbox.release(3)
+    session.received.add(9)
+    first.leave(session)
+    deliver('waits')
+    deliver('for who is there', 0)
+    clock.advanceBy(mqttLimits.sessionFlushMs)
+    first.kill()
+    const { restored } = start()
+    const [again] = restored
+    expect(again && sent(again)).toEqual([['sent', 2, true], 3, ['waits', 4, false]])
+    expect(again?.received).toEqual(new Set([9]))
+    expect([...(again?.subscriptions.values() ?? [])]).toMatchObject([{ name: 't', options, sinceMs: 5 }])
+    again?.outbox.attach(10)
+    const delivery = { properties: { correlationData: Buffer.from([1]), userProperties: { a: ['b', 'c'] } } }
+    expect(again?.outbox.next(0)).toMatchObject({ delivery, subscriptionId: 7, retain: false })
+  })
+
+  it('end when their time is over, also while there was no process', () => {
+    const { clock, start } = machine()
+    const first = start()
+    first.leave(first.connect('short', 10))
+    first.connect('there', 20)
+    first.keeper.close()
+    first.kill()
+    clock.advanceBy(15_000)
+    const found = start().found.map(({ key, leftMs }) => [key.clientId, leftMs])
+    expect(found).toEqual([
+      ['short', -5_000],
+      ['there', 5_000],
+    ])
+  })
+
+  it('are gone when they ended, and never there when they end with their connection', () => {
+    const { start } = machine()
+    const first = start()
+    const [kept, turned] = [first.connect('kept'), first.connect('turned')]
+    first.connect('short', 0)
+    first.keeper.flush()
+    expect([...first.file.sessions()].map(({ key }) => key.clientId)).toEqual(['kept', 'turned'])
+    first.keeper.ended(kept)
+    turned.expiryS = 0
+    first.leave(turned)
+    first.keeper.close()
+    expect(start().found).toEqual([])
+  })
+
+  it('write nothing of what is acknowledged at once', () => {
+    const { clock, start } = machine()
+    const { connect, file } = start()
+    const session = connect('c')
+    const deliver = subscribe(session)
+    for (let i = 0; i < 100; i++) {
+      deliver(`${i}`)
+      sent(session)
+      session.outbox.acknowledge(i + 1)
+    }
+    clock.advanceBy(mqttLimits.sessionFlushMs)
+    expect([...file.sessions()].map(({ held }) => held)).toEqual([[]])
+  })
+
+  it('know how far each chain came, and what the process before them passed on', () => {
+    const { clock, start } = machine()
+    const first = start()
+    const places = first.keeper.feed('f')
+    const nowMs = clock.now()
+    for (const sequenceNumber of [0, 1]) places.note({ ...message, timestamp: nowMs, sequenceNumber })
+    first.keeper.flush()
+    first.kill()
+    clock.advanceBy(1_000)
+    const second = start()
+    expect([second.keeper.wasKept('f'), second.keeper.wasKept('g')]).toEqual([true, false])
+    const after = second.keeper.feed('f')
+    const had = (timestamp: number, sequenceNumber: number, messageChainId = 'c') =>
+      after.had({ ...message, timestamp, sequenceNumber, messageChainId })
+    expect([had(nowMs, 1), had(nowMs, 2), had(nowMs, 0, 'other')]).toEqual([true, false, false])
+    // Until what was missed has come, nothing is later than it was.
+    expect([after.isBehind, after.heardMs]).toEqual([true, nowMs])
+    after.failed()
+    after.note({ ...message, timestamp: nowMs + 500, sequenceNumber: 0 })
+    second.keeper.flush()
+    expect(second.file.feeds().get('f')?.places.size).toBe(1)
+    after.again()
+    after.caughtUp()
+    after.note({ ...message, timestamp: nowMs + 500, sequenceNumber: 0 })
+    second.keeper.flush()
+    expect(second.file.feeds().get('f')?.heardMs).toBe(clock.now())
+    second.keeper.feedClosed('f')
+    second.keeper.flush()
+    expect(second.file.feeds().size).toBe(0)
+  })
+
+  it('bound what they know of chains', () => {
+    const { clock, start } = machine()
+    const { keeper, file } = start()
+    const places = keeper.feed('f')
+    for (let i = 0; i < mqttLimits.maxFeedChains + 5; i++)
+      places.note({ ...message, messageChainId: `${i}`, timestamp: clock.now() + i, sequenceNumber: 0 })
+    clock.advanceBy(mqttLimits.sessionAliveMs)
+    const kept = file.feeds().get('f')?.places
+    expect(kept?.size).toBe(mqttLimits.maxFeedChains)
+    clock.advanceBy(mqttLimits.maxCatchUpMs + 60_000)
+    expect(file.feeds().get('f')?.places.size).toBe(0)
+  })
+
+  it('say what cannot be written, and write it when it can be', () => {
+    const { clock, start, errors } = machine()
+    const { connect, file, counters } = start()
+    const inOne = file.inOne.bind(file)
+    file.inOne = () => {
+      throw new Error('disk full')
+    }
+    connect('c')
+    clock.advanceBy(mqttLimits.sessionFlushMs)
+    expect([errors.length, counters.sessionWritesFailed, [...file.sessions()].length]).toEqual([1, 1, 0])
+    file.inOne = inOne
+    connect('d')
+    clock.advanceBy(mqttLimits.sessionFlushMs)
+    expect([...file.sessions()].map(({ key }) => key.clientId)).toEqual(['c', 'd'])
+  })
+
+  it('are one process’s and one user’s, and no other file', () => {
+    const { directory, start } = machine()
+    start()
+    expect(statSync(join(directory, 'sessions.sqlite')).mode & 0o777).toBe(0o600)
+    expect(() => SessionFile.open(directory)).toThrow(/MQTT_SESSIONS_UNAVAILABLE|cannot be used/)
+    const other = newDirectory()
+    writeFileSync(join(other, 'sessions.sqlite'), 'something else that is long enough to be no database')
+    expect(() => SessionFile.open(other)).toThrow(/cannot be used/)
+  })
+})

@@ -1,0 +1,279 @@
+import type { Cancel, Clock } from '@runnel/protocol'
+import type { Logger } from '../../../logger.ts'
+import type { Held } from '../core/outbox.ts'
+import type { KeptSession, Session, SessionJournal } from '../core/session.ts'
+import type { Counters } from '../counters.ts'
+import type { MqttLimits } from '../limits.ts'
+import { FeedPlaces } from './feed-places.ts'
+import type { FeedRow, SessionFile } from './session-file.ts'
+
+export interface SessionKeeperModules {
+  readonly file: SessionFile
+  readonly clock: Clock
+  readonly logger: Pick<Logger, 'error'>
+  readonly counters: Pick<Counters, 'sessionWritesFailed'>
+}
+
+/** A session that a process before this one left. */
+export interface FoundSession extends KeptSession {
+  /** To be given to it. */
+  readonly journal: SessionJournal
+  /** It is nobody's any more. */
+  drop(): void
+}
+
+/** What has changed of a session since it was written. */
+interface Kept extends SessionJournal {
+  session: Session | undefined
+  row: number | undefined
+  /** When it ends, by the wall clock; undefined while its client is there. */
+  endsMs: number | undefined
+  isTouched: boolean
+  readonly held: Set<Held>
+  readonly settled: Set<number>
+}
+
+type KeeperLimits = Pick<MqttLimits, 'sessionFlushMs' | 'sessionAliveMs' | 'maxCatchUpMs' | 'maxFeedChains'>
+
+/**
+ * Keeps sessions in a file, so that they outlast the process. What is on its way to clients that acknowledge at once is never written:
+ * changes are noted, and written together a little later. What a client is told to rely on is written before.
+ */
+export class SessionKeeper {
+  readonly #limits: KeeperLimits
+  readonly #modules: SessionKeeperModules
+  readonly #kept = new Map<Session, Kept>()
+  readonly #dirty = new Set<Kept>()
+  readonly #rows = new WeakMap<Held, number>()
+  readonly #ended = new Set<number>()
+  readonly #feeds = new Map<string, FeedPlaces>()
+  /** What a process before this one had, until the feed is opened. */
+  #before: ReadonlyMap<string, FeedRow> = new Map()
+  readonly #closedFeeds = new Set<string>()
+  #cancelFlush: Cancel | undefined
+  #cancelAlive: Cancel = () => {}
+  #isClosed = false
+
+  constructor(limits: KeeperLimits, modules: SessionKeeperModules) {
+    this.#limits = limits
+    this.#modules = modules
+  }
+
+  /** Sessions that were left here and have not ended, for `Sessions.restore`. */
+  start(): readonly FoundSession[] {
+    const { file, clock } = this.#modules
+    const aliveMs = file.aliveMs ?? clock.now()
+    this.#before = file.feeds()
+    const found = [...file.sessions()].map(({ row, endsMs, held, ...session }): FoundSession => {
+      const ends = endsMs ?? aliveMs + 1000 * session.expiryS
+      const kept = this.#newKept(row, ends)
+      for (const one of held) this.#rows.set(one.held, one.row)
+      return {
+        ...session,
+        held: held.map((one) => one.held),
+        leftMs: ends - clock.now(),
+        journal: kept,
+        drop: () => this.#drop(kept),
+      }
+    })
+    this.#alive()
+    return found
+  }
+
+  /** The session goes on with a journal of `start`. */
+  restored(session: Session): void {
+    const kept = session.journal as Kept
+    kept.session = session
+    this.#kept.set(session, kept)
+  }
+
+  /** A client is there, or there no longer: its session is kept if it outlives the connection. */
+  changed(session: Session, waitsMs: number | undefined): void {
+    if (this.#isClosed) return
+    let kept = this.#kept.get(session)
+    if (session.expiryS === 0) {
+      if (kept !== undefined) this.ended(session)
+      return
+    }
+    if (kept === undefined) {
+      kept = this.#newKept(undefined, undefined)
+      kept.session = session
+      this.#kept.set(session, kept)
+      session.keepIn(kept)
+    }
+    kept.endsMs = waitsMs === undefined ? undefined : this.#modules.clock.now() + waitsMs
+    kept.touched()
+  }
+
+  ended(session: Session): void {
+    const kept = this.#kept.get(session)
+    if (kept === undefined || this.#isClosed) return
+    this.#kept.delete(session)
+    session.keepIn(undefined)
+    this.#drop(kept)
+  }
+
+  /** Whether the process before this one had it. */
+  wasKept(feedId: string): boolean {
+    return this.#before.has(feedId)
+  }
+
+  /** Only these are of sessions that are back. */
+  forgetFeedsBut(used: ReadonlySet<string>): void {
+    for (const id of this.#before.keys()) if (!used.has(id)) this.#closedFeeds.add(id)
+    this.#before = new Map([...this.#before].filter(([id]) => used.has(id)))
+    this.#later()
+  }
+
+  /** How far the sessions of a feed are, which is kept from now on. */
+  feed(id: string): FeedPlaces {
+    const known = this.#feeds.get(id)
+    if (known !== undefined) return known
+    const nowMs = this.#modules.clock.now()
+    const feed = new FeedPlaces(this.#before.get(id), { nowMs, onChanged: () => this.#later() })
+    this.#feeds.set(id, feed)
+    this.#closedFeeds.delete(id)
+    this.#later()
+    return feed
+  }
+
+  /** No session has it any more. */
+  feedClosed(id: string): void {
+    if (this.#isClosed || !this.#feeds.delete(id)) return
+    this.#before = new Map([...this.#before].filter(([other]) => other !== id))
+    this.#closedFeeds.add(id)
+    this.#later()
+  }
+
+  /** Writes what has changed. What cannot be written now is tried again with the next change. */
+  flush(): void {
+    this.#cancelFlush?.()
+    this.#cancelFlush = undefined
+    if (this.#isClosed) return
+    const written: (() => void)[] = []
+    try {
+      this.#modules.file.inOne(() => this.#write(written))
+    } catch (err) {
+      this.#modules.counters.sessionWritesFailed++
+      this.#modules.logger.error(
+        { err },
+        'sessions of MQTT clients are not written: they would not outlast the node',
+      )
+      return
+    }
+    for (const done of written) done()
+  }
+
+  /** Writes what is left; what becomes of sessions then changes nothing. */
+  close(): void {
+    if (this.#isClosed) return
+    this.#cancelAlive()
+    this.flush()
+    this.#isClosed = true
+    this.#modules.file.close()
+  }
+
+  #write(written: (() => void)[]): void {
+    const { file, clock } = this.#modules
+    for (const row of this.#ended) file.removeSession(row)
+    for (const id of this.#closedFeeds) file.removeFeed(id)
+    for (const kept of this.#dirty) this.#writeOne(kept, written)
+    const nowMs = clock.now()
+    for (const [id, feed] of this.#feeds) {
+      if (feed.changed.size === 0) continue
+      feed.heard(nowMs)
+      file.saveFeed(id, feed.heardMs, feed.changed)
+      written.push(() => feed.changed.clear())
+    }
+    written.push(() => {
+      for (const all of [this.#ended, this.#closedFeeds, this.#dirty]) all.clear()
+    })
+  }
+
+  #writeOne(kept: Kept, written: (() => void)[]): void {
+    const { file } = this.#modules
+    const { session, endsMs } = kept
+    if (session === undefined) return
+    let { row } = kept
+    if (row === undefined || kept.isTouched) {
+      const { key, own, origin, expiryS } = session
+      const subscriptions = [...session.subscriptions.values()].map(({ name, options, sinceMs }) => {
+        return { name, options, sinceMs }
+      })
+      const columns = { key, own, origin, expiryS, endsMs, subscriptions, received: [...session.received] }
+      row = file.saveSession(columns, row)
+    }
+    const sessionRow = row
+    for (const settled of kept.settled) file.removeMessage(settled)
+    for (const held of kept.held) {
+      const known = this.#rows.get(held)
+      const messageRow = known ?? file.addMessage(sessionRow, held)
+      if (known === undefined) written.push(() => this.#rows.set(held, messageRow))
+      else file.changeMessage(known, held)
+    }
+    written.push(() => {
+      Object.assign(kept, { row: sessionRow, isTouched: false })
+      kept.held.clear()
+      kept.settled.clear()
+    })
+  }
+
+  #alive(): void {
+    const { file, clock, logger } = this.#modules
+    const { sessionAliveMs, maxCatchUpMs, maxFeedChains } = this.#limits
+    const nowMs = clock.now()
+    try {
+      file.inOne(() => {
+        file.alive(nowMs)
+        for (const [id, feed] of this.#feeds) {
+          feed.heard(nowMs)
+          file.saveFeed(id, feed.heardMs, [])
+          file.prunePlaces(id, feed.heardMs - maxCatchUpMs, maxFeedChains)
+        }
+      })
+    } catch (err) {
+      logger.error({ err }, 'sessions of MQTT clients are not written')
+    }
+    this.#cancelAlive = clock.schedule(sessionAliveMs, () => this.#alive())
+  }
+
+  #newKept(row: number | undefined, endsMs: number | undefined): Kept {
+    const kept: Kept = {
+      ...{ session: undefined, row, endsMs, isTouched: false },
+      ...{ held: new Set<Held>(), settled: new Set<number>() },
+      touched: () => {
+        kept.isTouched = true
+        this.#changed(kept)
+      },
+      changed: (held) => {
+        kept.held.add(held)
+        this.#changed(kept)
+      },
+      removed: (held) => {
+        kept.held.delete(held)
+        const known = this.#rows.get(held)
+        if (known === undefined) return
+        kept.settled.add(known)
+        this.#changed(kept)
+      },
+      flush: () => this.flush(),
+    }
+    return kept
+  }
+
+  #drop(kept: Kept): void {
+    this.#dirty.delete(kept)
+    if (kept.row !== undefined) this.#ended.add(kept.row)
+    this.#later()
+  }
+
+  #changed(kept: Kept): void {
+    this.#dirty.add(kept)
+    this.#later()
+  }
+
+  #later(): void {
+    if (this.#isClosed) return
+    this.#cancelFlush ??= this.#modules.clock.schedule(this.#limits.sessionFlushMs, () => this.flush())
+  }
+}

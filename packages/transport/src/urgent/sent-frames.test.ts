@@ -1,0 +1,79 @@
+import { describe, expect, it } from 'vitest'
+import { ArrivalLog } from './arrival-log.ts'
+import { SentFrames } from './sent-frames.ts'
+
+const frame = { sentMs: 0, bytes: 100, isOther: false, alias: 0 }
+
+describe('SentFrames', () => {
+  it('hears of each frame once, and knows what is under way', () => {
+    const sent = new SentFrames(10)
+    const [first, second] = [sent.add(frame), sent.add({ ...frame, sentMs: 5, alias: 7 })]
+    sent.add({ ...frame, isOther: true })
+    expect(sent.bytes).toBe(200)
+    const frames = [
+      { number: first, atTenthsMs: 100 },
+      { number: second, atTenthsMs: 160 },
+    ]
+    const report = sent.report({ type: 'arrivals', heldTenthsMs: 20, frames }, 30)
+    expect(report.arrived).toMatchObject([
+      { sentMs: 0, arrivedMs: 10 },
+      { sentMs: 5, arrivedMs: 16 },
+    ])
+    expect(report).toMatchObject({ aliases: [7], lost: 0, rttMs: 23 })
+    expect(sent.report({ type: 'arrivals', heldTenthsMs: 20, frames }, 30)).toMatchObject({
+      ...{ arrived: [], aliases: [], rttMs: undefined },
+    })
+    expect(sent.bytes).toBe(0)
+  })
+
+  it('takes for lost what three reports pass over, but no other packets', () => {
+    const sent = new SentFrames(10)
+    sent.add(frame)
+    sent.add({ ...frame, isOther: true })
+    const lost = [1, 2, 3].map((atTenthsMs) => {
+      const number = sent.add(frame)
+      return sent.report({ type: 'arrivals', heldTenthsMs: 0, frames: [{ number, atTenthsMs }] }, 9).lost
+    })
+    expect(lost).toEqual([0, 0, 1])
+    expect(sent.bytes).toBe(0)
+  })
+
+  it('watches so many, and writes off what it does not hear of', () => {
+    const sent = new SentFrames(3)
+    for (let i = 0; i < 5; i++) sent.add(frame)
+    expect(sent.bytes).toBe(300)
+    sent.writeOff()
+    expect(sent.bytes).toBe(0)
+    const frames = [{ number: 5, atTenthsMs: 0 }]
+    expect(sent.report({ type: 'arrivals', heldTenthsMs: 0, frames }, 9).arrived.length).toBe(1)
+    expect(sent.bytes).toBe(0)
+  })
+})
+
+describe('ArrivalLog', () => {
+  it('tells each arrival twice, in order of the numbers, 50 ms after the first', () => {
+    const log = new ArrivalLog()
+    expect(log.dueMs).toBe(Infinity)
+    log.add(5, 10)
+    log.add(4, 12)
+    expect(log.dueMs).toBe(60)
+    expect(log.take(60)).toEqual({
+      ...{ type: 'arrivals', heldTenthsMs: 480 },
+      frames: [
+        { number: 4, atTenthsMs: 120 },
+        { number: 5, atTenthsMs: 100 },
+      ],
+    })
+    log.add(6, 70)
+    expect(log.take(120).frames.map(({ number }) => number)).toEqual([4, 5, 6])
+    log.add(7, 130)
+    expect(log.take(180).frames.map(({ number }) => number)).toEqual([6, 7])
+  })
+
+  it('is full with as many as a report has room for', () => {
+    const log = new ArrivalLog()
+    for (let number = 0; number < 500; number++) log.add(number, number / 100)
+    expect(log.dueMs).toBe(-Infinity)
+    expect(log.take(9).frames.length).toBe(128)
+  })
+})
