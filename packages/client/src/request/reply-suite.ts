@@ -19,7 +19,7 @@ export interface SealedReply {
 
 const exporterContext = new TextEncoder().encode('runnel reply')
 const keyBytes = 32
-const maxU32 = 0xffff_ffff
+const lastNumber = 0xffff_ffff
 
 let made: Promise<CipherSuite> | undefined
 
@@ -92,7 +92,7 @@ export class ReplySealer {
 
   /** Undefined where no number is left: none is used twice. */
   seal(requestId: Uint8Array, plaintext: Uint8Array): SealedReply | undefined {
-    if (this.#next > maxU32) return undefined
+    if (this.#next > lastNumber) return undefined
     const number = this.#next++
     const sealed = this.#aead.seal(nonceOf(number), plaintext, requestId)
     return { encapsulated: this.#encapsulated, number, sealed }
