@@ -22,6 +22,7 @@ export interface UrgentDrops {
   readonly refused: number
 }
 
+/** What an UrgentRate tells. */
 export interface UrgentRateEvents {
   /** Another rate, in kbit/s, about ten times a second while it changes; undefined when there is nobody to send to. */
   rate: (kbitPerS: number | undefined) => void

@@ -17,7 +17,8 @@ interface OutflowModules {
   /** Data is queued and none of it has left for `stallTimeoutMs`. */
   onStalled(): void
   /** Where urgent messages share the link. */
-  readonly urgent?: Pick<UrgentFlow, 'othersFrameBytes' | 'roomForOthers' | 'markOthers' | 'othersSent'> | undefined
+  readonly urgent?:
+    Pick<UrgentFlow, 'othersFrameBytes' | 'roomForOthers' | 'markOthers' | 'othersSent'> | undefined
 }
 
 /**
