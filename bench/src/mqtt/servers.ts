@@ -80,7 +80,8 @@ export async function startNetwork(nodes: number): Promise<RunnelNetwork> {
   const [first, second, ...relays] = children
   if (first === undefined || second === undefined) throw new Error('two nodes at least')
   const serverOf = async (child: ChildCalls<BrokerCalls>): Promise<MqttServer> => {
-    const port = await child.call('start', gatewayConfig)
+    const mqtt = { ...gatewayConfig.mqtt, directory: mkdtempSync(join(directory, 'sessions-')) }
+    const port = await child.call('start', { ...gatewayConfig, mqtt })
     if (port === undefined) throw new Error('no gateway')
     return { port, key, usage: () => child.call('usage') }
   }

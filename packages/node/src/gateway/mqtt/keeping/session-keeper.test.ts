@@ -18,7 +18,12 @@ const options: SubscriptionOptions = {
   ...{ qos: 2, noLocal: false, retainAsPublished: false },
   ...{ retainHandling: 0, subscriptionId: 7 },
 }
-const message = { streamId: toStreamId(`${own}/t`), partition: 1, publisherId: own, messageChainId: 'c' } as const
+const message = {
+  streamId: toStreamId(`${own}/t`),
+  partition: 1,
+  publisherId: own,
+  messageChainId: 'c',
+} as const
 
 /** Processes one after the other on the same directory, each with the sessions of the one before it. */
 function machine() {

@@ -50,6 +50,8 @@ export class SessionKeeper {
   /** What a process before this one had, until the feed is opened. */
   #before: ReadonlyMap<string, FeedRow> = new Map()
   readonly #closedFeeds = new Set<string>()
+  /** Those that the file has: after a restart they begin with what was missed. */
+  readonly #writtenFeeds = new Set<string>()
   #cancelFlush: Cancel | undefined
   #cancelAlive: Cancel = () => {}
   #isClosed = false
@@ -142,6 +144,7 @@ export class SessionKeeper {
     if (this.#isClosed || !this.#feeds.delete(id)) return
     this.#before = new Map([...this.#before].filter(([other]) => other !== id))
     this.#closedFeeds.add(id)
+    this.#writtenFeeds.delete(id)
     this.#later()
   }
 
@@ -180,10 +183,13 @@ export class SessionKeeper {
     for (const kept of this.#dirty) this.#writeOne(kept, written)
     const nowMs = clock.now()
     for (const [id, feed] of this.#feeds) {
-      if (feed.changed.size === 0) continue
+      if (feed.changed.size === 0 && this.#writtenFeeds.has(id)) continue
       feed.heard(nowMs)
       file.saveFeed(id, feed.heardMs, feed.changed)
-      written.push(() => feed.changed.clear())
+      written.push(() => {
+        feed.changed.clear()
+        this.#writtenFeeds.add(id)
+      })
     }
     written.push(() => {
       for (const all of [this.#ended, this.#closedFeeds, this.#dirty]) all.clear()
