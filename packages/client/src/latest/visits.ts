@@ -22,7 +22,7 @@ export class Visits {
     this.#modules = modules
   }
 
-  /** Joins, unless it still is in it. The function it returns ends the use; it is called once. */
+  /** Joins, unless it still is in it. The function it returns ends the use; it is called once, also after `close`. */
   enter(stream: StreamInfo, partition: number): () => void {
     const { parts, clock } = this.#modules
     const streamPartId = toStreamPartId(stream.id, partition)
@@ -36,7 +36,7 @@ export class Visits {
     visit.users++
     this.#visits.set(streamPartId, visit)
     return () => {
-      if (--visit.users > 0) return
+      if (--visit.users > 0 || this.#visits.get(streamPartId) !== visit) return
       visit.cancel = clock.schedule(this.#lingerMs, () => {
         this.#visits.delete(streamPartId)
         visit.leave()
