@@ -20,8 +20,9 @@ import { collect, type FakeStorage } from './resend/storage.testkit.ts'
 const crypto = await loadCrypto()
 const owner = newAccount()
 /** One for each test: neighbours replay what they had lately to who comes. */
-const streamIds = Array.from({ length: 10 }, (_, i) => toStreamId(`${owner.nodeId}/history/${i}`))
+const streamIds = Array.from({ length: 11 }, (_, i) => toStreamId(`${owner.nodeId}/history/${i}`))
 let streamId = streamIds[0] as StreamId
+const unstored = toStreamId(`${owner.nodeId}/history/unstored`)
 const partitions = 2
 
 let tracker: Tracker
@@ -38,10 +39,10 @@ beforeAll(async () => {
   const document: StaticNetwork = {
     version: 1,
     trackers: [{ nodeId: tracker.nodeId, url: tracker.url }],
-    streams: streamIds.map((id) => ({
+    streams: [...streamIds, unstored].map((id) => ({
       id,
       partitions,
-      storageNodes: [{ nodeId, url: addressOf(contact, 'websocket') ?? '' }],
+      storageNodes: id === unstored ? [] : [{ nodeId, url: addressOf(contact, 'websocket') ?? '' }],
       permissions: [
         { user: owner.nodeId, publish: true, subscribe: true },
         { user: 'public', subscribe: true },
@@ -246,5 +247,21 @@ describe('history, over real links', () => {
     await expect(reader.addToStorageNode(streamId, owner.nodeId)).rejects.toMatchObject({
       code: 'REGISTRY_READ_ONLY',
     })
+  })
+
+  it('comes first where a stream is stored, and is no condition where it is not, if so wanted', async () => {
+    const publisher = await clients.create({ privateKey: owner.privateKey })
+    const reader = await clients.create()
+    const how = { resend: { last: 2 }, resendWhereStored: true } as const
+    await expect(reader.subscribe(unstored, { resend: { last: 2 } })).rejects.toMatchObject({
+      code: 'NO_STORAGE_NODE',
+    })
+    const live = await reader.subscribe(unstored, how)
+    await publisher.publish(unstored, 'live')
+    expect(contents(await take(live, 1))).toEqual(['live'])
+    const sent = await Promise.all(numbers(1, 3).map((n) => publisher.publish(streamId, n)))
+    await publisher.waitForStorage(sent)
+    const both = await reader.subscribe(streamId, how)
+    expect(contents(await take(both, 2))).toEqual([2, 3])
   })
 })
