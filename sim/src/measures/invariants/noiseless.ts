@@ -3,6 +3,7 @@ import {
   packetKind,
   PacketType,
   toStreamPartId,
+  wholeBatch,
   type NodeId,
   type StreamPartId,
 } from '@runnel/protocol'
@@ -68,6 +69,8 @@ export class NoiselessChecker {
 function streamPartOf(type: number, body: Uint8Array): StreamPartId | undefined {
   const isOrder = type === PacketType.instruction
   if (!isOrder && packetKind(type)?.scope !== 'neighbours') return undefined
+  // Whoever sends an alias for a header was told it by the receiver, for a chain of a stream part that both are in.
+  if (type === PacketType.data && wholeBatch(body, () => undefined) === undefined) return undefined
   const packet = decodePacket(type, body)
   if (packet.type === 'data') {
     const { streamId, partition } = packet.batch.chain
