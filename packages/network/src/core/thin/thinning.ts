@@ -203,8 +203,9 @@ export class Thinning {
 
   #sweep(nowMs: number): void {
     const { thinLeaseMs } = this.#limits
+    // Neighbours that were told its alias know it for a lease from when they heard of it, and what they send by it comes later still.
     for (const chain of this.#chains)
-      if (nowMs - chain.progress.lastUsedMs >= thinLeaseMs) this.#chains.forget(chain)
+      if (nowMs - chain.progress.lastUsedMs >= 2 * thinLeaseMs) this.#chains.forget(chain)
     this.#links.sweep(nowMs)
     this.#sweepMs = this.#chains.size + this.#links.size > 0 ? nowMs + thinLeaseMs : Infinity
   }

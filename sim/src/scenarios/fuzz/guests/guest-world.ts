@@ -59,6 +59,8 @@ export class GuestWorld {
   readonly #guests = new Set<NodeId>()
   /** Which hosts a guest has in a stream part, as it knows. */
   readonly #attached = new Map<string, ReadonlySet<NodeId>>()
+  /** Since when it has any, by the wall clock. */
+  readonly #sinceMs = new Map<string, number>()
   readonly #served: ServedChecker
   readonly #blame: BlameChecker
   /** The guests that publish, by their publishers. */
@@ -167,9 +169,13 @@ export class GuestWorld {
     const key = messageKey(message)
     if (this.#waiting.delete(key)) this.#modules.entered(nodeId, id, key)
     if (host.withholds !== undefined) return
-    for (const guestId of this.#guests)
-      if (this.hostsOf(guestId, id).includes(nodeId) && this.#own.get(message.publisherId) !== guestId)
+    for (const guestId of this.#guests) {
+      if (!this.hostsOf(guestId, id).includes(nodeId) || this.#own.get(message.publisherId) === guestId)
+        continue
+      // What was published before it was there a guest does not look for, where it had no place for what came.
+      if (message.timestamp >= (this.#sinceMs.get(`${guestId} ${id}`) ?? Infinity))
         this.#served.expect(nodeId, guestId, key)
+    }
   }
 
   /** Its process ends. */
@@ -192,7 +198,9 @@ export class GuestWorld {
 
   #changed(guestId: NodeId, id: StreamPartId, hosts: ReadonlySet<NodeId>): void {
     const key = `${guestId} ${id}`
-    for (const hostId of this.#attached.get(key) ?? [])
+    const before = this.#attached.get(key)
+    if (before === undefined || before.size === 0) this.#sinceMs.set(key, this.#modules.world.clock.now())
+    for (const hostId of before ?? [])
       if (!hosts.has(hostId)) {
         this.#served.ended(guestId, hostId, `${id} `)
         this.#blame.ended(guestId, hostId, id)
