@@ -1,5 +1,11 @@
 import type { NetworkNode } from '@runnel/network'
-import { decodeBatch, decodeDelegation, urgentMessageOf, type StreamMessage } from '@runnel/protocol'
+import {
+  decodeBatch,
+  decodeDelegation,
+  urgentMessageOf,
+  type MessageBatch,
+  type StreamMessage,
+} from '@runnel/protocol'
 import { LRU } from 'tiny-lru'
 import type { ContentSteps } from '../content/content-steps.ts'
 import { decodeMessage, reportUndecodable, type Decoding } from '../content/decode.ts'
@@ -35,8 +41,7 @@ export async function* readRecording(
   const seen = new LRU<true>(recordLimits.maxSeenMessages)
   for await (const { headers, content } of recorded) {
     if (!isRecording(headers) || !(content instanceof Uint8Array)) continue
-    for (const batchBytes of batchesIn(content, modules)) {
-      const batch = decodeBatch(batchBytes)
+    for (const batch of batchesIn(content, modules)) {
       const message = urgentMessageOf(batch)?.message
       const key = message && keyOf(message)
       if (message === undefined || key === undefined || seen.has(key)) continue
@@ -55,22 +60,21 @@ export async function* readRecording(
 }
 
 /** None of what cannot be read: whoever may publish the recording can publish anything. */
-function batchesIn(content: Uint8Array, { node }: RecordingReaderModules): readonly Uint8Array[] {
+function batchesIn(content: Uint8Array, { node }: RecordingReaderModules): readonly MessageBatch[] {
   try {
     const { delegations, batches } = decodeRecorded(content)
     for (const delegation of delegations) node.delegations.add(decodeDelegation(delegation))
-    return batches.filter(isBatch)
+    return batches.flatMap((bytes) => batchIn(bytes) ?? [])
   } catch {
     return []
   }
 }
 
-function isBatch(bytes: Uint8Array): boolean {
+function batchIn(bytes: Uint8Array): MessageBatch | undefined {
   try {
-    decodeBatch(bytes)
-    return true
+    return decodeBatch(bytes)
   } catch {
-    return false
+    return undefined
   }
 }
 
