@@ -1,4 +1,5 @@
 import { tagBytes, type Aead, type Ciphers } from '../ciphers/ciphers.ts'
+import { joined } from '../codec/joined.ts'
 import { Writer } from '../codec/writer.ts'
 import { writeChainHeader, writeEnvelope, type MessageDraft } from '../messages/batch-codec.ts'
 import {
@@ -73,13 +74,6 @@ export function sealMessages(
   const end = sealed[last]
   if (end !== undefined) end.content = joined(end.content, tag)
   return sealed
-}
-
-function joined(content: Uint8Array, tag: Uint8Array): Uint8Array {
-  const both = new Uint8Array(content.length + tag.length)
-  both.set(content)
-  both.set(tag, content.length)
-  return both
 }
 
 /** The messages of a sealed batch as they were before; undefined when the key is another one, or the batch is not authentic. */

@@ -4,6 +4,7 @@ import {
   encodePacket,
   handshakeDigest,
   handshakeTranscript,
+  joined,
   nodeIdToBytes,
   PacketType,
   protocolVersions,
@@ -197,13 +198,6 @@ function commonCapabilities(ours: readonly Capability[], theirs: readonly Capabi
 /** Takes the header off a packet made here. */
 function bodyOf(packet: Uint8Array): Uint8Array {
   return readPackets(packet)[0]?.body ?? packet
-}
-
-function joined(a: Uint8Array, b: Uint8Array): Uint8Array {
-  const bytes = new Uint8Array(a.length + b.length)
-  bytes.set(a)
-  bytes.set(b, a.length)
-  return bytes
 }
 
 function equalBytes(a: Uint8Array | undefined, b: Uint8Array): boolean {

@@ -1,6 +1,6 @@
-import type { LinkSide, Sealing } from '@runnel/protocol'
+import { joined, type LinkSide, type Sealing } from '@runnel/protocol'
 import { transportError } from '../errors.ts'
-import { joined, NoiseNN, type KeyPair, type Session } from '../noise/noise-nn.ts'
+import { NoiseNN, type KeyPair, type Session } from '../noise/noise-nn.ts'
 import type { NoiseSuite } from '../noise/noise-suite.ts'
 
 export interface KeyAgreementOptions {

@@ -1,5 +1,5 @@
 import { CipherState } from './cipher-state.ts'
-import type { Cipher } from '@runnel/protocol'
+import { joined, type Cipher } from '@runnel/protocol'
 import type { NoiseSuite } from './noise-suite.ts'
 
 const keyBytes = 32
@@ -132,11 +132,4 @@ function initialHash(name: string, suite: NoiseSuite): Uint8Array {
   const hash = new Uint8Array(keyBytes)
   hash.set(bytes)
   return hash
-}
-
-export function joined(a: Uint8Array, b: Uint8Array): Uint8Array {
-  const bytes = new Uint8Array(a.length + b.length)
-  bytes.set(a)
-  bytes.set(b, a.length)
-  return bytes
 }
