@@ -158,10 +158,7 @@ export class MqttGateway {
     const account = find()
     if (account !== undefined) return void this.#admit(connection, connect, account, () => find() === account)
     this.counters.refusedCredentials++
-    const problem =
-      password === undefined
-        ? new MqttProblem(Reason.notAuthorized, 'there is no key: the password is a key of the gateway')
-        : new MqttProblem(Reason.badCredentials, 'no such key: the password is a key of the gateway')
+    const problem = unknownClient(password, certificateFingerprint)
     this.#refusals.add('an MQTT client', problem.message, { address })
     const refuse = () => connection.conversation.refuse(problem)
     const waitMs = password === undefined ? 0 : access.failed(address)
@@ -483,4 +480,14 @@ export class MqttGateway {
 function keptFeedsOf({ own, subscriptions }: Session): readonly string[] {
   const kept = [...subscriptions.values()].filter(({ options }) => options.qos > 0)
   return kept.map(({ filter }) => `${own} ${feedIdOf(filter)}`)
+}
+
+function unknownClient(password: Buffer | undefined, certificateFingerprint: string | undefined): MqttProblem {
+  if (password !== undefined)
+    return new MqttProblem(Reason.badCredentials, 'no such key: the password is a key of the gateway')
+  const why =
+    certificateFingerprint === undefined
+      ? 'there is no key: the password is a key of the gateway'
+      : `no key has this certificate: ${certificateFingerprint}`
+  return new MqttProblem(Reason.notAuthorized, why)
 }

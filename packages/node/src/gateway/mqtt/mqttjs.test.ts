@@ -88,6 +88,13 @@ describe('MQTT.js', { timeout: 60_000 }, () => {
       await expect(client.client.subscribeAsync('a')).rejects.toMatchObject({ packet: { granted: [0x87] } })
     })
 
+    it('TLS with a certificate that no key has is told so', async () => {
+      const [cert, key] = ['server.pem', 'server.key'].map((file) => readFileSync(join(directory, file)))
+      const options = { ca: ca(), cert, key, username: undefined, password: undefined, protocolVersion: 5 }
+      const refused = connect(options as unknown as IClientOptions, urls.TLS())
+      await expect(refused).rejects.toMatchObject({ code: 0x87 })
+    })
+
     it('WebSocket without the sub-protocol of MQTT is refused', async () => {
       const answer = await new Promise((resolve) => {
         const socket = new WebSocket(`wss://127.0.0.1:${gateway.websocketPort}`)

@@ -32,6 +32,11 @@ class KilledGateway {
     await this.#running.said('the node is running')
   }
 
+  /** Resolves once its log has the text. */
+  async said(text: string): Promise<void> {
+    await this.#running?.said(text)
+  }
+
   async end(signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
     this.#running?.process.kill(signal)
     await this.#running?.ended
@@ -143,7 +148,47 @@ describe('sessions outlast the process of their gateway', { timeout: 60_000 }, (
     const back = mosquittoSub(at)
     const text = async (count: number) => (await back.take(count)).map((line) => line.split('|')[2])
     expect(await text(10)).toEqual(texts(0, 10))
+    await publish('below/two', ['live'])
+    expect(await text(1)).toEqual(['live'])
     await back.end()
+    await gateway.end('SIGKILL')
+  })
+})
+
+describe('sessions whose gateway comes back before the storage node', { timeout: 60_000 }, () => {
+  const network = new MqttNetwork()
+  afterAll(async () => {
+    await stopAll()
+    await network.stop()
+  })
+
+  it('get what was published meanwhile once there is one', async () => {
+    await network.start([{ path: 'kept', isStored: true }])
+    const storage = await network.storageNode()
+    const { port } = await network.gateway()
+    const publish = (lines: readonly string[]) =>
+      mosquittoPub({ port, key: network.apiKey, topic: 'kept', qos: 1 }, lines)
+    const gateway = new KilledGateway(network)
+    await gateway.start()
+    const away = await connectJs(gateway.url, network.apiKey, { clientId: 'away', clean: false })
+    await away.client.subscribeAsync('kept', { qos: 1 })
+    await publish(texts(0, 3))
+    expect(await away.texts(3)).toEqual(texts(0, 3))
+    // A filter that is granted is written, with all before it.
+    await away.client.subscribeAsync('kept', { qos: 1 })
+    await away.client.endAsync()
+    await gateway.end('SIGKILL')
+    await publish(texts(3, 20))
+    await storage.stop()
+    await gateway.start()
+    const back = await connectJs(gateway.url, network.apiKey, { clientId: 'away', clean: false })
+    expect(back.isSessionPresent).toBe(true)
+    await gateway.said('what MQTT sessions missed is not read yet')
+    await network.storageNode()
+    expect(await back.texts(17)).toEqual(texts(3, 20))
+    await publish(['live'])
+    expect(await back.texts(1)).toEqual(['live'])
+    await back.client.endAsync()
     await gateway.end('SIGKILL')
   })
 })
