@@ -35,27 +35,34 @@ export class ContentSteps {
     chain: MessageChain,
   ): readonly MessageDraft[] | Promise<readonly MessageDraft[]> {
     let drafts = messages
-    for (const [i, step] of this.#steps.entries()) {
-      if (i < first) continue
-      const failed = (error: unknown) => stepError('CONTENT_NOT_SEALED', step, error)
+    for (let i = first; i < this.#steps.length; i++) {
+      const step = this.#steps[i] as ContentStep
       let contents
       try {
         contents = step.seal(drafts, { chain, ...this.#context })
       } catch (error) {
-        throw failed(error)
+        throw stepError('CONTENT_NOT_SEALED', step, error)
       }
-      if (contents instanceof Promise) {
-        const before = drafts
-        return contents.then(
-          (sealed) => this.#sealFrom(i + 1, withContents(before, sealed, step), chain),
-          (error: unknown) => {
-            throw failed(error)
-          },
-        )
-      }
+      if (contents instanceof Promise) return this.#sealAfter(contents, drafts, i, chain)
       drafts = withContents(drafts, contents, step)
     }
     return drafts
+  }
+
+  async #sealAfter(
+    contents: Promise<readonly MessageContent[]>,
+    messages: readonly MessageDraft[],
+    at: number,
+    chain: MessageChain,
+  ): Promise<readonly MessageDraft[]> {
+    const step = this.#steps[at] as ContentStep
+    let sealed
+    try {
+      sealed = await contents
+    } catch (error) {
+      throw stepError('CONTENT_NOT_SEALED', step, error)
+    }
+    return this.#sealFrom(at + 1, withContents(messages, sealed, step), chain)
   }
 
   #openFrom(last: number, message: StreamMessage): StreamMessage | Promise<StreamMessage> {
@@ -150,7 +157,9 @@ function areAtPlacesOf(
   messages: readonly MessageDraft[],
   contents: readonly MessageContent[],
 ): contents is readonly MessageDraft[] {
-  return messages.every((message, i) => isAtPlaceOf(message, contents[i] as MessageContent))
+  for (let i = 0; i < messages.length; i++)
+    if (!isAtPlaceOf(messages[i] as MessageDraft, contents[i] as MessageContent)) return false
+  return true
 }
 
 function isAtPlaceOf(

@@ -11,7 +11,7 @@ import {
 import { limits } from '../limits.ts'
 import type { MessageRef } from '../messages/stream-message.ts'
 import type { Reader } from './reader.ts'
-import type { Writer } from './writer.ts'
+import { checkWhole, type Writer } from './writer.ts'
 
 /** The largest sequence number, and of all other unsigned 32-bit fields. */
 export const maxU32 = 0xffff_ffff
@@ -57,9 +57,30 @@ export function readRef(reader: Reader): MessageRef {
   return { timestamp, sequenceNumber: reader.varint(maxU32) }
 }
 
+/** u48 timestamp and a sequence number, which is a varint of at most five bytes. */
+export const maxRefBytes = 6 + 5
+
+/** As `writeRef`, at a place of a view; returns where it ends. */
+export function setRef(numbers: DataView, start: number, { timestamp, sequenceNumber }: MessageRef): number {
+  checkWhole(timestamp, 0xffff_ffff_ffff)
+  checkWhole(sequenceNumber, maxU32)
+  numbers.setUint16(start, Math.floor(timestamp / 2 ** 32))
+  numbers.setUint32(start + 2, timestamp >>> 0)
+  let at = start + 6
+  let left = sequenceNumber
+  for (; left >= 0x80; left = Math.floor(left / 128)) numbers.setUint8(at++, (left % 128) | 0x80)
+  numbers.setUint8(at++, left)
+  return at
+}
+
+export function checkedByte(value: number): number {
+  checkWhole(value, 0xff)
+  return value
+}
+
 export function writeRef(writer: Writer, ref: MessageRef): void {
-  writer.u48(ref.timestamp)
-  writer.varint(ref.sequenceNumber, maxU32)
+  const start = writer.room(maxRefBytes)
+  writer.wrote(setRef(writer.numbers, start, ref))
 }
 
 /** One of a list of words, as its index in one byte. */

@@ -52,25 +52,45 @@ export class Writer {
     this.#numbers = new DataView(larger.buffer)
   }
 
+  /**
+   * Room for up to `maxBytes` that the caller writes itself through `numbers`, from the place that it returns: a few numbers at once
+   * take less than half the time that one call for each does. What it wrote it ends with `wrote`.
+   */
+  room(maxBytes: number): number {
+    const start = this.#grow(maxBytes)
+    this.#offset = start
+    return start
+  }
+
+  /** What `room` is for: good until the next write. */
+  get numbers(): DataView {
+    return this.#numbers
+  }
+
+  /** Up to `end`, of the room. */
+  wrote(end: number): void {
+    this.#offset = end
+  }
+
   u8(value: number): void {
-    if ((value & 0xff) !== value) wholeUpTo(value, 0xff)
+    if ((value & 0xff) !== value) checkWhole(value, 0xff)
     this.#byte(value)
   }
 
   u16(value: number): void {
-    wholeUpTo(value, 0xffff)
+    checkWhole(value, 0xffff)
     const at = this.#grow(2)
     this.#numbers.setUint16(at, value)
   }
 
   u32(value: number): void {
-    wholeUpTo(value, 0xffff_ffff)
+    checkWhole(value, 0xffff_ffff)
     const at = this.#grow(4)
     this.#numbers.setUint32(at, value)
   }
 
   u48(value: number): void {
-    wholeUpTo(value, 0xffff_ffff_ffff)
+    checkWhole(value, 0xffff_ffff_ffff)
     const at = this.#grow(6)
     const numbers = this.#numbers
     numbers.setUint16(at, Math.floor(value / 2 ** 32))
@@ -90,7 +110,7 @@ export class Writer {
   }
 
   #longVarint(value: number, max: number): void {
-    wholeUpTo(value, max)
+    checkWhole(value, max)
     let left = value
     while (left >= 0x80) {
       this.#byte((left % 128) | 0x80)
@@ -167,7 +187,8 @@ export class Writer {
   }
 }
 
-function wholeUpTo(value: number, max: number): void {
+/** Throws MALFORMED_PACKET. */
+export function checkWhole(value: number, max: number): void {
   if (!Number.isSafeInteger(value) || value < 0 || value > max) {
     throw protocolError('MALFORMED_PACKET', `${value} is no whole number from 0 to ${max}`)
   }

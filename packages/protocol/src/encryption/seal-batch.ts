@@ -44,23 +44,25 @@ export function sealMessages(
   const last = messages.length - 1
   envelopes.reset()
   contents.reset()
-  const sealed = messages.map((message, i) => {
-    const { timestamp, sequenceNumber, previous, contentType, extensions, content } = message
+  const sealed: Unfinished[] = []
+  for (let i = 0; i <= last; i++) {
+    const message = messages[i] as MessageDraft
+    const { content } = message
     const draft: Unfinished = {
-      timestamp,
-      sequenceNumber,
-      previous,
+      timestamp: message.timestamp,
+      sequenceNumber: message.sequenceNumber,
+      previous: message.previous,
       contentType: ContentType.binary,
       encryptionType: EncryptionType.sealedBatch,
       groupKeyId: epochId,
-      extensions,
+      extensions: message.extensions,
       content,
     }
-    contents.u8(contentType)
+    sealed.push(draft)
+    contents.u8(message.contentType)
     contents.raw(content)
     writeEnvelope(envelopes, draft, typeBytes + content.length + (i === last ? tagBytes : 0))
-    return draft
-  })
+  }
   const nonce = nonceOf(messages[0])
   const { ciphertext, tag } = aead.sealApart(nonce, contents.view(), envelopes.view())
   const { buffer, byteOffset } = ciphertext

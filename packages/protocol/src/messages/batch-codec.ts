@@ -1,11 +1,13 @@
 import {
+  checkedByte,
   checkedPartition,
   checkedStreamId,
+  maxRefBytes,
   maxU32,
   readNodeId,
   readRef,
+  setRef,
   writeNodeId,
-  writeRef,
 } from '../codec/fields.ts'
 import { Reader, withinLimit } from '../codec/reader.ts'
 import type { Writer } from '../codec/writer.ts'
@@ -195,25 +197,29 @@ function writeMessage(writer: Writer, message: MessageDraft): void {
   writer.raw(message.content)
 }
 
+/** Of an envelope before its texts: flags, two places, and two types. */
+const maxFixedBytes = 1 + 2 * maxRefBytes + 2
+
 /** All of a message before its content. */
 export function writeEnvelope(
   writer: Writer,
   message: Omit<MessageDraft, 'content'>,
   contentBytes: number,
 ): void {
-  const { extensions } = message
-  const encrypted = message.encryptionType !== EncryptionType.none
-  const flags = (message.previous === undefined ? 0 : previousFlag) | (encrypted ? encryptedFlag : 0)
-  writer.u8(flags | (extensions === undefined ? 0 : extendedFlag))
-  writeRef(writer, message)
-  if (message.previous !== undefined) writeRef(writer, message.previous)
-  writer.u8(message.contentType)
-  if (encrypted) {
-    writer.u8(message.encryptionType)
-    writer.shortAscii(message.groupKeyId, limits.maxGroupKeyIdBytes, 'group key id')
-  } else if (message.groupKeyId !== '') {
+  const { previous, contentType, encryptionType, extensions } = message
+  const encrypted = encryptionType !== EncryptionType.none
+  const flags = (previous === undefined ? 0 : previousFlag) | (encrypted ? encryptedFlag : 0)
+  let at = writer.room(maxFixedBytes)
+  const { numbers } = writer
+  numbers.setUint8(at++, flags | (extensions === undefined ? 0 : extendedFlag))
+  at = setRef(numbers, at, message)
+  if (previous !== undefined) at = setRef(numbers, at, previous)
+  numbers.setUint8(at++, checkedByte(contentType))
+  if (encrypted) numbers.setUint8(at++, checkedByte(encryptionType))
+  writer.wrote(at)
+  if (encrypted) writer.shortAscii(message.groupKeyId, limits.maxGroupKeyIdBytes, 'group key id')
+  else if (message.groupKeyId !== '')
     throw protocolError('MALFORMED_PACKET', 'a group key id without encryption')
-  }
   if (extensions !== undefined) writeExtensions(writer, extensions)
   writer.count(contentBytes, limits.maxContentBytes, 'bytes of content')
 }
