@@ -1,19 +1,14 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { NetworkSource } from '@runnel/client'
 import type { Tracker } from '@runnel/tracker'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import {
-  devicePermissions,
-  fakeDevices,
-  launchChromium,
-} from '../../packages/browser/src/chromium.testkit.ts'
+import { fakeDevices, launchChromium } from '../../packages/browser/src/chromium.testkit.ts'
 import { startTracker } from '../../packages/browser/src/network.testkit.ts'
 import { serveExample, type ServedExample } from '../serve.ts'
+import { joinRoom, roomNetwork, say, sees, tile, type JoinOptions } from './room.testkit.ts'
 
-const owner = `0x${'a'.repeat(40)}`
 const errors: string[] = []
 const pages: Page[] = []
 const directory = mkdtempSync(join(tmpdir(), 'runnel-room-'))
@@ -24,11 +19,7 @@ let served: ServedExample
 beforeAll(async () => {
   browser = await launchChromium(fakeDevices(directory))
   tracker = await startTracker()
-  const permissions = [{ user: 'public' as const, publish: true, subscribe: true }]
-  const streams = [{ id: `${owner}/rooms`, partitions: 4, permissions }]
-  const trackers = [{ nodeId: tracker.nodeId, url: tracker.url }]
-  const network: NetworkSource = { kind: 'static', document: { version: 1, trackers, streams } }
-  served = await serveExample('room', network)
+  served = await serveExample('room', roomNetwork(tracker))
 })
 afterEach(async () => {
   await Promise.all(pages.splice(0).map((page) => page.context().close()))
@@ -40,53 +31,19 @@ afterAll(async () => {
   rmSync(directory, { recursive: true })
 })
 
-interface JoinOptions {
-  /** Default: what a new room gets. */
-  readonly link?: string
-  /** Default: camera and microphone. */
-  readonly permissions?: readonly string[]
-  readonly viewport?: { readonly width: number; readonly height: number }
-  /** Runs in the page before anything else. */
-  readonly before?: () => void
-}
-
-async function enter(name: string, options: JoinOptions = {}): Promise<Page> {
-  const {
-    link = served.url,
-    permissions = devicePermissions,
-    viewport = { width: 1280, height: 800 },
-  } = options
-  const context = await browser.newContext({ permissions: [...permissions], viewport })
-  const page = await context.newPage()
-  pages.push(page)
-  page.on('pageerror', (error) => errors.push(String(error)))
-  if (options.before) await page.addInitScript(options.before)
-  await page.goto(link)
-  await page.getByLabel('Your name').fill(name)
-  await page.getByRole('button', { name: 'Join' }).click()
-  await page.locator('#room').waitFor()
-  return page
-}
-
-const tile = (page: Page, name: string) => page.locator('.tile', { hasText: name })
 const until = <T>(isSo: () => Promise<T>) => expect.poll(isSo, { timeout: 60_000 })
 
-/** Something of a member's picture, which tells one from the next: undefined where none is painted. */
-const pictureOf = (page: Page, name: string) =>
-  tile(page, name)
-    .locator('canvas')
-    .evaluate((canvas: HTMLCanvasElement) => {
-      const data = canvas.getContext('2d')?.getImageData(0, 0, canvas.width, canvas.height).data ?? []
-      let sum = 0
-      for (let i = 0; i < data.length; i += 4) sum = (31 * sum + (data[i] ?? 0)) % 1_000_003
-      return sum
-    })
-
-/** Waits until a member's picture moves. */
-async function sees(page: Page, name: string): Promise<void> {
-  await tile(page, name).locator('canvas').waitFor()
-  const first = await pictureOf(page, name)
-  await until(() => pictureOf(page, name)).not.toBe(first)
+/** In a new room, without a link. */
+async function enter(
+  name: string,
+  { link = served.url, ...options }: JoinOptions & { readonly link?: string } = {},
+): Promise<Page> {
+  const page = await joinRoom(browser, link, name, {
+    ...options,
+    onError: (error) => errors.push(String(error)),
+  })
+  pages.push(page)
+  return page
 }
 
 describe('the room', () => {
@@ -98,8 +55,7 @@ describe('the room', () => {
     await Promise.all([sees(ada, 'Ben'), sees(ben, 'Ada')])
     await ada.locator('.tile.self video').waitFor()
     await ben.locator('.tile.speaking', { hasText: 'Ada' }).waitFor()
-    await ada.getByLabel('Message', { exact: true }).fill('good morning')
-    await ada.getByRole('button', { name: 'Send' }).click()
+    await say(ada, 'good morning')
     await ben.locator('li').getByText('good morning').waitFor()
     await ben.getByText('Network', { exact: true }).click()
     const figures = ben.locator('#figures tr', { hasText: 'Ada' })
@@ -120,8 +76,7 @@ describe('the room', () => {
     const ben = await enter('Ben', { link: ada.url() })
     await sees(ben, 'Ada')
     const eve = await enter('Eve')
-    await ada.getByLabel('Message', { exact: true }).fill('psst')
-    await ada.getByRole('button', { name: 'Send' }).click()
+    await say(ada, 'psst')
     await ben.locator('li').getByText('psst').waitFor()
     // Her page is in the same overlay: the messages come by.
     await eve.getByText('Network', { exact: true }).click()

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { chromium, type Browser } from 'playwright-core'
 
 /** Where Debian's package puts it; `npm test` installs it when it is missing. */
-const executablePath = process.env['RUNNEL_CHROMIUM'] ?? '/usr/bin/chromium'
+export const chromiumPath = process.env['RUNNEL_CHROMIUM'] ?? '/usr/bin/chromium'
 
 /** A camera whose picture moves, and a microphone that hears somebody speak without end. A context permits them; pages may play sound. */
 export function fakeDevices(directory: string): readonly string[] {
@@ -52,7 +52,10 @@ function voice(): Uint8Array {
 export const devicePermissions: readonly string[] = ['camera', 'microphone']
 
 /** A real Chromium without a window. Fails when there is none: nothing is skipped. */
-export function launchChromium(args: readonly string[] = []): Promise<Browser> {
+export function launchChromium(
+  args: readonly string[] = [],
+  executablePath = chromiumPath,
+): Promise<Browser> {
   return chromium.launch({
     executablePath,
     args: [
