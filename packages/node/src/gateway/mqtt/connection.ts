@@ -54,6 +54,8 @@ export class Connection implements ConversationEffects {
   readonly peer: Peer
   readonly conversation: Conversation
   session: Session | undefined
+  /** Ends its place among the connections of its key. */
+  countOut: () => void = () => {}
   readonly #limits: MqttLimits
   readonly #modules: ConnectionModules
   readonly #stream: Duplex
@@ -84,6 +86,10 @@ export class Connection implements ConversationEffects {
       this.conversation.closed(clock.monotonicMs())
       modules.gateway.closed(this)
     })
+  }
+
+  get isOpen(): boolean {
+    return !this.#stream.closed
   }
 
   get isWritable(): boolean {
