@@ -155,7 +155,8 @@ describe('sessions outlast the process of their gateway', { timeout: 60_000 }, (
   })
 })
 
-describe('sessions whose gateway comes back before the storage node', { timeout: 60_000 }, () => {
+// A node that was not there is dialled again after up to half a minute.
+describe('sessions whose gateway comes back before the storage node', { timeout: 180_000 }, () => {
   const network = new MqttNetwork()
   afterAll(async () => {
     await stopAll()
