@@ -94,6 +94,20 @@ describe('who claims to have sent', () => {
   })
 })
 
+describe('who publishes in many chains', () => {
+  it('has so many of them thinned, and others theirs', () => {
+    const { core, thin } = script({ maxThinChains: 8, maxThinChainsOfPublisher: 3 })
+    const asks: string[] = []
+    for (let i = 0; i < 10; i++)
+      for (let chain = 0; chain < 10; chain++) {
+        const batch = batchAt([startMs + i], { publisher: identityOf(9), chainId: `${chain}` })
+        asks.push(...core.run(data(2, batch), data(3, batch), data(4, batch)).filter(isAsk))
+      }
+    expect(asks).toHaveLength(3 * 2)
+    expect(thin()).toHaveLength(2)
+  })
+})
+
 describe('who claims to have received', () => {
   it('is spared what it says, and nobody else', () => {
     const { core, next, ask, digest } = script()
