@@ -120,6 +120,8 @@ export const networkLimits = {
   maxThinLateMs: 5_000,
   /** Chains of all stream parts whose floods a node thins; any other is flooded in full. */
   maxThinChains: 1_024,
+  /** Of one publisher. */
+  maxThinChainsOfPublisher: 256,
   /** Chains of which one neighbour may ask for digests (`thin.refused`). */
   maxThinAsks: 1_024,
   /** Digests are sent to one neighbour so far apart at least. */

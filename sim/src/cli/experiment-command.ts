@@ -4,6 +4,7 @@ import { overlays, type Experiment, type ExperimentOptions, type Overlay } from 
 import { writeFigures } from '../figures/write-figures.ts'
 import { writeRecord } from '../records/write-record.ts'
 import type { ExperimentRecord } from '../records/record.ts'
+import { floodsOption, type Floods } from './floods-option.ts'
 import { showProgress } from './progress.ts'
 
 interface ExperimentArguments {
@@ -13,6 +14,8 @@ interface ExperimentArguments {
   readonly latency: string
   readonly seed: string
   readonly repeats: number | undefined
+  readonly floods?: Floods
+  readonly rate?: number | undefined
   readonly json: boolean
   readonly out: string | undefined
 }
@@ -21,7 +24,10 @@ const limits = {
   nodes: { min: 2, max: 200_000 },
   degree: { min: 3, max: 64 },
   repeats: { min: 1, max: 100_000 },
+  rate: { min: 1, max: 1_000 },
 }
+
+const rateOption = { type: 'number', describe: 'messages a second of each publisher' } as const
 
 /** An experiment as a command of the command line. */
 export function experimentCommand(experiment: Experiment): CommandModule<object, ExperimentArguments> {
@@ -35,6 +41,7 @@ export function experimentCommand(experiment: Experiment): CommandModule<object,
       latency: { type: 'string', default: 'aws', describe: 'aws, aws-lastmile, transit-stub, or a file' },
       seed: { type: 'string', default: '1', describe: 'same seed, same run' },
       repeats: { type: 'number', describe: 'runs, each with an overlay of its own' },
+      ...(experiment.takesFloods === true && { ...floodsOption, rate: rateOption }),
       json: { type: 'boolean', default: false, describe: 'one line of JSON' },
       out: { type: 'string', describe: 'folder for figures, SVG and PNG, and the record, JSON' },
     },
@@ -68,6 +75,10 @@ export function optionsOf(argv: Omit<ExperimentArguments, 'json' | 'out'>): Expe
     latency,
     seed,
     repeats: whole('repeats', argv.repeats),
+    ...(argv.floods !== undefined && {
+      thinFloods: argv.floods === 'thin',
+      rate: whole('rate', argv.rate),
+    }),
   }
 }
 

@@ -3,6 +3,7 @@ import { inChildren } from '../processes/in-children.ts'
 import type { FuzzReport } from '../scenarios/fuzz/report.ts'
 import { worldNames, type FuzzRuns, type WorldName } from '../scenarios/fuzz/worlds.ts'
 import { wholeNumbers } from './arguments.ts'
+import { floodsOption, type Floods } from './floods-option.ts'
 import { showProgress } from './progress.ts'
 
 interface FuzzArguments {
@@ -10,6 +11,7 @@ interface FuzzArguments {
   readonly seeds: number
   readonly from: number
   readonly jobs: number
+  readonly floods: Floods
   readonly stopAtFirst: boolean
   readonly json: boolean
 }
@@ -31,13 +33,14 @@ export const fuzzCommand: CommandModule<object, FuzzArguments> = {
     seeds: { type: 'number', default: 100, describe: 'runs, each with the next seed' },
     from: { type: 'number', default: 1, describe: 'the first seed' },
     jobs: { type: 'number', default: 1, describe: 'processes to run them in' },
+    ...floodsOption,
     stopAtFirst: { type: 'boolean', default: false, describe: 'stops at the first violation' },
     json: { type: 'boolean', default: false, describe: 'one line of JSON' },
   },
-  handler: async ({ world, seeds, from, jobs, stopAtFirst, json }) => {
+  handler: async ({ world, seeds, from, jobs, floods, stopAtFirst, json }) => {
     wholeNumbers({ seeds, from, jobs }, maxSeeds)
     const total = newTotal()
-    const runs = runsOf({ world, from, seeds })
+    const runs = runsOf({ world, from, seeds, thinFloods: floods === 'thin' })
     for await (const reports of inChildren<FuzzRuns, FuzzReport[]>(fuzzChild, runs, { jobs })) {
       for (const report of reports) {
         add(total, report)
@@ -50,16 +53,18 @@ export const fuzzCommand: CommandModule<object, FuzzArguments> = {
     showProgress('')
     const virtualHours = Number((total.virtualMs / 3_600_000).toFixed(2))
     const { virtualMs: _, ...figures } = { ...total, virtualHours }
-    process.stdout.write(`${JSON.stringify({ experiment: 'fuzz', world, ...figures }, null, json ? 0 : 2)}\n`)
+    process.stdout.write(
+      `${JSON.stringify({ experiment: 'fuzz', world, floods, ...figures }, null, json ? 0 : 2)}\n`,
+    )
     process.exitCode = total.failed.length === 0 ? 0 : 1
   },
 }
 
 const fuzzChild = new URL('./fuzz-child.ts', import.meta.url)
 
-function* runsOf({ world, from, seeds }: FuzzRuns): Iterable<FuzzRuns> {
+function* runsOf({ from, seeds, ...runs }: FuzzRuns): Iterable<FuzzRuns> {
   for (let at = from; at < from + seeds; at += seedsAtATime)
-    yield { world, from: at, seeds: Math.min(seedsAtATime, from + seeds - at) }
+    yield { ...runs, from: at, seeds: Math.min(seedsAtATime, from + seeds - at) }
 }
 
 /** What was broken, when, and how to see it again. */

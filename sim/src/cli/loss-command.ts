@@ -2,6 +2,7 @@ import type { CommandModule } from 'yargs'
 import { runProcesses, type ProcessesOptions } from '../processes/run-processes.ts'
 import { describeSeed, isPerfect, summarize } from '../report/loss-report.ts'
 import { lossDefaults, runLoss, type LossReport } from '../scenarios/loss.ts'
+import { floodsOption, type Floods } from './floods-option.ts'
 import { oneLinkDefaults, runOneLink } from '../scenarios/one-link.ts'
 
 /** Node processes that a machine with two cores carries. */
@@ -20,6 +21,7 @@ interface LossArguments {
   readonly loss: number
   readonly killEvery: number
   readonly fill: boolean
+  readonly floods: Floods
   readonly oneLink: boolean
   readonly processes: boolean
   readonly json: boolean
@@ -47,6 +49,7 @@ export const lossCommand: CommandModule<object, LossArguments> = {
       default: true,
       describe: 'fill gaps; --no-fill shows what flooding alone delivers',
     },
+    ...floodsOption,
     oneLink: {
       type: 'boolean',
       default: false,
@@ -78,6 +81,7 @@ async function loss(argv: LossArguments): Promise<boolean> {
     lossRate: argv.loss,
     killEverySeconds: argv.killEvery,
     fillGaps: argv.fill,
+    thinFloods: argv.floods === 'thin',
   }
   const reports: LossReport[] = []
   for (const seed of seedsOf(argv)) {

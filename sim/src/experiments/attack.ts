@@ -24,14 +24,26 @@ export const attack: Experiment = {
   name: 'attack',
   describe:
     'hubs, an eclipse, lies about round-trip times, dropped messages: which nodes still get everything?',
+  takesFloods: true,
   async run(options, onProgress) {
-    const { nodes = defaultNodes, degree = 4, overlay, latency, seed } = options
+    const { nodes = defaultNodes, degree = 4, overlay, latency, seed, thinFloods, rate } = options
     const attackers = Math.max(1, Math.round(nodes * attackerShare))
     const model = createLatencyModel({ latency, nodes: nodes + attackers, seed })
     const rows: AttackRow[] = []
     for (const kind of attacks)
       for (const fillGaps of kind === 'hub' || kind === 'drop' ? [true, false] : [true]) {
-        const attackOptions = { seed, attack: kind, nodes, attackers, degree, overlay, model, fillGaps }
+        const attackOptions = {
+          seed,
+          attack: kind,
+          nodes,
+          attackers,
+          degree,
+          overlay,
+          model,
+          fillGaps,
+          thinFloods,
+          rate,
+        }
         const report = await runAttack(attackOptions, onProgress)
         rows.push({ attack: kind, fillGaps, ...rounded(report) })
       }
@@ -43,7 +55,8 @@ export const attack: Experiment = {
       reachedWithoutAttack: round(largestPiece(before)),
       reachedAfterHubsLeft: largestPiece(after),
     }
-    const report = { experiment: 'attack', seed, nodes, attackers, degree, overlay, latency, baseline, rows }
+    const given = { seed, nodes, attackers, degree, overlay, latency, thinFloods, rate }
+    const report = { experiment: 'attack', ...given, baseline, rows }
     const figure = barFigure({
       name: 'attack-complete',
       title: `Honest nodes that got every message: ${attackers} attackers among ${nodes} nodes, ${overlay}`,
@@ -75,7 +88,20 @@ function describe(
   rows: readonly AttackRow[],
   baseline: { readonly reachedWithoutAttack: number; readonly reachedAfterHubsLeft: number },
 ): string {
-  const head = ['attack', 'gaps', 'complete', 'share', 'missed', 'of each', 'edges per attacker', 'victim']
+  const head = [
+    'attack',
+    'gaps',
+    'complete',
+    'share',
+    'missed',
+    'of each',
+    'edges per attacker',
+    'copies',
+    'p50 ms',
+    'p99',
+    'max',
+    'victim',
+  ]
   const cells = rows.map((row) => [
     row.attack,
     row.fillGaps ? 'filled' : 'not filled',
@@ -83,7 +109,7 @@ function describe(
     row.completeShare,
     row.missed,
     row.published,
-    row.edgesPerAttacker,
+    ...[row.edgesPerAttacker, row.copies, row.p50Ms, row.p99Ms, row.maxMs],
     row.attack === 'eclipse'
       ? `${row.victim.mostAttackers} attackers at most, alone with them ${row.victim.eclipsedMs} ms, missed ${row.victim.missed}`
       : undefined,

@@ -14,15 +14,19 @@ export const churn: Experiment = {
   name: 'churn',
   describe:
     'nodes come and go, 1 % to 50 % a minute, and half of them at once: who misses what, for how long?',
+  takesFloods: true,
   async run(options, onProgress) {
-    const { nodes = defaultNodes, degree = 4, overlay, latency, seed } = options
+    const { nodes = defaultNodes, degree = 4, overlay, latency, seed, thinFloods } = options
+    const messagesPerS = options.rate
     const rows: ReturnType<typeof rowOf>[] = []
     for (const rate of rates) {
       const model = createLatencyModel({ latency, nodes: placesFor(nodes, rate), seed })
       const say = (text: string): void => onProgress(`${rateName(rate)}: ${text}`)
-      rows.push(rowOf(rate, await runChurn({ seed, nodes, degree, overlay, model, rate }, say)))
+      const run = { seed, nodes, degree, overlay, model, rate, thinFloods, messagesPerS }
+      rows.push(rowOf(rate, await runChurn(run, say)))
     }
-    const report = { experiment: 'churn', seed, nodes, degree, overlay, latency, rows }
+    const given = { seed, nodes, degree, overlay, latency, thinFloods, messagesPerS }
+    const report = { experiment: 'churn', ...given, rows }
     const steady = rows.flatMap((row) => (row.rate === 'half' ? [] : [{ ...row, rate: row.rate }]))
     const figures = [
       lineFigure({
@@ -66,6 +70,7 @@ function rowOf(rate: number | 'half', report: ChurnReport) {
     expected,
     delivered,
     complete: delivered / expected,
+    ...{ copies: report.copies, p50Ms: report.p50Ms, p99Ms: report.p99Ms, maxMs: report.maxMs },
     recoveryP50S: at(0.5),
     recoveryP99S: at(0.99),
     recoveryMaxS: at(1),
@@ -80,7 +85,8 @@ function rateName(rate: number | 'half'): string {
 }
 
 function describe(rows: readonly ReturnType<typeof rowOf>[]): string {
-  const head = ['churn', 'joins', 'leaves', 'survivors', 'expected', 'delivered', 'right again p50 s', 'p99']
+  const counts = ['churn', 'joins', 'leaves', 'survivors', 'expected', 'delivered']
+  const head = [...counts, 'copies', 'p50 ms', 'p99', 'max', 'right again p50 s', 'p99']
   const cells = rows.map((row) => [
     rateName(row.rate),
     row.joins,
@@ -88,6 +94,7 @@ function describe(rows: readonly ReturnType<typeof rowOf>[]): string {
     row.survivors,
     row.expected,
     row.delivered,
+    ...[row.copies, row.p50Ms, row.p99Ms, row.maxMs],
     row.recoveryP50S ?? undefined,
     row.recoveryP99S ?? undefined,
     row.recoveryMaxS ?? undefined,

@@ -14,6 +14,9 @@ export interface ExperimentOptions {
   readonly latency: string
   readonly seed: string
   readonly repeats: number | undefined
+  /** Of an experiment that takes them: whether floods are thin, and messages a second of each publisher. */
+  readonly thinFloods?: boolean | undefined
+  readonly rate?: number | undefined
 }
 
 /** What came of an experiment. */
@@ -28,6 +31,8 @@ interface ExperimentResult {
 export interface Experiment {
   readonly name: string
   readonly describe: string
+  /** Whether it takes `thinFloods` and `rate`. */
+  readonly takesFloods?: boolean
   /** `onProgress` is called now and then with a few words for people. */
   run(options: ExperimentOptions, onProgress: (text: string) => void): Promise<ExperimentResult>
 }

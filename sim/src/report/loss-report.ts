@@ -30,6 +30,10 @@ interface LossTotal {
   readonly worstP95Rtts: number
   /** The mean of all seeds. */
   readonly redundancy: number
+  readonly p50Ms: number
+  readonly p99Ms: number
+  /** The latest of all. */
+  readonly maxMs: number
 }
 
 export function isPerfect({ expected, delivered, outOfOrder, duplicates }: Outcome): boolean {
@@ -39,6 +43,7 @@ export function isPerfect({ expected, delivered, outOfOrder, duplicates }: Outco
 export function summarize(options: Omit<LossOptions, 'seed'>, seeds: readonly LossReport[]): LossSummary {
   const sum = (of: (report: LossReport) => number): number =>
     seeds.reduce((total, report) => total + of(report), 0)
+  const meanOf = (of: (report: LossReport) => number): number => round(mean(seeds.map(of)) ?? 0)
   const [expected, delivered] = [sum((report) => report.expected), sum((report) => report.delivered)]
   return {
     sim: 'loss',
@@ -59,7 +64,10 @@ export function summarize(options: Omit<LossOptions, 'seed'>, seeds: readonly Lo
         lost: sum(({ gaps }) => gaps.lost),
       },
       worstP95Rtts: Math.max(...seeds.map(({ fillTimes }) => fillTimes.p95Rtts ?? 0)),
-      redundancy: round(mean(seeds.map(({ redundancy }) => redundancy)) ?? 0),
+      redundancy: meanOf((report) => report.redundancy),
+      p50Ms: meanOf((report) => report.p50Ms),
+      p99Ms: meanOf((report) => report.p99Ms),
+      maxMs: Math.max(...seeds.map(({ maxMs }) => maxMs)),
     },
     seeds,
   }
@@ -75,6 +83,7 @@ export function describeSeed(report: LossReport): string {
     `${duplicates} duplicates`,
     `gaps ${gaps.opened} (${filled})`,
     `filled in ${fillTimes.p50Rtts ?? '-'} RTT at p50, ${fillTimes.p95Rtts ?? '-'} at p95`,
+    `delays ${report.p50Ms}, ${report.p99Ms}, ${report.maxMs} ms at p50, p99, at most`,
     `redundancy ${report.redundancy}`,
     `trace ${report.traceHash}`,
   ].join(', ')

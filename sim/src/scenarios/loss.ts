@@ -1,5 +1,6 @@
 import { seededRandom, type Random } from '@runnel/protocol'
 import { CountingArchive } from '../measures/counting-archive.ts'
+import { FloodWatch, type FloodCosts } from '../measures/flood-costs.ts'
 import { Subscriber } from '../measures/subscriber.ts'
 import { TraceHash } from '../measures/trace-hash.ts'
 import { ChainPublisher } from '../world/chain-publisher.ts'
@@ -22,6 +23,8 @@ export interface LossOptions {
   readonly killEverySeconds: number
   /** False: what flooding does not bring is missed; to compare with. */
   readonly fillGaps: boolean
+  /** See `WorldOptions`. */
+  readonly thinFloods: boolean
 }
 
 export const lossDefaults: Omit<LossOptions, 'seed'> = {
@@ -33,6 +36,7 @@ export const lossDefaults: Omit<LossOptions, 'seed'> = {
   lossRate: 0.2,
   killEverySeconds: 4,
   fillGaps: true,
+  thinFloods: true,
 }
 
 /** One-way latency of a link. */
@@ -43,7 +47,7 @@ const formingMs = 30_000
 /** After the last message, for what is still missing. */
 const settlingMs = 60_000
 
-export interface LossReport extends LossMeasures {
+export interface LossReport extends LossMeasures, Omit<FloodCosts, 'copies'> {
   readonly seed: string
   readonly killed: number
   readonly traceHash: string
@@ -51,9 +55,16 @@ export interface LossReport extends LossMeasures {
 
 /** Frames are lost at random and nodes die while publishers publish: what do nodes receive that were there all the time? */
 export async function runLoss(options: LossOptions): Promise<LossReport> {
-  const { seed, degree, lossRate } = options
+  const { seed, degree, lossRate, thinFloods } = options
   const latencyMs = evenLatencies(latencies, seededRandom(`latencies of ${seed}`))
-  const world = await World.create({ seed, degree, latencyMs, jitterMs, lossRate: () => lossRate })
+  const world = await World.create({
+    seed,
+    degree,
+    latencyMs,
+    jitterMs,
+    thinFloods,
+    lossRate: () => lossRate,
+  })
   const scenario = new LossScenario(options, world)
   await scenario.form()
   await scenario.publishAndKill()
@@ -68,6 +79,7 @@ class LossScenario {
   /** The living nodes, in the order they came. */
   readonly #members = new Set<LossMember>()
   readonly #chains: PublishedChain[] = []
+  readonly #costs: FloodWatch
   #joined = 0
   #killed = 0
   /** The nodes that are there before the first message. */
@@ -76,6 +88,7 @@ class LossScenario {
   constructor(options: LossOptions, world: World) {
     this.#options = options
     this.#world = world
+    this.#costs = new FloodWatch(world.clock)
   }
 
   /** The first nodes come and find each other. */
@@ -92,6 +105,7 @@ class LossScenario {
       })
     }
     this.#founders = [...this.#members]
+    for (const { node } of this.#founders) this.#costs.add(node)
     await this.#world.advanceTo(formingMs)
   }
 
@@ -113,7 +127,15 @@ class LossScenario {
     const survivors = this.#founders.filter((member) => this.#members.has(member))
     const members = [...this.#members]
     const measures = measureLoss({ chains: this.#chains, survivors, members, archive: this.#archive })
-    return { seed: this.#options.seed, killed: this.#killed, ...measures, traceHash: this.#trace.digest() }
+    const { p50Ms, p99Ms, maxMs } = this.#costs.costs()
+    const costs = { p50Ms, p99Ms, maxMs }
+    return {
+      seed: this.#options.seed,
+      ...costs,
+      killed: this.#killed,
+      ...measures,
+      traceHash: this.#trace.digest(),
+    }
   }
 
   async #join(): Promise<LossMember> {

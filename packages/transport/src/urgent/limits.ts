@@ -24,6 +24,8 @@ export interface UrgentLimits {
   readonly maxUrgentBufferBytes: number
   /** Bytes of incomplete objects of one peer; then the oldest object is dropped. */
   readonly maxPiecesBytes: number
+  /** Incomplete objects of one peer, each of which takes memory of its own; then the oldest is dropped. */
+  readonly maxIncompleteObjects: number
   /** So long after the last urgent message the other packets of a link yield. */
   readonly yieldMs: number
 }
@@ -41,5 +43,6 @@ export const urgentLimits: UrgentLimits = {
   maxUrgentAliases: 64,
   maxUrgentBufferBytes: 16 * 1024,
   maxPiecesBytes: 1024 * 1024,
+  maxIncompleteObjects: 128,
   yieldMs: 2_000,
 }

@@ -56,4 +56,10 @@ describe('PieceAssembler', () => {
     expect([counts.truncated, assembler.bytes]).toEqual([7, 6])
     expect(push(9, 1, 2)?.batchBytes).toEqual(bytes(9, 0, 9, 1))
   })
+
+  it('holds only so many objects, however small their pieces are', () => {
+    const { assembler, counts, push } = make({ maxIncompleteObjects: 3 })
+    for (let object = 0; object < 10; object++) push(object, 0, 64)
+    expect([counts.truncated, assembler.bytes]).toEqual([7, 6])
+  })
 })

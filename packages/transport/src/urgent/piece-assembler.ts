@@ -14,6 +14,8 @@ export interface Assembled {
   readonly batchBytes: Uint8Array
 }
 
+type PieceAssemblerLimits = Pick<UrgentLimits, 'maxPiecesBytes' | 'maxIncompleteObjects'>
+
 interface PieceAssemblerModules {
   /** Something of an object did not come in time, or there was no room for it. */
   truncated(): void
@@ -21,12 +23,12 @@ interface PieceAssemblerModules {
 
 /** Puts the pieces of one peer's objects together, in whatever order they come. */
 export class PieceAssembler {
-  readonly #limits: Pick<UrgentLimits, 'maxPiecesBytes'>
+  readonly #limits: PieceAssemblerLimits
   readonly #modules: PieceAssemblerModules
   readonly #objects = new Map<number, Incomplete>()
   #bytes = 0
 
-  constructor(limits: Pick<UrgentLimits, 'maxPiecesBytes'>, modules: PieceAssemblerModules) {
+  constructor(limits: PieceAssemblerLimits, modules: PieceAssemblerModules) {
     this.#limits = limits
     this.#modules = modules
   }
@@ -78,8 +80,9 @@ export class PieceAssembler {
   }
 
   #makeRoom(): void {
+    const { maxPiecesBytes, maxIncompleteObjects } = this.#limits
     for (const object of this.#objects.keys()) {
-      if (this.#bytes <= this.#limits.maxPiecesBytes) return
+      if (this.#bytes <= maxPiecesBytes && this.#objects.size <= maxIncompleteObjects) return
       this.#drop(object)
     }
   }

@@ -1,11 +1,15 @@
 /** What was offered counts for about so long. */
 const meanMs = 1_000
+/** What is offered more of late than on average is seen within about so long: other packets must not fill what a publisher just begins to use. */
+const soonMs = 250
 /** Less is nothing. */
 const leastKbitPerS = 1
 
 interface Offered {
-  kbitPerS: number
-  atMs: number
+  /** On average, and of late. */
+  readonly kbitPerS: number
+  readonly soonKbitPerS: number
+  readonly atMs: number
 }
 
 /** How much each publisher has a link carry of late. */
@@ -18,32 +22,42 @@ export class PublisherRates {
   }
 
   offered(publisher: string, bytes: number, nowMs: number): void {
-    const before = this.#now(this.#offered.get(publisher), nowMs)
+    const before = this.#offered.get(publisher)
     this.#offered.delete(publisher)
-    this.#offered.set(publisher, { kbitPerS: before + (bytes * 8) / meanMs, atMs: nowMs })
+    this.#offered.set(publisher, {
+      kbitPerS: averageOf(before, nowMs) + (bytes * 8) / meanMs,
+      soonKbitPerS: soonOf(before, nowMs) + (bytes * 8) / soonMs,
+      atMs: nowMs,
+    })
     const [oldest] = this.#offered.keys()
     if (this.#offered.size > this.#maxPublishers && oldest !== undefined) this.#offered.delete(oldest)
   }
 
-  /** What all of them offer together. */
+  /** What all of them offer together, on average or of late, whichever is more. */
   sum(nowMs: number): number {
-    return [...this.#offered.values()].reduce((sum, offered) => sum + this.#now(offered, nowMs), 0)
+    let [average, soon] = [0, 0]
+    for (const offered of this.#offered.values()) {
+      average += averageOf(offered, nowMs)
+      soon += soonOf(offered, nowMs)
+    }
+    return Math.max(average, soon)
   }
 
   /** What of a link's rate is for one of them: what the others leave, and at least an equal part. */
   partOf(publisher: string, kbitPerS: number, nowMs: number): number {
     let [others, count] = [0, 0]
     for (const [other, offered] of this.#offered) {
-      const rate = this.#now(offered, nowMs)
+      const rate = averageOf(offered, nowMs)
       if (other === publisher || rate < leastKbitPerS) continue
       others += rate
       count++
     }
     return Math.max(kbitPerS - others, kbitPerS / (count + 1))
   }
-
-  #now(offered: Offered | undefined, nowMs: number): number {
-    if (offered === undefined) return 0
-    return offered.kbitPerS * Math.exp((offered.atMs - nowMs) / meanMs)
-  }
 }
+
+const averageOf = (offered: Offered | undefined, nowMs: number): number =>
+  offered === undefined ? 0 : offered.kbitPerS * Math.exp((offered.atMs - nowMs) / meanMs)
+
+const soonOf = (offered: Offered | undefined, nowMs: number): number =>
+  offered === undefined ? 0 : offered.soonKbitPerS * Math.exp((offered.atMs - nowMs) / soonMs)

@@ -29,7 +29,7 @@ const noiseMs = 12
 /** A rate this far above the last known capacity, with nothing waiting: the capacity is another. */
 const knownShare = { from: 0.9, until: 1.06 } as const
 /** Growth in a second: near the last known capacity, and elsewhere. */
-const growth = { near: 0.08, far: 0.4 } as const
+const growth = { near: 0.1, far: 0.5 } as const
 /** Of a rate of which less is used, what is delivered is not the capacity; where something waits it only goes down by a part. */
 const usedShare = 0.5
 const unusedFactor = 0.85

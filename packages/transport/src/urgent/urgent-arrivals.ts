@@ -17,7 +17,7 @@ export class UrgentArrivals {
   readonly #aliases: KnownAliases
 
   constructor(
-    limits: Pick<UrgentLimits, 'maxPiecesBytes' | 'maxUrgentAliases'>,
+    limits: Pick<UrgentLimits, 'maxPiecesBytes' | 'maxIncompleteObjects' | 'maxUrgentAliases'>,
     modules: UrgentArrivalsModules,
   ) {
     this.#modules = modules

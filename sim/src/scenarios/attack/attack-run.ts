@@ -1,6 +1,7 @@
 import type { NodeId } from '@runnel/protocol'
 import type { Overlay } from '../../experiments/experiment.ts'
 import type { LatencyModel } from '../../latency/latency-model.ts'
+import { FloodWatch, type FloodCosts } from '../../measures/flood-costs.ts'
 import { ChainPublisher } from '../../world/chain-publisher.ts'
 import { World, type SimNode } from '../../world/world.ts'
 import { Attacker, type Attack } from './attacker.ts'
@@ -15,9 +16,13 @@ export interface AttackOptions {
   /** Of all, attackers too. */
   readonly model: LatencyModel
   readonly fillGaps: boolean
+  /** See `WorldOptions`. */
+  readonly thinFloods?: boolean | undefined
+  /** Messages of each publisher in a second. Default 1. */
+  readonly rate?: number | undefined
 }
 
-export interface AttackReport {
+export interface AttackReport extends FloodCosts {
   /** Honest nodes that got every message, and a share of them. */
   readonly complete: number
   readonly completeShare: number
@@ -44,9 +49,8 @@ const formingMs = { random: 15_000, 'topology-aware': 60_000, tree: 60_000 } as 
 >
 const processingMs = 0.3
 const publishers = 5
-/** Messages of each publisher, and the time between two. */
-const messages = 10
-const intervalMs = 1_000
+/** How long each publishes. */
+const publishingMs = 10_000
 /** Published before the attack strikes. */
 const beforeMs = 4_000
 /** After the last message. */
@@ -61,13 +65,14 @@ export async function runAttack(
   options: AttackOptions,
   onProgress: (text: string) => void,
 ): Promise<AttackReport> {
-  const { seed, degree, overlay, model } = options
+  const { seed, degree, overlay, model, thinFloods = true } = options
   const places = new Map<NodeId, number>()
   const placeOf = (nodeId: NodeId): number => places.get(nodeId) ?? 0
   const world = await World.create({
     seed,
     degree,
     overlay,
+    thinFloods,
     jitterMs: 0,
     lossRate: () => 0,
     latencyMs: (from, to) => model.oneWayMs(placeOf(from), placeOf(to)) + processingMs,
@@ -91,6 +96,7 @@ class AttackRun {
   readonly #neighbours = new Map<NodeId, readonly NodeId[]>()
   /** All peers that a node was ever attached to. */
   readonly #met = new Map<NodeId, Set<NodeId>>()
+  readonly #costs: FloodWatch
   #published = 0
   #struck: Pick<
     AttackReport,
@@ -108,6 +114,7 @@ class AttackRun {
     this.#options = options
     this.#world = world
     this.#places = places
+    this.#costs = new FloodWatch(world.clock)
   }
 
   /** The attackers come evenly among the others; where they are after a victim, all around its join. */
@@ -129,11 +136,11 @@ class AttackRun {
 
   async strike(): Promise<void> {
     const startMs = this.#world.clock.monotonicMs()
-    for (let i = 0; i < publishers; i++) this.#publish(i, startMs + (i * intervalMs) / publishers)
+    for (let i = 0; i < publishers; i++) this.#publish(i, startMs + (i * this.#intervalMs) / publishers)
     await this.#pass(startMs + beforeMs)
     this.#struck = this.#look()
     if (this.#options.attack === 'hub') for (const attacker of this.#attackers) attacker.goDark()
-    await this.#pass(startMs + messages * intervalMs + settlingMs)
+    await this.#pass(startMs + publishingMs + settlingMs)
   }
 
   report(): AttackReport {
@@ -141,6 +148,7 @@ class AttackRun {
     const missed = this.#honestIds.map(missedBy)
     const complete = missed.filter((count) => count === 0).length
     const [victimId] = this.#victims
+    const costs = this.#costs.costs()
     for (const { node } of this.#honest) void node.stop()
     return {
       complete,
@@ -148,12 +156,17 @@ class AttackRun {
       published: this.#published,
       missed: missed.reduce((sum, count) => sum + count, 0),
       ...this.#struck,
+      ...costs,
       victim: {
         mostAttackers: this.#mostAttackers,
         eclipsedMs: Math.round(this.#eclipsedMs),
         missed: victimId === undefined ? 0 : missedBy(victimId),
       },
     }
+  }
+
+  get #intervalMs(): number {
+    return 1_000 / (this.#options.rate ?? 1)
   }
 
   get #victims(): readonly NodeId[] {
@@ -170,6 +183,7 @@ class AttackRun {
     const sim = await this.#world.addNode(name, noArchive, { fillGaps: this.#options.fillGaps })
     this.#honest.push(sim)
     this.#watch(sim)
+    this.#costs.add(sim.node)
     sim.node.on('message', ({ from }) => {
       // A publisher has its own messages without being sent them.
       if (from !== undefined) this.#received.set(nodeId, (this.#received.get(nodeId) ?? 0) + 1)
@@ -220,11 +234,11 @@ class AttackRun {
     const identity = this.#world.identity(`publisher ${number}`)
     const publisher = new ChainPublisher({ streamPartId }, { clock, crypto, identity })
     const next = (): void => {
-      if (sim === undefined || publisher.count >= messages) return
+      if (sim === undefined || publisher.count >= publishingMs / this.#intervalMs) return
       sim.node.publish(publisher.next())
       this.#published++
       this.#received.set(sim.nodeId, (this.#received.get(sim.nodeId) ?? 0) + 1)
-      clock.schedule(intervalMs, next)
+      clock.schedule(this.#intervalMs, next)
     }
     clock.schedule(atMs - clock.monotonicMs(), next)
   }

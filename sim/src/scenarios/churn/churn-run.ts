@@ -1,6 +1,7 @@
 import { PacketType, type NodeId } from '@runnel/protocol'
 import type { Overlay } from '../../experiments/experiment.ts'
 import type { LatencyModel } from '../../latency/latency-model.ts'
+import { FloodWatch, type FloodCosts } from '../../measures/flood-costs.ts'
 import { Recoveries } from '../../measures/recoveries.ts'
 import { ChainPublisher } from '../../world/chain-publisher.ts'
 import { tapped } from '../../world/tapped-transport.ts'
@@ -15,9 +16,14 @@ export interface ChurnOptions {
   readonly model: LatencyModel
   /** So many of a hundred nodes leave, and as many join, in a minute; `half`: half of all are lost at one instant. */
   readonly rate: number | 'half'
+  /** See `WorldOptions`. */
+  readonly thinFloods?: boolean | undefined
+  /** Messages of each publisher in a second. Default 1. */
+  readonly messagesPerS?: number | undefined
 }
 
-export interface ChurnReport {
+/** Costs are those of the nodes that were there before the first message. */
+export interface ChurnReport extends FloodCosts {
   readonly joins: number
   readonly leaves: number
   /** Nodes that were there all the time, and deliveries to them that there should have been and were. */
@@ -47,7 +53,6 @@ const settlingMs = 40_000
 const lookMs = 100
 const processingMs = 0.3
 const publishers = 3
-const intervalMs = 1_000
 const noArchive = { fill: () => Promise.resolve() }
 
 /** Nodes come and go while others publish. */
@@ -55,13 +60,14 @@ export async function runChurn(
   options: ChurnOptions,
   onProgress: (text: string) => void,
 ): Promise<ChurnReport> {
-  const { seed, degree, overlay, model } = options
+  const { seed, degree, overlay, model, thinFloods = true } = options
   const places = new Map<NodeId, number>()
   const placeOf = (nodeId: NodeId): number => places.get(nodeId) ?? 0
   const world = await World.create({
     seed,
     degree,
     overlay,
+    thinFloods,
     jitterMs: 0,
     lossRate: () => 0,
     latencyMs: (from, to) => model.oneWayMs(placeOf(from), placeOf(to)) + processingMs,
@@ -94,6 +100,7 @@ class ChurnRun {
   /** Nodes that publish, and so stay. */
   readonly #staying = new Set<NodeId>()
   readonly #recoveries = new Recoveries()
+  readonly #costs: FloodWatch
   #named = 0
   #joins = 0
   #leaves = 0
@@ -108,6 +115,7 @@ class ChurnRun {
     this.#options = options
     this.#world = world
     this.#places = places
+    this.#costs = new FloodWatch(world.clock)
   }
 
   async form(): Promise<void> {
@@ -117,7 +125,10 @@ class ChurnRun {
       await this.#join()
     }
     await this.#world.advanceTo(joiningMs + formingMs[overlay])
-    for (const nodeId of this.#alive.keys()) this.#founders.add(nodeId)
+    for (const [nodeId, { node }] of this.#alive) {
+      this.#founders.add(nodeId)
+      this.#costs.add(node)
+    }
   }
 
   async churn(): Promise<void> {
@@ -148,8 +159,10 @@ class ChurnRun {
   report(): ChurnReport {
     const survivors = [...this.#founders].filter((nodeId) => this.#alive.has(nodeId))
     const minutes = this.#nodeMs / 60_000
+    const costs = this.#costs.costs(({ nodeId }) => this.#alive.has(nodeId))
     for (const { node } of this.#alive.values()) void node.stop()
     return {
+      ...costs,
       joins: this.#joins,
       leaves: this.#leaves,
       survivors: survivors.length,
@@ -239,6 +252,7 @@ class ChurnRun {
     this.#staying.add(sim.nodeId)
     const identity = this.#world.identity(`publisher ${number}`)
     const publisher = new ChainPublisher({ streamPartId }, { clock, crypto, identity })
+    const intervalMs = 1_000 / (this.#options.messagesPerS ?? 1)
     const next = (): void => {
       if (clock.monotonicMs() >= untilMs) return
       sim.node.publish(publisher.next())

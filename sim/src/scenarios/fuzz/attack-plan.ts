@@ -4,6 +4,7 @@ import type { MakeAttacker } from './attackers/attacker.ts'
 import { hoardedParts } from './attackers/keys/hoarded-parts.ts'
 import { idleAtNode, idleAtTracker } from './attackers/keys/idle-keys.ts'
 import { unknownPublishers } from './attackers/keys/unknown-publishers.ts'
+import { aliasLiars } from './attackers/members/alias-liars.ts'
 import { falseReports } from './attackers/members/false-reports.ts'
 import { phantomNeighbours } from './attackers/members/phantom-neighbours.ts'
 import { thinLiars } from './attackers/members/thin-liars.ts'
@@ -12,14 +13,15 @@ import { extremeFields } from './attackers/publishers/extreme-fields.ts'
 import { manyChains } from './attackers/publishers/many-chains.ts'
 import { oldBatches } from './attackers/publishers/old-batches.ts'
 import { sparseRanges } from './attackers/publishers/sparse-ranges.ts'
+import { urgentFlood } from './attackers/publishers/urgent-flood.ts'
 import { chance, drawThinning, oneOf, wholeFrom, type FuzzPlan } from './fuzz-plan.ts'
 
 /** All kinds of attackers, by the worlds that they are in. */
 const attackersOf = {
   /** They may publish, and sign what they like. */
-  publishers: { extremeFields, manyChains, sparseRanges, oldBatches, equivocation },
+  publishers: { extremeFields, manyChains, sparseRanges, oldBatches, equivocation, urgentFlood },
   /** They lie to the tracker, or to neighbours. */
-  members: { phantomNeighbours, falseReports, thinLiars },
+  members: { phantomNeighbours, falseReports, thinLiars, aliasLiars },
   /** Many keys, in few networks. */
   keys: { idleAtTracker, idleAtNode, hoardedParts, unknownPublishers },
 } as const satisfies Record<string, Record<string, MakeAttacker>>

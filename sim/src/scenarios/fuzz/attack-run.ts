@@ -1,4 +1,5 @@
 import { counterHelp } from '@runnel/network'
+import type { Random } from '@runnel/protocol'
 import { defaultTrackerLimits } from '@runnel/tracker'
 import { checkKept } from '../../measures/invariants/kept.ts'
 import { AdoptionChecker, checkMembership } from '../../measures/invariants/membership.ts'
@@ -25,8 +26,9 @@ const trackerFaults = ['streamPartFaults', 'connectionFaults', 'otherFaults'] as
 const arrivingMs = 6_500
 
 /** A small world of honest nodes, and an attacker that does what its keys allow. It ends at the first breach. */
-export async function runAttack(world: AttackedWorld, seed: string): Promise<FuzzReport> {
-  const { fuzz, plan } = await FuzzWorld.create(seed, (random) => drawAttack(world, random))
+export async function runAttack(world: AttackedWorld, seed: string, thinFloods = true): Promise<FuzzReport> {
+  const draw = (random: Random): AttackPlan => drawAttack(world, random)
+  const { fuzz, plan } = await FuzzWorld.create(seed, draw, thinFloods)
   const run = new AttackRun(world, plan, fuzz)
   await watched(fuzz, () => run.run())
   run.stop()

@@ -21,15 +21,15 @@ const keysRestMs = 16_000
 const keysComeMs = 31_000
 
 /** One world with all that can happen in it, drawn from the seed; it ends at the first breach. */
-export async function runFuzz(seed: string): Promise<FuzzReport> {
-  const { fuzz } = await FuzzWorld.create(seed, drawPlan)
+export async function runFuzz(seed: string, thinFloods = true): Promise<FuzzReport> {
+  const { fuzz } = await FuzzWorld.create(seed, drawPlan, thinFloods)
   await watched(fuzz, () => new FuzzRun(fuzz).run())
   return reportOf('anything', seed, fuzz)
 }
 
 /** The same with light clients and their hosts. */
-export async function runGuests(seed: string): Promise<FuzzReport> {
-  const { fuzz } = await FuzzWorld.create(seed, drawGuestsPlan)
+export async function runGuests(seed: string, thinFloods = true): Promise<FuzzReport> {
+  const { fuzz } = await FuzzWorld.create(seed, drawGuestsPlan, thinFloods)
   await watched(fuzz, () => new FuzzRun(fuzz).run())
   return reportOf('guests', seed, fuzz)
 }

@@ -137,10 +137,11 @@ export class FuzzWorld {
     return this.sealed === undefined ? this.streamParts : [...this.streamParts, this.sealed.stream.keyPart]
   }
 
-  /** A world as its plan says; the plan and all that happens are drawn from the seed. */
+  /** A world as its plan says; the plan and all that happens are drawn from the seed. `thinFloods`: see `WorldOptions`. */
   static async create<Plan extends FuzzPlan>(
     seed: string,
     draw: (random: Random) => Plan,
+    thinFloods = true,
   ): Promise<{ readonly fuzz: FuzzWorld; readonly plan: Plan }> {
     const random = seededRandom(`fuzz ${seed}`)
     const plan = draw(random)
@@ -152,6 +153,7 @@ export class FuzzWorld {
       overlay: plan.overlay,
       jitterMs: plan.jitterMs,
       nodeLimits: plan.limits,
+      thinFloods,
       trackerLimits: plan.trackerLimits ?? {},
       addressOf: (nodeId) => made.fuzz?.addressOf(nodeId),
       latencyMs: evenLatencies(plan.latencies, random.fork('latencies')),

@@ -1,20 +1,36 @@
 import { compareRefs, type MessageRef, type NodeId } from '@runnel/protocol'
 
-/** A batch that neighbours say they have, and that is not here. */
-export interface AnnouncedBatch {
-  /** Of its last message. */
-  readonly place: MessageRef
+/** What a neighbour said of a batch. */
+interface Announcement {
+  readonly peerId: NodeId
   readonly sinceMs: number
-  /** When it is fetched; Infinity once it was. */
-  dueMs: number
-  /** Who has it, as they say; the first one first. */
-  readonly peerIds: NodeId[]
+  /** Of the batch that it has, as `digestCheck` makes it. */
+  readonly check: number
+  /** It was asked for the batch. */
+  isAsked: boolean
 }
 
-/** The announced batches of one chain, a bounded number: of more the oldest are forgotten, and are found like any gap. */
+/** A batch that neighbours say they have, and that is not here. */
+interface AwaitedBatch {
+  /** Of its last message. */
+  readonly place: MessageRef
+  /** When it is fetched from those who were not asked for it yet; Infinity where all were. */
+  dueMs: number
+  /** The first one first. */
+  announcements: Announcement[]
+}
+
+/** What neighbours had said of a batch that came. */
+export interface Announced {
+  readonly sinceMs: number
+  /** Who has it; the first one first. */
+  readonly peerIds: readonly NodeId[]
+}
+
+/** The announced batches of one chain, a bounded number: of more, those that one neighbour alone names are forgotten first. */
 export class AnnouncedBatches {
   readonly #max: number
-  readonly #batches: AnnouncedBatch[] = []
+  #batches: AwaitedBatch[] = []
 
   constructor(max: number) {
     this.#max = max
@@ -24,31 +40,77 @@ export class AnnouncedBatches {
     return this.#batches.reduce((least, { dueMs }) => Math.min(least, dueMs), Infinity)
   }
 
-  /** False when an older one was forgotten for it. */
-  add(place: MessageRef, peerId: NodeId, { nowMs, dueMs }: { nowMs: number; dueMs: number }): boolean {
+  /** False when another one was forgotten for it. */
+  add(
+    place: MessageRef,
+    { peerId, check }: Pick<Announcement, 'peerId' | 'check'>,
+    { nowMs, dueMs }: { readonly nowMs: number; readonly dueMs: number },
+  ): boolean {
+    const announcement = { peerId, sinceMs: nowMs, check, isAsked: false }
     const known = this.#batches.find((batch) => compareRefs(batch.place, place) === 0)
-    if (known === undefined) this.#batches.push({ place, sinceMs: nowMs, dueMs, peerIds: [peerId] })
-    else if (!known.peerIds.includes(peerId)) known.peerIds.push(peerId)
+    if (known === undefined) this.#batches.push({ place, dueMs, announcements: [announcement] })
+    else if (known.announcements.every((other) => other.peerId !== peerId)) {
+      known.announcements.push(announcement)
+      // Who named it before may have had nothing.
+      known.dueMs = Math.min(known.dueMs, dueMs)
+    }
     if (this.#batches.length <= this.#max) return true
-    this.#batches.shift()
+    this.#forgetOne()
     return false
   }
 
-  /** What was said of a batch that has come. */
-  take(place: MessageRef): AnnouncedBatch | undefined {
-    const at = this.#batches.findIndex((batch) => compareRefs(batch.place, place) === 0)
-    return at < 0 ? undefined : this.#batches.splice(at, 1)[0]
+  /**
+   * What was said of a batch that has come, by those who named it with its check: before it came, only who had it could know that. The others
+   * have another one, or none.
+   */
+  take(
+    place: MessageRef,
+    check: () => number,
+  ): { readonly announced: Announced | undefined; readonly others: readonly NodeId[] } {
+    const batch = this.#batches.find((other) => compareRefs(other.place, place) === 0)
+    if (batch === undefined) return { announced: undefined, others: [] }
+    this.forget(place)
+    const expected = check()
+    const held = batch.announcements.filter((announcement) => announcement.check === expected)
+    const others = batch.announcements.filter((announcement) => announcement.check !== expected)
+    const [first] = held
+    const peerIds = held.map(({ peerId }) => peerId)
+    const announced = first && { sinceMs: first.sinceMs, peerIds }
+    return { announced, others: others.map(({ peerId }) => peerId) }
   }
 
-  due(nowMs: number): readonly AnnouncedBatch[] {
-    return this.#batches.filter(({ dueMs }) => dueMs <= nowMs)
+  forget(place: MessageRef): void {
+    this.#batches = this.#batches.filter((batch) => compareRefs(batch.place, place) !== 0)
+  }
+
+  /** What is to be fetched now, of each who named it once. */
+  due(nowMs: number): readonly { readonly place: MessageRef; readonly peerIds: readonly NodeId[] }[] {
+    const due = this.#batches.filter(({ dueMs }) => dueMs <= nowMs)
+    return due.map((batch) => {
+      const asked = batch.announcements.filter(({ isAsked }) => !isAsked)
+      for (const announcement of asked) announcement.isAsked = true
+      batch.dueMs = Infinity
+      return { place: batch.place, peerIds: asked.map(({ peerId }) => peerId) }
+    })
   }
 
   /** A neighbour has nothing any more. */
   gone(peerId: NodeId): void {
-    for (const { peerIds } of this.#batches) {
-      const at = peerIds.indexOf(peerId)
-      if (at >= 0) peerIds.splice(at, 1)
+    for (const batch of this.#batches)
+      batch.announcements = batch.announcements.filter((announcement) => announcement.peerId !== peerId)
+  }
+
+  /** The oldest of what only one names, of that neighbour which names most so: nobody crowds out what others say. */
+  #forgetOne(): void {
+    const counts = new Map<NodeId, number>()
+    for (const { announcements } of this.#batches) {
+      const [only, another] = announcements
+      if (only !== undefined && another === undefined)
+        counts.set(only.peerId, (counts.get(only.peerId) ?? 0) + 1)
     }
+    const [heaviest] = [...counts].reduce((most, one) => (one[1] > most[1] ? one : most), ['', 0])
+    const isOf = ({ announcements: [only, another] }: AwaitedBatch): boolean =>
+      another === undefined && only?.peerId === heaviest
+    this.#batches.splice(Math.max(0, this.#batches.findIndex(isOf)), 1)
   }
 }

@@ -4,14 +4,18 @@ import {
   placeBefore,
   placeOf,
   type DigestEntry,
+  type MessageBatch,
   type MessageChain,
+  type MessageRef,
   type MissingRange,
   type NodeId,
   type Time,
 } from '@runnel/protocol'
 import { Allowances } from '../allowances.ts'
+import type { ChainProgress } from '../dedup/chain-progress.ts'
 import type { Counters } from '../counters.ts'
 import type { StreamPartMap } from '../stream-part/stream-part-map.ts'
+import type { Announced } from './announced-batches.ts'
 import type { Ask } from './chain-ways.ts'
 import type { ThinChain, ThinChains } from './thin-chains.ts'
 import { chainIdOf, type Asked } from './thin-link.ts'
@@ -63,10 +67,19 @@ export class Announcements {
       this.#compare({ part, progress }, peerId, entry, nowMs)
     } else if (chain !== undefined && entry.timestamp <= time.wallMs + this.#limits.clockToleranceMs) {
       const dueMs = nowMs + this.#pullWaitMs(chain, nowMs)
-      if (!chain.announced.add(placeOf(entry), peerId, { nowMs, dueMs }))
+      if (!chain.announced.add(placeOf(entry), { peerId, check: entry.check }, { nowMs, dueMs }))
         this.#modules.counters['thin.dropped']++
       this.#dueMs = Math.min(this.#dueMs, dueMs)
     }
+  }
+
+  /** A batch came. Returns what was said of it before by those who have it. */
+  came({ progress, announced }: ThinChain, batch: MessageBatch, nowMs: number): Announced | undefined {
+    const last = batch.messages.at(-1)
+    if (last === undefined) return undefined
+    const said = announced.take(last, () => digestCheck(batch.bytes, this.#modules.self))
+    for (const peerId of said.others) this.#doubt(progress, peerId, last, nowMs)
+    return said.announced
   }
 
   tick(nowMs: number): void {
@@ -91,11 +104,15 @@ export class Announcements {
   ): void {
     const kept = part.recent.at(progress.chain, entry)
     if (kept === undefined || kept.isContradicted) return
-    const { self, counters } = this.#modules
+    const { self } = this.#modules
     if (compareRefs(kept.last, entry) === 0 && digestCheck(kept.packet, self) === entry.check) return
+    this.#doubt(progress, peerId, entry, nowMs)
+  }
+
+  #doubt({ chain }: ChainProgress, peerId: NodeId, place: MessageRef, nowMs: number): void {
     if (!this.#doubts.take(peerId, nowMs)) return
-    counters['thin.doubts']++
-    this.#modules.fetch(peerId, progress.chain, [{ after: placeBefore(entry), upTo: placeOf(entry) }], nowMs)
+    this.#modules.counters['thin.doubts']++
+    this.#modules.fetch(peerId, chain, [{ after: placeBefore(place), upTo: placeOf(place) }], nowMs)
   }
 
   /** How long after its announcement a batch is fetched: what is eager may bring it, or the standby. */
@@ -108,9 +125,8 @@ export class Announcements {
   #pull(chain: ThinChain, nowMs: number): void {
     const { part, progress, announced, ways } = chain
     for (const batch of announced.due(nowMs)) {
-      batch.dueMs = Infinity
       if (!progress.isNew(batch.place)) {
-        announced.take(batch.place)
+        announced.forget(batch.place)
         continue
       }
       this.#modules.counters['thin.pulled']++

@@ -27,7 +27,7 @@ function script() {
     /** A batch that is announced by these, so long before it comes. */
     announced(first: typeof near, peerIds: (typeof near)[], beforeMs = 0) {
       batches++
-      const announced = { place: place(), sinceMs: at().nowMs - beforeMs, dueMs: Infinity, peerIds }
+      const announced = { sinceMs: at().nowMs - beforeMs, peerIds }
       return text(ways.first(place(), first, { ...at(), announced }))
     },
     gone: (peerId: typeof near) => text(ways.gone(peerId, batches * 100)),
@@ -76,7 +76,34 @@ describe('the ways of a chain', () => {
 
   it('stay as they are when the eager one is late with a single batch now and then', () => {
     const run = thin()
-    for (let i = 0; i < 20; i++) expect(run.batch(i % 2 ? near : far)).toEqual([])
+    for (let i = 0; i < 40; i++) expect(run.batch(i % 4 ? near : far)).toEqual([])
+  })
+
+  it('are left when the eager one is late with every second batch, and not when it brings these a little later', () => {
+    const withholds = thin()
+    const asks: string[] = []
+    for (let i = 0; i < 6; i++) asks.push(...withholds.batch(i % 2 ? near : far))
+    expect(asks[0]).toBe('far eager')
+    const late = thin()
+    for (let i = 0; i < 40; i++) expect(i % 2 ? late.batch(near) : late.batch(far, near)).toEqual([])
+  })
+
+  it('are more and more rarely those of who announces early and then withholds', () => {
+    const run = thin()
+    let [missed, inRow] = [0, 0]
+    const batches = 2_000
+    for (let i = 0; i < batches; i++) {
+      const eager = [near, far].find((peerId) => run.ways.modeOf(peerId, run.nowMs()) === 'eager')
+      inRow = eager === undefined ? inRow + 1 : 0
+      // It brings a few before.
+      const isWithheld = inRow > 3 && i % 2 === 0
+      missed += isWithheld ? 1 : 0
+      // What the liar withholds comes by its standby.
+      const standby = run.ways.standby(run.nowMs()) ?? near
+      run.announced(eager ?? (isWithheld ? standby : farther), [farther], 100)
+    }
+    expect(missed).toBeGreaterThan(1)
+    expect(missed / batches).toBeLessThan(0.01)
   })
 
   it('are left more slowly each time that they were needed all the same', () => {

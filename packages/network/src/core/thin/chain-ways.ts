@@ -1,5 +1,8 @@
 import type { FloodMode, MessageRef, NodeId } from '@runnel/protocol'
-import type { AnnouncedBatch } from './announced-batches.ts'
+import type { Announced } from './announced-batches.ts'
+import { BatchCopies } from './batch-copies.ts'
+import { Misses } from './misses.ts'
+import { Way } from './way.ts'
 
 export interface ChainWaysLimits {
   readonly thinAfterLate: number
@@ -14,35 +17,10 @@ export interface Ask {
   readonly mode: FloodMode
 }
 
-/** What one neighbour does for a chain, and what it was asked for. */
-interface Way {
-  mode: FloodMode
-  /** When that ends unless it is asked again. */
-  untilMs: number
-  /** Copies in a row that came when another neighbour had brought one. */
-  late: number
-  /** So many of these, and it is asked for digests: more each time that it was needed all the same. */
-  patience: number
-  /** Copies that came although they were not asked for, since the last ask. */
-  unasked: number
-  /** Batches in a row that it announced long before a copy came. */
-  early: number
-  /** Number of the last batch that it brought first, and that it brought or announced. */
-  firstAt: number
-  saidAt: number
-}
-
-/** Batches whose copies are counted when they come. */
-const countedBatches = 32
 /** A neighbour that has said nothing of so many batches gets them from here, or not at all. */
 const silentBatches = 16
-/** Batches in a row that others bring first, after which one of them takes the place of the eager one: links lose a single one now and then. */
-const missedBatches = 2
-/** Batches in a row that must be announced early, and copies that come unasked. */
-const earlyBatches = 8
+/** Copies that come unasked, after which it is asked again. */
 const unaskedCopies = 8
-
-const keyOf = ({ timestamp, sequenceNumber }: MessageRef): string => `${timestamp}.${sequenceNumber}`
 
 /**
  * By which neighbours the batches of one chain come. Who brings them first goes on; who brings copies late,
@@ -52,11 +30,9 @@ const keyOf = ({ timestamp, sequenceNumber }: MessageRef): string => `${timestam
 export class ChainWays {
   readonly #limits: ChainWaysLimits
   readonly #ways = new Map<NodeId, Way>()
-  /** Of the last batches: who brought them, in order; undefined is this process. */
-  readonly #brought = new Map<string, (NodeId | undefined)[]>()
+  readonly #copies = new BatchCopies()
+  readonly #misses = new Misses()
   #batches = 0
-  /** Batches in a row that came first by a neighbour that is not eager. */
-  #missed = 0
 
   constructor(limits: ChainWaysLimits) {
     this.#limits = limits
@@ -78,10 +54,10 @@ export class ChainWays {
   first(
     place: MessageRef,
     from: NodeId | undefined,
-    { nowMs, isFast, announced }: { nowMs: number; isFast: boolean; announced?: AnnouncedBatch | undefined },
+    { nowMs, isFast, announced }: { nowMs: number; isFast: boolean; announced?: Announced | undefined },
   ): readonly Ask[] {
     this.#batches++
-    this.#count(place, from)
+    this.#copies.first(place, from)
     const asks: Ask[] = []
     if (from !== undefined) this.#bringsFirst(from, nowMs, asks)
     for (const peerId of announced?.peerIds ?? []) this.said(peerId)
@@ -98,14 +74,14 @@ export class ChainWays {
     from: NodeId,
     { nowMs, isFast }: { nowMs: number; isFast: boolean },
   ): readonly Ask[] {
-    const brought = this.#brought.get(keyOf(place))
-    if (brought === undefined || brought.includes(from)) return []
+    const brought = this.#copies.again(place, from)
+    if (brought === undefined) return []
     const before = brought.filter((peerId) => peerId === undefined || this.modeOf(peerId, nowMs) === 'eager')
-    brought.push(from)
     this.said(from)
     const way = this.#wayOf(from)
     const asks: Ask[] = []
     if (this.modeOf(from, nowMs) === 'eager') {
+      if (before.length === 0) this.#misses.broughtLate()
       way.late = before.length > 0 ? way.late + 1 : 0
       if (isFast && way.late >= way.patience)
         this.#ask(from, this.standby(nowMs) === undefined ? 'standby' : 'digest', nowMs, asks)
@@ -143,33 +119,26 @@ export class ChainWays {
     return asks
   }
 
-  #count(place: MessageRef, from: NodeId | undefined): void {
-    this.#brought.set(keyOf(place), [from])
-    if (this.#brought.size <= countedBatches) return
-    for (const oldest of this.#brought.keys()) return void this.#brought.delete(oldest)
-  }
-
   #bringsFirst(from: NodeId, nowMs: number, asks: Ask[]): void {
     const way = this.#wayOf(from)
-    way.late = 0
-    way.firstAt = way.saidAt = this.#batches
-    if (this.modeOf(from, nowMs) === 'eager') {
-      this.#missed = 0
-      return
-    }
-    if (++this.#missed < missedBatches && this.#eager(nowMs).length > 0) return
+    way.brought(this.#batches)
+    if (this.modeOf(from, nowMs) === 'eager') return this.#misses.brought()
+    if (!this.#misses.missed() && this.#eager(nowMs).length > 0) return
     way.patience = Math.min(this.#limits.maxThinAfterLate, 2 * way.patience)
-    this.#turnTo(from, nowMs, asks)
+    const [late] = this.#turnTo(from, nowMs, asks)
+    if (late !== undefined) this.#wayOf(late).failed()
   }
 
   /** One neighbour brings what another one is late with, and takes its place: more copies would make links late that are full. */
-  #turnTo(peerId: NodeId, nowMs: number, asks: Ask[]): void {
-    const [late] = this.#eager(nowMs).filter((id) => id !== peerId)
+  #turnTo(peerId: NodeId, nowMs: number, asks: Ask[]): readonly NodeId[] {
+    const others = this.#eager(nowMs).filter((id) => id !== peerId)
     this.#ask(peerId, 'eager', nowMs, asks)
-    this.#missed = 0
-    if (late === undefined) return
+    this.#misses.clear()
+    const [late] = others
+    if (late === undefined) return others
     this.#appoint(nowMs, asks)
     this.#ask(late, this.standby(nowMs) === undefined ? 'standby' : 'digest', nowMs, asks)
+    return others
   }
 
   /** Who brings copies, and is needed for it; the one that was first longest ago comes first. */
@@ -181,11 +150,10 @@ export class ChainWays {
   }
 
   /** Who announces batches long before copies come would bring them earlier itself. */
-  #compare({ peerIds: [peerId], sinceMs }: AnnouncedBatch, nowMs: number, asks: Ask[]): void {
+  #compare({ peerIds: [peerId], sinceMs }: Announced, nowMs: number, asks: Ask[]): void {
     if (peerId === undefined || this.modeOf(peerId, nowMs) === 'eager') return
-    const way = this.#wayOf(peerId)
-    way.early = nowMs - sinceMs > this.#limits.thinGainMs ? way.early + 1 : 0
-    if (way.early >= earlyBatches) this.#turnTo(peerId, nowMs, asks)
+    const isEarly = nowMs - sinceMs > this.#limits.thinGainMs
+    if (this.#wayOf(peerId).announced(isEarly)) this.#turnTo(peerId, nowMs, asks)
   }
 
   #renew(nowMs: number, asks: Ask[]): void {
@@ -212,9 +180,7 @@ export class ChainWays {
   }
 
   #ask(peerId: NodeId, mode: FloodMode, nowMs: number, asks: Ask[]): void {
-    const way = this.#wayOf(peerId)
-    const untilMs = nowMs + this.#limits.thinLeaseMs
-    Object.assign(way, { mode, untilMs, late: 0, unasked: 0, early: 0 })
+    this.#wayOf(peerId).asked(mode, nowMs + this.#limits.thinLeaseMs)
     asks.push({ peerId, mode })
   }
 
@@ -229,13 +195,7 @@ export class ChainWays {
 
   #wayOf(peerId: NodeId): Way {
     let way = this.#ways.get(peerId)
-    if (way === undefined) {
-      way = {
-        ...{ mode: 'eager', untilMs: -Infinity, late: 0, patience: this.#limits.thinAfterLate },
-        ...{ unasked: 0, early: 0, firstAt: -Infinity, saidAt: -Infinity },
-      }
-      this.#ways.set(peerId, way)
-    }
+    if (way === undefined) this.#ways.set(peerId, (way = new Way(this.#limits.thinAfterLate)))
     return way
   }
 }

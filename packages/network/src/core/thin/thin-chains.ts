@@ -9,6 +9,7 @@ import { Pace } from './pace.ts'
 export interface ThinChainsLimits extends ChainWaysLimits {
   readonly thinFromPerS: number
   readonly maxThinChains: number
+  readonly maxThinChainsOfPublisher: number
   readonly maxAnnounced: number
   readonly maxThinLateMs: number
   readonly minPushWaitMs: number
@@ -39,6 +40,7 @@ export class ThinChains implements Iterable<ThinChain> {
   readonly #paces = new WeakMap<ChainProgress, Pace>()
   readonly #chains = new Map<ChainProgress, ThinChain>()
   readonly #byAlias = new Map<number, ThinChain>()
+  readonly #ofPublisher = new Map<NodeId, number>()
   #lastAlias = 0
 
   constructor(limits: ThinChainsLimits) {
@@ -67,9 +69,13 @@ export class ThinChains implements Iterable<ThinChain> {
     return pace
   }
 
-  /** Undefined when there are too many, or what is missing of the stream part is not fetched. */
+  /** Undefined when there are too many, of all or of its publisher, or what is missing of the stream part is not fetched. */
   add(part: StreamPart, progress: ChainProgress, batch: MessageBatch): ThinChain | undefined {
-    if (!part.gaps.fillGaps || this.#chains.size >= this.#limits.maxThinChains) return undefined
+    const { maxThinChains, maxThinChainsOfPublisher } = this.#limits
+    const { publisherId } = progress.chain
+    const ofPublisher = this.#ofPublisher.get(publisherId) ?? 0
+    const isFull = this.#chains.size >= maxThinChains || ofPublisher >= maxThinChainsOfPublisher
+    if (!part.gaps.fillGaps || isFull) return undefined
     const alias = (this.#lastAlias = (this.#lastAlias + 1) >>> 0)
     const chain: ThinChain = {
       ...{ part, progress, alias, lateness: new Lateness() },
@@ -78,14 +84,19 @@ export class ThinChains implements Iterable<ThinChain> {
       header: batch.bytes.slice(0, batch.headerEnd),
       knownUntilMs: new Map(),
     }
+    this.#ofPublisher.set(publisherId, ofPublisher + 1)
     this.#chains.set(progress, chain)
     this.#byAlias.set(alias, chain)
     return chain
   }
 
   forget({ progress, alias }: ThinChain): void {
-    this.#chains.delete(progress)
+    if (!this.#chains.delete(progress)) return
     this.#byAlias.delete(alias)
+    const { publisherId } = progress.chain
+    const left = (this.#ofPublisher.get(publisherId) ?? 0) - 1
+    if (left > 0) this.#ofPublisher.set(publisherId, left)
+    else this.#ofPublisher.delete(publisherId)
   }
 
   /** How late a batch usually is at most after it was announced. */

@@ -2,13 +2,10 @@ import type { DigestEntry, FloodMode, MessageChain, MessageRef } from '@runnel/p
 import type { ChainProgress } from '../dedup/chain-progress.ts'
 import type { StreamPart } from '../stream-part/stream-part.ts'
 import { Lateness } from './lateness.ts'
+import { pushedMs, UnsureBatches, type UnsureBatchesLimits } from './unsure-batches.ts'
 
-export interface ThinLinkLimits {
+export interface ThinLinkLimits extends UnsureBatchesLimits {
   readonly maxThinAsks: number
-  readonly maxUnsureBatches: number
-  readonly digestIntervalMs: number
-  readonly minPushWaitMs: number
-  readonly maxPushWaitMs: number
 }
 
 /** What a neighbour asked for, of one chain. */
@@ -23,41 +20,21 @@ export interface Asked {
   readonly lateness: Lateness
 }
 
-/** A batch that the neighbour, for which this node is standby, may not have. */
-export interface UnsureBatch {
-  readonly asked: Asked
-  readonly place: MessageRef
-  readonly sinceMs: number
-  /** When it is sent. */
-  dueMs: number
-  isPushed: boolean
-  /** The neighbour has asked for what it lacks. */
-  isHurried: boolean
-}
-
-/** Until it is known how late the neighbour usually is. */
-const unknownLatenessMs = 250
-/** A batch that was sent is remembered for this long: the answer shows how late the neighbour was. */
-const pushedMs = 2_000
-
-const keyOf = ({ alias }: Asked, { timestamp, sequenceNumber }: MessageRef): string =>
-  `${alias} ${timestamp}.${sequenceNumber}`
-
 /** One neighbour at whose wish less is flooded to it: what it asked for, what it is to be told, and what it may lack. */
 export class ThinLink {
+  /** What it may lack. */
+  readonly unsure: UnsureBatches
   /** To be told with the next digest. */
   readonly #entries: DigestEntry[] = []
   readonly #limits: ThinLinkLimits
   readonly #asked = new Map<ChainProgress, Asked>()
   readonly #byAlias = new Map<number, Asked>()
-  readonly #unsure = new Map<string, UnsureBatch>()
   #toldMs = -Infinity
   #tellMs = Infinity
-  /** A lower bound. */
-  #unsureDueMs = Infinity
 
   constructor(limits: ThinLinkLimits) {
     this.#limits = limits
+    this.unsure = new UnsureBatches(limits)
   }
 
   get isEmpty(): boolean {
@@ -69,7 +46,7 @@ export class ThinLink {
   }
 
   get dueMs(): number {
-    return Math.min(this.#tellMs, this.#unsureDueMs)
+    return Math.min(this.#tellMs, this.unsure.dueMs)
   }
 
   /** False when the neighbour asked too much. */
@@ -120,75 +97,10 @@ export class ThinLink {
     return entries
   }
 
-  /** The neighbour may lack this batch. False when another one was forgotten for it. */
-  unsure(asked: Asked, place: MessageRef, nowMs: number): boolean {
-    const { minPushWaitMs, maxPushWaitMs, maxUnsureBatches } = this.#limits
-    const waitMs = asked.lateness.boundMs ?? unknownLatenessMs
-    const dueMs = nowMs + Math.ceil(Math.min(maxPushWaitMs, Math.max(minPushWaitMs, waitMs)))
-    this.#unsure.set(keyOf(asked, place), {
-      asked,
-      place,
-      sinceMs: nowMs,
-      dueMs,
-      isPushed: false,
-      isHurried: false,
-    })
-    this.#unsureDueMs = Math.min(this.#unsureDueMs, dueMs)
-    if (this.#unsure.size <= maxUnsureBatches) return true
-    for (const oldest of this.#unsure.keys()) {
-      this.#unsure.delete(oldest)
-      break
-    }
-    return false
-  }
-
-  /** The neighbour has it. `isMeasured`: it says so, and has it from somebody else. */
+  /** The neighbour has a batch of a chain, as its copy shows or its digest says; `isMeasured` as for `UnsureBatches`. */
   has(progress: ChainProgress, place: MessageRef, nowMs: number, isMeasured: boolean): void {
     const asked = this.#asked.get(progress)
-    if (asked === undefined) return
-    const key = keyOf(asked, place)
-    const batch = this.#unsure.get(key)
-    if (batch === undefined) return
-    if (isMeasured) asked.lateness.add(nowMs - batch.sinceMs)
-    this.#unsure.delete(key)
-  }
-
-  /** The neighbour wants copies again: what it may lack of the chain is due now. */
-  hurry(asked: Asked, nowMs: number): void {
-    for (const batch of this.#unsure.values()) {
-      if (batch.asked !== asked || batch.isPushed) continue
-      batch.dueMs = Math.min(batch.dueMs, nowMs)
-      batch.isHurried = true
-    }
-    this.#unsureDueMs = Math.min(this.#unsureDueMs, nowMs)
-  }
-
-  /** What is to be sent now. */
-  takeUnsure(nowMs: number): readonly UnsureBatch[] {
-    if (this.#unsureDueMs > nowMs) return []
-    const due: UnsureBatch[] = []
-    this.#unsureDueMs = Infinity
-    for (const [key, batch] of this.#unsure) {
-      if (batch.dueMs <= nowMs) {
-        if (batch.isPushed) {
-          this.#unsure.delete(key)
-          continue
-        }
-        batch.isPushed = true
-        batch.dueMs = nowMs + pushedMs
-        due.push(batch)
-      }
-      this.#unsureDueMs = Math.min(this.#unsureDueMs, batch.dueMs)
-    }
-    return due
-  }
-
-  /** It could not be sent now: tried again a little later. */
-  postpone(batch: UnsureBatch, nowMs: number): void {
-    if (nowMs - batch.sinceMs > pushedMs) return
-    batch.isPushed = false
-    batch.dueMs = nowMs + this.#limits.digestIntervalMs
-    this.#unsureDueMs = Math.min(this.#unsureDueMs, batch.dueMs)
+    if (asked !== undefined) this.unsure.has(asked, place, nowMs, isMeasured)
   }
 
   /** Forgets what has ended, or what `isGone` is true of. */
@@ -200,7 +112,7 @@ export class ThinLink {
   #forget(asked: Asked): void {
     this.#asked.delete(asked.progress)
     this.#byAlias.delete(asked.alias)
-    for (const [key, batch] of this.#unsure) if (batch.asked === asked) this.#unsure.delete(key)
+    this.unsure.forget(asked)
   }
 }
 

@@ -3,7 +3,8 @@ import { Allowances } from '../allowances.ts'
 import type { Counters } from '../counters.ts'
 import type { OverlayEffects } from '../overlay-effects.ts'
 import type { StreamPartMap } from '../stream-part/stream-part-map.ts'
-import { ThinLink, type Asked, type ThinLinkLimits, type UnsureBatch } from './thin-link.ts'
+import { ThinLink, type Asked, type ThinLinkLimits } from './thin-link.ts'
+import type { UnsureBatch } from './unsure-batches.ts'
 
 export interface ThinLinksLimits extends ThinLinkLimits {
   readonly maxPushesPerS: number
@@ -50,7 +51,7 @@ export class ThinLinks {
     const link = this.#linkOf(peerId)
     const before = link.askedOf(asked.progress, nowMs)
     const isTaken = link.ask(asked)
-    if (asked.mode === 'eager' && before !== undefined) link.hurry(before, nowMs)
+    if (asked.mode === 'eager' && before !== undefined) link.unsure.hurry(before, nowMs)
     this.#isDue(link)
     return isTaken
   }
@@ -64,7 +65,7 @@ export class ThinLinks {
 
   /** A neighbour may lack a batch that it was told of. */
   unsure(link: ThinLink, asked: Asked, place: UnsureBatch['place'], nowMs: number): void {
-    if (!link.unsure(asked, place, nowMs)) this.#modules.counters['thin.dropped']++
+    if (!link.unsure.add(asked, place, nowMs)) this.#modules.counters['thin.dropped']++
     this.#isDue(link)
   }
 
@@ -81,7 +82,7 @@ export class ThinLinks {
     this.#dueMs = Infinity
     for (const [peerId, link] of this.#links) {
       if (link.tellMs <= nowMs) this.sendDigest(peerId, link, nowMs)
-      for (const batch of link.takeUnsure(nowMs))
+      for (const batch of link.unsure.take(nowMs))
         this.#modules.parts.within(batch.asked.part, () => this.#push(peerId, link, batch, nowMs))
       this.#isDue(link)
     }
@@ -107,7 +108,7 @@ export class ThinLinks {
       this.#modules.queuedBytes(peerId) > this.#limits.maxPushQueueBytes ||
       !(batch.isHurried || this.#pushes.take(peerId, nowMs))
     )
-      return link.postpone(batch, nowMs)
+      return link.unsure.postpone(batch, nowMs)
     const kept = part.recent.at(progress.chain, batch.place)
     if (kept === undefined || !part.attached.includes(peerId)) return
     this.#modules.counters['thin.pushed']++

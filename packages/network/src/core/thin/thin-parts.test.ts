@@ -36,22 +36,54 @@ describe('lateness', () => {
 })
 
 describe('announced batches', () => {
+  const real = 7
+  const check = () => real
+  const say = (batches: AnnouncedBatches, at: number, peer: number, of = real) =>
+    batches.add(place(at), { peerId: idOf(peer), check: of }, { nowMs: at, dueMs: at + 25 })
+
   it('are known by who has them, until they come', () => {
     const batches = new AnnouncedBatches(8)
-    for (const peer of [2, 3, 2]) batches.add(place(1), idOf(peer), { nowMs: 5, dueMs: 30 })
+    for (const peer of [2, 3, 2]) say(batches, 5, peer)
     expect(batches.due(29)).toEqual([])
-    expect(batches.due(30)).toHaveLength(1)
-    expect(batches.take(place(1))).toMatchObject({ sinceMs: 5, peerIds: [idOf(2), idOf(3)] })
-    expect([batches.take(place(1)), batches.dueMs]).toEqual([undefined, Infinity])
+    expect([batches.due(30), batches.due(30)]).toMatchObject([[{ peerIds: [idOf(2), idOf(3)] }], []])
+    expect(batches.take(place(5), check).announced).toEqual({ sinceMs: 5, peerIds: [idOf(2), idOf(3)] })
+    expect([batches.take(place(5), check).announced, batches.dueMs]).toEqual([undefined, Infinity])
   })
+
+  it('are not those of who named another batch, or guessed the place', () => {
+    const batches = new AnnouncedBatches(8)
+    say(batches, 1, 2, 99)
+    batches.add(place(1), { peerId: idOf(3), check: real }, { nowMs: 30, dueMs: 40 })
+    const { announced, others } = batches.take(place(1), check)
+    expect([announced, others]).toEqual([{ sinceMs: 30, peerIds: [idOf(3)] }, [idOf(2)]])
+    say(batches, 2, 2, 99)
+    expect(batches.take(place(2), check).announced).toBeUndefined()
+  })
+
+  it('are fetched from who names them later, too', () => {
+    const batches = new AnnouncedBatches(8)
+    say(batches, 1, 2, 99)
+    expect(batches.due(100).flatMap(({ peerIds }) => peerIds)).toEqual([idOf(2)])
+    batches.add(place(1), { peerId: idOf(3), check: real }, { nowMs: 200, dueMs: 225 })
+    expect(batches.due(225).flatMap(({ peerIds }) => peerIds)).toEqual([idOf(3)])
+  })
+
   it('are so many, the newest, and none of those who are gone', () => {
     const batches = new AnnouncedBatches(8)
-    const kept = Array.from({ length: 20 }, (_, i) =>
-      batches.add(place(i), idOf(2), { nowMs: i, dueMs: i + 30 }),
-    )
+    const kept = Array.from({ length: 20 }, (_, i) => say(batches, i, 2))
     expect(kept.filter((isRoom) => isRoom)).toHaveLength(8)
-    expect([batches.dueMs, batches.take(place(11))]).toEqual([42, undefined])
+    expect(batches.dueMs).toBe(12 + 25)
     batches.gone(idOf(2))
-    expect(batches.take(place(19))?.peerIds).toEqual([])
+    expect(batches.due(1_000).flatMap(({ peerIds }) => peerIds)).toEqual([])
+  })
+
+  it('of one neighbour leave room for those of others, and for what several name', () => {
+    const batches = new AnnouncedBatches(4)
+    for (const peer of [2, 3]) say(batches, 0, peer)
+    say(batches, 1, 3)
+    for (let i = 10; i < 50; i++) say(batches, i, 2)
+    const peersOf = (at: number) => batches.take(place(at), check).announced?.peerIds
+    expect([peersOf(0), peersOf(1)]).toEqual([[idOf(2), idOf(3)], [idOf(3)]])
+    expect([peersOf(47), peersOf(48), peersOf(49)]).toEqual([undefined, [idOf(2)], [idOf(2)]])
   })
 })

@@ -1,6 +1,5 @@
 import {
   compareRefs,
-  limits as wireLimits,
   placeOf,
   type Digest,
   type MessageBatch,
@@ -13,22 +12,18 @@ import type { ChainProgress } from '../dedup/chain-progress.ts'
 import type { OverlayEffects } from '../overlay-effects.ts'
 import type { StreamPart } from '../stream-part/stream-part.ts'
 import { Announcements, type AnnouncementsLimits, type AnnouncementsModules } from './announcements.ts'
-import type { Ask } from './chain-ways.ts'
+import { ChainAsks, type ChainAsksModules } from './chain-asks.ts'
 import { Onward } from './onward.ts'
 import { ThinChains, type ThinChain, type ThinChainsLimits } from './thin-chains.ts'
-import { chainIdOf } from './thin-link.ts'
 import { ThinLinks, type ThinLinksLimits, type ThinLinksModules } from './thin-links.ts'
 
 export interface ThinningLimits extends ThinChainsLimits, ThinLinksLimits, AnnouncementsLimits {}
 
-export interface ThinningModules extends ThinLinksModules, Omit<AnnouncementsModules, 'chains' | 'ask'> {
+export interface ThinningModules
+  extends ThinLinksModules, ChainAsksModules, Omit<AnnouncementsModules, 'chains' | 'ask'> {
   readonly effects: Pick<OverlayEffects, 'sendControl' | 'sendData' | 'dropped'>
   /** False in a light node. */
   readonly relays: boolean
-  /** Whether a neighbour knows what this asks for. */
-  canThin(peerId: NodeId): boolean
-  /** Whether a neighbour knows batches whose header is an alias. */
-  canShorten(peerId: NodeId): boolean
 }
 
 /**
@@ -41,6 +36,7 @@ export class Thinning {
   readonly #modules: ThinningModules
   readonly #chains: ThinChains
   readonly #links: ThinLinks
+  readonly #asks: ChainAsks
   readonly #announcements: Announcements
   readonly #onward: ConstructorParameters<typeof Onward>[1]
   #sweepMs = Infinity
@@ -49,13 +45,14 @@ export class Thinning {
     this.#limits = limits
     this.#modules = modules
     const chains = (this.#chains = new ThinChains(limits))
+    const asks = (this.#asks = new ChainAsks(limits, modules))
     this.#links = new ThinLinks(limits, modules)
     const { counters } = modules
     const canShorten = (peerId: NodeId): boolean => modules.canShorten(peerId)
     this.#onward = { links: this.#links, counters, canShorten }
     this.#announcements = new Announcements(limits, {
       ...{ ...modules, chains },
-      ask: (chain, asks, nowMs) => this.#askAll(chain, asks, nowMs),
+      ask: (chain, wanted, nowMs) => asks.send(chain, wanted, nowMs),
     })
   }
 
@@ -74,7 +71,7 @@ export class Thinning {
     const isFast = isNewest && this.#chains.paceOf(progress).add(nowMs)
     const chain =
       this.#chains.find(progress) ?? (isFast ? this.#add(part, progress, batch, nowMs) : undefined)
-    const announced = chain?.announced.take(last)
+    const announced = chain && this.#announcements.came(chain, batch, nowMs)
     const holders = announced?.peerIds ?? []
     for (const peerId of holders) part.seen.shown(peerId, progress.chain, last)
     if (chain !== undefined) {
@@ -82,13 +79,11 @@ export class Thinning {
       if (isEager && announced !== undefined) chain.lateness.add(nowMs - announced.sinceMs)
       if (isEager && isNewest && progress.wanted.length > 0) part.gaps.passed(progress)
       const isThin = isFast && this.#chains.isInTime(chain)
-      if (isNewest)
-        this.#askAll(
-          chain,
-          chain.ways.first(placeOf(last), from, { nowMs, isFast: isThin, announced }),
-          nowMs,
-        )
-      if (isEager && isThin) this.#name(chain, from, nowMs)
+      if (isNewest) {
+        const when = { nowMs, isFast: isThin, announced }
+        this.#asks.send(chain, chain.ways.first(placeOf(last), from, when), nowMs)
+      }
+      if (isEager && isThin) this.#asks.name(chain, from, nowMs)
     }
     return new Onward({ batch, progress, last, chain, holders, mayLose: isFast, nowMs }, this.#onward)
   }
@@ -103,7 +98,7 @@ export class Thinning {
     if (chain === undefined || !part.attached.includes(from) || !this.#modules.canThin(from)) return
     const isWanted = part.gaps.fillGaps && this.#chains.isInTime(chain)
     const isFast = isWanted && this.#chains.paceOf(progress).isFast(nowMs)
-    this.#askAll(chain, chain.ways.again(last, from, { nowMs, isFast }), nowMs)
+    this.#asks.send(chain, chain.ways.again(last, from, { nowMs, isFast }), nowMs)
   }
 
   /** How late a batch of a chain may be: it is with an eager neighbour whose link stalls, or a standby is about to send it. */
@@ -155,7 +150,7 @@ export class Thinning {
       if (chain.part.id !== streamPartId) continue
       chain.announced.gone(peerId)
       chain.knownUntilMs.delete(peerId)
-      this.#askAll(chain, chain.ways.gone(peerId, nowMs), nowMs)
+      this.#asks.send(chain, chain.ways.gone(peerId, nowMs), nowMs)
     }
     this.#links.sweep(nowMs, ({ part }) => part.id === streamPartId, peerId)
   }
@@ -176,29 +171,6 @@ export class Thinning {
     const chain = this.#chains.add(part, progress, batch)
     if (chain !== undefined) this.#sweepMs = Math.min(this.#sweepMs, nowMs + this.#limits.thinLeaseMs)
     return chain
-  }
-
-  /** One that has not got the capability sends copies, whatever it is asked. */
-  #askAll(chain: ThinChain, asks: readonly Ask[], nowMs: number): void {
-    for (const ask of asks) {
-      if (!chain.part.attached.includes(ask.peerId) || !this.#modules.canThin(ask.peerId)) continue
-      this.#modules.counters[ask.mode === 'eager' ? 'thin.grafted' : 'thin.asked']++
-      this.#ask(chain, ask, nowMs)
-    }
-  }
-
-  /** Whoever sends copies may do so by the alias in place of the header. */
-  #name(chain: ThinChain, peerId: NodeId, nowMs: number): void {
-    const leftMs = (chain.knownUntilMs.get(peerId) ?? nowMs) - nowMs
-    if (leftMs > this.#limits.thinLeaseMs / 2 || !this.#modules.canShorten(peerId)) return
-    if (chain.ways.modeOf(peerId, nowMs) === 'eager') this.#ask(chain, { peerId, mode: 'eager' }, nowMs)
-  }
-
-  #ask({ part, progress, alias, knownUntilMs }: ThinChain, { peerId, mode }: Ask, nowMs: number): void {
-    const forMs = Math.min(wireLimits.maxThinMs, this.#limits.thinLeaseMs)
-    knownUntilMs.set(peerId, nowMs + forMs)
-    const packet = { streamPartId: part.id, ...chainIdOf(progress.chain), alias, mode, forMs }
-    this.#modules.effects.sendControl(peerId, { type: 'thin', ...packet })
   }
 
   #sweep(nowMs: number): void {

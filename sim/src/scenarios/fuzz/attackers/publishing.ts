@@ -2,6 +2,7 @@ import {
   buildBatch,
   isRunnelError,
   parseStreamPartId,
+  type Capability,
   type Identity,
   type MessageDraft,
   type MessageRef,
@@ -24,11 +25,14 @@ export interface Misdeed {
 }
 
 /** An attacker that may publish and does one misdeed. */
-export function publishing(make: (publishing: Publishing) => Misdeed): MakeAttacker {
+export function publishing(
+  make: (publishing: Publishing) => Misdeed,
+  capabilities: readonly Capability[] = [],
+): MakeAttacker {
   return (modules) => {
     const { fuzz, name, random } = modules
     const streamPartId = oneOf(fuzz.busyParts, random) ?? fuzz.world.streamPartId
-    const member = new RawMember({ name, streamParts: [streamPartId] }, fuzz.world)
+    const member = new RawMember({ name, streamParts: [streamPartId], capabilities }, fuzz.world)
     fuzz.addAttacker(member.nodeId, { mayPublish: true, address: attackersAddress(random) })
     const { pauseMs, act } = make({ ...modules, member, streamPartId })
     let end = (): void => {}

@@ -1,0 +1,53 @@
+import { limits as wireLimits, type NodeId } from '@runnel/protocol'
+import type { Counters } from '../counters.ts'
+import type { OverlayEffects } from '../overlay-effects.ts'
+import type { Ask } from './chain-ways.ts'
+import type { ThinChain } from './thin-chains.ts'
+import { chainIdOf } from './thin-link.ts'
+
+export interface ChainAsksLimits {
+  readonly thinLeaseMs: number
+}
+
+export interface ChainAsksModules {
+  readonly effects: Pick<OverlayEffects, 'sendControl'>
+  readonly counters: Counters
+  /** Whether a neighbour knows what this asks for. */
+  canThin(peerId: NodeId): boolean
+  /** Whether a neighbour knows batches whose header is an alias. */
+  canShorten(peerId: NodeId): boolean
+}
+
+/** Tells neighbours what this node wants of them of a chain, and the alias by which it knows the chain. */
+export class ChainAsks {
+  readonly #limits: ChainAsksLimits
+  readonly #modules: ChainAsksModules
+
+  constructor(limits: ChainAsksLimits, modules: ChainAsksModules) {
+    this.#limits = limits
+    this.#modules = modules
+  }
+
+  /** One that has not got the capability sends copies, whatever it is asked. */
+  send(chain: ThinChain, asks: readonly Ask[], nowMs: number): void {
+    for (const ask of asks) {
+      if (!chain.part.attached.includes(ask.peerId) || !this.#modules.canThin(ask.peerId)) continue
+      this.#modules.counters[ask.mode === 'eager' ? 'thin.grafted' : 'thin.asked']++
+      this.#send(chain, ask, nowMs)
+    }
+  }
+
+  /** Whoever sends copies may do so by the alias in place of the header. */
+  name(chain: ThinChain, peerId: NodeId, nowMs: number): void {
+    const leftMs = (chain.knownUntilMs.get(peerId) ?? nowMs) - nowMs
+    if (leftMs > this.#limits.thinLeaseMs / 2 || !this.#modules.canShorten(peerId)) return
+    if (chain.ways.modeOf(peerId, nowMs) === 'eager') this.#send(chain, { peerId, mode: 'eager' }, nowMs)
+  }
+
+  #send({ part, progress, alias, knownUntilMs }: ThinChain, { peerId, mode }: Ask, nowMs: number): void {
+    const forMs = Math.min(wireLimits.maxThinMs, this.#limits.thinLeaseMs)
+    knownUntilMs.set(peerId, nowMs + forMs)
+    const packet = { streamPartId: part.id, ...chainIdOf(progress.chain), alias, mode, forMs }
+    this.#modules.effects.sendControl(peerId, { type: 'thin', ...packet })
+  }
+}
