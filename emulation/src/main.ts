@@ -8,6 +8,8 @@ import { delays } from './experiments/delays.ts'
 import { loss } from './experiments/loss.ts'
 import { propagation } from './experiments/propagation.ts'
 import { redundancy } from './experiments/redundancy.ts'
+import { mediaLinkCommand } from './media/link/media-link-command.ts'
+import { mediaCommand } from './media/room/media-command.ts'
 import { natCommand } from './nat/nat-command.ts'
 import { soakCommand } from './soak/soak-command.ts'
 
@@ -20,6 +22,8 @@ const parser = yargs(hideBin(process.argv))
   .usage('$0 <experiment>\n\nRuns real processes on emulated or real networks and prints what came of it.')
 for (const experiment of [propagation, loss, redundancy, churn, delays])
   parser.command(experimentCommand(experiment, stop.signal))
+parser.command(mediaCommand(stop.signal))
+parser.command(mediaLinkCommand(stop.signal))
 parser.command(natCommand(stop.signal))
 parser.command(soakCommand(stop.signal))
 

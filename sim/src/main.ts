@@ -18,6 +18,7 @@ import { diameter } from './experiments/diameter.ts'
 import { matrix } from './experiments/matrix.ts'
 import { propagation } from './experiments/propagation.ts'
 import { redundancy } from './experiments/redundancy.ts'
+import { viewers } from './experiments/viewers.ts'
 
 const parser = yargs(hideBin(process.argv))
   .scriptName('sim')
@@ -29,7 +30,7 @@ const parser = yargs(hideBin(process.argv))
   .command(placementCommand)
   .command(identitiesCommand)
   .command(rateCommand)
-for (const experiment of [matrix, diameter, redundancy, propagation, compare, copies, churn, attack])
+for (const experiment of [matrix, diameter, redundancy, propagation, compare, copies, viewers, churn, attack])
   parser.command(experimentCommand(experiment))
 
 try {

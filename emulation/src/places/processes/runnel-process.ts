@@ -21,6 +21,8 @@ export interface RunnelProcessOptions {
   readonly logFile: string
   /** Wraps a command so that it runs where the process belongs; default: unchanged. */
   readonly within?: (command: readonly string[]) => readonly string[]
+  /** Called with what it says after that it runs; default: it is not heard. */
+  onMessage?(message: unknown): void
   /** Called when it ends without having been told to. */
   onDeath(how: string): void
 }
@@ -54,7 +56,10 @@ export class RunnelProcess {
     this.#child = child
     this.#keepLog(child)
     const ready = Promise.withResolvers<void>()
-    child.once('message', () => ready.resolve())
+    child.on('message', (message) => {
+      ready.resolve()
+      this.#options.onMessage?.(message)
+    })
     child.once('error', (error) => this.#exited.resolve(error.message))
     child.once('close', (code, killedBy) => this.#exited.resolve(killedBy ?? `exit code ${code}`))
     void this.#exited.promise.then((how) => this.#ended(how, ready.reject))

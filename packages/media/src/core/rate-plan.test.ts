@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { planRate, type PlannedRendition } from './rate-plan.ts'
+import { neededBitsPerS, planRate, type PlannedRendition } from './rate-plan.ts'
 
 const sound: PlannedRendition = { minBitsPerS: 32_000, maxBitsPerS: 32_000, framesPerS: 50 }
 const low: PlannedRendition = { minBitsPerS: 60_000, maxBitsPerS: 120_000, framesPerS: 15 }
@@ -24,6 +24,18 @@ describe('a plan for a rate', () => {
     const without = planRate(1_000, [sound], [low])
     expect(planRate(ofSound + ofLow + 65_000, [sound], [low], without).videoBitsPerS).toEqual([0])
     expect(planRate(ofSound + ofLow + 72_000, [sound], [low], without).videoBitsPerS).toEqual([72_000])
+  })
+
+  it('says what the next rendition needs to come back', () => {
+    const [audio, video] = [[sound], [low, high]]
+    const needed = (target: number) => neededBitsPerS(planRate(target, audio, video), audio, video)
+    expect(needed(2_000_000)).toBeUndefined()
+    for (const target of [1_000, ofSound + ofLow + 120_000]) {
+      const before = planRate(target, audio, video)
+      const paused = before.videoBitsPerS.filter((bitsPerS) => bitsPerS === 0).length
+      const after = planRate(needed(target) ?? 0, audio, video, before)
+      expect(after.videoBitsPerS.filter((bitsPerS) => bitsPerS === 0)).toHaveLength(paused - 1)
+    }
   })
 
   it('never takes more than there is for pictures', () => {

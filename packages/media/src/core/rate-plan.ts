@@ -17,6 +17,21 @@ export interface RatePlan {
   readonly videoBitsPerS: readonly number[]
 }
 
+/** What a plan takes with what messages take, when the lowest of the renditions that pause comes back; undefined where none pauses. */
+export function neededBitsPerS(
+  { audioBitsPerS, videoBitsPerS }: RatePlan,
+  audio: readonly PlannedRendition[],
+  video: readonly PlannedRendition[],
+): number | undefined {
+  const paused = videoBitsPerS.indexOf(0)
+  const next = video[paused]
+  if (next === undefined) return undefined
+  const below = video.slice(0, paused)
+  const frames = [...audio, ...below, next].reduce((sum, { framesPerS }) => sum + framesPerS, 0)
+  const ofThose = [...audioBitsPerS, ...below.map(({ maxBitsPerS }) => maxBitsPerS)]
+  return ofThose.reduce((sum, bitsPerS) => sum + bitsPerS, reserve * next.minBitsPerS) + overheadOf(frames)
+}
+
 const overheadOf = (perS: number): number => perS * messageBytes * 8
 
 /**

@@ -229,6 +229,20 @@ describe('a session', () => {
     ])
   })
 
+  it('follows what the network carries where no rate is given, and tries what pauses', async () => {
+    const { ada, ben } = await pair()
+    ada.session.publishTrack(sound)
+    // More than a link is taken to carry of which nothing is known, and no frames that show that it does.
+    const track = ada.session.publishTrack({ ...picture, bitrate: 3_000_000 })
+    const state = () => ben.session.members[0]?.catalogue.tracks[1]?.state
+    await until(state).toBe('live')
+    await until(state).toBe('paused')
+    expect(track.bitsPerS).toBe(0)
+    await until(state).toBe('live')
+    track.close()
+    await until(() => ben.session.members[0]?.catalogue.tracks.length).toBe(1)
+  })
+
   it('numbers nothing that builds on what was not sent', async () => {
     const { ada } = await pair()
     const track = ada.session.publishTrack(picture)

@@ -1,4 +1,4 @@
-import type { Message, RunnelClient, Subscription, UrgentOptions } from '@runnel/client'
+import type { Message, RunnelClient, Subscription, UrgentOptions, UrgentRate } from '@runnel/client'
 import { toHex, type Clock, type Random } from '@runnel/protocol'
 import { systemClock, systemRandom } from '@runnel/protocol/system'
 import {
@@ -9,11 +9,13 @@ import {
   type Track,
 } from '../catalogue/catalogue.ts'
 import { decodeObject, type MediaObject } from '../core/media-object.ts'
-import { planRate, type PlannedRendition, type RatePlan } from '../core/rate-plan.ts'
+import type { PlannedRendition } from '../core/rate-plan.ts'
 import { Roster } from '../core/roster.ts'
 import { mediaError } from '../errors.ts'
 import { mediaLimits } from '../limits.ts'
 import type { Member } from './member.ts'
+import { NetworkRate } from './network-rate.ts'
+import { RateShare } from './rate-share.ts'
 import { TrackPublisher, type TrackEvents } from './track-publisher.ts'
 
 /** Control messages and sound are there, and all else where a stream has one partition only. */
@@ -45,12 +47,15 @@ export interface MediaSessionOptions {
   readonly name: string
   /** Codecs of pictures that it decodes, as WebCodecs names them. Default: none. */
   readonly decodes?: readonly string[] | undefined
-  /** What all tracks together may take from now on, in bits a second with what messages take; whatever measures the network says so. */
+  /**
+   * What all tracks together may take from now on, in bits a second with what messages take. Default: what the network carries, as
+   * `client.urgentRate` tells it.
+   */
   readonly rate?: AsyncIterable<number> | undefined
 }
 
 export interface MediaSessionModules {
-  readonly client: Pick<RunnelClient, 'publish' | 'subscribe' | 'getStream'>
+  readonly client: Pick<RunnelClient, 'publish' | 'subscribe' | 'getStream' | 'urgentRate'>
   readonly clock?: Clock | undefined
   readonly random?: Random | undefined
 }
@@ -104,12 +109,14 @@ export class MediaSession implements AsyncDisposable {
   readonly #roster = new Roster()
   readonly #members = new Map<string, Member>()
   readonly #tracks = new Set<TrackPublisher>()
+  readonly #share = new RateShare(this.#tracks)
+  /** Undefined where the application gives a rate. */
+  readonly #networkRate: NetworkRate | undefined
   readonly #groups = new Map<number, number>()
   readonly #subscriptions = new Map<number, Promise<Subscription>>()
   readonly #keyAskedMs = new Map<string, number>()
   readonly #counters = { objectsUnknown: 0, objectsMalformed: 0 }
   #nextTrack = 0
-  #plan: RatePlan | undefined
   #cancel: () => void = () => {}
   #isClosed = false
 
@@ -124,6 +131,9 @@ export class MediaSession implements AsyncDisposable {
     this.#clock = clock
     this.#session = toHex(random.bytes(8)).replace(/^0x/, '')
     this.#startMs = clock.monotonicMs()
+    const [tracks, share] = [this.#tracks, this.#share]
+    const urgentRate = (partition: number) => this.#urgentRate(partition)
+    if (options.rate === undefined) this.#networkRate = new NetworkRate({ clock, tracks, share, urgentRate })
   }
 
   /** Subscribes, and says that this member is there. Called by `openSession`. */
@@ -173,11 +183,14 @@ export class MediaSession implements AsyncDisposable {
         isAlone: ({ partition }) => this.#isAlone(partition),
         monotonicMs: () => this.#clock.monotonicMs(),
         closed: (closed) => {
-          if (this.#tracks.delete(closed)) this.#changed()
+          if (!this.#tracks.delete(closed)) return
+          this.#networkRate?.changed()
+          this.#changed()
         },
       },
     )
     this.#tracks.add(publisher)
+    this.#networkRate?.added()
     this.#changed()
     return publisher
   }
@@ -221,6 +234,7 @@ export class MediaSession implements AsyncDisposable {
     if (this.#isClosed) return
     this.#isClosed = true
     this.#cancel()
+    this.#networkRate?.close()
     await this.#say({ leave: true })
     await Promise.allSettled([...this.#subscriptions.values()].map(async (one) => (await one).unsubscribe()))
   }
@@ -353,19 +367,14 @@ export class MediaSession implements AsyncDisposable {
   async #followRate(): Promise<void> {
     for await (const bitsPerS of this.#options.rate ?? []) {
       if (this.#isClosed) return
-      this.#shareOut(bitsPerS)
+      this.#share.share(bitsPerS)
     }
   }
 
-  #shareOut(bitsPerS: number): void {
-    const byRate = [...this.#tracks].sort((a, b) => a.plan.maxBitsPerS - b.plan.maxBitsPerS)
-    const [audio, video] = (['audio', 'video'] as const).map((kind) =>
-      byRate.filter(({ track, plan }) => track.kind === kind && plan.maxBitsPerS > 0),
-    ) as [TrackPublisher[], TrackPublisher[]]
-    const plans = (tracks: readonly TrackPublisher[]) => tracks.map(({ plan }) => plan)
-    const before = this.#plan?.videoBitsPerS.length === video.length ? this.#plan : undefined
-    this.#plan = planRate(bitsPerS, plans(audio), plans(video), before)
-    for (const [i, track] of video.entries()) track.useRate(this.#plan.videoBitsPerS[i] ?? 0)
+  /** Not followed where it cannot be told: whoever may not publish hears of that when it does. */
+  #urgentRate(partition: number): Promise<UrgentRate | undefined> {
+    const fault = (error: unknown): undefined => void this.#emit('fault', error)
+    return this.#client.urgentRate(this.#streamId, { partition }).catch(fault)
   }
 }
 

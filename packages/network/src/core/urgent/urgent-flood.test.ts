@@ -39,6 +39,7 @@ describe('an urgent message', () => {
     ])
     expect(script.run(urgent(3, batch, 290))).toEqual([])
     expect(script.core.counters).toMatchObject({ 'urgent.messages': 1, 'urgent.duplicates': 1 })
+    expect([...script.core.streamParts].map(({ duplicates }) => duplicates)).toEqual([1])
   })
 
   it('of this process has its whole lifetime', () => {

@@ -80,6 +80,7 @@ export class UrgentFlood {
     const { publisherId, messageChainId } = batch.chain
     const share = this.#parts.get(part.id)?.get(publisherId)
     if (share?.isSeen(messageChainId, message) === true) {
+      part.duplicates++
       this.#modules.counters['urgent.duplicates']++
       return 'handled'
     }

@@ -1,0 +1,133 @@
+import { rmSync } from 'node:fs'
+import type { CommandModule } from 'yargs'
+import type { RecordRow } from '@runnel/sim/records'
+import { cellOf, textTable } from '@runnel/sim/text-table'
+import { writeResults } from '../../cli/write-results.ts'
+import { emulationError } from '../../errors.ts'
+import { openRunDirectory } from '../../places/processes/run-directory.ts'
+import { inParallel } from '../../session/in-parallel.ts'
+import { besides, fallingLine, linkArms, type LinkOptions } from './link-plan.ts'
+import { encodeRenditions } from './renditions.ts'
+import { runLink } from './run-link.ts'
+
+interface MediaLinkArguments {
+  readonly arms: string
+  readonly beside: string
+  readonly delays: string
+  readonly returns: number
+  readonly atOnce: number
+  readonly json: boolean
+  readonly out: string | undefined
+}
+
+const columns = [
+  ...[
+    'arm',
+    'beside',
+    'oneWayMs',
+    'ssim',
+    'ssimDamaged',
+    'ssimWhileHalf',
+    'kbitPerS',
+    'kbitPerSWhileHalf',
+    'backAfterS',
+  ],
+  ...[
+    'waitedP50Ms',
+    'waitedP95Ms',
+    'sent',
+    'shown',
+    'of',
+    'freezesPerMinute',
+    'besideKbitPerS',
+    'machineLoad',
+  ],
+]
+/** What is measured after the line has returned. */
+const afterS = 30
+/** Encoding, starting, ending, and the likeness of pictures. */
+const [encodingMs, besideRunMs] = [180_000, 120_000]
+
+/** `emulate media-link`: pictures over the line of source 002, under three controls. */
+export function mediaLinkCommand(signal: AbortSignal): CommandModule<object, MediaLinkArguments> {
+  return {
+    command: 'media-link',
+    describe:
+      'pictures over a line of 1 Mbit/s that carries half of it for a while: quality, and when the rate is back (source 002)',
+    builder: {
+      arms: { type: 'string', default: linkArms.join(','), describe: 'what decides how much is sent' },
+      beside: { type: 'string', default: besides.join(','), describe: 'what shares the line' },
+      delays: { type: 'string', default: '50', describe: 'one way, ms; several: 1,50,150,300' },
+      returns: {
+        type: 'number',
+        default: 60,
+        describe: 'when the line carries all again, s; source 002 says 60, and once 90',
+      },
+      'at-once': { type: 'number', default: 2, describe: 'runs at a time, each on a line of its own' },
+      json: { type: 'boolean', default: false, describe: 'one line of JSON' },
+      out: { type: 'string', describe: 'folder for the record, JSON' },
+    },
+    handler: async (argv) => {
+      const runs = runsOf(argv)
+      const atOnce = wholeFrom('at-once', argv.atOnce, 1, 8)
+      const say = (text: string): void => void process.stderr.write(`media-link: ${text}\n`)
+      const runMs = 1_000 * (runs[0]?.seconds ?? 0) + besideRunMs
+      say(
+        `${runs.length} runs, ${Math.ceil((encodingMs + Math.ceil(runs.length / atOnce) * runMs) / 60_000)} minutes at most`,
+      )
+      const directory = openRunDirectory()
+      try {
+        const renditions = await encodeRenditions(directory)
+        const rows: RecordRow[] = await inParallel(atOnce, runs, async (run) => {
+          say(`${run.arm} beside ${run.beside}, ${run.oneWayMs} ms`)
+          return runLink(run, renditions, AbortSignal.any([signal, AbortSignal.timeout(runMs)]))
+        })
+        const { arms, beside, delays, returns } = argv
+        const parameters = { arms, beside, delays, returns, atOnce }
+        const facts = { place: 'namespaces' }
+        if (argv.out !== undefined)
+          writeResults(argv.out, { experiment: 'media-link', source: 'emulation', rows, facts, parameters })
+        process.stdout.write(
+          argv.json ? `${JSON.stringify({ experiment: 'media-link', rows })}\n` : tabulate(rows),
+        )
+      } finally {
+        rmSync(directory, { recursive: true, force: true })
+      }
+    },
+  }
+}
+
+function tabulate(rows: readonly RecordRow[]): string {
+  return `${textTable(
+    columns,
+    rows.map((row) => columns.map((column) => cellOf(row[column]))),
+  )}\n`
+}
+
+/** Checks the arguments. Throws INVALID_ARGUMENT. */
+function runsOf({ arms, beside, delays, returns }: MediaLinkArguments): LinkOptions[] {
+  const line = fallingLine(wholeFrom('returns', returns, 31, 600))
+  const all = wordsOf('beside', besides, beside).flatMap((other) =>
+    wordsOf('arms', linkArms, arms).flatMap((arm) =>
+      delays.split(',').map((text) => ({
+        ...{ arm, beside: other, line, seconds: returns + afterS },
+        oneWayMs: wholeFrom('delays', text === '' ? NaN : Number(text), 0, 1_000),
+      })),
+    ),
+  )
+  // UDP has no stream of its own beside: TCP is what there is.
+  return all.filter((run) => run.arm !== 'ladder' || run.beside !== 'bulk')
+}
+
+function wordsOf<Word extends string>(name: string, words: readonly Word[], text: string): Word[] {
+  return text.split(',').map((one) => {
+    const word = words.find((known) => known === one)
+    if (word === undefined) throw emulationError('INVALID_ARGUMENT', `--${name} is of ${words.join(', ')}`)
+    return word
+  })
+}
+
+function wholeFrom(name: string, value: number, min: number, max: number): number {
+  if (Number.isSafeInteger(value) && value >= min && value <= max) return value
+  throw emulationError('INVALID_ARGUMENT', `--${name} is a whole number from ${min} to ${max}`)
+}

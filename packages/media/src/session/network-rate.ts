@@ -1,0 +1,81 @@
+import type { UrgentRate } from '@runnel/client'
+import { Alarm, type Clock } from '@runnel/protocol'
+import { RateTrial } from '../core/rate-trial.ts'
+import type { RateShare } from './rate-share.ts'
+import type { TrackPublisher } from './track-publisher.ts'
+
+export interface NetworkRateModules {
+  readonly clock: Clock
+  readonly tracks: ReadonlySet<TrackPublisher>
+  readonly share: RateShare
+  /** As the client tells it of a partition; undefined when that cannot be followed. */
+  urgentRate(partition: number): Promise<UrgentRate | undefined>
+}
+
+/**
+ * What the network carries of a session's tracks: of the partitions that they are in the least, as each tells what its links carry of all that
+ * the user publishes. Partitions without neighbours say nothing.
+ */
+export class NetworkRate {
+  readonly #modules: NetworkRateModules
+  readonly #rates = new Map<number, Promise<UrgentRate | undefined>>()
+  readonly #told = new Map<number, number | undefined>()
+  readonly #trial = new RateTrial()
+  readonly #alarm: Alarm
+  #isClosed = false
+
+  constructor(modules: NetworkRateModules) {
+    this.#modules = modules
+    this.#alarm = new Alarm({ onDue: () => this.#shareOut() }, { clock: modules.clock })
+  }
+
+  /** There is another track: nothing is known of what its links carry, so it shows that itself. */
+  added(): void {
+    const { share, clock } = this.#modules
+    this.#trial.begin(share.leastBitsPerS, clock.monotonicMs())
+    this.changed()
+  }
+
+  /** Follows the partitions of the tracks that there are now, and no others. */
+  changed(): void {
+    const partitions = new Set([...this.#modules.tracks].map(({ track }) => track.partition))
+    for (const [partition, rate] of this.#rates) {
+      if (partitions.has(partition) && !this.#isClosed) continue
+      this.#rates.delete(partition)
+      this.#told.delete(partition)
+      void rate.then((opened) => opened?.close())
+    }
+    if (this.#isClosed) return
+    for (const partition of partitions)
+      if (!this.#rates.has(partition)) this.#rates.set(partition, this.#follow(partition))
+    this.#shareOut()
+  }
+
+  /** Idempotent. */
+  close(): void {
+    this.#isClosed = true
+    this.#alarm.set(Infinity)
+    this.changed()
+  }
+
+  async #follow(partition: number): Promise<UrgentRate | undefined> {
+    const rate = await this.#modules.urgentRate(partition)
+    if (rate === undefined) return undefined
+    const take = (kbitPerS: number | undefined): void => {
+      if (this.#rates.has(partition)) this.#told.set(partition, kbitPerS)
+      this.#shareOut()
+    }
+    rate.on('rate', take)
+    take(rate.kbitPerS)
+    return rate
+  }
+
+  #shareOut(): void {
+    const told = [...this.#told.values()].filter((kbitPerS) => kbitPerS !== undefined)
+    if (this.#isClosed || told.length === 0) return
+    const nowMs = this.#modules.clock.monotonicMs()
+    const bitsPerS = this.#trial.rate(1_000 * Math.min(...told), nowMs)
+    this.#trial.planned(this.#modules.share.share(bitsPerS), nowMs)
+    this.#alarm.set(this.#trial.dueMs)
+  }
+}

@@ -1,0 +1,35 @@
+import { createLatencyModel } from '../latency/latency-model.ts'
+import { round } from '../measures/statistics.ts'
+import { textTable } from '../report/text-table.ts'
+import { runViewers } from '../scenarios/viewers.ts'
+import type { Experiment } from './experiment.ts'
+
+const defaultNodes = 1_001
+const seconds = 5
+const jitterMs = 3
+
+/** One sender and a thousand viewers: how late is what they see? */
+export const viewers: Experiment = {
+  name: 'viewers',
+  describe: 'sound and pictures of one sender to 1,000 viewers: delay, jitter, copies',
+  async run(options, onProgress) {
+    const { nodes = defaultNodes, degree = 4, overlay, latency, seed } = options
+    const model = createLatencyModel({ latency, nodes, seed })
+    const found = await runViewers({ seed, degree, overlay, model, seconds, jitterMs }, onProgress)
+    const rows = found.kinds.map((row) => ({ ...row, degree, overlay, nodes }))
+    const figures = {
+      jitterMs: round(found.jitterMs),
+      copies: round(found.copies),
+      sentOn: round(found.sentOn.mean),
+      sentOnMost: round(found.sentOn.most),
+    }
+    const report = { experiment: 'viewers', seed, nodes, degree, overlay, latency, ...figures, rows }
+    const head = ['frames', 'arrived', 'of', 'p50 ms', 'p95', 'p99', 'max']
+    const cells = rows.map(({ kind, arrived, expected, p50Ms, p95Ms, p99Ms, maxMs }) => [
+      kind,
+      ...[arrived, expected, ...[p50Ms, p95Ms, p99Ms, maxMs].map(round)],
+    ])
+    const said = Object.entries(figures).map(([name, value]) => `${name} ${value}`)
+    return { report, text: `${textTable(head, cells)}\n${said.join(', ')}`, figures: [] }
+  },
+}

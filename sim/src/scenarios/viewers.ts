@@ -1,0 +1,111 @@
+import { urgentFieldsOf, type Identity, type NodeId } from '@runnel/protocol'
+import { mean, percentile } from '../measures/statistics.ts'
+import { UrgentPublisher } from '../world/urgent-publisher.ts'
+import { Camera, layerOf, picturesPerS, type Layer } from './camera.ts'
+import { Formation, type FormationOptions } from './formation.ts'
+
+export interface ViewersOptions extends FormationOptions {
+  readonly seconds: number
+}
+
+/** What came of the frames of one kind, at all nodes but the sender's. */
+export interface ViewersOfKind {
+  readonly kind: 'sound' | Layer
+  readonly expected: number
+  readonly arrived: number
+  readonly p50Ms: number
+  readonly p95Ms: number
+  readonly p99Ms: number
+  readonly maxMs: number
+}
+
+export interface ViewersReport {
+  readonly kinds: readonly ViewersOfKind[]
+  /** Interarrival jitter of sound (RFC 3550), the mean over viewers. */
+  readonly jitterMs: number
+  /** Copies that a viewer got of a frame, the first included. */
+  readonly copies: number
+  /** Copies of a frame that a node sent on: the mean, and of the busiest. */
+  readonly sentOn: { readonly mean: number; readonly most: number }
+}
+
+const pictureKbitPerS = 500
+const sound = { perS: 50, bytes: 90, lifetimeMs: 500, priority: 20 } as const
+const tickMs = 10
+const settlingMs = 3_000
+
+/** One sender, whose sound and pictures all others watch: production nodes in an overlay that has settled. */
+export async function runViewers(
+  options: ViewersOptions,
+  onProgress: (text: string) => void,
+): Promise<ViewersReport> {
+  const formation = await Formation.run(options, onProgress)
+  const { world, nodes } = formation
+  const { clock, crypto, streamPartId } = world
+  const [sender, ...viewers] = nodes
+  if (sender === undefined) throw new Error('a sender at least')
+  const [ofVoice, ofCamera] = ['voice', 'camera'].map((name) => world.identity(name)) as [Identity, Identity]
+  const voice = new UrgentPublisher({ streamPartId }, { clock, crypto, identity: ofVoice })
+  const camera = new Camera(new UrgentPublisher({ streamPartId }, { clock, crypto, identity: ofCamera }))
+  const delaysMs = new Map<ViewersOfKind['kind'], number[]>()
+  const sent = new Map<ViewersOfKind['kind'], number>()
+  const jitters = new Map<NodeId, { lastMs: number; jitterMs: number }>()
+  const count = (kind: ViewersOfKind['kind']): void => void sent.set(kind, (sent.get(kind) ?? 0) + 1)
+  for (const { node, nodeId } of nodes)
+    node.on('message', ({ message, from }) => {
+      const fields = urgentFieldsOf(message)
+      if (fields === undefined) return
+      const kind = message.content.length === sound.bytes ? 'sound' : layerOf(fields)
+      if (from === undefined) return count(kind)
+      const delayMs = clock.now() - message.timestamp
+      const delays = delaysMs.get(kind)
+      if (delays === undefined) delaysMs.set(kind, [delayMs])
+      else delays.push(delayMs)
+      if (kind === 'sound') jitters.set(nodeId, jitterAfter(jitters.get(nodeId), delayMs))
+    })
+
+  const startMs = clock.monotonicMs()
+  const before = sumOf(nodes, 'urgent.duplicates')
+  const forwarded = nodes.map(({ node }) => node.metrics().counters['urgent.forwarded'] ?? 0)
+  const untilMs = options.seconds * 1_000
+  let [voices, pictures] = [0, 0]
+  for (let atMs = 0; atMs < untilMs; atMs += tickMs) {
+    if (atMs % 1_000 === 0) onProgress(`second ${atMs / 1_000} of ${options.seconds}`)
+    await world.advanceTo(startMs + atMs)
+    for (; voices * 1_000 <= atMs * sound.perS; voices++)
+      sender.node.publish(voice.next(new Uint8Array(sound.bytes), sound))
+    for (; pictures * 1_000 <= atMs * picturesPerS; pictures++)
+      sender.node.publish(camera.next(pictureKbitPerS))
+  }
+  await world.advanceTo(startMs + untilMs + settlingMs)
+  const arrived = [...delaysMs.values()].reduce((sum, delays) => sum + delays.length, 0)
+  const again = sumOf(nodes, 'urgent.duplicates') - before
+  const frames = [...sent.values()].reduce((sum, one) => sum + one, 0)
+  const copiesSentOn = nodes.map(
+    ({ node }, i) => (node.metrics().counters['urgent.forwarded'] ?? 0) - (forwarded[i] ?? 0),
+  )
+  for (const { node } of nodes) void node.stop()
+  return {
+    kinds: [...sent].map(([kind, number]) => ({
+      ...{ kind, expected: number * viewers.length, arrived: delaysMs.get(kind)?.length ?? 0 },
+      ...ofDelays(delaysMs.get(kind) ?? []),
+    })),
+    jitterMs: mean([...jitters.values()].map(({ jitterMs }) => jitterMs)) ?? 0,
+    copies: 1 + again / Math.max(1, arrived),
+    sentOn: { mean: (mean(copiesSentOn) ?? 0) / frames, most: Math.max(...copiesSentOn) / frames },
+  }
+}
+
+function ofDelays(delaysMs: readonly number[]) {
+  const at = (share: number): number => percentile(delaysMs, share) ?? Infinity
+  return { p50Ms: at(0.5), p95Ms: at(0.95), p99Ms: at(0.99), maxMs: at(1) }
+}
+
+function jitterAfter(before: { lastMs: number; jitterMs: number } | undefined, lastMs: number) {
+  const { lastMs: earlierMs, jitterMs } = before ?? { lastMs, jitterMs: 0 }
+  return { lastMs, jitterMs: jitterMs + (Math.abs(lastMs - earlierMs) - jitterMs) / 16 }
+}
+
+function sumOf(nodes: Formation['nodes'], counter: string): number {
+  return nodes.reduce((sum, { node }) => sum + (node.metrics().counters[counter] ?? 0), 0)
+}
