@@ -160,5 +160,8 @@ describe('a recording', () => {
     await expect(member.record(room, kept, { partitions: [4] })).rejects.toMatchObject({
       code: 'PARTITION_OUT_OF_RANGE',
     })
+    await expect(member.record(room, kept, { toPartition: 1 })).rejects.toMatchObject({
+      code: 'PARTITION_OUT_OF_RANGE',
+    })
   })
 })

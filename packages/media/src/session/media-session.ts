@@ -370,7 +370,7 @@ export class MediaSession implements AsyncDisposable {
 }
 
 /** Of a process: its urgent messages have a chain of their own, whose name is that of the others behind one character. */
-function idOf({ publisherId, messageChainId, urgent }: Message): string {
+export function idOf({ publisherId, messageChainId, urgent }: Message): string {
   return `${publisherId}/${urgent === undefined ? messageChainId : messageChainId.slice(1)}`
 }
 
