@@ -44,10 +44,10 @@ export class RecordedMember {
   }
 
   /** Takes a frame of a track that was read. */
-  async push(track: Track, { object, place, atMs }: RecordedObject): Promise<void> {
+  async push(track: Track, { object, place, recordedMs }: RecordedObject): Promise<void> {
     if (object.kind === 'audio' && track.kind === 'audio') (await this.#soundOf(track))?.push(object)
     else if (object.kind === 'video' && track.kind === 'video')
-      this.#picturesOf(track).push(track, { ...object, ...place }, atMs)
+      this.#picturesOf(track).push(track, { ...object, ...place }, recordedMs)
   }
 
   tick({ timestampUs, rate, isRunning }: PlayedNow): void {

@@ -46,11 +46,11 @@ export class RecordedPictures {
     this.#closeDecoder()
   }
 
-  /** Takes a picture that was read, with the time of the recording. */
-  push({ id, codec }: VideoTrack, picture: PlacedPicture, atMs: number): void {
+  /** Takes a picture that was read, with the time at which it was recorded. */
+  push({ id, codec }: VideoTrack, picture: PlacedPicture, recordedMs: number): void {
     const reading = this.#readings.get(id) ?? { order: new FrameOrder(), queue: new PictureQueue() }
     this.#readings.set(id, reading)
-    const ready = reading.order.push(picture, atMs)
+    const ready = reading.order.push(picture, recordedMs)
     for (const next of ready) reading.queue.push({ ...next, codec })
   }
 

@@ -10,6 +10,8 @@ import { RecordedMember, type What } from './recorded-member.ts'
 const tickMs = 20
 /** It runs when so much of what comes next is there. */
 const readyMs = 300
+/** What the recorder had so long before it published is in what it published. */
+const packedMs = 250
 /** Read so long before a key frame: its message is dated a little apart from the note. */
 const marginMs = 20
 
@@ -174,7 +176,8 @@ export class RecordingPlayer {
       for await (const object of objects) {
         if (signal.aborted) return
         await this.#take(object)
-        this.#readToMs = Math.max(this.#readToMs, object.atMs)
+        // Not what publishers say: one could hold up all others.
+        this.#readToMs = object.recordedMs - packedMs
         while (this.#isFarAhead() && !signal.aborted)
           await new Promise<void>((resolve) => (this.#room = resolve))
       }
@@ -210,7 +213,9 @@ export class RecordingPlayer {
     const nowMs = performance.now()
     const positionMs = this.#clock.positionMs(nowMs)
     for (const [id, player] of this.#players) {
-      const offsetMs = this.#recording.timeLine.offsetMs(id, positionMs) ?? 0
+      const offsetMs = this.#recording.timeLine.offsetMs(id, positionMs)
+      // Who sent nothing.
+      if (offsetMs === undefined) continue
       const timestampUs = (positionMs - offsetMs) * 1_000
       player.tick({ timestampUs, rate: this.#clock.rate, isRunning: this.#clock.isRunning })
     }

@@ -52,6 +52,10 @@ describe('the playback of a recording', () => {
       await ben.call('play', rate)
       await until(() => ben.call('playedLoudness')).toBeGreaterThan(0.01)
     }
+    await ben.call('play', 4)
+    const { positionMs } = await ben.call('played')
+    await until(async () => (await ben.call('played')).positionMs - positionMs).toBeGreaterThan(1_000)
+    expect(await ben.call('playedLoudness')).toBe(0)
   })
 
   it('has thumbnails in the order of their times', async () => {

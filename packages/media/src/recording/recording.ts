@@ -13,8 +13,10 @@ export interface RecordedObject {
   readonly memberId: string
   readonly object: MediaObject
   readonly place: ObjectPlace
-  /** When it was recorded, by the clock of the recorder; by the publisher's where no note tells how they stand to each other. Unix milliseconds. */
+  /** When it was recorded, by the recorder's clock, as far as its publisher's can be believed. Unix milliseconds. */
   readonly atMs: number
+  /** When the recorder published it: never before those that were read before it. */
+  readonly recordedMs: number
 }
 
 export interface OpenRecordingOptions {
@@ -36,6 +38,10 @@ export interface ReadOptions {
   readonly onDamage: (reason: string) => void
 }
 
+/** A frame is in a message that is published so long after it came, and some more where the recorder is busy. */
+const packedMs = 600
+/** Notes and messages are dated one after the other. */
+const keyMarginMs = 20
 /** Of what somebody else sealed in the same stream. */
 const sealedByOthers = 'ENCRYPTED_CONTENT'
 
@@ -132,17 +138,12 @@ export class MediaRecording {
   }
 
   #recorded(message: Message): RecordedObject | undefined {
-    const { content, urgent, timestamp } = message
+    const { content, urgent, timestamp, recordedMs = timestamp } = message
     const object = content instanceof Uint8Array ? decodeObject(content) : undefined
     if (object === undefined || urgent === undefined) return undefined
     const memberId = idOf(message)
-    const offsetMs = this.timeLine.offsetMs(memberId, timestamp)
-    const atMs = offsetMs === undefined ? timestamp : offsetMs + object.timestampUs / 1_000
-    return { memberId, object, place: urgent, atMs }
+    const offsetMs = this.timeLine.offsetMs(memberId, recordedMs)
+    const atMs = offsetMs === undefined ? recordedMs : offsetMs + object.timestampUs / 1_000
+    return { memberId, object, place: urgent, atMs, recordedMs }
   }
 }
-
-/** A frame is in a message that is published so long after it came, and some more where the recorder is busy. */
-const packedMs = 600
-/** Notes and messages are dated one after the other. */
-const keyMarginMs = 20
