@@ -56,11 +56,13 @@ function joined(): RunnelClient {
   return client
 }
 
+async function join(config: ClientConfig): Promise<void> {
+  client = await createClient(config)
+}
+
 const driver = {
-  ...recordingDriver(joined),
-  async join(config: ClientConfig) {
-    client = await createClient(config)
-  },
+  ...recordingDriver(joined, join),
+  join,
   async open(config: ClientConfig, streamId: string, name: string, codecs?: readonly string[]) {
     client = await createClient(config)
     const { decodes } = await supportedCodecs()

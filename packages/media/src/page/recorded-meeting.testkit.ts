@@ -66,6 +66,14 @@ export class RecordedMeeting {
     return page
   }
 
+  /** In a new page: from the start of a client to the first picture, in milliseconds. */
+  async timeToPicture(): Promise<number> {
+    const page = await this.pages.open()
+    const ms = await page.call('openTimed', { network: this.#network }, this.streamId)
+    await page.page.context().close()
+    return ms
+  }
+
   async stop(): Promise<void> {
     await this.pages.close()
     await this.#storage.stop()

@@ -57,6 +57,11 @@ export class RecordedMember {
     if (isRunning) for (const sound of this.#opened()) sound.tick(timestampUs, rate)
   }
 
+  /** Whether all pictures that were read up to that time are painted or passed over. */
+  isSettled(timestampUs: number): boolean {
+    return [...this.#pictures.values()].every((pictures) => pictures.isSettled(timestampUs))
+  }
+
   /** Silent, until the next tick. */
   hush(): void {
     for (const sound of this.#opened()) sound.stop()

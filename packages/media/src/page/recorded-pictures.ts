@@ -28,6 +28,8 @@ export class RecordedPictures {
   #decoder: VideoDecoder | undefined
   #codec = ''
   #decoded: VideoFrame[] = []
+  /** Given to the decoder, and not come back yet. */
+  #pending = 0
   #isFirst = true
 
   constructor(modules: RecordedPicturesModules) {
@@ -65,6 +67,12 @@ export class RecordedPictures {
     for (const frame of passed) frame.close()
   }
 
+  /** Whether all that was read up to that time is painted or passed over. */
+  isSettled(timestampUs: number): boolean {
+    if (this.#decoded.some(({ timestamp }) => timestamp > timestampUs)) return true
+    return this.#pending === 0 && !this.#queue?.hasUpTo(timestampUs)
+  }
+
   /** Forgets what was read; the picture stays until there is another. */
   clear(): void {
     this.#closeDecoder()
@@ -72,9 +80,13 @@ export class RecordedPictures {
     this.#isFirst = true
   }
 
+  get #queue(): PictureQueue | undefined {
+    return this.#shown === undefined ? undefined : this.#readings.get(this.#shown)?.queue
+  }
+
   #decode(timestampUs: number, maxLayer: number): void {
-    const queue = this.#shown === undefined ? undefined : this.#readings.get(this.#shown)?.queue
-    while (queue !== undefined && this.#decoded.length + (this.#decoder?.decodeQueueSize ?? 0) < maxAhead) {
+    const queue = this.#queue
+    while (queue !== undefined && this.#decoded.length + this.#pending < maxAhead) {
       const picture = queue.take(timestampUs, maxLayer)
       if (picture === undefined) return
       this.#give(picture)
@@ -87,8 +99,8 @@ export class RecordedPictures {
       this.#decoder?.decode(
         new EncodedVideoChunk({ type: isKey ? 'key' : 'delta', timestamp: timestampUs, data }),
       )
+      this.#pending++
     } catch (error) {
-      // A decoder that has just begun, or has failed, takes nothing but a key frame.
       if (isKey) this.#failed(error)
     }
   }
@@ -110,6 +122,7 @@ export class RecordedPictures {
   }
 
   #output(frame: VideoFrame): void {
+    this.#pending--
     // Who has just moved to here sees something at once: its group begins a little earlier.
     if (this.#isFirst) this.#draw(frame)
     this.#decoded.push(frame)
@@ -133,6 +146,7 @@ export class RecordedPictures {
   #closeDecoder(): void {
     if (this.#decoder?.state !== 'closed') this.#decoder?.close()
     this.#decoder = undefined
+    this.#pending = 0
     for (const frame of this.#decoded.splice(0)) frame.close()
   }
 }

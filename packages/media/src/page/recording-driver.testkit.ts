@@ -1,6 +1,6 @@
 /// <reference lib="dom" />
 /** What a test asks of a page that records, or that plays a recording. */
-import type { RunnelClient } from '@runnel/client/browser'
+import type { ClientConfig, RunnelClient } from '@runnel/client/browser'
 import {
   openRecording,
   playbackRates,
@@ -11,6 +11,7 @@ import {
   type MediaRecording,
   type SessionRecorder,
 } from './index.ts'
+import { tracksShown } from '../catalogue/ladder.ts'
 import { readTime } from './painted-time.testkit.ts'
 
 /** What became of a click on the time line. */
@@ -40,7 +41,21 @@ function paintedMs(): number | undefined {
   return canvas && readTime(canvas)
 }
 
-export const recordingDriver = (client: () => RunnelClient) => ({
+/** Shows the middle. */
+async function open(client: RunnelClient, streamId: string): Promise<void> {
+  recording = await openRecording(streamId, {}, { client })
+  const context = new AudioContext({ sampleRate: 48_000 })
+  analyser = context.createAnalyser()
+  analyser.connect(context.destination)
+  player = new RecordingPlayer(recording, context, analyser)
+  player.on('fault', (error) => faults.push(String(error)))
+  player.start((recording.range.fromMs + recording.range.toMs) / 2)
+}
+
+export const recordingDriver = (
+  client: () => RunnelClient,
+  join: (config: ClientConfig) => Promise<void>,
+) => ({
   async record(from: string, to: string) {
     const options = { onFault: (error: unknown) => faults.push(String(error)) }
     recorder = await recordSession(from, to, options, { client: client() })
@@ -53,14 +68,13 @@ export const recordingDriver = (client: () => RunnelClient) => ({
   async untilRecorded(frames: number) {
     while ((recorder?.counters.recorded ?? 0) < frames) await new Promise(requestAnimationFrame)
   },
-  async openRecording(streamId: string) {
-    recording = await openRecording(streamId, {}, { client: client() })
-    const context = new AudioContext({ sampleRate: 48_000 })
-    analyser = context.createAnalyser()
-    analyser.connect(context.destination)
-    player = new RecordingPlayer(recording, context, analyser)
-    player.on('fault', (error) => faults.push(String(error)))
-    player.start()
+  openRecording: (streamId: string) => open(client(), streamId),
+  /** From nothing to the first picture: a client, the notes, a key frame. */
+  async openTimed(config: ClientConfig, streamId: string): Promise<number> {
+    const startMs = performance.now()
+    await join(config)
+    await open(client(), streamId)
+    return new Promise((resolve) => opened().player.on('painted', () => resolve(performance.now() - startMs)))
   },
   range: () => opened().recording.range,
   /** Clicks at a moment of the recording, while it is paused. */
@@ -69,14 +83,16 @@ export const recordingDriver = (client: () => RunnelClient) => ({
     const startMs = performance.now()
     let first: Pick<Click, 'firstMs' | 'firstPaintedMs'> | undefined
     return new Promise((resolve) => {
-      const stop = player.on('painted', (_, __, paintedAtMs) => {
-        const ms = performance.now() - startMs
-        first ??= { firstMs: ms, firstPaintedMs: paintedMs() }
-        // Pictures are up to 67 ms apart.
-        if (paintedAtMs < atMs - 100) return
-        stop()
-        resolve({ ...first, exactMs: ms })
-      })
+      const stops = [
+        player.on('painted', () => {
+          first ??= { firstMs: performance.now() - startMs, firstPaintedMs: paintedMs() }
+        }),
+        player.on('seeked', () => {
+          const exactMs = performance.now() - startMs
+          for (const stop of stops) stop()
+          resolve({ firstMs: exactMs, firstPaintedMs: undefined, ...first, exactMs })
+        }),
+      ]
       player.seek(atMs)
     })
   },
@@ -107,19 +123,30 @@ export const recordingDriver = (client: () => RunnelClient) => ({
     return times.map((atMs, i) => ({ atMs, paintedMs: made[i] && readTime(made[i]) }))
   },
   recordingFaults: () => faults,
-  /** Reads the same messages as a click, and decodes none: what the network and the signatures take. */
-  async readOnly(fromMs: number, toMs: number) {
+  /** Reads the messages that a click at that moment waits for, and decodes none: what the storage node, the link and the signatures take. */
+  async readOnly(atMs: number) {
     const { recording } = opened()
+    const { timeLine } = recording
+    const keys = timeLine
+      .membersAt(atMs)
+      .flatMap(({ id, catalogue }) =>
+        tracksShown(catalogue.tracks, 1).flatMap(
+          ({ id: track }) => timeLine.keyBefore(id, track, atMs) ?? [],
+        ),
+      )
+    const [key] = keys
+    if (key === undefined) throw new Error('nothing was shown then')
     const reading = new AbortController()
-    const startMs = performance.now()
-    let [objects, bytes] = [0, 0]
     const options = { rendition: 1, signal: reading.signal, onDamage: () => {} }
-    for await (const { object, atMs } of recording.read(fromMs, options)) {
-      objects++
+    const startMs = performance.now()
+    let [firstMs, bytes] = [Infinity, 0]
+    for await (const recorded of recording.read(key.atMs - 20, options)) {
+      const { object } = recorded
       bytes += object.data.length
-      if (atMs >= toMs) break
+      const isKey = object.track === key.track && object.timestampUs >= key.timestampUs
+      if (isKey) firstMs = Math.min(firstMs, performance.now() - startMs)
+      if (isKey && recorded.atMs >= atMs - 100) break
     }
-    reading.abort()
-    return { ms: performance.now() - startMs, objects, bytes }
+    return { firstMs, exactMs: performance.now() - startMs, bytes }
   },
 })

@@ -23,6 +23,8 @@ export interface RecordingEvents {
   readonly members: [members: readonly Member[]]
   /** A picture was painted, and which time of the recording it is of; the first one after `seek` is of a little before. */
   readonly painted: [memberId: string, what: What, atMs: number]
+  /** After `seek`: all pictures of that moment are painted, as far as there are any. */
+  readonly seeked: [atMs: number]
   /** A part is missing or damaged: it goes on, and this is said once after each `seek`. RECORDING_DAMAGED, or why it cannot be read at all. */
   readonly fault: [error: unknown]
 }
@@ -35,7 +37,12 @@ export class RecordingPlayer {
   readonly #context: AudioContext
   readonly #output: AudioNode
   readonly #clock: PlaybackClock
-  readonly #listeners: Listeners = { members: new Set(), painted: new Set(), fault: new Set() }
+  readonly #listeners: Listeners = {
+    members: new Set(),
+    painted: new Set(),
+    seeked: new Set(),
+    fault: new Set(),
+  }
   readonly #players = new Map<string, RecordedMember>()
   #members: readonly Member[] = []
   #rendition = 1
@@ -44,6 +51,7 @@ export class RecordingPlayer {
   #readToMs = -Infinity
   #room: () => void = () => {}
   #hasFault = false
+  #isSeeking = false
   #timer: ReturnType<typeof setInterval> | undefined
 
   /** `context` and `output` as of `SessionPlayer`. */
@@ -54,11 +62,11 @@ export class RecordingPlayer {
     this.#clock = new PlaybackClock(recording.range.fromMs)
   }
 
-  /** Shows the beginning, paused. Idempotent. */
-  start(): void {
+  /** Shows a moment, paused; by default the beginning. Idempotent. */
+  start(atMs: number = this.#recording.range.fromMs): void {
     if (this.#timer !== undefined) return
     this.#timer = setInterval(() => this.#tick(), tickMs)
-    this.seek(this.#recording.range.fromMs)
+    this.seek(atMs)
   }
 
   /** Calls back, which must not throw, until the function it returns is called. */
@@ -128,6 +136,7 @@ export class RecordingPlayer {
     this.#clock.jump(positionMs, performance.now())
     for (const player of this.#players.values()) player.clear()
     this.#hasFault = false
+    this.#isSeeking = true
     this.#reading.abort()
     this.#reading = new AbortController()
     this.#readToMs = -Infinity
@@ -212,13 +221,18 @@ export class RecordingPlayer {
     this.#update()
     const nowMs = performance.now()
     const positionMs = this.#clock.positionMs(nowMs)
+    let isSettled = positionMs <= this.#readToMs
     for (const [id, player] of this.#players) {
       const offsetMs = this.#recording.timeLine.offsetMs(id, positionMs)
       // Who sent nothing.
       if (offsetMs === undefined) continue
       const timestampUs = (positionMs - offsetMs) * 1_000
       player.tick({ timestampUs, rate: this.#clock.rate, isRunning: this.#clock.isRunning })
+      isSettled &&= player.isSettled(timestampUs)
     }
+    if (!this.#isSeeking || !isSettled) return
+    this.#isSeeking = false
+    this.#emit('seeked', positionMs)
   }
 
   /** Goes on when there is something to play, and waits when there is not. */

@@ -39,6 +39,7 @@ describe('pictures that wait for their turn', () => {
     const queue = filled(2)
     queue.skipTo(1_000_000)
     expect(queue.length).toBe(9)
+    expect([queue.hasUpTo(999_999), queue.hasUpTo(1_000_000)]).toEqual([false, true])
   })
 
   it('are of lower layers only where they follow each other too fast', () => {

@@ -23,6 +23,11 @@ export class PictureQueue {
     return this.#leftOut
   }
 
+  /** Whether one of that time or before waits. */
+  hasUpTo(timestampUs: number): boolean {
+    return this.#pictures.some((picture) => picture.timestampUs <= timestampUs)
+  }
+
   push(picture: QueuedPicture): void {
     if (this.#pictures.length >= mediaLimits.maxQueuedPictures) this.#isFull = true
     else if (picture.isKey) this.#isFull = false
