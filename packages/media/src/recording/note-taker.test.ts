@@ -12,7 +12,7 @@ const picture = (timestampUs: number, isKey: boolean): MediaObject => ({
 })
 
 function joined(): NoteTaker {
-  const notes = new NoteTaker()
+  const notes = new NoteTaker(at(-10_000))
   notes.control(ada, { catalogue }, at(0))
   return notes
 }
@@ -46,11 +46,28 @@ describe('notes of what a recorder sees', () => {
     notes.object('ada', picture(0, true), at(100))
     notes.object('ada', picture(66_000, false), at(120))
     notes.object('ada', picture(132_000, false), at(300))
-    notes.object('stranger', picture(0, true), at(300))
     const { keys, clocks } = notes.take(at(400))
     expect(keys).toEqual([{ memberId: 'ada', track: 2, atMs: 1_000_100, timestampUs: 0 }])
     expect(clocks).toEqual([{ memberId: 'ada', atMs: 1_000_120, timestampUs: 66_000 }])
     expect(notes.take(at(500))).toMatchObject({ keys: [], clocks: [] })
+  })
+
+  it('take those for there from the beginning that are heard of in its first seconds, and ask for their key frames', () => {
+    const notes = new NoteTaker(at(0))
+    notes.object('ada', picture(0, true), at(100))
+    expect(notes.control(ada, { catalogue }, at(2_500))).toEqual([2])
+    expect(notes.control(ada, { catalogue: { ...catalogue, name: 'A.' } }, at(2_600))).toEqual([])
+    expect(notes.control(ada, { catalogue: { ...catalogue, session: '0'.repeat(16) } }, at(2_700))).toEqual([
+      2,
+    ])
+    expect(notes.take(at(4_000))).toMatchObject({ change: { atMs: 1_000_000 }, keys: [{ atMs: 1_000_100 }] })
+  })
+
+  it('hold times of so many members', () => {
+    const notes = joined()
+    for (let i = 0; i <= mediaLimits.maxMembers; i++) notes.object(`${i}`, picture(0, true), at(i))
+    const { clocks, keys } = notes.take(at(400))
+    expect([clocks.length, keys.length]).toEqual([mediaLimits.maxMembers, mediaLimits.maxMembers])
   })
 
   it('have room for so many key frames', () => {

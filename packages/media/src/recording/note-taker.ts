@@ -11,8 +11,12 @@ export interface Moment {
   readonly nowMs: number
 }
 
+/** What a catalogue may take to come. */
+const slackMs = 1_000
+
 /** Makes notes of what a recorder sees in a session. */
 export class NoteTaker {
+  readonly #beganAtMs: number
   readonly #roster = new Roster()
   readonly #members = new Map<string, Member>()
   #clocks = new Map<string, MemberTime>()
@@ -22,29 +26,40 @@ export class NoteTaker {
   #membersSaidMs = -Infinity
   #keysLeftOut = 0
 
+  /** Begun at that moment. */
+  constructor({ atMs }: Moment) {
+    this.#beganAtMs = atMs
+  }
+
   /** Key frames that no note had room for. */
   get keysLeftOut(): number {
     return this.#keysLeftOut
   }
 
-  /** What a member says of itself. */
-  control(member: Pick<Member, 'id' | 'userId'>, control: Control, { atMs, nowMs }: Moment): void {
+  /** What a member says of itself. Returns the tracks of pictures that were not there before. */
+  control(
+    member: Pick<Member, 'id' | 'userId'>,
+    control: Control,
+    { atMs, nowMs }: Moment,
+  ): readonly number[] {
     const { id } = member
-    if ('leave' in control) {
-      if (this.#roster.left(id)) this.#changed(() => this.#members.delete(id), atMs)
-    } else if ('catalogue' in control) {
-      const { catalogue } = control
-      if (this.#roster.seen(id, catalogue.session, nowMs) === 'refused') return
-      const isKnown = JSON.stringify(this.#members.get(id)?.catalogue) === JSON.stringify(catalogue)
-      if (!isKnown) this.#changed(() => this.#members.set(id, { ...member, catalogue }), atMs)
-    }
+    if ('leave' in control && this.#roster.left(id)) this.#changed(() => this.#members.delete(id), atMs)
+    if (!('catalogue' in control)) return []
+    const { catalogue } = control
+    if (this.#roster.seen(id, catalogue.session, nowMs) === 'refused') return []
+    const before = this.#members.get(id)?.catalogue
+    if (JSON.stringify(before) === JSON.stringify(catalogue)) return []
+    this.#changed(() => this.#members.set(id, { ...member, catalogue }), atMs)
+    const known = before?.session === catalogue.session ? before.tracks : []
+    const added = catalogue.tracks.filter((track) => !known.some((other) => other.id === track.id))
+    return added.flatMap((track) => (track.kind === 'video' ? track.id : []))
   }
 
   /** A frame of a member. */
   object(memberId: string, { kind, track, timestampUs, ...more }: MediaObject, { atMs }: Moment): void {
-    if (!this.#members.has(memberId)) return
     const time = { memberId, atMs, timestampUs }
     const quickest = this.#clocks.get(memberId)
+    if (quickest === undefined && this.#clocks.size >= mediaLimits.maxMembers) return
     if (quickest === undefined || delayOf(time) < delayOf(quickest)) this.#clocks.set(memberId, time)
     if (kind !== 'video' || !('isKey' in more) || !more.isKey) return
     if (this.#keys.length < mediaLimits.maxNoteKeys) this.#keys.push({ ...time, track })
@@ -72,7 +87,9 @@ export class NoteTaker {
 
   #changed(change: () => void, atMs: number): void {
     change()
-    this.#changedAtMs ??= atMs
+    // Who is heard of first was there before: members say so every few seconds.
+    const isBeginning = atMs - this.#beganAtMs <= mediaLimits.catalogueEveryMs + slackMs
+    this.#changedAtMs ??= isBeginning ? this.#beganAtMs : atMs
   }
 }
 

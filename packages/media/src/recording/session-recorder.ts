@@ -1,10 +1,10 @@
 import type { Message, Recording, RunnelClient, Subscription } from '@runnel/client'
 import type { Clock } from '@runnel/protocol'
 import { systemClock } from '@runnel/protocol/system'
-import { parseControl } from '../catalogue/catalogue.ts'
+import { controlContent, parseControl } from '../catalogue/catalogue.ts'
 import { decodeObject } from '../core/media-object.ts'
 import { mediaLimits } from '../limits.ts'
-import { idOf } from '../session/media-session.ts'
+import { idOf, keyRequest } from '../session/media-session.ts'
 import { NoteTaker, type Moment } from './note-taker.ts'
 import { noteContent } from './recording-note.ts'
 import { notePartition, objectPartition } from './partitions.ts'
@@ -41,33 +41,36 @@ export async function recordSession(
 ): Promise<SessionRecorder> {
   const { client } = modules
   const [source, target] = await Promise.all([client.getStream(from), client.getStream(to)])
-  const recorder = new SessionRecorder(to, options, modules)
+  const recorder = new SessionRecorder({ from, to }, options, modules)
   const partitions = Array.from({ length: source.partitions }, (_, partition) => partition)
-  await recorder.start(from, { partitions, toPartitions: target.partitions })
+  await recorder.start({ partitions, toPartitions: target.partitions })
   return recorder
 }
 
 /** A recording of a session under way. Made by `recordSession`. */
 export class SessionRecorder implements AsyncDisposable {
+  readonly #from: string
   readonly #to: string
   readonly #options: SessionRecordingOptions
   readonly #client: SessionRecorderModules['client']
   readonly #clock: Clock
-  readonly #notes = new NoteTaker()
+  readonly #notes: NoteTaker
   #recordings: readonly Recording[] = []
   #subscription: Subscription | undefined
   #cancel: () => void = () => {}
   #stopping: Promise<void> | undefined
 
   constructor(
-    to: string,
+    { from, to }: { readonly from: string; readonly to: string },
     options: SessionRecordingOptions,
     { client, clock = systemClock }: SessionRecorderModules,
   ) {
+    this.#from = from
     this.#to = to
     this.#options = options
     this.#client = client
     this.#clock = clock
+    this.#notes = new NoteTaker(this.#moment())
   }
 
   get counters(): RecordedCounters {
@@ -76,17 +79,20 @@ export class SessionRecorder implements AsyncDisposable {
   }
 
   /** Begins to record these partitions. Called by `recordSession`. */
-  async start(
-    from: string,
-    { partitions, toPartitions }: { readonly partitions: readonly number[]; readonly toPartitions: number },
-  ): Promise<void> {
+  async start({
+    partitions,
+    toPartitions,
+  }: {
+    readonly partitions: readonly number[]
+    readonly toPartitions: number
+  }): Promise<void> {
     try {
-      this.#subscription = await this.#client.subscribe(from, { urgent: true }, (message) =>
+      this.#subscription = await this.#client.subscribe(this.#from, { urgent: true }, (message) =>
         this.#see(message),
       )
       this.#recordings = await Promise.all(
         partitions.map((partition) =>
-          this.#client.record(from, this.#to, {
+          this.#client.record(this.#from, this.#to, {
             partitions: [partition],
             toPartition: objectPartition(partition, toPartitions),
           }),
@@ -122,11 +128,22 @@ export class SessionRecorder implements AsyncDisposable {
     const id = idOf(message)
     if (urgent === undefined) {
       const control = parseControl(content)
-      if (control !== undefined) this.#notes.control({ id, userId }, control, this.#moment())
+      if (control === undefined) return
+      const added = this.#notes.control({ id, userId }, control, this.#moment())
+      if ('catalogue' in control) for (const track of added) this.#wantKey(control.catalogue.session, track)
     } else if (content instanceof Uint8Array) {
       const object = decodeObject(content)
       if (object !== undefined) this.#notes.object(id, object, this.#moment())
     }
+  }
+
+  /** So that what is recorded begins with pictures. One that is lost costs seconds: there are key frames without asking. */
+  #wantKey(session: string, track: number): void {
+    const content = controlContent({ key: { session, track } })
+    const { onFault } = this.#options
+    this.#client
+      .publish(this.#from, content, { partition: 0, urgent: keyRequest })
+      .catch((error: unknown) => onFault?.(error))
   }
 
   #next(): void {

@@ -18,7 +18,8 @@ import { TrackPublisher, type TrackEvents } from './track-publisher.ts'
 
 /** Control messages and sound are there, and all else where a stream has one partition only. */
 const controlPartition = 0
-const keyRequest: UrgentOptions = { lifetimeMs: 1_000, priority: 40 }
+/** How a key frame is asked for. */
+export const keyRequest: UrgentOptions = { lifetimeMs: 1_000, priority: 40 }
 
 /** Where an object stands: see `UrgentOptions`. */
 export interface ObjectPlace {
