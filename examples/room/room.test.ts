@@ -176,7 +176,7 @@ describe('the room', () => {
 
   it('is recorded, and played back: with a time line, thumbnails, speeds and keys, on a phone, too', async () => {
     const ada = await enter('Ada')
-    const ben = await enter('Ben', { link: ada.url() })
+    await enter('Ben', { link: ada.url() })
     await sees(ada, 'Ben')
     await ada.getByRole('button', { name: 'Record' }).click()
     await ada.getByText('This room is recorded.').waitFor()

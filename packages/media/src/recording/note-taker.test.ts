@@ -54,6 +54,8 @@ describe('notes of what a recorder sees', () => {
 
   it('take those for there from the beginning that are heard of in its first seconds, and ask for their key frames', () => {
     const notes = new NoteTaker(at(0))
+    // Nobody was heard of: not that nobody is there.
+    expect(notes.take(at(10)).change).toBeUndefined()
     notes.object('ada', picture(0, true), at(100))
     expect(notes.control(ada, { catalogue }, at(2_500))).toEqual([2])
     expect(notes.control(ada, { catalogue: { ...catalogue, name: 'A.' } }, at(2_600))).toEqual([])

@@ -23,12 +23,13 @@ export class NoteTaker {
   #keys: KeyFrame[] = []
   /** When that began which no note says yet. */
   #changedAtMs: number | undefined
-  #membersSaidMs = -Infinity
+  #membersSaidMs: number
   #keysLeftOut = 0
 
   /** Begun at that moment. */
-  constructor({ atMs }: Moment) {
+  constructor({ atMs, nowMs }: Moment) {
     this.#beganAtMs = atMs
+    this.#membersSaidMs = nowMs
   }
 
   /** Key frames that no note had room for. */
