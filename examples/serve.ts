@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { basename, dirname, join } from 'node:path'
@@ -49,11 +49,16 @@ interface File {
 }
 
 async function filesOf(example: Example): Promise<Map<string, File>> {
+  // Beside index.html, whose program is main.ts.
+  const further = readdirSync(join(here, example))
+    .filter((name) => name.endsWith('.html') && name !== 'index.html')
+    .map((name) => basename(name, '.html'))
   const { outputFiles } = await build({
     ...pageOptions,
     absWorkingDir: here,
     entryPoints: {
       main: join(here, example, existsSync(join(here, example, 'main.tsx')) ? 'main.tsx' : 'main.ts'),
+      ...Object.fromEntries(further.map((page) => [page, join(here, example, `${page}.ts`)])),
     },
     jsx: 'automatic',
     define: { 'process.env.NODE_ENV': '"production"' },
@@ -66,6 +71,10 @@ async function filesOf(example: Example): Promise<Map<string, File>> {
   const text = (path: string) => readFileSync(join(here, path), 'utf8')
   return new Map<string, File>([
     ['/', { type: 'text/html; charset=utf-8', body: text(`${example}/index.html`) }],
+    ...further.map((page): [string, File] => [
+      `/${page}.html`,
+      { type: 'text/html; charset=utf-8', body: text(`${example}/${page}.html`) },
+    ]),
     ['/page.css', { type: 'text/css', body: text('shared/page.css') }],
     ...(existsSync(join(here, example, 'style.css'))
       ? [['/style.css', { type: 'text/css', body: text(`${example}/style.css`) }] as [string, File]]

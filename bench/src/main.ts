@@ -11,6 +11,7 @@ import { joinBench } from './join/join-bench.ts'
 import { lastBench } from './last/last-bench.ts'
 import { lightBench } from './light/light-bench.ts'
 import { mqttBench } from './mqtt/mqtt-bench.ts'
+import { playbackBench } from './playback/playback-bench.ts'
 import { publishBench } from './publish/publish-bench.ts'
 import { readerBench } from './reader/reader-bench.ts'
 import { relayBench } from './relay/relay-bench.ts'
@@ -171,6 +172,21 @@ await yargs(hideBin(process.argv))
       tellEnd(limit)
       const line = { kbitPerS: rate, oneWayMs: delay, lossRate: loss / 100 }
       print(await urgentBench({ transport, ...line, messages, limitS: limit }), json)
+    },
+  )
+  .command(
+    'playback',
+    'from a click on the time line of a recording to the picture, against reading the same messages without decoding them',
+    {
+      json: link.json,
+      frames: { type: 'number' as const, default: 4_000, describe: 'of the recording, about 95 a second' },
+      clicks: { type: 'number' as const, default: 60 },
+      opens: { type: 'number' as const, default: 20, describe: 'new pages that open it' },
+      limit: limitOf(300),
+    },
+    async ({ frames, clicks, opens, limit, json }) => {
+      tellEnd(limit)
+      print(await playbackBench({ frames, clicks, opens, limitS: limit }), json)
     },
   )
   .command(

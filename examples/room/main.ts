@@ -1,22 +1,16 @@
+import type { RunnelClient } from '@runnel/client/browser'
 import { openSession, SessionPlayer, supportedCodecs, type MediaSession } from '@runnel/media/page'
-import { element, join, onSubmit, run, say, show, streamCalled } from '../shared/page.ts'
+import { element, onSubmit, run, say, show, streamCalled } from '../shared/page.ts'
+import { joinRoom, recordingsOf } from './join-room.ts'
 import { NetworkPanel } from './network-panel.ts'
-import { newRoomSecret, roomStep } from './room-key.ts'
+import { RoomRecorder } from './recorder.ts'
+import { newRoomSecret } from './room-key.ts'
 import { Senders } from './senders.ts'
 import { Tiles } from './tiles.ts'
 
 const nameKey = 'runnel-chat-name'
 /** Large pictures are of use where few share the page. */
 const fewMembers = 4
-
-/** Without a secret behind # this is a new room. A stream that is encrypted by itself, as ?stream=private, needs none. */
-async function joinRoom(query: URLSearchParams) {
-  const path = query.get('stream')
-  if (path === null && location.hash === '') history.replaceState(null, '', `#${newRoomSecret()}`)
-  const contentSteps = path === null ? [await roomStep(location.hash.slice(1))] : []
-  const client = await join({}, { contentSteps })
-  return { client, streamId: await streamCalled(client, path ?? 'rooms') }
-}
 
 /** The lobby: the button that is pressed there lets the page play sound. */
 function joined(): Promise<{ readonly name: string; readonly context: AudioContext }> {
@@ -55,10 +49,30 @@ function buttons(senders: Senders): void {
   })
 }
 
+/** Undefined where the network has no stream that keeps recordings. */
+async function recorderOf(
+  client: RunnelClient,
+  streamId: string,
+  path: string,
+): Promise<RoomRecorder | undefined> {
+  const kept = await streamCalled(client, recordingsOf(path)).catch(() => undefined)
+  if (kept === undefined) return undefined
+  const [recorder, button] = [new RoomRecorder(client, streamId, kept), element('record', HTMLButtonElement)]
+  button.hidden = false
+  button.addEventListener('click', () => {
+    recorder.toggle().catch((error: unknown) => say(String(error)))
+  })
+  return recorder
+}
+
 run(async () => {
   const { name, context } = await joined()
   say('Joining…')
-  const { client, streamId } = await joinRoom(new URLSearchParams(location.search))
+  const query = new URLSearchParams(location.search)
+  // Without a secret this is a new room.
+  if (!query.has('stream') && location.hash === '') history.replaceState(null, '', `#${newRoomSecret()}`)
+  const { client, path } = await joinRoom(query)
+  const streamId = await streamCalled(client, path)
   const { decodes } = await supportedCodecs()
   const session = await openSession(streamId, { name, decodes }, { client })
   const player = new SessionPlayer(session, context)
@@ -72,13 +86,21 @@ run(async () => {
     tiles.update(session.members)
   }
   session.on('members', update)
-  const timers = [setInterval(update, 250), setInterval(() => panel.update(), 1_000)]
   buttons(senders)
   chat(session, name)
+  const recorder = await recorderOf(client, streamId, path)
+  const timers = [
+    setInterval(update, 250),
+    setInterval(() => {
+      panel.update()
+      recorder?.update()
+    }, 1_000),
+  ]
   const leave = async (): Promise<void> => {
     for (const timer of timers) clearInterval(timer)
     senders.stopAll()
     player.close()
+    await recorder?.stop()
     await session.close()
     await client.close()
     tiles.clear()

@@ -6,6 +6,8 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { fakeDevices, launchChromium } from '../../packages/browser/src/chromium.testkit.ts'
 import { startTracker } from '../../packages/browser/src/network.testkit.ts'
+import { freePort, startStorage, type TestStorage } from '../../packages/browser/src/storage.testkit.ts'
+import { newAccount } from '../../packages/client/src/client.testkit.ts'
 import { serveExample, type ServedExample } from '../serve.ts'
 import { joinRoom, roomNetwork, say, sees, tile, type JoinOptions } from './room.testkit.ts'
 
@@ -15,11 +17,15 @@ const directory = mkdtempSync(join(tmpdir(), 'runnel-room-'))
 let browser: Browser
 let tracker: Tracker
 let served: ServedExample
+let storage: TestStorage
 
 beforeAll(async () => {
   browser = await launchChromium(fakeDevices(directory))
   tracker = await startTracker()
-  served = await serveExample('room', roomNetwork(tracker))
+  const [port, keeper] = [await freePort(), newAccount()]
+  const network = roomNetwork(tracker, [{ nodeId: keeper.nodeId, url: `ws://127.0.0.1:${port}` }])
+  storage = await startStorage({ network, privateKey: keeper.privateKey }, { port })
+  served = await serveExample('room', network)
 })
 afterEach(async () => {
   await Promise.all(pages.splice(0).map((page) => page.context().close()))
@@ -27,6 +33,7 @@ afterEach(async () => {
 afterAll(async () => {
   await browser.close()
   await served.stop()
+  await storage.stop()
   await tracker.stop()
   rmSync(directory, { recursive: true })
 })
@@ -117,6 +124,44 @@ describe('the room', () => {
     await ada.getByText('No codec in common: your picture cannot be seen by Ben.').waitFor()
     await tile(ben, 'Ada').getByText('no codec in common').waitFor()
     await sees(ada, 'Ben')
+  })
+
+  it('is recorded, and played back: with a time line, thumbnails, speeds and keys, on a phone, too', async () => {
+    const ada = await enter('Ada')
+    await ada.getByRole('button', { name: 'Record' }).click()
+    await ada.getByText('This room is recorded.').waitFor()
+    await ada.getByRole('button', { name: /Recording 0:1\d/ }).click()
+    await ada.getByText('Recorded. The link plays it.').waitFor()
+    const link = await ada.locator('#recording').evaluate((anchor: HTMLAnchorElement) => anchor.href)
+    await ada.close()
+    expect(link).toMatch(/playback\.html\?from=\d+&to=\d+#[\w-]{43}$/)
+    const eve = await (await browser.newContext({ viewport: { width: 360, height: 740 } })).newPage()
+    pages.push(eve)
+    eve.on('pageerror', (error) => errors.push(String(error)))
+    await eve.goto(link)
+    await eve.getByText('Recorded on').waitFor()
+    const at = () => eve.getByLabel('Time line').evaluate((slider: HTMLInputElement) => slider.valueAsNumber)
+    await eve.keyboard.press('ArrowRight')
+    await until(at).toBeGreaterThan(0)
+    await eve.locator('#thumbnails canvas').first().waitFor()
+    await eve.getByRole('button', { name: '0.5×' }).click()
+    await eve.keyboard.press('ArrowLeft')
+    await until(at).toBe(0)
+    await eve.getByRole('button', { name: 'Play', exact: true }).click()
+    await sees(eve, 'Ada')
+    const widths = await eve.evaluate(() => [document.documentElement.scrollWidth, innerWidth])
+    expect(widths[0]).toBeLessThanOrEqual(widths[1] ?? 0)
+    const heights = await eve.locator('nav button').evaluateAll((all) => all.map((one) => one.clientHeight))
+    expect(Math.min(...heights)).toBeGreaterThanOrEqual(40)
+  })
+
+  it('says so where there is no recording that one can read', async () => {
+    const page = await (await browser.newContext()).newPage()
+    pages.push(page)
+    await page.goto(`${served.url}playback.html?from=1#${'A'.repeat(43)}`)
+    await page
+      .getByText(/There is no recording here, or none that you can read.*Take the whole link/)
+      .waitFor()
   })
 
   it('fits a phone', async () => {

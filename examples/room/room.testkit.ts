@@ -4,10 +4,17 @@ import type { Browser, Page } from 'playwright-core'
 import { vi } from 'vitest'
 import { devicePermissions } from '../../packages/browser/src/chromium.testkit.ts'
 
-/** A network with the stream in which rooms are. */
-export function roomNetwork({ nodeId, url }: Pick<Tracker, 'nodeId' | 'url'>): NetworkSource {
+/** A network with the streams in which rooms and their recordings are; the recordings are kept by these storage nodes. */
+export function roomNetwork(
+  { nodeId, url }: Pick<Tracker, 'nodeId' | 'url'>,
+  storageNodes: { nodeId: string; url: string }[] = [],
+): NetworkSource {
+  const owner = `0x${'a'.repeat(40)}`
   const permissions = [{ user: 'public' as const, publish: true, subscribe: true }]
-  const streams = [{ id: `0x${'a'.repeat(40)}/rooms`, partitions: 4, permissions }]
+  const streams = [
+    { id: `${owner}/rooms`, partitions: 4, permissions, storageNodes: [] },
+    { id: `${owner}/recordings`, partitions: 5, permissions, storageNodes },
+  ]
   return { kind: 'static', document: { version: 1, trackers: [{ nodeId, url }], streams } }
 }
 

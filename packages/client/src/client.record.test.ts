@@ -104,6 +104,12 @@ describe('a recording', () => {
         headers: { kind: 'picture' },
       })),
     )
+    const [times, sentAt] = [
+      messages.map(({ recordedMs = 0 }) => recordedMs),
+      messages.map((it) => it.timestamp),
+    ]
+    expect(times).toEqual(times.toSorted((a, b) => a - b))
+    expect(times.every((recordedMs, i) => recordedMs >= (sentAt[i] ?? Infinity))).toBe(true)
     const played: Message[] = []
     for await (const message of reader.playback(kept, { last: 1_000 }, { recording: true, speed: 4 }))
       played.push(message)
@@ -158,6 +164,9 @@ describe('a recording', () => {
     await expect(client.record(room, kept, aborted)).rejects.toMatchObject({ code: 'ABORTED' })
     const member = await start(recorder)
     await expect(member.record(room, kept, { partitions: [4] })).rejects.toMatchObject({
+      code: 'PARTITION_OUT_OF_RANGE',
+    })
+    await expect(member.record(room, kept, { toPartition: 1 })).rejects.toMatchObject({
       code: 'PARTITION_OUT_OF_RANGE',
     })
   })

@@ -24,6 +24,14 @@ export const mediaErrors = {
     summary: 'The file is damaged, or of another kind',
     remedy: 'Give Opus in Ogg (.opus), or VP8, VP9 or AV1 in IVF.',
   },
+  RECORDING_EMPTY: {
+    summary: 'There is no recording here, or none that you can read',
+    remedy: 'Take the whole link of the recording, and wait until the storage node has it.',
+  },
+  RECORDING_DAMAGED: {
+    summary: 'A part of the recording is missing or damaged',
+    remedy: 'It goes on with what can be played. Another storage node may have what is missing.',
+  },
   SESSION_CLOSED: { summary: 'The session is closed', remedy: 'Open another one.' },
 } as const satisfies ErrorTable
 

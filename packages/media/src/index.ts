@@ -27,5 +27,23 @@ export {
   type PublishFileOptions,
   type PublishIvfOptions,
 } from './files/publish-files.ts'
+export {
+  recordSession,
+  SessionRecorder,
+  type RecordedCounters,
+  type SessionRecorderModules,
+  type SessionRecordingOptions,
+} from './recording/session-recorder.ts'
+export {
+  MediaRecording,
+  openRecording,
+  type OpenRecordingOptions,
+  type ReadOptions,
+  type RecordedObject,
+  type RecordingModules,
+} from './recording/recording.ts'
+export type { TimeLine, TimeRange } from './recording/time-line.ts'
+export type { KeyFrame } from './recording/recording-note.ts'
+export { thumbnailTimes } from './recording/thumbnail-times.ts'
 export { mediaErrors, type MediaErrorCode } from './errors.ts'
 export { mediaLimits } from './limits.ts'

@@ -32,4 +32,24 @@ export const mediaLimits = {
   keyRequestEveryMs: 1_000,
   /** Bytes of a packet of an Ogg file, which is put together from several pages; files with longer ones are refused. */
   maxOggPacketBytes: 64 * 1024,
+  /** A recorder writes down so often where the key frames are. */
+  noteEveryMs: 4_000,
+  /** And who is there, though nobody came or went. */
+  noteMembersEveryMs: 30_000,
+  /** Key frames in one note; more are found by reading (`keysLeftOut`). */
+  maxNoteKeys: 2_000,
+  /** Key frames and times that a reader of a recording holds: those of three members in some eight hours; beyond, key frames are found by reading. */
+  maxTimeLineEntries: 100_000,
+  /** Changes of who is there that a reader of a recording holds. */
+  maxTimeLineChanges: 5_000,
+  /** How far before a moment its key frame is looked for, where the recording's notes do not name it: a little more than between two of them. */
+  maxKeyDistanceMs: 5_000,
+  /** A recording is read so far ahead of what is played, times the rate. */
+  readAheadMs: 2_000,
+  /** Pictures of one track that are read and not decoded yet; beyond, the newest are left out, up to the next key frame. */
+  maxQueuedPictures: 1_000,
+  /** Frames of one track of sound that are read and not played yet; beyond, the newest are left out. */
+  maxQueuedSounds: 2_000,
+  /** Thumbnails of a recording that are held. */
+  maxThumbnails: 120,
 } as const

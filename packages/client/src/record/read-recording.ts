@@ -39,7 +39,7 @@ export async function* readRecording(
   modules: RecordingReaderModules,
 ): AsyncGenerator<Message, void, undefined> {
   const seen = new LRU<true>(recordLimits.maxSeenMessages)
-  for await (const { headers, content } of recorded) {
+  for await (const { headers, content, timestamp: recordedMs } of recorded) {
     if (!isRecording(headers) || !(content instanceof Uint8Array)) continue
     for (const batch of batchesIn(content, modules)) {
       const message = urgentMessageOf(batch)?.message
@@ -51,7 +51,7 @@ export async function* readRecording(
         if (verdict === 'denied') throw clientError('NO_PUBLISH_PERMISSION', message.publisherId)
         seen.set(key, true)
         const opened = options.raw === true ? message : await modules.steps.open(message)
-        yield decodeMessage(opened, options, message)
+        yield { ...decodeMessage(opened, options, message), recordedMs }
       } catch (error) {
         options.onUndecodable?.(reportUndecodable(message, error, modules.status))
       }

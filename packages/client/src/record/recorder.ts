@@ -11,6 +11,7 @@ import {
 import { asError } from '../errors.ts'
 import { requirePermission, type PermissionModules } from '../permission.ts'
 import type { Publisher } from '../publish/publisher.ts'
+import { checkPartition } from '../publish/partition.ts'
 import { choosePartitions } from '../resend/selection.ts'
 import type { StatusHub } from '../status.ts'
 import type { StreamParts } from '../stream-parts.ts'
@@ -21,6 +22,8 @@ import { encodeRecorded, recordingHeaders } from './recording-content.ts'
 export interface RecordOptions {
   /** Of the recorded stream. Default: all that it has now. */
   readonly partitions?: readonly number[] | undefined
+  /** Of the stream that it goes to. Default: one of them, always the same. */
+  readonly toPartition?: number | undefined
   /** Ends it, as `stop` does. */
   readonly signal?: AbortSignal | undefined
 }
@@ -37,6 +40,14 @@ export interface Recording extends AsyncDisposable {
   stop(): Promise<void>
 }
 
+/** What goes where. */
+interface Recorded {
+  readonly from: StreamId
+  readonly to: StreamId
+  readonly toPartition: number | undefined
+  readonly streamPartIds: readonly StreamPartId[]
+}
+
 export interface RecorderModules extends PermissionModules {
   readonly node: NetworkNode
   readonly parts: StreamParts
@@ -49,14 +60,15 @@ export interface RecorderModules extends PermissionModules {
 export async function record(
   from: StreamId,
   to: StreamId,
-  { partitions }: RecordOptions,
+  { partitions, toPartition }: RecordOptions,
   modules: RecorderModules,
 ): Promise<Recording> {
   const stream = await requirePermission('subscribe', from, modules)
-  await requirePermission('publish', to, modules)
+  const target = await requirePermission('publish', to, modules)
+  if (toPartition !== undefined) checkPartition(toPartition, target)
   const chosen = choosePartitions(stream, partitions)
   const recorder = new Recorder(
-    { from, to, streamPartIds: chosen.map((it) => toStreamPartId(from, it)) },
+    { from, to, toPartition, streamPartIds: chosen.map((it) => toStreamPartId(from, it)) },
     modules,
   )
   recorder.start(chosen.map((partition) => modules.parts.join(stream, partition, { fillGaps: false })))
@@ -70,6 +82,7 @@ export async function record(
 class Recorder implements Recording {
   readonly from: StreamId
   readonly to: StreamId
+  readonly #toPartition: number | undefined
   readonly #streamPartIds: ReadonlySet<StreamPartId>
   readonly #modules: RecorderModules
   readonly #alarm: Alarm
@@ -81,16 +94,10 @@ class Recorder implements Recording {
   #ends: readonly (() => void)[] = []
   #counts = { recorded: 0, failed: 0 }
 
-  constructor(
-    {
-      from,
-      to,
-      streamPartIds,
-    }: { readonly from: StreamId; readonly to: StreamId; readonly streamPartIds: readonly StreamPartId[] },
-    modules: RecorderModules,
-  ) {
+  constructor({ from, to, toPartition, streamPartIds }: Recorded, modules: RecorderModules) {
     this.from = from
     this.to = to
+    this.#toPartition = toPartition
     this.#streamPartIds = new Set(streamPartIds)
     this.#modules = modules
     this.#alarm = new Alarm({ onDue: () => this.#publish() }, modules)
@@ -143,7 +150,7 @@ class Recorder implements Recording {
     this.#delegations.clear()
     const { publisher, status } = this.#modules
     const publishing = publisher
-      .publish(this.to, content, { headers: recordingHeaders })
+      .publish(this.to, content, { headers: recordingHeaders, partition: this.#toPartition })
       .then(() => void (this.#counts.recorded += batches.length))
       .catch((error: unknown) => {
         this.#counts.failed += batches.length

@@ -17,6 +17,8 @@ export interface Message<T = unknown> extends MessageChain, MessageRef {
   readonly isRemoval: boolean
   /** Of an urgent message, what its publisher says of it; undefined of all others. */
   readonly urgent: UrgentFields | undefined
+  /** Of a recording: when the recorder published it, by its clock, in Unix milliseconds; undefined elsewhere. */
+  readonly recordedMs?: number | undefined
   /** A Uint8Array (binary, unknown, or a raw subscription), a string (text), or what the JSON says; or what the schema makes of it. */
   readonly content: T
 }

@@ -11,3 +11,5 @@ export {
   type RenditionOptions,
 } from './publish-video.ts'
 export { SessionPlayer, type PlayerReport } from './session-player.ts'
+export { playbackRates, RecordingPlayer, type RecordingEvents } from './recording-player.ts'
+export { Thumbnails } from './thumbnails.ts'

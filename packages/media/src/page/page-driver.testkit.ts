@@ -13,6 +13,7 @@ import {
   type PublishedVideo,
 } from './index.ts'
 import { paintTime, readTime } from './painted-time.testkit.ts'
+import { recordingDriver } from './recording-driver.testkit.ts'
 
 let client: RunnelClient | undefined
 let session: MediaSession | undefined
@@ -50,7 +51,18 @@ function pictureOf(what: 'camera' | 'screen' = 'camera'): HTMLCanvasElement | un
   return member && player?.canvasOf(member.id, what)
 }
 
+function joined(): RunnelClient {
+  if (client === undefined) throw new Error('no client is open')
+  return client
+}
+
+async function join(config: ClientConfig): Promise<void> {
+  client = await createClient(config)
+}
+
 const driver = {
+  ...recordingDriver(joined, join),
+  join,
   async open(config: ClientConfig, streamId: string, name: string, codecs?: readonly string[]) {
     client = await createClient(config)
     const { decodes } = await supportedCodecs()
@@ -65,6 +77,11 @@ const driver = {
   async publishClock() {
     const options = { source: 'camera', onFault: (error: unknown) => faults.push(String(error)) } as const
     video = await publishVideo(opened(), clockTrack(640, 360), options)
+  },
+  async publishMicrophone() {
+    const [microphone] = (await openMicrophone()).getAudioTracks()
+    if (microphone === undefined) throw new Error('no microphone')
+    await publishAudio(opened(), microphone, { source: 'microphone' })
   },
   async publishDevices() {
     const [camera] = (await openCamera()).getVideoTracks()

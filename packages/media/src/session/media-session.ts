@@ -20,7 +20,8 @@ import { TrackPublisher, type TrackEvents } from './track-publisher.ts'
 
 /** Control messages and sound are there, and all else where a stream has one partition only. */
 const controlPartition = 0
-const keyRequest: UrgentOptions = { lifetimeMs: 1_000, priority: 40 }
+/** How a key frame is asked for. */
+export const keyRequest: UrgentOptions = { lifetimeMs: 1_000, priority: 40 }
 
 /** Where an object stands: see `UrgentOptions`. */
 export interface ObjectPlace {
@@ -379,7 +380,7 @@ export class MediaSession implements AsyncDisposable {
 }
 
 /** Of a process: its urgent messages have a chain of their own, whose name is that of the others behind one character. */
-function idOf({ publisherId, messageChainId, urgent }: Message): string {
+export function idOf({ publisherId, messageChainId, urgent }: Message): string {
   return `${publisherId}/${urgent === undefined ? messageChainId : messageChainId.slice(1)}`
 }
 

@@ -1,0 +1,57 @@
+import type { Member, RecordingPlayer } from '@runnel/media/page'
+import { element } from '../shared/page.ts'
+
+/** Who was there at the moment that is played, each with camera and screen. */
+export class RecordedTiles {
+  readonly #player: RecordingPlayer
+  readonly #tiles = new Map<string, HTMLElement>()
+
+  constructor(player: RecordingPlayer) {
+    this.#player = player
+  }
+
+  /** Puts all in place; called when something may have changed. */
+  update(members: readonly Member[]): void {
+    const shown = new Set<string>()
+    for (const member of members) {
+      for (const what of ['camera', 'screen'] as const) {
+        const isLive = member.catalogue.tracks.some(
+          ({ kind, source, state }) =>
+            kind === 'video' && state === 'live' && (source === 'screen') === (what === 'screen'),
+        )
+        if (what === 'screen' && !isLive) continue
+        const key = `${member.id} ${what}`
+        shown.add(key)
+        this.#fill(key, member, what, isLive)
+      }
+    }
+    for (const [key, tile] of this.#tiles) {
+      if (shown.has(key)) continue
+      tile.remove()
+      this.#tiles.delete(key)
+    }
+  }
+
+  #fill(key: string, { id, catalogue }: Member, what: 'camera' | 'screen', isLive: boolean): void {
+    const tile = this.#tileOf(key)
+    const [label, text] = [tile.querySelector('b'), tile.querySelector('p')]
+    if (label) label.textContent = what === 'screen' ? `${catalogue.name}: screen` : catalogue.name
+    if (text) text.textContent = isLive ? '' : 'No camera'
+    const canvas = this.#player.canvasOf(id, what)
+    if (canvas === undefined) return
+    canvas.hidden = !isLive
+    canvas.title = catalogue.name
+    if (canvas.parentElement !== tile) tile.append(canvas)
+  }
+
+  #tileOf(key: string): HTMLElement {
+    const known = this.#tiles.get(key)
+    if (known !== undefined) return known
+    const tile = document.createElement('div')
+    tile.className = 'tile'
+    tile.append(document.createElement('p'), document.createElement('b'))
+    element('tiles', HTMLDivElement).append(tile)
+    this.#tiles.set(key, tile)
+    return tile
+  }
+}

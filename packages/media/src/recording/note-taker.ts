@@ -1,0 +1,98 @@
+import type { Control } from '../catalogue/catalogue.ts'
+import type { MediaObject } from '../core/media-object.ts'
+import { Roster } from '../core/roster.ts'
+import { mediaLimits } from '../limits.ts'
+import type { Member } from '../session/member.ts'
+import type { KeyFrame, MemberTime, RecordingNote } from './recording-note.ts'
+
+/** One moment: by the wall clock, which the recording is dated by, and by the monotonic one. */
+export interface Moment {
+  readonly atMs: number
+  readonly nowMs: number
+}
+
+/** What a catalogue may take to come. */
+const slackMs = 1_000
+
+/** Makes notes of what a recorder sees in a session. */
+export class NoteTaker {
+  readonly #beganAtMs: number
+  readonly #roster = new Roster()
+  readonly #members = new Map<string, Member>()
+  #clocks = new Map<string, MemberTime>()
+  #keys: KeyFrame[] = []
+  /** When that began which no note says yet. */
+  #changedAtMs: number | undefined
+  #membersSaidMs: number
+  #keysLeftOut = 0
+
+  /** Begun at that moment. */
+  constructor({ atMs, nowMs }: Moment) {
+    this.#beganAtMs = atMs
+    this.#membersSaidMs = nowMs
+  }
+
+  /** Key frames that no note had room for. */
+  get keysLeftOut(): number {
+    return this.#keysLeftOut
+  }
+
+  /** What a member says of itself. Returns the tracks of pictures that were not there before. */
+  control(
+    member: Pick<Member, 'id' | 'userId'>,
+    control: Control,
+    { atMs, nowMs }: Moment,
+  ): readonly number[] {
+    const { id } = member
+    if ('leave' in control && this.#roster.left(id)) this.#changed(() => this.#members.delete(id), atMs)
+    if (!('catalogue' in control)) return []
+    const { catalogue } = control
+    if (this.#roster.seen(id, catalogue.session, nowMs) === 'refused') return []
+    const before = this.#members.get(id)?.catalogue
+    if (JSON.stringify(before) === JSON.stringify(catalogue)) return []
+    this.#changed(() => this.#members.set(id, { ...member, catalogue }), atMs)
+    const known = before?.session === catalogue.session ? before.tracks : []
+    const added = catalogue.tracks.filter((track) => !known.some((other) => other.id === track.id))
+    return added.flatMap((track) => (track.kind === 'video' ? track.id : []))
+  }
+
+  /** A frame of a member. */
+  object(memberId: string, { kind, track, timestampUs, ...more }: MediaObject, { atMs }: Moment): void {
+    const time = { memberId, atMs, timestampUs }
+    const quickest = this.#clocks.get(memberId)
+    if (quickest === undefined && this.#clocks.size >= mediaLimits.maxMembers) return
+    if (quickest === undefined || delayOf(time) < delayOf(quickest)) this.#clocks.set(memberId, time)
+    if (kind !== 'video' || !('isKey' in more) || !more.isKey) return
+    if (this.#keys.length < mediaLimits.maxNoteKeys) this.#keys.push({ ...time, track })
+    else this.#keysLeftOut++
+  }
+
+  /** What was seen since the last one. */
+  take({ atMs, nowMs }: Moment): RecordingNote {
+    const gone = this.#roster.expire(nowMs)
+    for (const id of gone) this.#changed(() => this.#members.delete(id), atMs)
+    if (nowMs - this.#membersSaidMs >= mediaLimits.noteMembersEveryMs) this.#changedAtMs ??= atMs
+    const changedAtMs = this.#changedAtMs
+    if (changedAtMs !== undefined) this.#membersSaidMs = nowMs
+    const note = {
+      change:
+        changedAtMs === undefined ? undefined : { atMs: changedAtMs, members: [...this.#members.values()] },
+      clocks: [...this.#clocks.values()],
+      keys: this.#keys,
+    }
+    this.#clocks = new Map()
+    this.#keys = []
+    this.#changedAtMs = undefined
+    return note
+  }
+
+  #changed(change: () => void, atMs: number): void {
+    change()
+    // Who is heard of first was there before: members say so every few seconds.
+    const isBeginning = atMs - this.#beganAtMs <= mediaLimits.catalogueEveryMs + slackMs
+    this.#changedAtMs ??= isBeginning ? this.#beganAtMs : atMs
+  }
+}
+
+/** How much later by one clock than by the other: their difference, and what the way took. */
+const delayOf = ({ atMs, timestampUs }: MemberTime): number => atMs - timestampUs / 1_000

@@ -1,0 +1,149 @@
+import type { Message, ResendOptions, RunnelClient } from '@runnel/client'
+import { tracksRead } from '../catalogue/ladder.ts'
+import { decodeObject, type MediaObject } from '../core/media-object.ts'
+import { mediaError } from '../errors.ts'
+import { mediaLimits } from '../limits.ts'
+import { idOf, type ObjectPlace } from '../session/media-session.ts'
+import { notePartition, objectPartition } from './partitions.ts'
+import { parseNote, type KeyFrame } from './recording-note.ts'
+import { TimeLine, type TimeRange } from './time-line.ts'
+
+/** A frame in a recording. */
+export interface RecordedObject {
+  readonly memberId: string
+  readonly object: MediaObject
+  readonly place: ObjectPlace
+  /** When it was recorded, by the recorder's clock, as far as its publisher's can be believed. Unix milliseconds. */
+  readonly atMs: number
+  /** When the recorder published it: never before those that were read before it. */
+  readonly recordedMs: number
+}
+
+export interface OpenRecordingOptions {
+  /** Only what was recorded then, in Unix milliseconds: a stream can hold several recordings. */
+  readonly fromMs?: number | undefined
+  readonly toMs?: number | undefined
+  readonly signal?: AbortSignal | undefined
+}
+
+export interface RecordingModules {
+  readonly client: Pick<RunnelClient, 'resend' | 'getStream'>
+}
+
+export interface ReadOptions {
+  /** The highest rendition that is of use: 0 the lowest. */
+  readonly rendition: number
+  readonly signal: AbortSignal
+  /** Something is missing, or cannot be opened; what can be is read on. */
+  readonly onDamage: (reason: string) => void
+}
+
+/** A frame is in a message that is published so long after it came, and some more where the recorder is busy. */
+const packedMs = 600
+/** Notes and messages are dated one after the other. */
+const keyMarginMs = 20
+/** Of what somebody else sealed in the same stream. */
+const sealedByOthers = 'ENCRYPTED_CONTENT'
+
+/** Opens what `recordSession` recorded, as far as it is stored: reads its notes. Throws RECORDING_EMPTY, and what `resend` throws. */
+export async function openRecording(
+  streamId: string,
+  { fromMs = 0, toMs, signal }: OpenRecordingOptions,
+  { client }: RecordingModules,
+): Promise<MediaRecording> {
+  const { partitions } = await client.getStream(streamId)
+  const timeLine = new TimeLine()
+  const options: ResendOptions = { partitions: [notePartition], signal }
+  // Two clocks, and what comes after the last frame.
+  const to = toMs === undefined ? undefined : toMs + mediaLimits.noteEveryMs
+  for await (const { content, timestamp } of client.resend(streamId, { from: fromMs, to }, options)) {
+    const note = parseNote(content)
+    if (note !== undefined) timeLine.add(note, timestamp)
+  }
+  const { range } = timeLine
+  if (range === undefined) throw mediaError('RECORDING_EMPTY', streamId)
+  return new MediaRecording(streamId, { timeLine, range, partitions }, { client })
+}
+
+/** A recording that is read from where one likes. Made by `openRecording`. */
+export class MediaRecording {
+  readonly timeLine: TimeLine
+  /** From when to when it was when it was opened. */
+  readonly range: TimeRange
+  readonly #streamId: string
+  readonly #partitions: number
+  readonly #client: RecordingModules['client']
+
+  constructor(
+    streamId: string,
+    made: { readonly timeLine: TimeLine; readonly range: TimeRange; readonly partitions: number },
+    { client }: RecordingModules,
+  ) {
+    this.#streamId = streamId
+    this.timeLine = made.timeLine
+    this.range = made.range
+    this.#partitions = made.partitions
+    this.#client = client
+  }
+
+  /** Frames from that time on, in the order that the recorder had them in; read as they are taken. Throws what `resend` throws. */
+  async *read(fromMs: number, options: ReadOptions): AsyncGenerator<RecordedObject, void, undefined> {
+    const tracks = tracksRead(
+      this.timeLine.members.flatMap(({ catalogue }) => catalogue.tracks),
+      options.rendition,
+    )
+    const wanted = [0, ...tracks.map(({ partition }) => partition)]
+    yield* this.#objects({ from: Math.max(0, Math.floor(fromMs)), to: this.range.toMs }, wanted, options)
+  }
+
+  /** One key frame, without what is around it; undefined where it is not stored. Throws what `resend` throws. */
+  async readKey(
+    { memberId, track, atMs, timestampUs }: KeyFrame,
+    signal: AbortSignal,
+  ): Promise<RecordedObject | undefined> {
+    const wanted = this.timeLine
+      .membersAt(atMs)
+      .find(({ id }) => id === memberId)
+      ?.catalogue.tracks.find(({ id }) => id === track)
+    if (wanted === undefined) return undefined
+    const around = { from: Math.max(0, atMs - keyMarginMs), to: atMs + packedMs }
+    const options = { rendition: 0, signal, onDamage: () => {} }
+    for await (const found of this.#objects(around, [wanted.partition], options))
+      if (
+        found.memberId === memberId &&
+        found.object.track === track &&
+        found.object.timestampUs === timestampUs
+      )
+        return found
+    return undefined
+  }
+
+  async *#objects(
+    range: { readonly from: number; readonly to: number },
+    sessionPartitions: readonly number[],
+    { signal, onDamage }: ReadOptions,
+  ): AsyncGenerator<RecordedObject, void, undefined> {
+    const partitions = [...new Set(sessionPartitions.map((it) => objectPartition(it, this.#partitions)))]
+    const messages = this.#client.resend(this.#streamId, range, {
+      ...{ partitions, recording: true, signal },
+      onGap: () => onDamage('a storage node lacks messages'),
+      onUndecodable: ({ error }) => {
+        if (error.code !== sealedByOthers) onDamage(error.message)
+      },
+    })
+    for await (const message of messages) {
+      const recorded = this.#recorded(message)
+      if (recorded !== undefined) yield recorded
+    }
+  }
+
+  #recorded(message: Message): RecordedObject | undefined {
+    const { content, urgent, timestamp, recordedMs = timestamp } = message
+    const object = content instanceof Uint8Array ? decodeObject(content) : undefined
+    if (object === undefined || urgent === undefined) return undefined
+    const memberId = idOf(message)
+    const offsetMs = this.timeLine.offsetMs(memberId, recordedMs)
+    const atMs = offsetMs === undefined ? recordedMs : offsetMs + object.timestampUs / 1_000
+    return { memberId, object, place: urgent, atMs, recordedMs }
+  }
+}

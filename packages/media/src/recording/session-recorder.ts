@@ -1,0 +1,169 @@
+import type { Message, Recording, RunnelClient, Subscription } from '@runnel/client'
+import type { Clock } from '@runnel/protocol'
+import { systemClock } from '@runnel/protocol/system'
+import { controlContent, parseControl } from '../catalogue/catalogue.ts'
+import { decodeObject } from '../core/media-object.ts'
+import { mediaLimits } from '../limits.ts'
+import { idOf, keyRequest } from '../session/media-session.ts'
+import { NoteTaker, type Moment } from './note-taker.ts'
+import { noteContent } from './recording-note.ts'
+import { notePartition, objectPartition } from './partitions.ts'
+
+export interface SessionRecordingOptions {
+  /** A note could not be published; the recording goes on. */
+  readonly onFault?: ((error: unknown) => void) | undefined
+}
+
+export interface SessionRecorderModules {
+  readonly client: Pick<RunnelClient, 'record' | 'subscribe' | 'publish' | 'getStream'>
+  readonly clock?: Clock | undefined
+}
+
+/** What was recorded so far. */
+export interface RecordedCounters {
+  /** Frames in the recording. */
+  readonly recorded: number
+  /** Frames that could not be published there. */
+  readonly failed: number
+  /** Key frames that no note names. */
+  readonly keysLeftOut: number
+}
+
+/**
+ * Records a session into another stream, which storage nodes keep: the frames as they were signed, and notes by the recorder of who was there
+ * and where key frames are. That stream has one partition more than the session's, best. Throws what `record` and `subscribe` throw.
+ */
+export async function recordSession(
+  from: string,
+  to: string,
+  options: SessionRecordingOptions,
+  modules: SessionRecorderModules,
+): Promise<SessionRecorder> {
+  const { client } = modules
+  const [source, target] = await Promise.all([client.getStream(from), client.getStream(to)])
+  const recorder = new SessionRecorder({ from, to }, options, modules)
+  const partitions = Array.from({ length: source.partitions }, (_, partition) => partition)
+  await recorder.start({ partitions, toPartitions: target.partitions })
+  return recorder
+}
+
+/** A recording of a session under way. Made by `recordSession`. */
+export class SessionRecorder implements AsyncDisposable {
+  readonly #from: string
+  readonly #to: string
+  readonly #options: SessionRecordingOptions
+  readonly #client: SessionRecorderModules['client']
+  readonly #clock: Clock
+  readonly #notes: NoteTaker
+  #recordings: readonly Recording[] = []
+  #subscription: Subscription | undefined
+  #cancel: () => void = () => {}
+  #stopping: Promise<void> | undefined
+
+  constructor(
+    { from, to }: { readonly from: string; readonly to: string },
+    options: SessionRecordingOptions,
+    { client, clock = systemClock }: SessionRecorderModules,
+  ) {
+    this.#from = from
+    this.#to = to
+    this.#options = options
+    this.#client = client
+    this.#clock = clock
+    this.#notes = new NoteTaker(this.#moment())
+  }
+
+  get counters(): RecordedCounters {
+    const sum = (of: 'recorded' | 'failed') => this.#recordings.reduce((total, one) => total + one[of], 0)
+    return { recorded: sum('recorded'), failed: sum('failed'), keysLeftOut: this.#notes.keysLeftOut }
+  }
+
+  /** Begins to record these partitions. Called by `recordSession`. */
+  async start({
+    partitions,
+    toPartitions,
+  }: {
+    readonly partitions: readonly number[]
+    readonly toPartitions: number
+  }): Promise<void> {
+    try {
+      this.#subscription = await this.#client.subscribe(this.#from, { urgent: true }, (message) =>
+        this.#see(message),
+      )
+      this.#recordings = await Promise.all(
+        partitions.map((partition) =>
+          this.#client.record(this.#from, this.#to, {
+            partitions: [partition],
+            toPartition: objectPartition(partition, toPartitions),
+          }),
+        ),
+      )
+    } catch (error) {
+      await this.stop()
+      throw error
+    }
+    await this.#write()
+    this.#next()
+  }
+
+  /** Resolves when all that came before is published. Idempotent. */
+  stop(): Promise<void> {
+    this.#stopping ??= this.#end()
+    return this.#stopping
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stop()
+  }
+
+  async #end(): Promise<void> {
+    this.#cancel()
+    await this.#subscription?.unsubscribe()
+    await Promise.all(this.#recordings.map((recording) => recording.stop()))
+    if (this.#recordings.length > 0) await this.#write()
+  }
+
+  #see(message: Message): void {
+    const { content, urgent, publisherId: userId } = message
+    const id = idOf(message)
+    if (urgent === undefined) {
+      const control = parseControl(content)
+      if (control === undefined) return
+      const added = this.#notes.control({ id, userId }, control, this.#moment())
+      if ('catalogue' in control) for (const track of added) this.#wantKey(control.catalogue.session, track)
+    } else if (content instanceof Uint8Array) {
+      const object = decodeObject(content)
+      if (object !== undefined) this.#notes.object(id, object, this.#moment())
+    }
+  }
+
+  /** So that what is recorded begins with pictures. One that is lost costs seconds: there are key frames without asking. */
+  #wantKey(session: string, track: number): void {
+    const content = controlContent({ key: { session, track } })
+    const { onFault } = this.#options
+    this.#client
+      .publish(this.#from, content, { partition: 0, urgent: keyRequest })
+      .catch((error: unknown) => onFault?.(error))
+  }
+
+  #next(): void {
+    this.#cancel = this.#clock.schedule(mediaLimits.noteEveryMs, () => {
+      void this.#write()
+      this.#next()
+    })
+  }
+
+  /** Never rejects. */
+  async #write(): Promise<void> {
+    const content = noteContent(this.#notes.take(this.#moment()))
+    try {
+      await this.#client.publish(this.#to, content, { partition: notePartition })
+    } catch (error) {
+      this.#options.onFault?.(error)
+    }
+  }
+
+  #moment(): Moment {
+    return { atMs: this.#clock.now(), nowMs: this.#clock.monotonicMs() }
+  }
+}

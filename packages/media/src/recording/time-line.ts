@@ -1,0 +1,107 @@
+import { mediaLimits } from '../limits.ts'
+import type { Member } from '../session/member.ts'
+import type { KeyFrame, MembersChange, MemberTime, RecordingNote } from './recording-note.ts'
+
+/** From when to when, in Unix milliseconds of the recorder's clock. */
+export interface TimeRange {
+  readonly fromMs: number
+  readonly toMs: number
+}
+
+interface Dated {
+  readonly atMs: number
+}
+
+/** What the notes of a recording say: who was there when, where key frames are, and how clocks of members stand to the recorder's. */
+export class TimeLine {
+  readonly #changes: MembersChange[] = []
+  readonly #clocks = new Map<string, MemberTime[]>()
+  readonly #keys = new Map<string, KeyFrame[]>()
+  #entries = 0
+  #entriesLeftOut = 0
+  #range: TimeRange | undefined
+
+  /** Undefined before the first note. */
+  get range(): TimeRange | undefined {
+    return this.#range
+  }
+
+  /** Key frames, times and changes that there was no room for. */
+  get entriesLeftOut(): number {
+    return this.#entriesLeftOut
+  }
+
+  /** Every member that there was at any time, in each of its states. */
+  get members(): readonly Member[] {
+    return this.#changes.flatMap(({ members }) => members)
+  }
+
+  /** Takes a note that was written at that time. */
+  add({ change, clocks, keys }: RecordingNote, atMs: number): void {
+    const { fromMs, toMs } = this.#range ?? { fromMs: atMs, toMs: atMs }
+    this.#range = { fromMs: Math.min(fromMs, atMs), toMs: Math.max(toMs, atMs) }
+    if (change !== undefined) this.#addChange(change)
+    for (const clock of clocks) this.#add(this.#clocks, clock.memberId, clock)
+    for (const key of keys) this.#add(this.#keys, trackKey(key.memberId, key.track), key)
+  }
+
+  /** Who was there. The same array for as long as nobody came, went or changed. */
+  membersAt(atMs: number): readonly Member[] {
+    return lastUpTo(this.#changes, atMs)?.members ?? []
+  }
+
+  /** The newest known key frame of a track that the recorder had by then. */
+  keyBefore(memberId: string, track: number, atMs: number): KeyFrame | undefined {
+    return lastUpTo(this.#keys.get(trackKey(memberId, track)) ?? [], atMs)
+  }
+
+  /** What is to be added to a member's own times, in milliseconds, to have the recorder's; undefined where no note says it. */
+  offsetMs(memberId: string, atMs: number): number | undefined {
+    const clocks = this.#clocks.get(memberId) ?? []
+    // A note tells of the seconds before it.
+    const clock = lastUpTo(clocks, atMs + mediaLimits.noteEveryMs) ?? clocks[0]
+    return clock && clock.atMs - clock.timestampUs / 1_000
+  }
+
+  #addChange(change: MembersChange): void {
+    if (this.#changes.length >= mediaLimits.maxTimeLineChanges) {
+      this.#entriesLeftOut++
+      return
+    }
+    const before = lastUpTo(this.#changes, change.atMs)
+    // So that what stays the same is one object.
+    const isSame = JSON.stringify(before?.members) === JSON.stringify(change.members)
+    if (!isSame) insert(this.#changes, change)
+  }
+
+  #add<T extends Dated>(lists: Map<string, T[]>, key: string, entry: T): void {
+    if (this.#entries >= mediaLimits.maxTimeLineEntries) {
+      this.#entriesLeftOut++
+      return
+    }
+    this.#entries++
+    const list = lists.get(key)
+    if (list === undefined) lists.set(key, [entry])
+    else insert(list, entry)
+  }
+}
+
+const trackKey = (memberId: string, track: number): string => `${memberId} ${track}`
+
+/** How many of them are of that time or before. */
+function countUpTo(entries: readonly Dated[], atMs: number): number {
+  let [low, high] = [0, entries.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if ((entries[middle]?.atMs ?? Infinity) <= atMs) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+const lastUpTo = <T extends Dated>(entries: readonly T[], atMs: number): T | undefined =>
+  entries[countUpTo(entries, atMs) - 1]
+
+function insert<T extends Dated>(entries: T[], entry: T): void {
+  entries.splice(countUpTo(entries, entry.atMs), 0, entry)
+}
