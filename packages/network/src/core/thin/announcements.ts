@@ -18,7 +18,7 @@ import type { StreamPartMap } from '../stream-part/stream-part-map.ts'
 import type { Announced } from './announced-batches.ts'
 import type { Ask } from './chain-ways.ts'
 import type { ThinChain, ThinChains } from './thin-chains.ts'
-import { chainIdOf, type Asked } from './thin-link.ts'
+import { chainIdOf, type Asked } from './asked.ts'
 
 export interface AnnouncementsLimits {
   readonly maxDoubtsPerS: number

@@ -3,7 +3,7 @@ import type { Counters } from '../counters.ts'
 import type { OverlayEffects } from '../overlay-effects.ts'
 import type { Ask } from './chain-ways.ts'
 import type { ThinChain } from './thin-chains.ts'
-import { chainIdOf } from './thin-link.ts'
+import { chainIdOf } from './asked.ts'
 
 export interface ChainAsksLimits {
   readonly thinLeaseMs: number

@@ -3,7 +3,8 @@ import type { Counters } from '../counters.ts'
 import type { ChainProgress } from '../dedup/chain-progress.ts'
 import type { CopyWay } from '../overlay-effects.ts'
 import type { ThinChain } from './thin-chains.ts'
-import type { Asked, ThinLink } from './thin-link.ts'
+import type { Asked } from './asked.ts'
+import type { ThinLink } from './thin-link.ts'
 import type { ThinLinks } from './thin-links.ts'
 
 interface OnwardModules {

@@ -1,23 +1,11 @@
-import type { DigestEntry, FloodMode, MessageChain, MessageRef } from '@runnel/protocol'
+import type { DigestEntry, MessageRef } from '@runnel/protocol'
 import type { ChainProgress } from '../dedup/chain-progress.ts'
-import type { StreamPart } from '../stream-part/stream-part.ts'
+import type { Asked } from './asked.ts'
 import { Lateness } from './lateness.ts'
 import { pushedMs, UnsureBatches, type UnsureBatchesLimits } from './unsure-batches.ts'
 
 export interface ThinLinkLimits extends UnsureBatchesLimits {
   readonly maxThinAsks: number
-}
-
-/** What a neighbour asked for, of one chain. */
-export interface Asked {
-  readonly part: StreamPart
-  readonly progress: ChainProgress
-  /** The neighbour's. */
-  readonly alias: number
-  mode: FloodMode
-  untilMs: number
-  /** How long after a batch is here the neighbour says that it has it. */
-  readonly lateness: Lateness
 }
 
 /** One neighbour at whose wish less is flooded to it: what it asked for, what it is to be told, and what it may lack. */
@@ -115,6 +103,3 @@ export class ThinLink {
     this.unsure.forget(asked)
   }
 }
-
-/** What a chain is called in packets. */
-export const chainIdOf = ({ publisherId, messageChainId }: MessageChain) => ({ publisherId, messageChainId })

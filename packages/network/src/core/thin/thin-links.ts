@@ -3,7 +3,8 @@ import { Allowances } from '../allowances.ts'
 import type { Counters } from '../counters.ts'
 import type { OverlayEffects } from '../overlay-effects.ts'
 import type { StreamPartMap } from '../stream-part/stream-part-map.ts'
-import { ThinLink, type Asked, type ThinLinkLimits } from './thin-link.ts'
+import type { Asked } from './asked.ts'
+import { ThinLink, type ThinLinkLimits } from './thin-link.ts'
 import type { UnsureBatch } from './unsure-batches.ts'
 
 export interface ThinLinksLimits extends ThinLinkLimits {

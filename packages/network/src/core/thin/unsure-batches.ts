@@ -1,5 +1,5 @@
 import type { MessageRef } from '@runnel/protocol'
-import type { Asked } from './thin-link.ts'
+import type { Asked } from './asked.ts'
 
 export interface UnsureBatchesLimits {
   readonly maxUnsureBatches: number
