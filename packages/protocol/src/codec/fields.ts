@@ -58,7 +58,7 @@ export function readRef(reader: Reader): MessageRef {
 }
 
 /** u48 timestamp and a sequence number, which is a varint of at most five bytes. */
-export const maxRefBytes = 6 + 5
+export const roomForRef = 6 + 5
 
 /** As `writeRef`, at a place of a view; returns where it ends. */
 export function setRef(numbers: DataView, start: number, { timestamp, sequenceNumber }: MessageRef): number {
@@ -79,7 +79,7 @@ export function checkedByte(value: number): number {
 }
 
 export function writeRef(writer: Writer, ref: MessageRef): void {
-  const start = writer.room(maxRefBytes)
+  const start = writer.room(roomForRef)
   writer.wrote(setRef(writer.numbers, start, ref))
 }
 

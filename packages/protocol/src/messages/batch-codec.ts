@@ -2,7 +2,7 @@ import {
   checkedByte,
   checkedPartition,
   checkedStreamId,
-  maxRefBytes,
+  roomForRef,
   maxU32,
   readNodeId,
   readRef,
@@ -198,7 +198,7 @@ function writeMessage(writer: Writer, message: MessageDraft): void {
 }
 
 /** Of an envelope before its texts: flags, two places, and two types. */
-const maxFixedBytes = 1 + 2 * maxRefBytes + 2
+const roomForFixed = 1 + 2 * roomForRef + 2
 
 /** All of a message before its content. */
 export function writeEnvelope(
@@ -209,7 +209,7 @@ export function writeEnvelope(
   const { previous, contentType, encryptionType, extensions } = message
   const encrypted = encryptionType !== EncryptionType.none
   const flags = (previous === undefined ? 0 : previousFlag) | (encrypted ? encryptedFlag : 0)
-  let at = writer.room(maxFixedBytes)
+  let at = writer.room(roomForFixed)
   const { numbers } = writer
   numbers.setUint8(at++, flags | (extensions === undefined ? 0 : extendedFlag))
   at = setRef(numbers, at, message)
