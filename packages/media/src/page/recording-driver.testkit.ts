@@ -156,6 +156,7 @@ export const recordingDriver = (
       // As long as the player reads before it knows that it has all of that moment.
       if (recorded.recordedMs - 250 >= atMs) break
     }
-    return { firstMs, exactMs: performance.now() - startMs, bytes }
+    const exactMs = performance.now() - startMs
+    return { firstMs: Math.min(firstMs, exactMs), exactMs, bytes }
   },
 })
