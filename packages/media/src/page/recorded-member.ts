@@ -5,8 +5,7 @@ import type { RecordedObject } from '../recording/recording.ts'
 import { RecordedPictures } from './recorded-pictures.ts'
 import { RecordedSound, type RecordedSoundModules } from './recorded-sound.ts'
 
-const whats = ['camera', 'screen'] as const
-export type What = (typeof whats)[number]
+export type What = 'camera' | 'screen'
 
 export interface RecordedMemberModules extends RecordedSoundModules {
   painted(what: What, timestampUs: number): void

@@ -12,6 +12,7 @@ import {
   type SessionRecorder,
 } from './index.ts'
 import { tracksShown } from '../catalogue/ladder.ts'
+import { thumbnailAt } from '../recording/thumbnail-times.ts'
 import { readTime } from './painted-time.testkit.ts'
 
 /** What became of a click on the time line. */
@@ -77,6 +78,13 @@ export const recordingDriver = (
     return new Promise((resolve) => opened().player.on('painted', () => resolve(performance.now() - startMs)))
   },
   range: () => opened().recording.range,
+  /** From when on there is a picture. */
+  shownFromMs() {
+    const { range, timeLine } = opened().recording
+    let { fromMs } = range
+    while (fromMs < range.toMs && thumbnailAt(timeLine, fromMs) === undefined) fromMs += 50
+    return fromMs
+  },
   /** Clicks at a moment of the recording, while it is paused. */
   click(atMs: number): Promise<Click> {
     const { player } = opened()
@@ -145,8 +153,10 @@ export const recordingDriver = (
       bytes += object.data.length
       const isKey = object.track === key.track && object.timestampUs >= key.timestampUs
       if (isKey) firstMs = Math.min(firstMs, performance.now() - startMs)
-      if (isKey && recorded.atMs >= atMs - 100) break
+      // As long as the player reads before it knows that it has all of that moment.
+      if (recorded.recordedMs - 250 >= atMs) break
     }
-    return { firstMs, exactMs: performance.now() - startMs, bytes }
+    const exactMs = performance.now() - startMs
+    return { firstMs: Math.min(firstMs, exactMs), exactMs, bytes }
   },
 })

@@ -7,6 +7,7 @@ import type { MediaRecording, RecordedObject } from '../recording/recording.ts'
 import type { Member } from '../session/member.ts'
 import { RecordedMember, type What } from './recorded-member.ts'
 
+/** It decodes, plays and paints so often. */
 const tickMs = 20
 /** It runs when so much of what comes next is there. */
 const readyMs = 300

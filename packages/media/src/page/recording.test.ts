@@ -23,22 +23,28 @@ describe('the playback of a recording', () => {
     for (const share of [0.3, 0.9, 0.5]) {
       const atMs = range.fromMs + share * (range.toMs - range.fromMs)
       const { firstPaintedMs = 0 } = await ben.call('click', atMs)
-      const { positionMs, paintedMs = 0 } = await ben.call('played')
-      expect(positionMs).toBe(atMs)
+      expect((await ben.call('played')).positionMs).toBe(atMs)
       // What was painted came to the recorder a little later: encoded, sent and signed on a busy machine.
-      expect(atMs - paintedMs).toBeGreaterThan(-50)
-      expect(atMs - paintedMs).toBeLessThan(2_000)
+      await until(async () => Math.abs(atMs - ((await ben.call('played')).paintedMs ?? 0))).toBeLessThan(
+        2_000,
+      )
+      const { paintedMs = 0 } = await ben.call('played')
+      expect(paintedMs).toBeLessThan(atMs + 50)
       expect(firstPaintedMs).toBeLessThanOrEqual(paintedMs)
-      expect(paintedMs - firstPaintedMs).toBeLessThan(mediaLimits.maxKeyDistanceMs + 1_000)
+      expect(paintedMs - firstPaintedMs).toBeLessThan(2 * mediaLimits.maxKeyDistanceMs)
     }
   })
 
   it.each([0.5, 1, 2, 4])('plays at %d times: what is painted advances as the player does', async (rate) => {
     await ben.call('pause')
-    await ben.call('click', range.fromMs + 0.3 * (range.toMs - range.fromMs))
-    const before = await ben.call('played')
+    const fromMs = range.fromMs + 0.2 * (range.toMs - range.fromMs)
+    const movedFurther = (ms: number) =>
+      until(async () => (await ben.call('played')).positionMs - fromMs).toBeGreaterThan(ms)
+    await ben.call('click', fromMs)
     await ben.call('play', rate)
-    await until(async () => (await ben.call('played')).positionMs - before.positionMs).toBeGreaterThan(4_000)
+    await movedFurther(1_000)
+    const before = await ben.call('played')
+    await movedFurther(6_000)
     const after = await ben.call('played')
     const [moved, ran] = [after.positionMs - before.positionMs, after.ranMs - before.ranMs]
     expect(moved / ran).toBeCloseTo(rate, 1)

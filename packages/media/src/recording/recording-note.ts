@@ -31,12 +31,14 @@ export interface RecordingNote {
   readonly keys: readonly KeyFrame[]
 }
 
-const timeMs = z
+/** Of the recorder's clock, in Unix milliseconds. */
+const recorderTime = z
   .number()
   .int()
   .min(0)
   .max(2 ** 48)
-const timestampUs = z
+/** Of a member's own, in microseconds. */
+const memberTime = z
   .number()
   .int()
   .min(0)
@@ -49,13 +51,13 @@ const noteSchema = z.object({
     who: z.array(id).max(mediaLimits.maxMembers),
     change: z
       .object({
-        atMs: timeMs,
+        atMs: recorderTime,
         members: z.array(z.object({ id, userId: id, catalogue: z.unknown() })).max(mediaLimits.maxMembers),
       })
       .optional(),
-    clocks: z.array(z.tuple([index, timeMs, timestampUs])).max(mediaLimits.maxMembers),
+    clocks: z.array(z.tuple([index, recorderTime, memberTime])).max(mediaLimits.maxMembers),
     keys: z
-      .array(z.tuple([index, z.number().int().min(0).max(255), timeMs, timestampUs]))
+      .array(z.tuple([index, z.number().int().min(0).max(255), recorderTime, memberTime]))
       .max(mediaLimits.maxNoteKeys),
   }),
 })

@@ -51,17 +51,24 @@ describe('the time line of a recording', () => {
       atMs,
       timestampUs: 1_000 * (atMs - offsetMs),
     })
-    line.add({ ...nothing, clocks: [clock(10_000, 700)] }, 12_000)
-    line.add({ ...nothing, clocks: [clock(60_000, 720)] }, 62_000)
-    expect([0, 20_000, 60_000, 90_000].map((atMs) => line.offsetMs('ada', atMs))).toEqual([
-      700, 700, 720, 720,
-    ])
+    for (const [atMs, offsetMs] of [
+      [10_000, 900],
+      [14_000, 700],
+      [18_000, 4_000],
+      [400_000, 720],
+      // It began anew.
+      [404_000, 403_900],
+      [408_000, 403_950],
+    ] as const)
+      line.add({ ...nothing, clocks: [clock(atMs, offsetMs)] }, atMs)
+    const found = [0, 18_000, 390_000, 399_000, 404_000, 500_000].map((atMs) => line.offsetMs('ada', atMs))
+    expect(found).toEqual([700, 700, 700, 720, 403_900, 403_900])
     expect(line.offsetMs('ben', 0)).toBeUndefined()
   })
 
   it('holds so much and no more', () => {
     const line = new TimeLine()
-    const keys = Array.from({ length: mediaLimits.maxNoteKeys }, (_, i) => key(1_000 + i))
+    const keys = Array.from({ length: mediaLimits.maxNoteKeys }, (_, i) => key(1_000_000 - i))
     for (let i = 0; i <= mediaLimits.maxTimeLineEntries / keys.length; i++) line.add({ ...nothing, keys }, i)
     expect(line.entriesLeftOut).toBe(keys.length)
     for (let i = 0; i <= mediaLimits.maxTimeLineChanges; i++)

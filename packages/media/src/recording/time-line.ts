@@ -17,6 +17,8 @@ export class TimeLine {
   readonly #changes: MembersChange[] = []
   readonly #clocks = new Map<string, MemberTime[]>()
   readonly #keys = new Map<string, KeyFrame[]>()
+  /** Lists that are to be sorted before they are looked at. */
+  readonly #unsorted = new Set<readonly Dated[]>()
   #entries = 0
   #entriesLeftOut = 0
   #range: TimeRange | undefined
@@ -52,15 +54,20 @@ export class TimeLine {
 
   /** The newest known key frame of a track that the recorder had by then. */
   keyBefore(memberId: string, track: number, atMs: number): KeyFrame | undefined {
-    return lastUpTo(this.#keys.get(trackKey(memberId, track)) ?? [], atMs)
+    return lastUpTo(this.#sorted(this.#keys.get(trackKey(memberId, track))), atMs)
   }
 
-  /** What is to be added to a member's own times, in milliseconds, to have the recorder's; undefined where no note says it. */
+  /**
+   * What is to be added to a member's own times, in milliseconds, to have the recorder's: the least of some minutes, as whatever took longer was
+   * held up on its way. Undefined where no note says it.
+   */
   offsetMs(memberId: string, atMs: number): number | undefined {
-    const clocks = this.#clocks.get(memberId) ?? []
+    const clocks = this.#sorted(this.#clocks.get(memberId))
     // A note tells of the seconds before it.
-    const clock = lastUpTo(clocks, atMs + mediaLimits.noteEveryMs) ?? clocks[0]
-    return clock && clock.atMs - clock.timestampUs / 1_000
+    const at = Math.max(0, countUpTo(clocks, atMs + mediaLimits.noteEveryMs) - 1)
+    const [clock] = clocks.slice(at)
+    if (clock === undefined) return undefined
+    return Math.min(delayOf(clock), ...delaysFrom(clocks, at, 1), ...delaysFrom(clocks, at, -1))
   }
 
   #addChange(change: MembersChange): void {
@@ -71,7 +78,7 @@ export class TimeLine {
     const before = lastUpTo(this.#changes, change.atMs)
     // So that what stays the same is one object.
     const isSame = JSON.stringify(before?.members) === JSON.stringify(change.members)
-    if (!isSame) insert(this.#changes, change)
+    if (!isSame) this.#changes.splice(countUpTo(this.#changes, change.atMs), 0, change)
   }
 
   #add<T extends Dated>(lists: Map<string, T[]>, key: string, entry: T): void {
@@ -82,7 +89,33 @@ export class TimeLine {
     this.#entries++
     const list = lists.get(key)
     if (list === undefined) lists.set(key, [entry])
-    else insert(list, entry)
+    else {
+      // Mostly they come in order; put in place one by one, those of a liar would take hours.
+      if (entry.atMs < (list.at(-1)?.atMs ?? 0)) this.#unsorted.add(list)
+      list.push(entry)
+    }
+  }
+
+  #sorted<T extends Dated>(list: T[] = []): readonly T[] {
+    if (this.#unsorted.delete(list)) list.sort((a, b) => a.atMs - b.atMs)
+    return list
+  }
+}
+
+/** Clocks run apart by some milliseconds in that time. */
+const sameOffsetMs = 120_000
+
+const delayOf = ({ atMs, timestampUs }: MemberTime): number => atMs - timestampUs / 1_000
+
+/** Of those before or after one, near it: up to where the member began to count anew. */
+function delaysFrom(clocks: readonly MemberTime[], at: number, step: 1 | -1): number[] {
+  const delays: number[] = []
+  for (let i = at; ; i += step) {
+    const [one, next] = [clocks[i], clocks[i + step]]
+    if (one === undefined || next === undefined) return delays
+    const isAnew = (next.timestampUs - one.timestampUs) * step < 0
+    if (isAnew || Math.abs(next.atMs - (clocks[at]?.atMs ?? 0)) > sameOffsetMs) return delays
+    delays.push(delayOf(next))
   }
 }
 
@@ -101,7 +134,3 @@ function countUpTo(entries: readonly Dated[], atMs: number): number {
 
 const lastUpTo = <T extends Dated>(entries: readonly T[], atMs: number): T | undefined =>
   entries[countUpTo(entries, atMs) - 1]
-
-function insert<T extends Dated>(entries: T[], entry: T): void {
-  entries.splice(countUpTo(entries, entry.atMs), 0, entry)
-}

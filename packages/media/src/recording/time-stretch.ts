@@ -1,8 +1,8 @@
 /** Samples of one piece, and of the half by which it overlaps the next: 30 and 15 ms at 48 kHz, two periods of a low voice. */
 const windowSamples = 1_440
 const hopSamples = windowSamples / 2
-/** A piece is looked for so far before and after its place. */
-const toleranceSamples = 480
+/** A piece is looked for so far before and after its place: a period of a low voice in all. */
+const toleranceSamples = 240
 /** Every fourth place and sample is tried first. */
 const coarse = 4
 
@@ -73,9 +73,12 @@ export class TimeStretch {
 
   /** Normalised correlation of the halves that begin there. */
   #likeness(a: number, b: number, step: number): number {
-    let [product, energy] = [0, 1e-9]
+    const input = this.#input
+    let product = 0
+    let energy = 1e-9
     for (let i = 0; i < hopSamples; i += step) {
-      const [x, y] = [this.#input[a + i] ?? 0, this.#input[b + i] ?? 0]
+      const x = input[a + i] ?? 0
+      const y = input[b + i] ?? 0
       product += x * y
       energy += y * y
     }
