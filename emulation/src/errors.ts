@@ -26,6 +26,10 @@ export const emulationErrors = {
     summary: 'The experiment was interrupted',
     remedy: 'Everything that was started has been stopped; run it again.',
   },
+  TOO_SLOW: {
+    summary: 'The experiment took longer than it may',
+    remedy: 'Run it on a machine with less other work, or less of it at once.',
+  },
   CORE_FAILED: {
     summary: 'The network emulator CORE is missing, or failed',
     remedy:

@@ -9,7 +9,7 @@ export interface ViewersOptions extends FormationOptions {
 }
 
 /** What came of the frames of one kind, at all nodes but the sender's. */
-export interface ViewersOfKind {
+interface ViewersOfKind {
   readonly kind: 'sound' | Layer
   readonly expected: number
   readonly arrived: number

@@ -6,6 +6,7 @@ import { writeResults } from '../../cli/write-results.ts'
 import { emulationError } from '../../errors.ts'
 import { openRunDirectory } from '../../places/processes/run-directory.ts'
 import { inParallel } from '../../session/in-parallel.ts'
+import { within } from '../within.ts'
 import { besides, fallingLine, linkArms, type LinkOptions } from './link-plan.ts'
 import { encodeRenditions } from './renditions.ts'
 import { runLink } from './run-link.ts'
@@ -46,7 +47,7 @@ const columns = [
 /** What is measured after the line has returned. */
 const afterS = 30
 /** Encoding, starting, ending, and the likeness of pictures. */
-const [encodingMs, besideRunMs] = [180_000, 120_000]
+const [encodingMs, besideRunMs] = [180_000, 300_000]
 
 /** `emulate media-link`: pictures over the line of source 002, under three controls. */
 export function mediaLinkCommand(signal: AbortSignal): CommandModule<object, MediaLinkArguments> {
@@ -80,7 +81,7 @@ export function mediaLinkCommand(signal: AbortSignal): CommandModule<object, Med
         const renditions = await encodeRenditions(directory)
         const rows: RecordRow[] = await inParallel(atOnce, runs, async (run) => {
           say(`${run.arm} beside ${run.beside}, ${run.oneWayMs} ms`)
-          return runLink(run, renditions, AbortSignal.any([signal, AbortSignal.timeout(runMs)]))
+          return within(runMs, signal, (either) => runLink(run, renditions, either))
         })
         const { arms, beside, delays, returns } = argv
         const parameters = { arms, beside, delays, returns, atOnce }

@@ -3,6 +3,7 @@ import type { RecordRow } from '@runnel/sim/records'
 import { cellOf, textTable } from '@runnel/sim/text-table'
 import { writeResults } from '../../cli/write-results.ts'
 import { emulationError } from '../../errors.ts'
+import { within } from '../within.ts'
 import { createUnderlay } from '../../underlay/underlay.ts'
 import { graceMs, roomArms, warmUpMs, type RoomArm, type RoomOptions } from './room-plan.ts'
 import { runRoom } from './run-room.ts'
@@ -82,9 +83,7 @@ export function mediaCommand(signal: AbortSignal): CommandModule<object, MediaAr
       const rows: RecordRow[] = []
       for (const run of runs) {
         say(saysOf(run))
-        rows.push(
-          await runRoom(run, underlay, AbortSignal.any([signal, AbortSignal.timeout(longestMs(run))])),
-        )
+        rows.push(await within(longestMs(run), signal, (either) => runRoom(run, underlay, either)))
       }
       const { room, arms, voices, pictures, sites, relays, loss, dilation, seconds, seed } = argv
       const parameters = { room, arms, voices, pictures, sites, relays, loss, dilation, seconds, seed }

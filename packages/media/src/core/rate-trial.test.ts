@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { RateTrial } from './rate-trial.ts'
 
 /** A rendition that needs 600 kbit/s, where links tell of so much: the times at which it is tried, in seconds. */
-function triedAt(toldBitsPerS: (second: number) => number, seconds: number): number[] {
+function triedAt(toldBitsPerS: (second: number) => number, seconds: number, isSilent = false): number[] {
   const trial = new RateTrial()
   const tried: number[] = []
   let was = false
@@ -12,7 +12,7 @@ function triedAt(toldBitsPerS: (second: number) => number, seconds: number): num
     const isTried = rate > told
     if (isTried && !was) tried.push(second)
     was = isTried
-    trial.planned(rate < 600_000 ? 600_000 : undefined, second * 1_000)
+    trial.planned(rate < 600_000 ? 600_000 : undefined, isSilent, second * 1_000)
   }
   return tried
 }
@@ -20,6 +20,10 @@ function triedAt(toldBitsPerS: (second: number) => number, seconds: number): num
 describe('a rendition that pauses', () => {
   it('is tried, and less and less often while links do not follow', () => {
     expect(triedAt(() => 400_000, 300)).toEqual([2, 9, 20, 39, 74, 137, 200, 263])
+  })
+
+  it('is tried each time soon where nothing else is published', () => {
+    expect(triedAt(() => 400_000, 20, true)).toEqual([1, 5, 9, 13, 17])
   })
 
   it('is tried once where they do', () => {
@@ -44,7 +48,7 @@ describe('what is published for the first time', () => {
     expect(trial.dueMs).toBe(3_000)
     expect(trial.rate(500_000, 100)).toBe(800_000)
     expect(trial.rate(900_000, 1_000)).toBe(900_000)
-    trial.planned(undefined, 1_000)
+    trial.planned(undefined, false, 1_000)
     expect(trial.rate(300_000, 2_000)).toBe(300_000)
     expect(trial.dueMs).toBe(Infinity)
   })
@@ -53,7 +57,7 @@ describe('what is published for the first time', () => {
     const trial = new RateTrial()
     trial.begin(800_000, 0)
     expect(trial.rate(500_000, 3_000)).toBe(500_000)
-    trial.planned(600_000, 3_000)
+    trial.planned(600_000, false, 3_000)
     expect(trial.dueMs).toBe(7_000)
   })
 })

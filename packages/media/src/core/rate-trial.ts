@@ -2,6 +2,11 @@
 const trialMs = 3_000
 /** How long one pauses before it is tried; twice as long after each trial that failed. */
 const pause = { firstMs: 2_000, mostMs: 60_000 } as const
+/**
+ * Where nothing at all is published the pause is no longer than so: links let other packets yield for two seconds after the last urgent message, and
+ * then fill with them, so that each trial would begin behind seconds of those.
+ */
+const silentPauseMs = 1_000
 
 /**
  * Which rate to plan with. A link's rate grows with what is sent on it, and what is not used says nothing about what there is: while a rendition
@@ -39,10 +44,13 @@ export class RateTrial {
     return toldBitsPerS
   }
 
-  /** What was planned with it leaves a rendition out, which needs so many bits a second in all; undefined: none. */
-  planned(neededBitsPerS: number | undefined, nowMs: number): void {
+  /**
+   * What was planned with it leaves a rendition out, which needs so many bits a second in all; undefined: none. `isSilent`: there is nothing else,
+   * and no sound.
+   */
+  planned(neededBitsPerS: number | undefined, isSilent: boolean, nowMs: number): void {
     if (this.#trial !== undefined) return
-    const fromMs = this.#next?.fromMs ?? nowMs + this.#pauseMs
+    const fromMs = this.#next?.fromMs ?? nowMs + (isSilent ? silentPauseMs : this.#pauseMs)
     this.#next = neededBitsPerS === undefined ? undefined : { bitsPerS: neededBitsPerS, fromMs }
   }
 }

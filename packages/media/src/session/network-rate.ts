@@ -74,8 +74,9 @@ export class NetworkRate {
     const told = [...this.#told.values()].filter((kbitPerS) => kbitPerS !== undefined)
     if (this.#isClosed || told.length === 0) return
     const nowMs = this.#modules.clock.monotonicMs()
-    const bitsPerS = this.#trial.rate(1_000 * Math.min(...told), nowMs)
-    this.#trial.planned(this.#modules.share.share(bitsPerS), nowMs)
+    const { share } = this.#modules
+    const neededBitsPerS = share.share(this.#trial.rate(1_000 * Math.min(...told), nowMs))
+    this.#trial.planned(neededBitsPerS, share.isSilent, nowMs)
     this.#alarm.set(this.#trial.dueMs)
   }
 }

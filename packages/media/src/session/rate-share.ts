@@ -22,6 +22,11 @@ export class RateShare {
     return neededBitsPerS(least, audio, video) ?? 0
   }
 
+  /** Whether nothing is published: no sound, and no pictures with what they were told last. */
+  get isSilent(): boolean {
+    return this.#of('audio').length === 0 && this.#of('video').every(({ bitsPerS }) => bitsPerS === 0)
+  }
+
   /** Tells the tracks their parts. Returns what it takes for one more to be published, in bits a second; undefined where none pauses. */
   share(bitsPerS: number): number | undefined {
     const video = this.#of('video')
