@@ -63,7 +63,7 @@ const pictureOf = (page: Page, name: string) =>
 
 /** Waits until a member's picture moves. */
 export async function sees(page: Page, name: string): Promise<void> {
-  await tile(page, name).locator('canvas').waitFor()
+  await tile(page, name).locator('canvas').waitFor({ timeout: 60_000 })
   const first = await pictureOf(page, name)
   await vi.waitUntil(async () => (await pictureOf(page, name)) !== first, { timeout: 60_000 })
 }

@@ -45,15 +45,17 @@ describe('the choice of a rendition', () => {
     expect(run(choice, 20, 60, () => good)).toEqual([])
   })
 
-  it('takes none where the lowest does not come through, and tries again', () => {
+  it('takes none where the lowest does not come through, and tries again every ten seconds', () => {
     const none = { decoded: 0, failed: 0 }
     expect(run(new RenditionChoice(2, 0), 0, 30, () => bad)).toEqual([])
     const useless = { decoded: 10, failed: 10 }
     const changes = run(new RenditionChoice(2, 0), 0, 30, (index) => (index < 0 ? none : useless))
     expect(changes).toEqual([
       [2, -1],
-      [22, 0],
-      [24, -1],
+      [12, 0],
+      [14, -1],
+      [24, 0],
+      [26, -1],
     ])
   })
 

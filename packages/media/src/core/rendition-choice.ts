@@ -8,6 +8,8 @@ const nearlyNone = 0.02
 const firstTryMs = 10_000
 /** The most that this grows to. */
 const longestTryMs = 160_000
+/** Nobody is without pictures for longer than so, as what was too much may be over. */
+const longestNoneMs = 10_000
 /** A rendition is judged after so long, as its first group may be cut. */
 const judgedAfterMs = 2_000
 
@@ -56,8 +58,12 @@ export class RenditionChoice {
       this.#tryMs = Math.min(2 * this.#tryMs, longestTryMs)
       this.#go(this.#index - 1, nowMs)
     } else if (share > nearlyNone) this.#sinceMs = nowMs - judgedAfterMs
-    else if (this.#index < this.#highest && nowMs - this.#sinceMs >= this.#tryMs)
+    else if (this.#index < this.#highest && nowMs - this.#sinceMs >= this.#nextTryMs)
       this.#go(this.#index + 1, nowMs)
+  }
+
+  get #nextTryMs(): number {
+    return this.#index < 0 ? Math.min(longestNoneMs, this.#tryMs) : this.#tryMs
   }
 
   #go(index: number, nowMs: number): void {
