@@ -148,6 +148,15 @@ export class MqttNetwork {
     return broker
   }
 
+  /** Resolves once the broker, from now on, gets neighbours in these streams: what is published then is not published to nobody. */
+  async linked({ client }: Broker, paths: readonly string[]): Promise<void> {
+    const waiting = new Set(paths.map((path) => `${this.owner.nodeId}/${path}#0`))
+    for await (const status of client.status()) {
+      if (status.type === 'neighbours' && status.neighbours.length > 0) waiting.delete(status.streamPartId)
+      if (waiting.size === 0) return
+    }
+  }
+
   async stop(): Promise<void> {
     await Promise.all(this.#brokers.splice(0).map((broker) => broker.stop()))
     await this.#tracker?.stop()

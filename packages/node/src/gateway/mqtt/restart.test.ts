@@ -55,12 +55,13 @@ describe('sessions outlast the process of their gateway', { timeout: 60_000 }, (
       { path: 'below/two' },
       { path: 'plain' },
     ])
-    await network.storageNode()
+    const linked = network.linked(await network.storageNode(), ['kept', 'below/one'])
     await network.relay(['plain', 'below/two'])
     other = (await network.gateway()).port
     // It is in the streams all the while, beside the storage node.
     member = await connectJs(`mqtt://127.0.0.1:${other}`, network.apiKey)
     await member.client.subscribeAsync(['kept', 'below/one'])
+    await linked
     const [stored] = await Promise.all([member.take(2), publish('kept', ['-']), publish('below/one', ['-'])])
     expect(stored).toHaveLength(2)
   })
@@ -175,9 +176,11 @@ describe('sessions whose gateway comes back before the storage node', { timeout:
     await away.client.subscribeAsync('kept', { qos: 1 })
     await publish(texts(0, 3))
     expect(await away.texts(3)).toEqual(texts(0, 3))
-    // A filter that is granted is written, with all before it.
-    await away.client.subscribeAsync('kept', { qos: 1 })
     await away.client.endAsync()
+    // A filter that is granted is written, with all before it: what the other client acknowledged.
+    const later = await connectJs(gateway.url, network.apiKey, { clientId: 'later', clean: false })
+    await later.client.subscribeAsync('kept', { qos: 1 })
+    await later.client.endAsync()
     await gateway.end('SIGKILL')
     await publish(texts(3, 20))
     await storage.stop()
