@@ -120,8 +120,9 @@ async function openBare(
     const ends = { in: end('in'), out: end('out') }
     relay.onSignal = ({ link, signal }) => ends[link].receive(signal)
     relay.tell({ do: 'bare', transport, pack, url: '' })
-    open.in = await ends.in.open
-    open.out = await ends.out.open
+    // Together: the relay may end while the ends here still wait.
+    const [, inLink, outLink] = await Promise.all([ready, ends.in.open, ends.out.open])
+    Object.assign(open, { in: inLink, out: outLink })
   }
   await ready
   server?.close()
