@@ -1,5 +1,5 @@
 import type { Member, RecordingPlayer } from '@runnel/media/page'
-import { element } from '../shared/page.ts'
+import { newTile } from './tile.ts'
 
 /** Who was there at the moment that is played, each with camera and screen. */
 export class RecordedTiles {
@@ -47,10 +47,7 @@ export class RecordedTiles {
   #tileOf(key: string): HTMLElement {
     const known = this.#tiles.get(key)
     if (known !== undefined) return known
-    const tile = document.createElement('div')
-    tile.className = 'tile'
-    tile.append(document.createElement('p'), document.createElement('b'))
-    element('tiles', HTMLDivElement).append(tile)
+    const tile = newTile()
     this.#tiles.set(key, tile)
     return tile
   }

@@ -1,5 +1,5 @@
 import type { Member, SessionPlayer, Track } from '@runnel/media/page'
-import { element } from '../shared/page.ts'
+import { newTile } from './tile.ts'
 
 /** One element for each member, and for each screen, where its picture is painted. */
 export class Tiles {
@@ -57,10 +57,7 @@ export class Tiles {
   #tileOf(key: string): HTMLElement {
     const known = this.#tiles.get(key)
     if (known !== undefined) return known
-    const tile = document.createElement('div')
-    tile.className = 'tile'
-    tile.append(document.createElement('p'), document.createElement('b'))
-    element('tiles', HTMLDivElement).append(tile)
+    const tile = newTile()
     this.#tiles.set(key, tile)
     return tile
   }

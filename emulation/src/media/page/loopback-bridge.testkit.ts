@@ -3,6 +3,7 @@ import { createConnection, createServer, type Server } from 'node:net'
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
+import { passOn } from './pass-on.testkit.ts'
 import type { EmulatedHost } from '../../underlay/link-emulator.ts'
 
 const forwarder = fileURLToPath(new URL('forward.testkit.ts', import.meta.url))
@@ -28,13 +29,7 @@ export class LoopbackBridge {
   async start(): Promise<void> {
     const port = this.#port
     this.#server = createServer((from) => {
-      const to = createConnection({ host: '127.0.0.1', port })
-      from.pipe(to).pipe(from)
-      for (const [socket, other] of [
-        [from, to],
-        [to, from],
-      ] as const)
-        socket.on('error', () => other.destroy())
+      passOn(from, createConnection({ host: '127.0.0.1', port }))
     }).listen(this.#socket)
     await once(this.#server, 'listening')
     const command = [

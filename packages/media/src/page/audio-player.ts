@@ -1,15 +1,13 @@
 /// <reference lib="dom" />
 import { JitterBuffer, type AudioStep, type JitterCounters } from '../core/jitter-buffer.ts'
 import type { AudioObject } from '../core/media-object.ts'
-import { opusDefaults, OpusPlayback } from '../opus/opus.ts'
+import { OpusPlayback } from '../opus/opus.ts'
+import { playSamples, type SoundOutput } from './play-samples.ts'
 
 /** Frames are given to the browser so long before they are heard: what a busy page needs. */
 const leadMs = 40
 
-export interface AudioPlayerModules {
-  readonly context: AudioContext
-  /** Where the sound goes; its gain is the volume. */
-  readonly output: AudioNode
+export interface AudioPlayerModules extends SoundOutput {
   /** Sound of this time is heard at that moment, by `performance.now`. */
   heard(timestampUs: number, atMs: number): void
 }
@@ -73,13 +71,7 @@ export class AudioPlayer {
   #play(step: AudioStep, heardMs: number): void {
     const samples = this.#playback.play(step)
     if (samples === undefined) return
-    const { context, output } = this.#modules
-    const buffer = context.createBuffer(1, samples.length, opusDefaults.sampleRate)
-    buffer.getChannelData(0).set(samples)
-    const source = context.createBufferSource()
-    source.buffer = buffer
-    source.connect(output)
-    source.start(this.#nextS)
+    playSamples(this.#modules, samples, this.#nextS)
     if (step.type === 'frame') this.#modules.heard(step.frame.timestampUs, heardMs)
   }
 }

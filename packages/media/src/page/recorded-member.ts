@@ -2,12 +2,13 @@
 import type { AudioTrack, Track, VideoTrack } from '../catalogue/catalogue.ts'
 import { tracksShown } from '../catalogue/ladder.ts'
 import type { RecordedObject } from '../recording/recording.ts'
+import type { SoundOutput } from './play-samples.ts'
 import { RecordedPictures } from './recorded-pictures.ts'
-import { RecordedSound, type RecordedSoundModules } from './recorded-sound.ts'
+import { RecordedSound } from './recorded-sound.ts'
 
 export type What = 'camera' | 'screen'
 
-export interface RecordedMemberModules extends RecordedSoundModules {
+export interface RecordedMemberModules extends SoundOutput {
   painted(what: What, timestampUs: number): void
   damaged(reason: string): void
 }

@@ -3,6 +3,7 @@ import type { AudioObject } from '../core/media-object.ts'
 import { opusDefaults, OpusPlayback } from '../opus/opus.ts'
 import { SoundQueue } from '../recording/sound-queue.ts'
 import { TimeStretch } from '../recording/time-stretch.ts'
+import { playSamples, type SoundOutput } from './play-samples.ts'
 
 /** Sound is given to the browser so long before it is heard: what a busy page needs. */
 const leadMs = 80
@@ -11,14 +12,9 @@ const maxHeardRate = 2
 /** Sound that is so far from the pictures is moved to them. */
 const maxApartMs = 160
 
-export interface RecordedSoundModules {
-  readonly context: AudioContext
-  readonly output: AudioNode
-}
-
 /** Plays one track of sound of a recording at the rates that it is told, at its own pitch. */
 export class RecordedSound {
-  readonly #modules: RecordedSoundModules
+  readonly #modules: SoundOutput
   readonly #frameMs: number
   readonly #queue: SoundQueue
   readonly #playback: OpusPlayback
@@ -30,14 +26,14 @@ export class RecordedSound {
   /** The frame that is decoded next. */
   #turn: number | undefined
 
-  private constructor(frameMs: number, playback: OpusPlayback, modules: RecordedSoundModules) {
+  private constructor(frameMs: number, playback: OpusPlayback, modules: SoundOutput) {
     this.#modules = modules
     this.#frameMs = frameMs
     this.#queue = new SoundQueue({ frameMs })
     this.#playback = playback
   }
 
-  static async create(frameMs: number, modules: RecordedSoundModules): Promise<RecordedSound> {
+  static async create(frameMs: number, modules: SoundOutput): Promise<RecordedSound> {
     return new RecordedSound(frameMs, await OpusPlayback.create(frameMs), modules)
   }
 
@@ -107,14 +103,8 @@ export class RecordedSound {
   }
 
   #play(samples: Float32Array): void {
-    const { context, output } = this.#modules
-    const buffer = context.createBuffer(1, samples.length, opusDefaults.sampleRate)
-    buffer.getChannelData(0).set(samples)
-    const source = context.createBufferSource()
-    source.buffer = buffer
-    source.connect(output)
+    const source = playSamples(this.#modules, samples, this.#nextS)
     source.onended = () => this.#sources.delete(source)
     this.#sources.add(source)
-    source.start(this.#nextS)
   }
 }
