@@ -139,6 +139,14 @@ describe('urgent messages', () => {
     })
   })
 
+  it('are not kept out by ordinary ones that wait', async () => {
+    const client = await clients.create({ waitForNeighboursMs: 60_000, publish: { maxQueuedMessages: 2 } })
+    const waiting = [1, 2].map((n) => client.publish(open, n))
+    await expect(client.publish(open, 3)).rejects.toMatchObject({ code: 'PUBLISH_QUEUE_FULL' })
+    expect(await client.publish(open, 4, { urgent: true })).toMatchObject({ neighbours: 0 })
+    await Promise.all(waiting)
+  })
+
   it('with options that say nothing are refused', async () => {
     const client = await start()
     const publish = (urgent: unknown, more = {}) =>

@@ -105,6 +105,8 @@ export class Publisher {
   readonly #options: PublisherOptions
   readonly #modules: PublisherModules
   readonly #budget: QueueBudget
+  /** Of urgent messages, which wait for nothing: what waits of others must not keep them out. */
+  readonly #urgentBudget: QueueBudget
   /** One chain of messages per client and stream part. */
   readonly #messageChainId: string
   readonly #outboxes = new Map<StreamPartId, JoinedOutbox>()
@@ -119,6 +121,7 @@ export class Publisher {
     this.#options = options
     this.#modules = modules
     this.#budget = new QueueBudget(options)
+    this.#urgentBudget = new QueueBudget(options)
     this.#messageChainId = modules.random
       .bytes(10)
       .reduce((hex, byte) => hex + byte.toString(16).padStart(2, '0'), '')
@@ -143,13 +146,14 @@ export class Publisher {
       urgent === undefined
         ? encodeWith(content, { streamId, removes, ...options })
         : encodeUrgent(content, options, this.#urgentNumbers.extension(urgent))
-    this.#budget.take(encoded.bytes.length)
+    const budget = urgent === undefined ? this.#budget : this.#urgentBudget
+    budget.take(encoded.bytes.length)
     try {
       const { sent } = await this.#inLane(streamId, () => this.#enqueue(streamId, encoded, options))
       return await sent
     } finally {
-      this.#budget.giveBack(encoded.bytes.length)
-      if (this.#budget.messages === 0) this.#onEmpty()
+      budget.giveBack(encoded.bytes.length)
+      if (this.#waiting === 0) this.#onEmpty()
     }
   }
 
@@ -163,14 +167,18 @@ export class Publisher {
    * somebody who joins. Returns how many messages are left.
    */
   async drain(signal: AbortSignal): Promise<number> {
-    if (this.#budget.messages > 0 && !signal.aborted) {
+    if (this.#waiting > 0 && !signal.aborted) {
       await new Promise<void>((resolve) => {
         this.#onEmpty = resolve
         signal.addEventListener('abort', () => resolve(), { once: true })
       })
     }
     await Promise.all([...this.#outboxes].map(([id, joined]) => this.#company(id, joined, signal)))
-    return this.#budget.messages
+    return this.#waiting
+  }
+
+  get #waiting(): number {
+    return this.#budget.messages + this.#urgentBudget.messages
   }
 
   /** Waits for whoever joins at the same time as a message was published alone. */

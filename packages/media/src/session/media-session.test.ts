@@ -1,11 +1,14 @@
 import { createReadStream } from 'node:fs'
 import { join } from 'node:path'
 import { toStreamId } from '@runnel/protocol'
+import { VirtualClock } from '@runnel/transport'
 import type { Tracker } from '@runnel/tracker'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { Clients, newAccount, startTracker } from '../../../client/src/client.testkit.ts'
 import { publishIvf, publishOgg } from '../files/publish-files.ts'
 import type { MediaObject } from '../core/media-object.ts'
+import { controlContent } from '../catalogue/catalogue.ts'
+import { mediaLimits } from '../limits.ts'
 import { FrameOrder } from '../core/frame-order.ts'
 import { openSession, type MediaSession, type NewTrack, type ObjectPlace } from './media-session.ts'
 
@@ -185,6 +188,37 @@ describe('a session', () => {
     ben.session.on('message', ({ content }) => said.push(content))
     await ada.session.say({ text: 'hello' })
     await until(() => said).toEqual([{ text: 'hello' }])
+  })
+
+  it('keeps members whose objects come, though they do not get to say that they are there', async () => {
+    const clock = new VirtualClock()
+    const [client, other] = [await clients.create(), await clients.create()]
+    const session = await openSession(room, { name: 'Ben' }, { client, clock })
+    sessions.push(session)
+    let objects = 0
+    session.on('object', () => objects++)
+    const track = { ...sound, id: 1, partition: 0, state: 'live' } as const
+    const catalogue = {
+      version: 1,
+      session: '0123456789abcdef',
+      name: 'Ada',
+      decodes: [],
+      tracks: [track],
+    } as const
+    await other.publish(room, controlContent({ catalogue }), { partition: 0 })
+    await until(() => namesOf(session)).toEqual(['Ada'])
+    const data = Uint8Array.of(0, 1, 0, 0, 0, 0, 0, 0, 30, 1)
+    for (let i = 1; i <= 3; i++) {
+      clock.advanceBy(mediaLimits.memberTtlMs - 1_000)
+      await until(async () => {
+        await other.publish(room, data, { partition: 0, urgent: true })
+        return objects
+      }).toBeGreaterThanOrEqual(i)
+      objects = i
+    }
+    expect(namesOf(session)).toEqual(['Ada'])
+    clock.advanceBy(mediaLimits.memberTtlMs + mediaLimits.catalogueEveryMs)
+    expect(namesOf(session)).toEqual([])
   })
 
   it('counts objects of who says nothing of itself, and what is none', async () => {

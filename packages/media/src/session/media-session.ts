@@ -274,8 +274,13 @@ export class MediaSession implements AsyncDisposable {
     }
     const member = this.#members.get(idOf(message))
     const track = member?.catalogue.tracks.find(({ id, kind }) => id === object.track && kind === object.kind)
-    if (member !== undefined && track !== undefined) this.#emit('object', member, object, place)
-    else this.#counters.objectsUnknown++
+    if (member === undefined || track === undefined) {
+      this.#counters.objectsUnknown++
+      return
+    }
+    // What it says may wait behind much else on a slow link, which what is urgent overtakes.
+    this.#roster.seen(member.id, member.catalogue.session, this.#clock.monotonicMs())
+    this.#emit('object', member, object, place)
   }
 
   #onKeyWanted({ session, track }: { readonly session: string; readonly track: number }): void {
