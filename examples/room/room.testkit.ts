@@ -45,6 +45,7 @@ export async function joinRoom(
   await page.getByLabel('Your name').fill(name)
   await page.getByRole('button', { name: 'Join' }).click()
   await page.locator('#room').waitFor()
+  await page.locator('#lobby').waitFor({ state: 'hidden' })
   return page
 }
 
