@@ -11,6 +11,7 @@ import { joinBench } from './join/join-bench.ts'
 import { lastBench } from './last/last-bench.ts'
 import { lightBench } from './light/light-bench.ts'
 import { mqttBench } from './mqtt/mqtt-bench.ts'
+import { speakersBench } from './speakers/speakers-bench.ts'
 import { playbackBench } from './playback/playback-bench.ts'
 import { publishBench } from './publish/publish-bench.ts'
 import { readerBench } from './reader/reader-bench.ts'
@@ -187,6 +188,25 @@ await yargs(hideBin(process.argv))
     async ({ frames, clicks, opens, limit, json }) => {
       tellEnd(limit)
       print(await playbackBench({ frames, clicks, opens, limitS: limit }), json)
+    },
+  )
+  .command(
+    'speakers',
+    'a page of the room example, how smooth it is with more and more speakers, against the page alone',
+    {
+      json: link.json,
+      speakers: {
+        type: 'array' as const,
+        number: true as const,
+        default: [1, 5, 10, 15, 20, 30],
+        describe: 'how many, one after the other; ends where the page is not smooth',
+      },
+      seconds: { type: 'number' as const, default: 10, describe: 'for which each number is watched' },
+      limit: limitOf(400),
+    },
+    async ({ speakers, seconds, limit, json }) => {
+      tellEnd(limit)
+      print(await speakersBench({ speakers: speakers.map(Number), seconds, limitS: limit }), json)
     },
   )
   .command(

@@ -1,0 +1,141 @@
+import { fork } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { createClient, type NetworkSource } from '@runnel/client'
+import { openSession } from '@runnel/media'
+import type { Browser, Page } from 'playwright-core'
+import { roomStep } from '../../../examples/room/room-key.ts'
+import { serveExample } from '../../../examples/serve.ts'
+import {
+  devicePermissions,
+  fakeDevices,
+  launchChromium,
+} from '../../../packages/browser/src/chromium.testkit.ts'
+import { startTracker } from '../../../packages/browser/src/network.testkit.ts'
+import { ChildCalls } from '../child-calls.ts'
+import { within } from '../settling.ts'
+import { round } from '../statistics.ts'
+import { countPaintings, watchPage, type Shown } from './shown-page.ts'
+import type { SpeakerCalls } from './speaker-child.ts'
+import { recordTake, type Take } from './take.ts'
+
+export interface SpeakersBenchOptions {
+  /** Numbers of speakers, one after the other, each more than the one before. */
+  readonly speakers: readonly number[]
+  /** Each of them is watched for so long. */
+  readonly seconds: number
+  readonly limitS: number
+}
+
+const owner = `0x${'a'.repeat(40)}`
+const streamId = `${owner}/rooms`
+/** A page that draws fewer frames a second is not smooth. */
+const smoothFramesPerS = 30
+const takeSeconds = 5
+/** Of the pictures of a speaker, so many have to be painted before it is watched. */
+const shownBeforehand = 10
+
+/**
+ * One page of the room example in Chromium, which sends its own voice and camera, and more and more speakers in it: nodes in one process that
+ * say and show what a page did before. The baseline is the same page alone.
+ */
+export async function speakersBench({ speakers, seconds, limitS }: SpeakersBenchOptions) {
+  const directory = mkdtempSync(join(tmpdir(), 'runnel-speakers-'))
+  const tracker = await startTracker()
+  const network = networkOf(tracker)
+  const served = await serveExample('room', network)
+  const browser = await launchChromium(fakeDevices(directory))
+  const child = fork(fileURLToPath(new URL('speaker-child.ts', import.meta.url)), {
+    execArgv: ['--conditions=runnel-src'],
+  })
+  const calls = new ChildCalls<SpeakerCalls>(child)
+  const run = async () => {
+    const page = await enter(browser, served.url)
+    const secret = new URL(page.url()).hash.slice(1)
+    const take = await takeOf(network, secret)
+    const alone = await watchPage(page, seconds)
+    const room = []
+    let present = 0
+    for (const count of speakers) {
+      await calls.call('add', count - present, network, streamId, secret, take)
+      present = count
+      await allShown(page, count)
+      const cpuBeforeUs = await calls.call('cpuUs')
+      const shown = await watchPage(page, seconds)
+      const speakersCpuShare = ((await calls.call('cpuUs')) - cpuBeforeUs) / (seconds * 1_000_000)
+      room.push({ speakers: count, ...rounded(shown), speakersCpuShare: round(speakersCpuShare) })
+      if (shown.framesPerS < smoothFramesPerS) break
+    }
+    return { alone, room }
+  }
+  try {
+    const { alone, room } = await within(limitS * 1_000, 'watching the room', run())
+    const last = room.at(-1)
+    const smooth = room.filter(({ framesPerS }) => framesPerS >= smoothFramesPerS)
+    return {
+      ...{ bench: 'speakers', seconds, smoothFramesPerS, smoothUpTo: smooth.at(-1)?.speakers ?? 0, room },
+      baseline: { what: 'the same page alone in its room', ...rounded(alone) },
+      ratio: { framesPerS: round((last?.framesPerS ?? NaN) / alone.framesPerS) },
+    }
+  } finally {
+    await calls.stop()
+    await browser.close()
+    await served.stop()
+    await tracker.stop()
+    rmSync(directory, { recursive: true })
+  }
+}
+
+function networkOf({ nodeId, url }: { readonly nodeId: string; readonly url: string }): NetworkSource {
+  const permissions = [{ user: 'public' as const, publish: true, subscribe: true }]
+  const streams = [{ id: streamId, partitions: 4, permissions }]
+  return { kind: 'static', document: { version: 1, trackers: [{ nodeId, url }], streams } }
+}
+
+async function enter(browser: Browser, url: string): Promise<Page> {
+  const context = await browser.newContext({
+    permissions: [...devicePermissions],
+    viewport: { width: 1280, height: 800 },
+  })
+  const page = await context.newPage()
+  await page.addInitScript(countPaintings)
+  await page.goto(url)
+  await page.getByLabel('Your name').fill('Listener')
+  await page.getByRole('button', { name: 'Join' }).click()
+  await page.locator('.tile.self video').waitFor()
+  return page
+}
+
+/** What the page sends, of which it sends the small pictures only where there are more than a few members. */
+async function takeOf(network: NetworkSource, secret: string): Promise<Take> {
+  await using client = await createClient({ network }, { contentSteps: [await roomStep(secret)] })
+  await using session = await openSession(
+    streamId,
+    { name: 'Recorder', decodes: ['vp8', 'vp09.00.10.08'] },
+    { client },
+  )
+  await session.read([1])
+  return await recordTake(session, takeSeconds)
+}
+
+async function allShown(page: Page, count: number): Promise<void> {
+  await page.waitForFunction(
+    ([count]) => document.querySelectorAll('.tile canvas:not([hidden])').length >= count,
+    [count] as const,
+    { timeout: 0 },
+  )
+  await page.waitForFunction(
+    ([least]) => (globalThis as unknown as { counted: { pictures: number } }).counted.pictures >= least,
+    [count * shownBeforehand] as const,
+    { timeout: 0 },
+  )
+}
+
+const rounded = ({ framesPerS, longestGapMs, picturesPerS, mainThreadShare }: Shown) => ({
+  framesPerS: round(framesPerS),
+  longestGapMs: round(longestGapMs),
+  picturesPerS: round(picturesPerS),
+  mainThreadShare: round(mainThreadShare),
+})

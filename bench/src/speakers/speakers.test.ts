@@ -1,0 +1,10 @@
+import { expect, it } from 'vitest'
+import { speakersBench } from './speakers-bench.ts'
+
+it('shows several speakers in a page, beside the page alone', { timeout: 180_000 }, async () => {
+  const { room, baseline, ratio } = await speakersBench({ speakers: [1, 2], seconds: 2, limitS: 170 })
+  const [first] = room
+  expect(first).toMatchObject({ speakers: 1 })
+  expect(Math.min(first?.framesPerS ?? 0, first?.picturesPerS ?? 0, baseline.framesPerS)).toBeGreaterThan(0)
+  expect(ratio.framesPerS).toBeCloseTo((room.at(-1)?.framesPerS ?? 0) / baseline.framesPerS, 1)
+})

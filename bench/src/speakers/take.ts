@@ -1,0 +1,78 @@
+import type { MediaSession, Member, NewTrack } from '@runnel/media'
+
+/** A frame as its encoder gave it, with its time after the first. */
+export interface TakeFrame {
+  readonly atUs: number
+  readonly isKey: boolean
+  readonly temporalLayer: number
+  readonly level: number
+  readonly base64: string
+}
+
+interface TakeTrack {
+  readonly track: NewTrack
+  readonly frames: readonly TakeFrame[]
+}
+
+/** What one member sent, from a key frame on: a voice, and small pictures. It survives JSON. */
+export interface Take {
+  readonly lengthUs: number
+  readonly tracks: readonly TakeTrack[]
+}
+
+/** Records the only other member of a session for so long. */
+export async function recordTake(session: MediaSession, seconds: number): Promise<Take> {
+  const frames = new Map<number, TakeFrame[]>()
+  const finished = Promise.withResolvers<Member>()
+  let startUs: number | undefined
+  const stop = session.on('object', (member, object) => {
+    if (object.kind === 'video' && object.isKey) startUs ??= object.timestampUs
+    if (startUs === undefined) {
+      const video = member.catalogue.tracks.find(({ kind, partition }) => kind === 'video' && partition === 1)
+      if (video !== undefined) session.requestKey(member.id, video.id)
+      return
+    }
+    const atUs = object.timestampUs - startUs
+    if (atUs > seconds * 1_000_000) return finished.resolve(member)
+    const sameTrack = frames.get(object.track) ?? []
+    frames.set(object.track, sameTrack)
+    if (atUs >= 0)
+      sameTrack.push({
+        ...{ atUs, isKey: false, temporalLayer: 0, level: 127, ...object },
+        base64: Buffer.from(object.data).toString('base64'),
+      })
+  })
+  const { catalogue } = await finished.promise
+  stop()
+  const tracks = catalogue.tracks.flatMap(({ id, ...track }) => {
+    const ofTrack = frames.get(id) ?? []
+    return ofTrack.length === 0 ? [] : [{ track, frames: ofTrack }]
+  })
+  return { lengthUs: seconds * 1_000_000, tracks }
+}
+
+/** Publishes a take again and again. Returns what ends it. */
+export function repeatTake(session: MediaSession, { tracks, lengthUs }: Take): () => void {
+  const timers = new Set<NodeJS.Timeout>()
+  const startUs = session.nowUs()
+  for (const { track, frames } of tracks) {
+    const publisher = session.publishTrack(track)
+    const data = frames.map(({ base64 }) => new Uint8Array(Buffer.from(base64, 'base64')))
+    let next = 0
+    const timer = setInterval(() => {
+      for (;;) {
+        const [round, at] = [Math.floor(next / frames.length), next % frames.length]
+        const [frame, bytes] = [frames[at], data[at]]
+        if (frame === undefined || bytes === undefined) return
+        const timestampUs = startUs + round * lengthUs + frame.atUs
+        if (timestampUs > session.nowUs()) return
+        next++
+        publisher.send({ ...frame, data: bytes, timestampUs })
+      }
+    }, 5)
+    timers.add(timer)
+  }
+  return () => {
+    for (const timer of timers) clearInterval(timer)
+  }
+}
