@@ -39,7 +39,8 @@ export class NetworkPanel {
     const rtts = [...neighbours.values()].filter((rttMs) => rttMs !== undefined)
     const meanMs = rtts.reduce((sum, rttMs) => sum + rttMs, 0) / Math.max(1, rtts.length)
     const late = of('urgent.late') + of('urgent.truncated')
-    return `${neighbours.size} neighbours, ${milliseconds(meanMs)} there and back; ${copies.toFixed(2)} copies of each message; ${late} of ${received} dropped as too late.`
+    const handled = received + of('urgent.duplicates') + of('urgent.forwarded') + late
+    return `${neighbours.size} neighbours, ${milliseconds(meanMs)} there and back; ${copies.toFixed(2)} copies of each message; ${percent(late / Math.max(1, handled))} of all copies dropped as too late.`
   }
 
   #rows(): HTMLTableRowElement[] {

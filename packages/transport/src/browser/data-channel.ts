@@ -1,13 +1,14 @@
 /// <reference lib="dom" />
 import type { EventGuard } from '../webrtc/event-guard.ts'
 import {
-  dataChannelLowMarkBytes,
   maxDataChannelFrameBytes,
   type DataChannelEvents,
   type DataChannelPort,
 } from '../webrtc/peer-connection-port.ts'
 import { pageInflow } from './inflow.ts'
 
+/** A page's channel tells that it has room when its buffer, in which is also what is under way, falls to this. */
+const lowMarkBytes = 256 * 1024
 /** Messages kept until the channel is open. Before that the other side sends only a hello and a proof. */
 const maxEarlyMessages = 16
 
@@ -73,7 +74,7 @@ export class BrowserDataChannel implements DataChannelPort {
   /** The threshold is half of what is buffered now, so that the event fires whatever the marks of the connection are. */
   #watchForLow(): void {
     this.#native.bufferedAmountLowThreshold = Math.min(
-      dataChannelLowMarkBytes,
+      lowMarkBytes,
       Math.floor(this.#native.bufferedAmount / 2),
     )
   }

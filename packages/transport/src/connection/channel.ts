@@ -45,6 +45,8 @@ export interface Channel {
   readonly maxFrameBytes: number
   /** Bytes handed to `send` that have not left yet. */
   readonly bufferedBytes: number
+  /** With so many of them it is given no more: what waits elsewhere can be overtaken. Absent: the high mark of its connection. */
+  readonly fullBytes?: number | undefined
   /**
    * What ties a handshake to this very channel, the same on both sides: for WebRTC both DTLS fingerprints in sorted order;
    * empty where there is nothing.

@@ -7,7 +7,7 @@ import type { UrgentFlow } from '../urgent/urgent-flow.ts'
 import type { MutableStats } from './stats.ts'
 
 /** Where frames go. */
-type Sink = Pick<Channel, 'maxFrameBytes' | 'bufferedBytes' | 'send'>
+type Sink = Pick<Channel, 'maxFrameBytes' | 'bufferedBytes' | 'fullBytes' | 'send'>
 
 interface OutflowModules {
   readonly clock: Clock
@@ -115,7 +115,7 @@ export class Outflow {
   #hasRoom(): boolean {
     const { urgent } = this.#modules
     if (urgent !== undefined && urgent.roomForOthers === 0) return false
-    return this.#channel.bufferedBytes < this.#limits.highMarkBytes
+    return this.#channel.bufferedBytes < (this.#channel.fullBytes ?? this.#limits.highMarkBytes)
   }
 
   #handQueued(frame: Uint8Array): void {

@@ -10,7 +10,6 @@ import { EventGuard } from './event-guard.ts'
 import { parseIceServer } from './ice-server.ts'
 import { nodeDataChannel } from './node-data-channel.ts'
 import {
-  dataChannelLowMarkBytes,
   isLaneLabel,
   maxDataChannelFrameBytes,
   type DataChannelEvents,
@@ -23,6 +22,14 @@ import {
   type PeerConnectionPort,
   type RtcCandidate,
 } from './peer-connection-port.ts'
+
+/**
+ * What a data channel holds before it is given no more: enough for a turn of the event loop. Behind it is the buffer of the association, which is
+ * always full first, and what is in either cannot be overtaken: see `nodeDataChannel`.
+ */
+const fullBytes = 64 * 1024
+/** A data channel tells that it has room when it holds no more than this. */
+const lowMarkBytes = 32 * 1024
 
 /**
  * A peer connection of node-datachannel. The library's global `cleanup` is never called: a process exits without it once every
@@ -164,6 +171,7 @@ class NodePeerConnection implements PeerConnectionPort {
 }
 
 class NodeDataChannel implements DataChannelPort {
+  readonly fullBytes = fullBytes
   readonly #native: DataChannel
   events: DataChannelEvents = { onMessage() {}, onText() {}, onLow() {}, onClose() {} }
 
@@ -177,7 +185,7 @@ class NodeDataChannel implements DataChannelPort {
 
   /** Lets messages in. The library keeps them until then, which may be before it reports the channel as open. */
   start(): void {
-    this.#native.setBufferedAmountLowThreshold(dataChannelLowMarkBytes)
+    this.#native.setBufferedAmountLowThreshold(lowMarkBytes)
     this.#native.onBufferedAmountLow(() => this.#guard(() => this.events.onLow()))
     this.#native.onMessage((message) =>
       this.#guard(() => {

@@ -5,9 +5,6 @@ import type { LinkPath } from '../ports.ts'
 /** Data channels of some browsers refuse, or mishandle, larger messages. */
 export const maxDataChannelFrameBytes = 16 * 1024
 
-/** `onDrain` of a channel is called when its buffer falls to this. */
-export const dataChannelLowMarkBytes = 256 * 1024
-
 export interface RtcCandidate {
   readonly mid: string
   readonly candidate: string
@@ -20,7 +17,7 @@ export interface DataChannelEvents {
   onMessage(message: Uint8Array): void
   /** A text message, which no correct peer sends. */
   onText(): void
-  /** `bufferedBytes` fell to `dataChannelLowMarkBytes`. */
+  /** `bufferedBytes` fell to a low mark. */
   onLow(): void
   onClose(): void
 }
@@ -28,6 +25,8 @@ export interface DataChannelEvents {
 /** An open data channel: ordered and reliable, unless it is of a lane. */
 export interface DataChannelPort {
   readonly bufferedBytes: number
+  /** As of a Channel. */
+  readonly fullBytes?: number | undefined
   events: DataChannelEvents
   /** Copies the bytes. Throws when the channel is closed. */
   send(message: Uint8Array): void

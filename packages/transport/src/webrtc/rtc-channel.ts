@@ -68,6 +68,10 @@ export class RtcChannel implements Channel {
     return this.#state === 'closed' ? undefined : this.#peerConnection.remoteAddress
   }
 
+  get fullBytes(): number | undefined {
+    return this.#channel.fullBytes
+  }
+
   get bufferedBytes(): number {
     return this.#state === 'closed' ? 0 : this.#channel.bufferedBytes
   }
