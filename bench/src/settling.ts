@@ -32,10 +32,14 @@ export async function settled({ isDone, progress, quietMs }: SettlingOptions) {
 }
 
 /** Rejects when the work takes longer than that; a benchmark has no other way out of a wait for what never comes. */
-export async function within<T>(limitMs: number, what: string, work: Promise<T>): Promise<T> {
+export async function within<T>(
+  limitMs: number,
+  what: string | (() => string),
+  work: Promise<T>,
+): Promise<T> {
   const controller = new AbortController()
   const limit = pause(limitMs, undefined, { signal: controller.signal }).then(() => {
-    throw new Error(`${what} did not end within ${limitMs / 1000} s`)
+    throw new Error(`${typeof what === 'string' ? what : what()} did not end within ${limitMs / 1000} s`)
   })
   try {
     return await Promise.race([work, limit])

@@ -41,7 +41,10 @@ const shownBeforehand = 10
  * One page of the room example in Chromium, which sends its own voice and camera, and more and more speakers in it: nodes in one process that
  * say and show what a page did before. The baseline is the same page alone.
  */
-export async function speakersBench({ speakers, seconds, limitS }: SpeakersBenchOptions) {
+export async function speakersBench(
+  { speakers, seconds, limitS }: SpeakersBenchOptions,
+  tell: (text: string) => void = () => {},
+) {
   const directory = mkdtempSync(join(tmpdir(), 'runnel-speakers-'))
   const tracker = await startTracker()
   const network = networkOf(tracker)
@@ -59,6 +62,7 @@ export async function speakersBench({ speakers, seconds, limitS }: SpeakersBench
     const room = []
     let present = 0
     for (const count of speakers) {
+      tell(`${count} speakers`)
       await calls.call('add', count - present, network, streamId, secret, take)
       present = count
       await allShown(page, count)

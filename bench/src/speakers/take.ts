@@ -1,7 +1,7 @@
 import type { MediaSession, Member, NewTrack } from '@runnel/media'
 
 /** A frame as its encoder gave it, with its time after the first. */
-export interface TakeFrame {
+interface TakeFrame {
   readonly atUs: number
   readonly isKey: boolean
   readonly temporalLayer: number

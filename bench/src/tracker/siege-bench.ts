@@ -36,7 +36,6 @@ const settleMs = 5_000
  */
 export async function siegeBench(options: SiegeBenchOptions, say: (text: string) => void = () => {}) {
   const { joins, maxMs, limits, ...siege } = options
-  say(`ends within ${Math.round(maxMs / 1000)} s`)
   const crypto = await loadCrypto()
   const tracker = startServer()
   const besieger = startBesieger()

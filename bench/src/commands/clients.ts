@@ -1,0 +1,93 @@
+import { delegationBench } from '../delegation/delegation-bench.ts'
+import { encryptionBench } from '../encryption/encryption-bench.ts'
+import { lastBench } from '../last/last-bench.ts'
+import { publishBench } from '../publish/publish-bench.ts'
+import { readerBench } from '../reader/reader-bench.ts'
+import { requestBench } from '../request/request-bench.ts'
+import { benchCommand, count } from './bench-command.ts'
+
+/** What applications do with a client. */
+export const clientCommands = [
+  benchCommand(
+    'publish',
+    {
+      about:
+        'messages a second from an application to a subscriber in another process, in each way to publish',
+      options: { messages: count(100_000) },
+      limitS: 120,
+    },
+    ({ messages, limitS }) => publishBench({ messages, limitS }),
+  ),
+  benchCommand(
+    'delegation',
+    {
+      about:
+        'what it costs that delegates sign for users and nodes act for them, against users that do so themselves',
+      options: {
+        transport: { choices: ['websocket', 'webrtc'] as const, default: 'websocket' as const },
+        nodes: count(12),
+        messages: count(10_000, 'of each run; a tenth one a batch'),
+        rounds: count(15, 'pairs of runs'),
+        joins: count(100, 'pairs of nodes that join'),
+        delegations: count(10_000, 'remembered by one node'),
+      },
+      limitS: 600,
+    },
+    ({ transport, nodes, messages, rounds, joins, delegations, limitS }) =>
+      delegationBench({ transport, nodes, messages, rounds, joins, delegations, limitS }),
+  ),
+  benchCommand(
+    'encryption',
+    {
+      about:
+        'what end-to-end encryption costs: CPU, bytes, the way from a grant to the first line, and until a revoked reader is blind',
+      options: {
+        messages: count(32_768, 'of each round; a multiple of 16,384'),
+        readers: count(10_000, 'with cards, of one stream'),
+        grants: count(40, 'to readers, in new streams'),
+        revocations: count(40),
+        rate: count(100, 'messages a second in each of two streams'),
+      },
+      limitS: 600,
+    },
+    ({ messages, readers, grants, revocations, rate, limitS }, tell) =>
+      encryptionBench({ messages, readers, grants, revocations, ratePerS: rate, limitS }, tell),
+  ),
+  benchCommand(
+    'last',
+    {
+      about: 'how long the newest message of a key takes from a neighbour, against a ping of the same links',
+      options: {
+        members: count(8, 'nodes that keep the values'),
+        keys: count(1_000),
+        joins: count(40, 'nodes that come later and ask'),
+      },
+      limitS: 120,
+    },
+    ({ members, keys, joins, limitS }) => lastBench({ members, keys, joins, limitS }),
+  ),
+  benchCommand(
+    'request',
+    {
+      about:
+        'time from a request to its reply among some nodes, beside the way of a message through the same overlay',
+      options: {
+        nodes: count(8),
+        overlays: count(5, 'drawn one after the other; the median counts'),
+        requests: count(200, 'in each overlay'),
+      },
+      limitS: 180,
+    },
+    ({ nodes, overlays, requests, limitS }) => requestBench({ nodes, overlays, requests, limitS }),
+  ),
+  benchCommand(
+    'reader',
+    {
+      about:
+        'messages a second to a durable reader that acknowledges each, beside a plain subscription; its cursor, and how long a lost share waits',
+      options: { messages: count(50_000), publishers: count(4) },
+      limitS: 180,
+    },
+    ({ messages, publishers, limitS }) => readerBench({ messages, publishers, limitS }),
+  ),
+]

@@ -1,0 +1,113 @@
+import { floodBench } from '../flood/flood-bench.ts'
+import { joinBench } from '../join/join-bench.ts'
+import { lightBench } from '../light/light-bench.ts'
+import { relayBench } from '../relay/relay-bench.ts'
+import { sparseBench } from '../sparse/sparse-bench.ts'
+import { startBench } from '../start/start-bench.ts'
+import { topologyBench } from '../topology/topology-bench.ts'
+import { urgentBench } from '../urgent/urgent-bench.ts'
+import { benchCommand, count, link } from './bench-command.ts'
+
+/** Nodes, their links and overlays. */
+export const nodeCommands = [
+  benchCommand(
+    'relay',
+    {
+      about: 'CPU per message of one relay, against the transport used bare',
+      options: { ...link, messages: count(100_000) },
+      limitS: 300,
+    },
+    async ({ transport, verify, messages }) => {
+      const run = (one: 'webrtc' | 'websocket') =>
+        relayBench({ transport: one, verify: verify === 'on', messages })
+      if (transport !== 'mixed') return run(transport)
+      return { bench: 'relay', transport, webrtc: await run('webrtc'), websocket: await run('websocket') }
+    },
+  ),
+  benchCommand(
+    'start',
+    {
+      about: 'networks of six nodes and some trackers that start at once, against one tracker',
+      options: {
+        networks: count(100),
+        trackers: count(3),
+        busy: count(2, 'threads that keep processors busy'),
+        late: count(20, 'seconds after which a network is late'),
+      },
+      limitS: 900,
+    },
+    ({ networks, trackers, busy, late }) => startBench({ networks, trackers, busy, limitS: late }),
+  ),
+  benchCommand(
+    'flood',
+    {
+      about: 'deliveries per second and delays in one overlay',
+      options: { ...link, nodes: count(16), messages: count(20_000) },
+      limitS: 300,
+    },
+    ({ transport, verify, nodes, messages, limitS }) =>
+      floodBench({ transport, verify: verify === 'on', nodes, messages, limitS }),
+  ),
+  benchCommand(
+    'join',
+    {
+      about: 'time to the first message for a node that joins a live stream part',
+      options: { ...link, nodes: count(12), joins: count(60) },
+      limitS: 300,
+    },
+    ({ transport, verify, nodes, joins }) => joinBench({ transport, verify: verify === 'on', nodes, joins }),
+  ),
+  benchCommand(
+    'light',
+    {
+      about:
+        'what a guest costs its host, against a full neighbour, and how soon each gets its first message',
+      options: {
+        peers: count(3, 'guests, and neighbours, of each run'),
+        messages: count(500, 'of each run'),
+        rounds: count(3, 'runs with each, in turns'),
+        idle: count(50, 'guests at once, for memory'),
+        starts: count(10),
+      },
+      limitS: 240,
+    },
+    ({ peers, messages, rounds, idle, starts, limitS }) =>
+      lightBench({ peers, messages, rounds, idle, starts, limitS }),
+  ),
+  benchCommand(
+    'urgent',
+    {
+      about: 'delay of urgent messages on a slow line beside as much else as it takes, against ordinary ones',
+      options: {
+        transport: { choices: ['webrtc', 'websocket'] as const, default: 'webrtc' as const },
+        rate: count(2_000, 'kbit/s of the line'),
+        delay: count(20, 'ms one way'),
+        loss: count(0, 'percent of the datagrams; WebRTC only'),
+        messages: count(500, 'of each kind, 50 a second'),
+      },
+      limitS: 120,
+    },
+    ({ transport, rate, delay, loss, messages, limitS }) =>
+      urgentBench({ transport, kbitPerS: rate, oneWayMs: delay, lossRate: loss / 100, messages, limitS }),
+  ),
+  benchCommand(
+    'sparse',
+    {
+      about:
+        'memory and ticks of a node while one publisher leaves gaps everywhere, against as many messages without',
+      options: { chains: count(50), ranges: count(10_000, 'gaps in each') },
+      limitS: 330,
+    },
+    ({ chains, ranges, limitS }) =>
+      sparseBench({ chains, rangesPerChain: ranges, maxSeconds: (limitS - 30) / 2 }),
+  ),
+  benchCommand(
+    'topology',
+    {
+      about: 'what a join costs the tracker; no links are opened',
+      options: { nodes: count(5_000), degree: count(4) },
+      limitS: 120,
+    },
+    ({ nodes, degree }) => topologyBench({ nodes, degree }),
+  ),
+]

@@ -1,0 +1,35 @@
+import { execFile } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { describe, expect, it } from 'vitest'
+
+const main = fileURLToPath(new URL('../main.ts', import.meta.url))
+const run = (command: string) =>
+  promisify(execFile)(process.execPath, ['--conditions=runnel-src', main, ...command.split(' ')])
+
+// Those whose small run is not a test beside them.
+describe('a small run', { timeout: 120_000 }, () => {
+  it.each([
+    'relay --messages 2000',
+    'relay --messages 2000 --transport websocket --verify off',
+    'join --nodes 4 --joins 3',
+    'topology --nodes 200',
+    'store --messages 2000 --history 20000',
+    'tracker --nodes 100 --streams 10 --seconds 1 --rejoins 20',
+    'browser --loads 2 --seconds 2 --rate 100',
+    'tabs --nodes 3 --tabs 2 --seconds 5',
+  ])('of %s', async (command) => {
+    const { stdout, stderr } = await run(`${command} --json`)
+    expect(stderr).toMatch(/^ends within \d+ s\n/)
+    const report = JSON.parse(stdout) as Record<string, unknown>
+    expect(report['bench']).toBe(command.split(' ')[0])
+    expect(stdout).not.toMatch(/null|NaN/)
+  })
+
+  it('that takes too long ends, and says what it was at', async () => {
+    await expect(run('speakers --limit 0.5')).rejects.toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/did not end within 0\.5 s/) as string,
+    })
+  })
+})
