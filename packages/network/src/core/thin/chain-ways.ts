@@ -17,6 +17,15 @@ export interface Ask {
   readonly mode: FloodMode
 }
 
+/** How a batch came. */
+export interface Coming {
+  readonly nowMs: number
+  /** The chain is worth asking. */
+  readonly isFast: boolean
+  /** The standby is to send it as well: it may be first, and its copies are asked for. */
+  readonly isShared?: boolean | undefined
+}
+
 /** A neighbour that has said nothing of so many batches gets them from here, or not at all. */
 const silentBatches = 16
 /** Copies that come unasked, after which it is asked again. */
@@ -50,16 +59,16 @@ export class ChainWays {
     return undefined
   }
 
-  /** A new batch came, before which some neighbours announced it. `isFast`: the chain is worth asking. */
+  /** A new batch came, before which some neighbours announced it. */
   first(
     place: MessageRef,
     from: NodeId | undefined,
-    { nowMs, isFast, announced }: { nowMs: number; isFast: boolean; announced?: Announced | undefined },
+    { nowMs, isFast, isShared, announced }: Coming & { readonly announced?: Announced | undefined },
   ): readonly Ask[] {
     this.#batches++
     this.#copies.first(place, from)
     const asks: Ask[] = []
-    if (from !== undefined) this.#bringsFirst(from, nowMs, asks)
+    if (from !== undefined) this.#bringsFirst(from, { nowMs, isShared }, asks)
     for (const peerId of announced?.peerIds ?? []) this.said(peerId)
     if (announced !== undefined) this.#compare(announced, nowMs, asks)
     if (!isFast) return asks
@@ -69,11 +78,7 @@ export class ChainWays {
   }
 
   /** A copy of a batch came that is here already. */
-  again(
-    place: MessageRef,
-    from: NodeId,
-    { nowMs, isFast }: { nowMs: number; isFast: boolean },
-  ): readonly Ask[] {
+  again(place: MessageRef, from: NodeId, { nowMs, isFast, isShared = false }: Coming): readonly Ask[] {
     const brought = this.#copies.again(place, from)
     if (brought === undefined) return []
     const before = brought.filter((peerId) => peerId === undefined || this.modeOf(peerId, nowMs) === 'eager')
@@ -85,7 +90,8 @@ export class ChainWays {
       way.late = before.length > 0 ? way.late + 1 : 0
       if (isFast && way.late >= way.patience)
         this.#ask(from, this.standby(nowMs) === undefined ? 'standby' : 'digest', nowMs, asks)
-    } else if (++way.unasked >= unaskedCopies && nowMs - way.untilMs > 1_000 - this.#limits.thinLeaseMs)
+    } else if (isShared && way.mode === 'standby') return asks
+    else if (++way.unasked >= unaskedCopies && nowMs - way.untilMs > 1_000 - this.#limits.thinLeaseMs)
       this.#ask(from, way.mode, nowMs, asks)
     return asks
   }
@@ -119,10 +125,16 @@ export class ChainWays {
     return asks
   }
 
-  #bringsFirst(from: NodeId, nowMs: number, asks: Ask[]): void {
+  #bringsFirst(
+    from: NodeId,
+    { nowMs, isShared = false }: Pick<Coming, 'nowMs' | 'isShared'>,
+    asks: Ask[],
+  ): void {
     const way = this.#wayOf(from)
     way.brought(this.#batches)
-    if (this.modeOf(from, nowMs) === 'eager') return this.#misses.brought()
+    const mode = this.modeOf(from, nowMs)
+    if (mode === 'eager') return this.#misses.brought()
+    if (isShared && mode === 'standby' && this.#eager(nowMs).length > 0) return
     if (!this.#misses.missed() && this.#eager(nowMs).length > 0) return
     way.patience = Math.min(this.#limits.maxThinAfterLate, 2 * way.patience)
     const [late] = this.#turnTo(from, nowMs, asks)

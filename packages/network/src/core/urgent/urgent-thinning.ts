@@ -1,0 +1,195 @@
+import {
+  placeOf,
+  type MessageBatch,
+  type MessageRef,
+  type NodeId,
+  type StreamPartId,
+  type Thin,
+  type Time,
+  type UrgentDigest,
+  type UrgentMessage,
+  type UrgentPull,
+} from '@runnel/protocol'
+import type { OverlayEffects } from '../overlay-effects.ts'
+import type { StreamPart } from '../stream-part/stream-part.ts'
+import { ChainAsks, type ChainAsksLimits, type ChainAsksModules } from '../thin/chain-asks.ts'
+import { KeptUrgent, type KeptUrgentLimits } from './kept-urgent.ts'
+import { firstPriorities } from './publisher-share.ts'
+import { UrgentChains, urgentChainKey, type UrgentChainsLimits } from './urgent-chains.ts'
+import { UrgentLinks, type UrgentLinksLimits, type UrgentLinksModules } from './urgent-links.ts'
+import { UrgentPulls, type UrgentPullsLimits, type UrgentPullsModules } from './urgent-pulls.ts'
+
+export interface UrgentThinningLimits
+  extends UrgentChainsLimits, UrgentLinksLimits, UrgentPullsLimits, KeptUrgentLimits, ChainAsksLimits {}
+
+export interface UrgentThinningModules
+  extends UrgentLinksModules, ChainAsksModules, Omit<UrgentPullsModules, 'chains' | 'ask'> {
+  readonly effects: Pick<OverlayEffects, 'sendControl' | 'sendUrgent' | 'dropped'>
+  /** False in a light node. */
+  readonly relays: boolean
+}
+
+/** An urgent message that was taken or came again. */
+export interface ComingUrgent {
+  readonly batch: MessageBatch
+  readonly place: MessageRef
+  /** As its publisher signed it. */
+  readonly priority: number
+  /** Undefined of this process. */
+  readonly from: NodeId | undefined
+}
+
+/**
+ * Floods urgent messages with fewer copies, as `Thinning` does ordinary ones: each neighbour but the eager way of a chain is asked for digests. The
+ * standby sends copies of what comes first, such as sound, which so has two ways; of all else digests as well. What they name and does not
+ * come is asked for while there is time, of one neighbour after the other. Nothing is asked for twice of one, and nothing is kept for longer.
+ */
+export class UrgentThinning {
+  readonly #limits: UrgentThinningLimits
+  readonly #modules: UrgentThinningModules
+  readonly #chains: UrgentChains
+  readonly #links: UrgentLinks
+  readonly #asks: ChainAsks
+  readonly #pulls: UrgentPulls
+  readonly #kept: KeptUrgent
+  #sweepMs = Infinity
+
+  constructor(limits: UrgentThinningLimits, modules: UrgentThinningModules) {
+    this.#limits = limits
+    this.#modules = modules
+    const chains = (this.#chains = new UrgentChains(limits))
+    const asks = (this.#asks = new ChainAsks(limits, modules))
+    this.#links = new UrgentLinks(limits, modules)
+    this.#kept = new KeptUrgent(limits)
+    this.#pulls = new UrgentPulls(limits, {
+      ...{ ...modules, chains },
+      ask: (chain, wanted, nowMs) => asks.send(chain, wanted, nowMs),
+    })
+  }
+
+  /** When `tick` is due. */
+  get dueMs(): number {
+    return Math.min(this.#links.dueMs, this.#pulls.dueMs, this.#sweepMs)
+  }
+
+  /** A message was taken. Returns who is known to have it besides the one that brought it. */
+  taken(part: StreamPart, { batch, place, priority, from }: ComingUrgent, nowMs: number): readonly NodeId[] {
+    const chain = this.#modules.relays ? this.#chains.of(part, batch.chain, nowMs) : undefined
+    if (chain === undefined) return []
+    this.#sweepMs = Math.min(this.#sweepMs, nowMs + this.#limits.thinLeaseMs)
+    const isFast = chain.pace.add(nowMs) && part.reads
+    const announced = this.#pulls.came(chain, batch, place)
+    const isEager = from !== undefined && chain.ways.modeOf(from, nowMs) === 'eager'
+    if (isEager && announced !== undefined) chain.lateness.add(nowMs - announced.sinceMs)
+    if (isEager) this.#pulls.passed(chain, place, nowMs)
+    else if (from !== undefined && from === chain.ways.standby(nowMs)) chain.unserved.brought()
+    const when = { nowMs, isFast, isShared: priority < firstPriorities, announced }
+    this.#asks.send(chain, chain.ways.first(placeOf(place), from, when), nowMs)
+    return announced?.peerIds ?? []
+  }
+
+  /** A message came again. */
+  again(part: StreamPart, { batch, place, priority, from }: ComingUrgent, nowMs: number): void {
+    const chain = this.#chains.find(urgentChainKey(part.id, batch.chain))
+    if (chain === undefined || from === undefined) return
+    if (!part.attached.includes(from) || !this.#modules.canThin(from)) return
+    const isFast = part.reads && chain.pace.isFast(nowMs)
+    if (chain.ways.modeOf(from, nowMs) === 'eager') this.#pulls.passed(chain, place, nowMs)
+    const when = { nowMs, isFast, isShared: priority < firstPriorities }
+    this.#asks.send(chain, chain.ways.again(place, from, when), nowMs)
+  }
+
+  /** Whether a neighbour is sent a copy of a message; if it asked for less, it is told of it instead. */
+  isSent(
+    peerId: NodeId,
+    { batch, place }: Pick<ComingUrgent, 'batch' | 'place'>,
+    urgent: UrgentMessage,
+    nowMs: number,
+  ): boolean {
+    const mode = this.#links.modeOf(peerId, urgent.chain, nowMs)
+    if (mode === 'eager' || (mode === 'standby' && urgent.priority < firstPriorities)) return true
+    this.#kept.keep(place, urgent, batch.delegationRef, nowMs)
+    this.#links.tell(peerId, urgent.chain, { place, bytes: batch.bytes }, nowMs)
+    return false
+  }
+
+  /** A neighbour asks for fewer copies of a chain, or for all. */
+  onThin(peerId: NodeId, packet: Thin, nowMs: number): void {
+    const { streamPartId, alias, mode, forMs } = packet
+    const chain = urgentChainKey(streamPartId, packet)
+    const known = this.#chains.find(chain)
+    const isNeighbour = known?.part.attached.includes(peerId) === true
+    const asked = { chain, streamPartId, alias, mode, untilMs: nowMs + forMs }
+    if (isNeighbour && this.#links.ask(peerId, asked)) return
+    this.#modules.counters['thin.refused']++
+    this.#modules.effects.dropped('thin.refused', peerId)
+  }
+
+  /** A neighbour says what it has. */
+  onDigest(peerId: NodeId, { entries }: UrgentDigest, time: Time): void {
+    for (const entry of entries) {
+      const chain = this.#chains.byAlias(entry.alias)
+      if (chain?.part.attached.includes(peerId) !== true) this.#modules.counters['digest.ignored']++
+      else this.#modules.parts.within(chain.part, () => this.#pulls.named(chain, peerId, entry, time))
+    }
+  }
+
+  /** A neighbour asks for what it was told of: it is sent each once. */
+  onPull(peerId: NodeId, { entries }: UrgentPull, nowMs: number): void {
+    for (const entry of entries) {
+      const chain = this.#links.chainOf(peerId, entry.alias)
+      const kept = chain === undefined ? undefined : this.#kept.find(chain, entry, nowMs)
+      if (kept === undefined || kept.sentTo.has(peerId)) {
+        this.#modules.counters['urgent.notServed']++
+        continue
+      }
+      kept.sentTo.add(peerId)
+      this.#modules.counters['urgent.served']++
+      this.#modules.effects.sendUrgent(peerId, kept.urgent, kept.delegationRef)
+    }
+  }
+
+  tick({ nowMs }: Time): void {
+    this.#links.tick(nowMs)
+    this.#pulls.tick(nowMs)
+    if (this.#sweepMs <= nowMs) this.#sweep(nowMs)
+  }
+
+  linkClosed(peerId: NodeId): void {
+    this.#links.closed(peerId)
+  }
+
+  /** A peer is no neighbour in a stream part any more. */
+  gone(streamPartId: StreamPartId, peerId: NodeId, nowMs: number): void {
+    for (const chain of this.#chains) {
+      if (chain.part.id !== streamPartId) continue
+      chain.announced.gone(peerId)
+      chain.knownUntilMs.delete(peerId)
+      this.#asks.send(chain, chain.ways.gone(peerId, nowMs), nowMs)
+    }
+    this.#links.sweep(nowMs, streamPartId, peerId)
+  }
+
+  /** The stream part was left, or begins anew. */
+  left(streamPartId: StreamPartId, nowMs: number): void {
+    const keys = new Set<string>()
+    for (const chain of [...this.#chains]) {
+      if (chain.part.id !== streamPartId) continue
+      keys.add(chain.key)
+      this.#chains.forget(chain)
+    }
+    this.#kept.sweep(nowMs, (chain) => keys.has(chain))
+    this.#links.sweep(nowMs, streamPartId)
+  }
+
+  /** Neighbours that were told its alias know it for a lease from when they heard of it, and what they say by it comes later still. */
+  #sweep(nowMs: number): void {
+    const { thinLeaseMs } = this.#limits
+    for (const chain of [...this.#chains])
+      if (nowMs - chain.usedMs >= 2 * thinLeaseMs) this.#chains.forget(chain)
+    this.#kept.sweep(nowMs)
+    this.#links.sweep(nowMs)
+    const isIdle = this.#chains.size + this.#links.size + this.#kept.size === 0
+    this.#sweepMs = isIdle ? Infinity : nowMs + thinLeaseMs
+  }
+}
