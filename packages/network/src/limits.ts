@@ -30,6 +30,10 @@ export const networkLimits = {
   urgentAskMs: 1_000,
   /** Chains of urgent messages in all stream parts whose floods a node thins; any other is flooded in full. */
   maxUrgentThinChains: 1_024,
+  /** Who announces urgent messages so much earlier than they come, several times in a row, is asked for copies. */
+  urgentGainMs: 5,
+  /** Of urgent messages, neighbours that are no standby gather digests for so long. */
+  lazyDigestMs: 60,
   /** An announced urgent message that does not come is asked for after this long at least; otherwise after what is usual. */
   minUrgentPullWaitMs: 15,
   /** And at most. */

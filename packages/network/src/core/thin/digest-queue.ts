@@ -18,10 +18,10 @@ export class DigestQueue<E> {
     return this.#dueMs
   }
 
-  /** Adds to the next digest. */
-  add(entry: E, nowMs: number): void {
+  /** Adds to the next digest, which may wait for so long for more. */
+  add(entry: E, nowMs: number, waitMs = 1): void {
     this.#entries.push(entry)
-    this.#dueMs = Math.min(this.#dueMs, Math.max(nowMs + 1, this.#toldMs + this.#intervalMs))
+    this.#dueMs = Math.min(this.#dueMs, Math.max(nowMs + waitMs, this.#toldMs + this.#intervalMs))
   }
 
   /** What the next digest tells, at most so much. */

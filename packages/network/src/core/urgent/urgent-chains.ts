@@ -8,7 +8,8 @@ import { Misses } from '../thin/misses.ts'
 import { Pace } from '../thin/pace.ts'
 import type { StreamPart } from '../stream-part/stream-part.ts'
 
-export interface UrgentChainsLimits extends ChainWaysLimits {
+export interface UrgentChainsLimits extends Omit<ChainWaysLimits, 'thinGainMs'> {
+  readonly urgentGainMs: number
   readonly thinFromPerS: number
   readonly maxUrgentThinChains: number
   readonly maxThinChainsOfPublisher: number
@@ -86,7 +87,7 @@ export class UrgentChains {
   #add(part: StreamPart, key: string, chain: MessageChain, nowMs: number): UrgentChain | undefined {
     return this.#chains.add(key, chain.publisherId, (alias) => ({
       ...{ part, key, id: chainIdOf(chain), alias, lateness: new Lateness(), knownUntilMs: new Map() },
-      ways: new ChainWays(this.#limits),
+      ways: new ChainWays({ ...this.#limits, thinGainMs: this.#limits.urgentGainMs }),
       announced: new AnnouncedBatches(this.#limits.maxAnnounced),
       pace: new Pace(this.#limits.thinFromPerS),
       unserved: new Misses(),

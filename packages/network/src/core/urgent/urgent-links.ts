@@ -14,6 +14,7 @@ import { DigestQueue } from '../thin/digest-queue.ts'
 export interface UrgentLinksLimits {
   readonly maxThinAsks: number
   readonly digestIntervalMs: number
+  readonly lazyDigestMs: number
 }
 
 export interface UrgentLinksModules {
@@ -78,9 +79,13 @@ export class UrgentLinks {
   /** Adds a message to the next digest for a neighbour. */
   tell(peerId: NodeId, chain: string, message: { readonly place: MessageRef; readonly bytes: Uint8Array }, nowMs: number): void {
     const link = this.#links.get(peerId)
-    const alias = link?.asked.find(chain, nowMs)?.alias
-    if (link === undefined || alias === undefined) return
-    link.digest.add({ ...message.place, alias, check: digestCheck(message.bytes, peerId) }, nowMs)
+    const asked = link?.asked.find(chain, nowMs)
+    if (link === undefined || asked === undefined) return
+    const { alias, mode } = asked
+    const waitMs = mode === 'standby' ? 1 : this.#limits.lazyDigestMs
+    const { timestamp, sequenceNumber } = message.place
+    const check = digestCheck(message.bytes, peerId)
+    link.digest.add({ alias, timestamp, sequenceNumber, check }, nowMs, waitMs)
     this.#dueMs = Math.min(this.#dueMs, link.digest.dueMs)
   }
 
