@@ -64,10 +64,7 @@ const tickMs = 5
 const noArchive = { fill: () => Promise.resolve() }
 
 /** A room whose members all send sound and pictures: how many copies of each come, how late, and how many not at all? */
-export async function runRoom(
-  options: RoomOptions,
-  onProgress: (text: string) => void,
-): Promise<RoomReport> {
+export async function runRoom(options: RoomOptions, onProgress: (text: string) => void): Promise<RoomReport> {
   const run = await RoomRun.form(options)
   await run.publish(onProgress)
   return run.measure()
@@ -186,7 +183,8 @@ class RoomRun {
     if (member === this.#lost) return
     const shiftedMs = atMs - tickMs * (index % 4)
     const isDue = (perS: number): boolean =>
-      shiftedMs >= 0 && Math.floor((shiftedMs * perS) / 1_000) > Math.floor(((shiftedMs - tickMs) * perS) / 1_000)
+      shiftedMs >= 0 &&
+      Math.floor((shiftedMs * perS) / 1_000) > Math.floor(((shiftedMs - tickMs) * perS) / 1_000)
     if (isDue(sound.perS)) member.node.publish(member.voice.next(new Uint8Array(sound.bytes), sound))
     if (isDue(picturesPerS)) member.node.publish(member.camera.next(pictureKbitPerS))
   }

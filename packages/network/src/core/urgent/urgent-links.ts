@@ -58,8 +58,7 @@ export class UrgentLinks {
 
   /** False when the neighbour asked too much. */
   ask(peerId: NodeId, asked: UrgentAsked): boolean {
-    const { digest: _, asked: table } = this.#linkOf(peerId)
-    return table.ask(
+    return this.#linkOf(peerId).asked.ask(
       asked.chain,
       asked,
       () => ({ ...asked }),
@@ -77,7 +76,12 @@ export class UrgentLinks {
   }
 
   /** Adds a message to the next digest for a neighbour. */
-  tell(peerId: NodeId, chain: string, message: { readonly place: MessageRef; readonly bytes: Uint8Array }, nowMs: number): void {
+  tell(
+    peerId: NodeId,
+    chain: string,
+    message: { readonly place: MessageRef; readonly bytes: Uint8Array },
+    nowMs: number,
+  ): void {
     const link = this.#links.get(peerId)
     const asked = link?.asked.find(chain, nowMs)
     if (link === undefined || asked === undefined) return
@@ -104,10 +108,10 @@ export class UrgentLinks {
 
   /** Forgets what has ended, or what was asked of a stream part: by one neighbour, or all. */
   sweep(nowMs: number, streamPartId?: string, peerId?: NodeId): void {
-    for (const [id, { asked, digest }] of this.#links) {
+    for (const [id, { asked }] of this.#links) {
       if (peerId !== undefined && id !== peerId) continue
       asked.sweep((one) => one.untilMs <= nowMs || one.streamPartId === streamPartId)
-      if (asked.size === 0 && digest.size === 0) this.#links.delete(id)
+      if (asked.size === 0) this.#links.delete(id)
     }
   }
 
