@@ -1,7 +1,8 @@
-import type { NodeId, StreamPartId } from '@runnel/protocol'
+import type { NodeId, StreamPartId, UrgentMessage } from '@runnel/protocol'
 import { percentile } from '../../measures/statistics.ts'
 import { UrgentPublisher } from '../../world/urgent-publisher.ts'
-import { World, type SimNode } from '../../world/world.ts'
+import { tapped } from '../../world/tapped-transport.ts'
+import { World, type SimNode, type WrapTransport } from '../../world/world.ts'
 import { Camera, picturesPerS } from '../camera.ts'
 
 export interface RoomOptions {
@@ -13,6 +14,8 @@ export interface RoomOptions {
   readonly thinFloods: boolean
   /** Half-way one member is lost without a word. */
   readonly kills: boolean
+  /** Members that announce everything, and send half of what is others' to nobody. */
+  readonly liars: number
   /** Virtual seconds that are measured. */
   readonly seconds: number
 }
@@ -140,24 +143,37 @@ class RoomRun {
 
   async #add(number: number): Promise<void> {
     const { crypto, clock } = this.#world
-    const simNode = await this.#world.addNode(`member ${number}`, noArchive)
+    const isLiar = number > 0 && number <= this.#options.liars
+    const simNode = await this.#world.addNode(
+      `member ${number}`,
+      noArchive,
+      {},
+      isLiar ? this.#withholding(number) : undefined,
+    )
     simNode.node.join(this.#partOf('pictures'))
     const [voice, camera] = kinds.map((kind) => {
       const identity = this.#world.identity(`${kind} of ${number}`)
       return new UrgentPublisher({ streamPartId: this.#partOf(kind) }, { clock, crypto, identity })
     }) as [UrgentPublisher, UrgentPublisher]
     this.#members.push({ ...simNode, voice, camera: new Camera(camera, lifetimeMs) })
-    const publishers = new Map(
-      kinds.map((kind) => [this.#world.identity(`${kind} of 0`).nodeId, kind] as const),
-    )
+    const ofLost = kinds.map((kind) => this.#world.identity(`${kind} of 0`).nodeId)
     simNode.node.on('message', ({ streamPartId, message, from }) => {
       const { timestamp, publisherId } = message
       const kind: Kind = streamPartId === this.#partOf('sound') ? 'sound' : 'pictures'
-      const isOfLost = this.#options.kills && publishers.has(publisherId)
+      const isOfLost = this.#options.kills && ofLost.includes(publisherId)
       if (timestamp < this.#startAtMs || timestamp >= this.#endAtMs || isOfLost) return
       if (from === undefined) this.#published[kind]++
       else if (!(this.#options.kills && number === 0)) this.#delaysMs[kind].push(clock.now() - timestamp)
     })
+  }
+
+  /** What it publishes itself leaves. */
+  #withholding(number: number): WrapTransport {
+    const random = this.#world.random(`liar ${number}`)
+    const own = kinds.map((kind) => this.#world.identity(`${kind} of ${number}`).nodeId)
+    const sendingUrgent = ({ publisher }: UrgentMessage): boolean =>
+      own.some((id) => id === publisher) || random.next() < 0.5
+    return (transport) => tapped(transport, { sendingUrgent })
   }
 
   /** By the wall clock. */
