@@ -328,6 +328,14 @@ export class Overlay {
     this.#updateDue()
   }
 
+  /** Who is sent all urgent messages of a publisher in a stream part; those who asked for less are not among them. */
+  urgentReceivers(streamPartId: StreamPartId, publisherId: NodeId): readonly NodeId[] {
+    const receivers = this.#parts.get(streamPartId)?.receivers ?? []
+    return receivers.filter(
+      (peerId) => !this.#urgentThinning.isSpared(peerId, streamPartId, publisherId, this.#nowMs),
+    )
+  }
+
   /** True while the message at this place of the chain is missing and may still come. */
   isMissing(streamPartId: StreamPartId, chain: MessageChain, place: MessageRef): boolean {
     return this.#parts.get(streamPartId)?.seen.find(chain)?.isWanted(place) ?? false

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { networkLimits } from '../../limits.ts'
-import { closed, CoreScript, leave, publish } from '../core.testkit.ts'
+import { closed, CoreScript, idOf, leave, partId, publish } from '../core.testkit.ts'
 import { copies, isAsk, isPull, sound, urgent, urgentAt, urgentScript } from './urgent-thinning.testkit.ts'
 
 describe('a chain of urgent messages with many a second', () => {
@@ -69,6 +69,14 @@ describe('a chain of urgent messages with many a second', () => {
     const { core, next, ask } = urgentScript()
     core.run(publish(next()), ask(3, 'digest'))
     expect(copies(core.run(publish(next())))).toEqual(['urgent 2', 'urgent 4'])
+  })
+
+  it('is no measure of what its publisher may send on links of those who asked for less', () => {
+    const { core, next, ask } = urgentScript()
+    core.run(publish(next()), ask(3, 'digest'))
+    const { publisherId } = next().chain
+    expect(core.core.urgentReceivers(partId, publisherId)).toEqual([idOf(2), idOf(4)])
+    expect(core.core.urgentReceivers(partId, idOf(2))).toEqual([idOf(2), idOf(3), idOf(4)])
   })
 
   it('is flooded in full again when an ask is not renewed', () => {

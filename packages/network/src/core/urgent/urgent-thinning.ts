@@ -113,6 +113,17 @@ export class UrgentThinning {
     return false
   }
 
+  /** Whether a neighbour asked for less of all that a publisher sends in a stream part. */
+  isSpared(peerId: NodeId, streamPartId: StreamPartId, publisherId: NodeId, nowMs: number): boolean {
+    let isSpared = false
+    for (const { key, part, id } of this.#chains) {
+      if (part.id !== streamPartId || id.publisherId !== publisherId) continue
+      if (this.#links.modeOf(peerId, key, nowMs) === 'eager') return false
+      isSpared = true
+    }
+    return isSpared
+  }
+
   /** A neighbour asks for fewer copies of a chain, or for all. */
   onThin(peerId: NodeId, packet: Thin, nowMs: number): void {
     const { streamPartId, alias, mode, forMs } = packet
