@@ -106,6 +106,14 @@ describe('an urgent message that the eager way loses', () => {
     expect(core.pass(networkLimits.urgentPassedMs).filter(isPull)).toHaveLength(1)
   })
 
+  it('is not taken for lost when what comes first has overtaken it', () => {
+    const { core, next, thin, digest } = urgentScript()
+    thin()
+    const [picture, later] = [next(), next(sound)]
+    core.run(urgent(2, later), digest(3, picture))
+    expect(core.pass(networkLimits.minUrgentPullWaitMs - 1).filter(isPull)).toEqual([])
+  })
+
   it('is asked for of the next one when the first does not send it', () => {
     const { core, next, thin, digest } = urgentScript()
     thin()

@@ -81,9 +81,11 @@ export class UrgentThinning {
     const announced = this.#pulls.came(chain, batch, place)
     const isEager = from !== undefined && chain.ways.modeOf(from, nowMs) === 'eager'
     if (isEager && announced !== undefined) chain.lateness.add(nowMs - announced.sinceMs)
-    if (isEager) this.#pulls.passed(chain, place, nowMs)
-    else if (from !== undefined && from === chain.ways.standby(nowMs)) chain.unserved.brought()
-    const when = { nowMs, isFast, isShared: priority < firstPriorities, announced }
+    const isShared = priority < firstPriorities
+    // What comes first overtakes others on any link.
+    if (isEager && !isShared) this.#pulls.passed(chain, place, nowMs)
+    else if (!isEager && from !== undefined && from === chain.ways.standby(nowMs)) chain.unserved.brought()
+    const when = { nowMs, isFast, isShared, announced }
     this.#asks.send(chain, chain.ways.first(placeOf(place), from, when), nowMs)
     return announced?.peerIds ?? []
   }
@@ -94,8 +96,10 @@ export class UrgentThinning {
     if (chain === undefined || from === undefined) return
     if (!part.attached.includes(from) || !this.#modules.canThin(from)) return
     const isFast = part.reads && chain.pace.isFast(nowMs)
-    if (chain.ways.modeOf(from, nowMs) === 'eager') this.#pulls.passed(chain, place, nowMs)
-    const when = { nowMs, isFast, isShared: priority < firstPriorities }
+    const isShared = priority < firstPriorities
+    const isEager = chain.ways.modeOf(from, nowMs) === 'eager'
+    if (isEager && !isShared) this.#pulls.passed(chain, place, nowMs)
+    const when = { nowMs, isFast, isShared }
     this.#asks.send(chain, chain.ways.again(place, from, when), nowMs)
   }
 
