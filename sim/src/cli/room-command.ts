@@ -1,6 +1,7 @@
 import type { CommandModule } from 'yargs'
 import { textTable } from '../report/text-table.ts'
-import { runRoom, type RoomOptions, type RoomReport } from '../scenarios/room/room-run.ts'
+import type { RoomReport } from '../scenarios/room/room-measure.ts'
+import { runRoom, type RoomOptions } from '../scenarios/room/room-run.ts'
 import { wholeNumbers } from './arguments.ts'
 import { showProgress } from './progress.ts'
 
@@ -12,14 +13,15 @@ interface RoomArguments {
   readonly json: boolean
 }
 
-type Case = Pick<RoomOptions, 'lossRate' | 'kills' | 'liars'>
+type Case = Pick<RoomOptions, 'lossRate' | 'kills' | 'churns' | 'liars'>
 
-const steady = { kills: false, liars: 0 } as const
-/** Lossy links, then a member that is lost without a word, then two that withhold. */
+const steady = { lossRate: 0, kills: false, churns: false, liars: 0 } as const
+/** Lossy links; members that are lost, that come and go, and that lie. */
 const cases: readonly (Case & { readonly name: string })[] = [
-  ...[0, 0.01, 0.03, 0.05].map((lossRate) => ({ name: `${100 * lossRate} % lost`, lossRate, ...steady })),
-  { name: 'one leaves silently', lossRate: 0, kills: true, liars: 0 },
-  { name: 'two withhold half', lossRate: 0, kills: false, liars: 2 },
+  ...[0, 0.01, 0.03, 0.05].map((lossRate) => ({ name: `${100 * lossRate} % lost`, ...steady, lossRate })),
+  { name: 'one leaves silently', ...steady, kills: true },
+  { name: 'a third comes and goes', ...steady, churns: true },
+  { name: 'two withhold half', ...steady, liars: 2 },
 ]
 const maxMembers = 100
 

@@ -1,7 +1,16 @@
 import { describe, expect, it } from 'vitest'
 import { runRoom, type RoomOptions } from './room-run.ts'
 
-const usual = { seed: '1', members: 6, degree: 3, seconds: 3, lossRate: 0, kills: false, liars: 0 } as const
+const usual = {
+  seed: '1',
+  members: 6,
+  degree: 3,
+  seconds: 3,
+  lossRate: 0,
+  kills: false,
+  churns: false,
+  liars: 0,
+} as const
 const run = (changes: Partial<RoomOptions> = {}) =>
   runRoom({ ...usual, thinFloods: true, ...changes }, () => {})
 
@@ -27,8 +36,8 @@ describe('a room whose members all send sound and pictures', () => {
     }
   })
 
-  it('goes on when one is lost without a word, and when one withholds half', async () => {
-    for (const changes of [{ kills: true }, { liars: 1 }]) {
+  it('goes on when one is lost without a word, some come and go, and one withholds half', async () => {
+    for (const changes of [{ kills: true }, { churns: true }, { liars: 1 }]) {
       const { kinds } = await run(changes)
       for (const { kind, expected, arrived } of kinds)
         expect([kind, arrived / expected > 0.995]).toEqual([kind, true])
