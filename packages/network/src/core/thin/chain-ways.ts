@@ -42,6 +42,8 @@ export class ChainWays {
   readonly #copies = new BatchCopies()
   readonly #misses = new Misses()
   #batches = 0
+  /** Published by this process, which lacks nothing and needs no standby. */
+  #isOwn = false
 
   constructor(limits: ChainWaysLimits) {
     this.#limits = limits
@@ -66,6 +68,7 @@ export class ChainWays {
     { nowMs, isFast, isShared, announced }: Coming & { readonly announced?: Announced | undefined },
   ): readonly Ask[] {
     this.#batches++
+    this.#isOwn = from === undefined
     this.#copies.first(place, from)
     const asks: Ask[] = []
     if (from !== undefined) this.#bringsFirst(from, { nowMs, isShared }, asks)
@@ -88,8 +91,7 @@ export class ChainWays {
     if (this.modeOf(from, nowMs) === 'eager') {
       if (before.length === 0) this.#misses.broughtLate()
       way.late = before.length > 0 ? way.late + 1 : 0
-      if (isFast && way.late >= way.patience)
-        this.#ask(from, this.standby(nowMs) === undefined ? 'standby' : 'digest', nowMs, asks)
+      if (isFast && way.late >= way.patience) this.#ask(from, this.#modeOfLate(nowMs), nowMs, asks)
     } else if (isShared && way.mode === 'standby') return asks
     else if (++way.unasked >= unaskedCopies && nowMs - way.untilMs > 1_000 - this.#limits.thinLeaseMs)
       this.#ask(from, way.mode, nowMs, asks)
@@ -149,8 +151,13 @@ export class ChainWays {
     const [late] = others
     if (late === undefined) return others
     this.#appoint(nowMs, asks)
-    this.#ask(late, this.standby(nowMs) === undefined ? 'standby' : 'digest', nowMs, asks)
+    this.#ask(late, this.#modeOfLate(nowMs), nowMs, asks)
     return others
+  }
+
+  /** What is wanted of a neighbour that brings copies late. */
+  #modeOfLate(nowMs: number): FloodMode {
+    return this.#isOwn || this.standby(nowMs) !== undefined ? 'digest' : 'standby'
   }
 
   /** Who brings copies, and is needed for it; the one that was first longest ago comes first. */
@@ -180,7 +187,7 @@ export class ChainWays {
 
   /** Makes whoever was heard last the standby, where there is none. */
   #appoint(nowMs: number, asks: Ask[]): void {
-    if (this.standby(nowMs) !== undefined) return
+    if (this.#isOwn || this.standby(nowMs) !== undefined) return
     let next: NodeId | undefined
     let saidAt = this.#batches - silentBatches
     for (const [peerId, way] of this.#ways) {

@@ -71,6 +71,16 @@ describe('a chain of urgent messages with many a second', () => {
     expect(copies(core.run(publish(next())))).toEqual(['urgent 2', 'urgent 4'])
   })
 
+  it('of this process needs no standby', () => {
+    const { core, next } = urgentScript()
+    const lines: string[] = []
+    for (let i = 0; i < 24; i++) {
+      const batch = next(sound)
+      lines.push(...core.run(publish(batch), urgent(2, batch), urgent(3, batch)).filter(isAsk))
+    }
+    expect(lines).toEqual(['thin 2 digest', 'thin 3 digest'])
+  })
+
   it('is no measure of what its publisher may send on links of those who asked for less', () => {
     const { core, next, ask } = urgentScript()
     core.run(publish(next()), ask(3, 'digest'))
