@@ -30,6 +30,8 @@ export const networkLimits = {
   urgentAskMs: 1_000,
   /** Chains of urgent messages in all stream parts whose floods a node thins; any other is flooded in full. */
   maxUrgentThinChains: 1_024,
+  /** Urgent messages of a chain in a second from which on neighbours that bring copies late are asked for digests: pictures are large. */
+  urgentThinFromPerS: 1,
   /** Who announces urgent messages so much earlier than they come, several times in a row, is asked for copies. */
   urgentGainMs: 5,
   /** Of urgent messages, neighbours that are no standby gather digests for so long. */

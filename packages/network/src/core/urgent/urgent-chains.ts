@@ -10,7 +10,7 @@ import type { StreamPart } from '../stream-part/stream-part.ts'
 
 export interface UrgentChainsLimits extends Omit<ChainWaysLimits, 'thinGainMs'> {
   readonly urgentGainMs: number
-  readonly thinFromPerS: number
+  readonly urgentThinFromPerS: number
   readonly maxUrgentThinChains: number
   readonly maxThinChainsOfPublisher: number
   readonly maxAnnounced: number
@@ -89,7 +89,7 @@ export class UrgentChains {
       ...{ part, key, id: chainIdOf(chain), alias, lateness: new Lateness(), knownUntilMs: new Map() },
       ways: new ChainWays({ ...this.#limits, thinGainMs: this.#limits.urgentGainMs }),
       announced: new AnnouncedBatches(this.#limits.maxAnnounced),
-      pace: new Pace(this.#limits.thinFromPerS),
+      pace: new Pace(this.#limits.urgentThinFromPerS),
       unserved: new Misses(),
       ...{ newest: undefined, usedMs: nowMs },
     }))

@@ -195,11 +195,11 @@ describe('what is remembered of ways', () => {
   })
 })
 
-it('nothing is asked for below four a second', () => {
+it('nothing is asked for below one a second', () => {
   const core = new CoreScript().withNeighbours(2, 3)
   for (let i = 0; i < 30; i++) {
-    core.pass(500)
-    const batch = urgentAt(500 * (i + 1))
+    core.pass(2_000)
+    const batch = urgentAt(2_000 * (i + 1))
     core.run(urgent(2, batch), urgent(3, batch))
   }
   expect(core.core.counters['thin.asked']).toBe(0)
