@@ -13,13 +13,15 @@ interface RoomArguments {
   readonly json: boolean
 }
 
-type Case = Pick<RoomOptions, 'lossRate' | 'kills' | 'churns' | 'liars'>
+type Case = Pick<RoomOptions, 'lossRate' | 'kbitPerS' | 'kills' | 'churns' | 'liars'>
 
-const steady = { lossRate: 0, kills: false, churns: false, liars: 0 } as const
+const steady = { lossRate: 0, kbitPerS: Infinity, kills: false, churns: false, liars: 0 } as const
 /** Lossy links; members that are lost, that come and go, and that lie. */
 const cases: readonly (Case & { readonly name: string })[] = [
   ...[0, 0.01, 0.03, 0.05].map((lossRate) => ({ name: `${100 * lossRate} % lost`, ...steady, lossRate })),
   { name: 'one leaves silently', ...steady, kills: true },
+  { name: '3 Mbit/s', ...steady, kbitPerS: 3_000 },
+  { name: '3 Mbit/s, one leaves', ...steady, kbitPerS: 3_000, kills: true },
   { name: 'a third comes and goes', ...steady, churns: true },
   { name: 'two withhold half', ...steady, liars: 2 },
 ]

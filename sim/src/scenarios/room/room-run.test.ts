@@ -10,6 +10,7 @@ const usual = {
   kills: false,
   churns: false,
   liars: 0,
+  kbitPerS: Infinity,
 } as const
 const run = (changes: Partial<RoomOptions> = {}) =>
   runRoom({ ...usual, thinFloods: true, ...changes }, () => {})

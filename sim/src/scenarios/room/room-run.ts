@@ -9,6 +9,8 @@ export interface RoomOptions {
   readonly degree: number
   /** The part of frames that vanish on every link between members, from when it is measured. */
   readonly lossRate: number
+  /** What each link carries each way. */
+  readonly kbitPerS: number
   readonly thinFloods: boolean
   /** Half-way one member is lost without a word. */
   readonly kills: boolean
@@ -29,6 +31,8 @@ const formingMs = 20_000
 const warmUpMs = 3_000
 const settlingMs = 2_000
 const churnMs = 500
+/** What waits before a link, or is under way in it. */
+const windowBytes = 64 * 1024
 
 /** A room whose members all send sound and pictures: how many copies of each come, how late, and how many not at all? */
 export async function runRoom(options: RoomOptions, onProgress: (text: string) => void): Promise<RoomReport> {
@@ -62,6 +66,7 @@ class RoomRun {
       ...{ seed, degree, jitterMs, thinFloods },
       latencyMs: (from, to) => delayBetween(world, from, to),
       lossRate: () => lines.lossRate,
+      line: { bytesPerMs: () => options.kbitPerS / 8, windowBytes },
     })
     const run = new RoomRun(options, world, lines)
     for (let number = 0; number < members; number++) await run.#add(number)
