@@ -23,7 +23,7 @@ export interface UrgentLinksModules {
 }
 
 /** What a neighbour asked for, of one chain of urgent messages. */
-interface UrgentAsked extends AskedMode {
+export interface UrgentAsked extends AskedMode {
   /** As `urgentChainKey` says. */
   readonly chain: string
   readonly streamPartId: string

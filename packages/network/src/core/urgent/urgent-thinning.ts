@@ -13,17 +13,16 @@ import {
 import type { OverlayEffects } from '../overlay-effects.ts'
 import type { StreamPart } from '../stream-part/stream-part.ts'
 import { ChainAsks, type ChainAsksLimits, type ChainAsksModules } from '../thin/chain-asks.ts'
-import { KeptUrgent, type KeptUrgentLimits } from './kept-urgent.ts'
 import { firstPriorities } from './publisher-share.ts'
 import { UrgentChains, urgentChainKey, type UrgentChainsLimits } from './urgent-chains.ts'
-import { UrgentLinks, type UrgentLinksLimits, type UrgentLinksModules } from './urgent-links.ts'
 import { UrgentPulls, type UrgentPullsLimits, type UrgentPullsModules } from './urgent-pulls.ts'
+import { UrgentServing, type UrgentServingLimits, type UrgentServingModules } from './urgent-serving.ts'
 
 export interface UrgentThinningLimits
-  extends UrgentChainsLimits, UrgentLinksLimits, UrgentPullsLimits, KeptUrgentLimits, ChainAsksLimits {}
+  extends UrgentChainsLimits, UrgentServingLimits, UrgentPullsLimits, ChainAsksLimits {}
 
 export interface UrgentThinningModules
-  extends UrgentLinksModules, ChainAsksModules, Omit<UrgentPullsModules, 'chains' | 'ask'> {
+  extends UrgentServingModules, ChainAsksModules, Omit<UrgentPullsModules, 'chains' | 'ask'> {
   readonly effects: Pick<OverlayEffects, 'sendControl' | 'sendUrgent' | 'dropped'>
   /** False in a light node. */
   readonly relays: boolean
@@ -48,10 +47,9 @@ export class UrgentThinning {
   readonly #limits: UrgentThinningLimits
   readonly #modules: UrgentThinningModules
   readonly #chains: UrgentChains
-  readonly #links: UrgentLinks
+  readonly #serving: UrgentServing
   readonly #asks: ChainAsks
   readonly #pulls: UrgentPulls
-  readonly #kept: KeptUrgent
   #sweepMs = Infinity
 
   constructor(limits: UrgentThinningLimits, modules: UrgentThinningModules) {
@@ -59,8 +57,7 @@ export class UrgentThinning {
     this.#modules = modules
     const chains = (this.#chains = new UrgentChains(limits))
     const asks = (this.#asks = new ChainAsks(limits, modules))
-    this.#links = new UrgentLinks(limits, modules)
-    this.#kept = new KeptUrgent(limits)
+    this.#serving = new UrgentServing(limits, modules)
     this.#pulls = new UrgentPulls(limits, {
       ...{ ...modules, chains },
       ask: (chain, wanted, nowMs) => asks.send(chain, wanted, nowMs),
@@ -69,7 +66,7 @@ export class UrgentThinning {
 
   /** When `tick` is due. */
   get dueMs(): number {
-    return Math.min(this.#links.dueMs, this.#pulls.dueMs, this.#sweepMs)
+    return Math.min(this.#serving.dueMs, this.#pulls.dueMs, this.#sweepMs)
   }
 
   /** A message was taken. Returns who is known to have it besides the one that brought it. */
@@ -103,18 +100,9 @@ export class UrgentThinning {
     this.#asks.send(chain, chain.ways.again(place, from, when), nowMs)
   }
 
-  /** Whether a neighbour is sent a copy of a message; if it asked for less, it is told of it instead. */
-  isSent(
-    peerId: NodeId,
-    { batch, place }: Pick<ComingUrgent, 'batch' | 'place'>,
-    urgent: UrgentMessage,
-    nowMs: number,
-  ): boolean {
-    const mode = this.#links.modeOf(peerId, urgent.chain, nowMs)
-    if (mode === 'eager' || (mode === 'standby' && urgent.priority < firstPriorities)) return true
-    this.#kept.keep(place, urgent, batch.delegationRef, nowMs)
-    this.#links.tell(peerId, urgent.chain, { place, bytes: batch.bytes }, nowMs)
-    return false
+  /** Whether a neighbour is sent a copy of a message that was taken; if it asked for less, it is told of it instead. */
+  isSent(peerId: NodeId, coming: ComingUrgent, urgent: UrgentMessage, nowMs: number): boolean {
+    return this.#serving.isSent(peerId, coming, urgent, nowMs)
   }
 
   /** Whether a neighbour asked for less of all that a publisher sends in a stream part. */
@@ -122,7 +110,7 @@ export class UrgentThinning {
     let isSpared = false
     for (const { key, part, id } of this.#chains) {
       if (part.id !== streamPartId || id.publisherId !== publisherId) continue
-      if (this.#links.modeOf(peerId, key, nowMs) === 'eager') return false
+      if (this.#serving.isEager(peerId, key, nowMs)) return false
       isSpared = true
     }
     return isSpared
@@ -135,7 +123,7 @@ export class UrgentThinning {
     const known = this.#chains.find(chain)
     const isNeighbour = known?.part.attached.includes(peerId) === true
     const asked = { chain, streamPartId, alias, mode, untilMs: nowMs + forMs }
-    if (isNeighbour && this.#links.ask(peerId, asked)) return
+    if (isNeighbour && this.#serving.ask(peerId, asked)) return
     this.#modules.counters['thin.refused']++
     this.#modules.effects.dropped('thin.refused', peerId)
   }
@@ -149,29 +137,19 @@ export class UrgentThinning {
     }
   }
 
-  /** A neighbour asks for what it was told of: it is sent each once. */
-  onPull(peerId: NodeId, { entries }: UrgentPull, nowMs: number): void {
-    for (const entry of entries) {
-      const chain = this.#links.chainOf(peerId, entry.alias)
-      const kept = chain === undefined ? undefined : this.#kept.find(chain, entry, nowMs)
-      if (kept === undefined || kept.sentTo.has(peerId)) {
-        this.#modules.counters['urgent.notServed']++
-        continue
-      }
-      kept.sentTo.add(peerId)
-      this.#modules.counters['urgent.served']++
-      this.#modules.effects.sendUrgent(peerId, kept.urgent, kept.delegationRef)
-    }
+  /** A neighbour asks for what it was told of. */
+  onPull(peerId: NodeId, packet: UrgentPull, nowMs: number): void {
+    this.#serving.onPull(peerId, packet, nowMs)
   }
 
   tick({ nowMs }: Time): void {
-    this.#links.tick(nowMs)
+    this.#serving.tick(nowMs)
     this.#pulls.tick(nowMs)
     if (this.#sweepMs <= nowMs) this.#sweep(nowMs)
   }
 
   linkClosed(peerId: NodeId): void {
-    this.#links.closed(peerId)
+    this.#serving.closed(peerId)
   }
 
   /** A peer is no neighbour in a stream part any more. */
@@ -182,7 +160,7 @@ export class UrgentThinning {
       chain.knownUntilMs.delete(peerId)
       this.#asks.send(chain, chain.ways.gone(peerId, nowMs), nowMs)
     }
-    this.#links.sweep(nowMs, streamPartId, peerId)
+    this.#serving.gone(streamPartId, peerId, nowMs)
   }
 
   /** The stream part was left, or begins anew. */
@@ -193,8 +171,7 @@ export class UrgentThinning {
       keys.add(chain.key)
       this.#chains.forget(chain)
     }
-    this.#kept.sweep(nowMs, (chain) => keys.has(chain))
-    this.#links.sweep(nowMs, streamPartId)
+    this.#serving.left(streamPartId, keys, nowMs)
   }
 
   /** Neighbours that were told its alias know it for a lease from when they heard of it, and what they say by it comes later still. */
@@ -202,9 +179,8 @@ export class UrgentThinning {
     const { thinLeaseMs } = this.#limits
     for (const chain of [...this.#chains])
       if (nowMs - chain.usedMs >= 2 * thinLeaseMs) this.#chains.forget(chain)
-    this.#kept.sweep(nowMs)
-    this.#links.sweep(nowMs)
-    const isIdle = this.#chains.size + this.#links.size + this.#kept.size === 0
+    this.#serving.sweep(nowMs)
+    const isIdle = this.#chains.size === 0 && this.#serving.isIdle
     this.#sweepMs = isIdle ? Infinity : nowMs + thinLeaseMs
   }
 }
