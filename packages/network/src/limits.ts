@@ -44,6 +44,8 @@ export const networkLimits = {
   urgentPassedMs: 5,
   /** Who was asked and has not sent it a round trip and so long later is passed over for the next one that has it. */
   urgentPullRetryMs: 30,
+  /** Urgent messages that one neighbour may name in a second, in digests and when it asks for them (`digest.ignored`, `urgent.notServed`). */
+  maxUrgentNamedPerS: 10_000,
   /** Urgent messages that a neighbour was told of are kept for it until their time is over, and for this long at most. */
   maxUrgentKeptMs: 2_000,
   /** Their bytes in all stream parts; of more, the publisher with the most loses its oldest. */

@@ -68,6 +68,20 @@ describe('who is asked and does not send', () => {
   })
 })
 
+describe('who names more messages than it may', () => {
+  it('is not heard any more until the next second', () => {
+    const { core, next, thin, digest, ask, pull } = urgentScript({ maxUrgentNamedPerS: 2 })
+    thin()
+    const batch = next()
+    core.run(ask(4, 'digest'), urgent(2, batch))
+    core.run(digest(4, next()), digest(4, next()), digest(4, next()))
+    expect(core.core.counters['digest.ignored']).toBe(1)
+    expect(copies(core.run(pull(4, batch)))).toEqual([])
+    core.pass(500)
+    expect(copies(core.run(pull(4, batch)))).toEqual(['urgent 4'])
+  })
+})
+
 describe('who asks', () => {
   it('for less gets less itself, and nobody else', () => {
     const { core, next, ask } = urgentScript()

@@ -60,7 +60,7 @@ export class UrgentServing {
   }
 
   /** A neighbour asks for what it was told of. */
-  onPull(peerId: NodeId, { entries }: UrgentPull, nowMs: number): void {
+  pulled(peerId: NodeId, entries: UrgentPull['entries'], nowMs: number): void {
     for (const entry of entries) {
       const chain = this.#links.chainOf(peerId, entry.alias)
       const kept = chain === undefined ? undefined : this.#kept.find(chain, entry, nowMs)

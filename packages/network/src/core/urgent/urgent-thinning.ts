@@ -10,6 +10,7 @@ import {
   type UrgentMessage,
   type UrgentPull,
 } from '@runnel/protocol'
+import { Allowances } from '../allowances.ts'
 import type { OverlayEffects } from '../overlay-effects.ts'
 import type { StreamPart } from '../stream-part/stream-part.ts'
 import { ChainAsks, type ChainAsksLimits, type ChainAsksModules } from '../thin/chain-asks.ts'
@@ -19,7 +20,9 @@ import { UrgentPulls, type UrgentPullsLimits, type UrgentPullsModules } from './
 import { UrgentServing, type UrgentServingLimits, type UrgentServingModules } from './urgent-serving.ts'
 
 export interface UrgentThinningLimits
-  extends UrgentChainsLimits, UrgentServingLimits, UrgentPullsLimits, ChainAsksLimits {}
+  extends UrgentChainsLimits, UrgentServingLimits, UrgentPullsLimits, ChainAsksLimits {
+  readonly maxUrgentNamedPerS: number
+}
 
 export interface UrgentThinningModules
   extends UrgentServingModules, ChainAsksModules, Omit<UrgentPullsModules, 'chains' | 'ask'> {
@@ -50,6 +53,8 @@ export class UrgentThinning {
   readonly #serving: UrgentServing
   readonly #asks: ChainAsks
   readonly #pulls: UrgentPulls
+  /** Messages that neighbours name: each has to be looked up. */
+  readonly #named: Allowances
   #sweepMs = Infinity
 
   constructor(limits: UrgentThinningLimits, modules: UrgentThinningModules) {
@@ -58,6 +63,7 @@ export class UrgentThinning {
     const chains = (this.#chains = new UrgentChains(limits))
     const asks = (this.#asks = new ChainAsks(limits, modules))
     this.#serving = new UrgentServing(limits, modules)
+    this.#named = new Allowances(limits.maxUrgentNamedPerS)
     this.#pulls = new UrgentPulls(limits, {
       ...{ ...modules, chains },
       ask: (chain, wanted, nowMs) => asks.send(chain, wanted, nowMs),
@@ -131,15 +137,18 @@ export class UrgentThinning {
   /** A neighbour says what it has. */
   onDigest(peerId: NodeId, { entries }: UrgentDigest, time: Time): void {
     for (const entry of entries) {
-      const chain = this.#chains.byAlias(entry.alias)
+      const isHeard = this.#named.take(peerId, time.nowMs)
+      const chain = isHeard ? this.#chains.byAlias(entry.alias) : undefined
       if (chain?.part.attached.includes(peerId) !== true) this.#modules.counters['digest.ignored']++
       else this.#modules.parts.within(chain.part, () => this.#pulls.named(chain, peerId, entry, time))
     }
   }
 
   /** A neighbour asks for what it was told of. */
-  onPull(peerId: NodeId, packet: UrgentPull, nowMs: number): void {
-    this.#serving.onPull(peerId, packet, nowMs)
+  onPull(peerId: NodeId, { entries }: UrgentPull, nowMs: number): void {
+    const heard = entries.filter(() => this.#named.take(peerId, nowMs))
+    this.#modules.counters['urgent.notServed'] += entries.length - heard.length
+    this.#serving.pulled(peerId, heard, nowMs)
   }
 
   tick({ nowMs }: Time): void {
@@ -150,6 +159,7 @@ export class UrgentThinning {
 
   linkClosed(peerId: NodeId): void {
     this.#serving.closed(peerId)
+    this.#named.linkClosed(peerId)
   }
 
   /** A peer is no neighbour in a stream part any more. */
