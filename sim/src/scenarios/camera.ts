@@ -33,7 +33,12 @@ export class Camera {
     const bytesOfFour = (kbitPerS * 1000 * layers.length) / picturesPerS / 8
     const bytes = bytesOfFour * shares[layer] * (object === 0 ? 2 : 1) - overheadBytes
     return this.#publisher.next(new Uint8Array(Math.max(1, Math.round(bytes))), {
-      ...{ lifetimeMs: this.#lifetimeMs, priority: priorities[layer], group: Math.floor(number / picturesOfGroup), object },
+      ...{
+        lifetimeMs: this.#lifetimeMs,
+        priority: priorities[layer],
+        group: Math.floor(number / picturesOfGroup),
+        object,
+      },
       order: 'newest',
     })
   }

@@ -24,7 +24,15 @@ import {
   storing,
 } from './codecs/storage.ts'
 import { clockAsk, clockTell, traced } from './codecs/trace.ts'
-import { arrivals, mark, piece, urgent, urgentDigest, urgentPacketNumber, urgentPull } from './codecs/urgent.ts'
+import {
+  arrivals,
+  mark,
+  piece,
+  urgent,
+  urgentDigest,
+  urgentPacketNumber,
+  urgentPull,
+} from './codecs/urgent.ts'
 
 /**
  * Who sends a packet to whom: either side of a link, to keep it going; nodes about a stream part, their clocks, or who signs batches; a node

@@ -1,10 +1,4 @@
-import {
-  maxU32,
-  readStreamPart,
-  readWord,
-  writeStreamPart,
-  writeWord,
-} from '../../codec/fields.ts'
+import { maxU32, readStreamPart, readWord, writeStreamPart, writeWord } from '../../codec/fields.ts'
 import type { Reader } from '../../codec/reader.ts'
 import type { Writer } from '../../codec/writer.ts'
 import { protocolError } from '../../errors.ts'
