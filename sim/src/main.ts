@@ -8,6 +8,7 @@ import { identitiesCommand } from './cli/identities-command.ts'
 import { lossCommand } from './cli/loss-command.ts'
 import { placementCommand } from './cli/placement-command.ts'
 import { rateCommand } from './cli/rate-command.ts'
+import { roomCommand } from './cli/room-command.ts'
 import { reportCommand } from './cli/report-command.ts'
 import { simError } from './errors.ts'
 import { attack } from './experiments/attack.ts'
@@ -30,6 +31,7 @@ const parser = yargs(hideBin(process.argv))
   .command(placementCommand)
   .command(identitiesCommand)
   .command(rateCommand)
+  .command(roomCommand)
 for (const experiment of [matrix, diameter, redundancy, propagation, compare, copies, viewers, churn, attack])
   parser.command(experimentCommand(experiment))
 

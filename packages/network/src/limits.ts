@@ -28,6 +28,28 @@ export const networkLimits = {
   maxUrgentPublishers: 256,
   /** While it is not known whether somebody may publish urgent messages, that is asked so often. */
   urgentAskMs: 1_000,
+  /** Chains of urgent messages in all stream parts whose floods a node thins; any other is flooded in full. */
+  maxUrgentThinChains: 1_024,
+  /** Urgent messages of a chain in a second from which on neighbours that bring copies late are asked for digests: pictures are large. */
+  urgentThinFromPerS: 1,
+  /** Who announces urgent messages so much earlier than they come, several times in a row, is asked for copies. */
+  urgentGainMs: 5,
+  /** Of urgent messages, neighbours that are no standby gather digests for so long. */
+  lazyDigestMs: 60,
+  /** An announced urgent message that does not come is asked for after this long at least; otherwise after what is usual. */
+  minUrgentPullWaitMs: 15,
+  /** And at most. */
+  maxUrgentPullWaitMs: 150,
+  /** Where the eager way has brought a later one already, it is asked for so soon. */
+  urgentPassedMs: 5,
+  /** Who was asked and has not sent it a round trip and so long later is passed over for the next one that has it. */
+  urgentPullRetryMs: 30,
+  /** Urgent messages that one neighbour may name in a second, in digests and when it asks for them (`digest.ignored`, `urgent.notServed`). */
+  maxUrgentNamedPerS: 10_000,
+  /** Urgent messages that a neighbour was told of are kept for it until their time is over, and for this long at most. */
+  maxUrgentKeptMs: 2_000,
+  /** Their bytes in all stream parts; of more, the publisher with the most loses its oldest. */
+  maxUrgentKeptBytes: 4 * 1024 * 1024,
   /** A range that was given up is still accepted for this long. */
   maxLateAgeMs: 5 * 60_000,
   /** Message chains remembered in one stream part; above it, the publisher with the most loses its least recently used (`dedup.chainsDropped`). */

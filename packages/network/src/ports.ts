@@ -284,7 +284,7 @@ export interface NetworkNode {
   relay(batchBytes: Uint8Array): void
   /**
    * What a publisher's urgent messages may take in a stream part, in kbit/s: what the links carry to all receivers but the worst, so that one
-   * bad link holds nobody up. Undefined where nobody receives such.
+   * bad link holds nobody up; those who asked for less do not count. Undefined where nobody receives such.
    */
   urgentKbitPerS(streamPartId: StreamPartId, publisherId: NodeId): number | undefined
   /** Resolves when at least one neighbour can take more. */

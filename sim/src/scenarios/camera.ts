@@ -13,15 +13,17 @@ export const picturesPerS = 30
 const picturesOfGroup = 120
 /** What a message costs beside its content. */
 const overheadBytes = 250
-const lifetimeMs = 400
+const defaultLifetimeMs = 400
 
 /** Makes pictures as an encoder does that is told a rate: every one has about the size that it asks for. */
 export class Camera {
   readonly #publisher: UrgentPublisher
+  readonly #lifetimeMs: number
   #pictures = 0
 
-  constructor(publisher: UrgentPublisher) {
+  constructor(publisher: UrgentPublisher, lifetimeMs = defaultLifetimeMs) {
     this.#publisher = publisher
+    this.#lifetimeMs = lifetimeMs
   }
 
   next(kbitPerS: number): Uint8Array {
@@ -31,7 +33,12 @@ export class Camera {
     const bytesOfFour = (kbitPerS * 1000 * layers.length) / picturesPerS / 8
     const bytes = bytesOfFour * shares[layer] * (object === 0 ? 2 : 1) - overheadBytes
     return this.#publisher.next(new Uint8Array(Math.max(1, Math.round(bytes))), {
-      ...{ lifetimeMs, priority: priorities[layer], group: Math.floor(number / picturesOfGroup), object },
+      ...{
+        lifetimeMs: this.#lifetimeMs,
+        priority: priorities[layer],
+        group: Math.floor(number / picturesOfGroup),
+        object,
+      },
       order: 'newest',
     })
   }

@@ -1,4 +1,4 @@
-import type { NodeId } from '@runnel/protocol'
+import type { NodeId, UrgentMessage } from '@runnel/protocol'
 import type { Connection, ConnectionEvents, DialRequest, Transport } from '@runnel/transport'
 
 /** Stands between a node and its connections: to watch what it receives, or to make it misbehave. */
@@ -7,6 +7,8 @@ export interface Tap {
   received?(peerId: NodeId, type: number, body: Uint8Array): void
   /** What leaves instead of this packet; undefined for nothing, which the node does not notice. */
   sending?(peerId: NodeId, packet: Uint8Array): Uint8Array | undefined
+  /** Whether an urgent message leaves; if not, the node does not notice. */
+  sendingUrgent?(message: UrgentMessage): boolean
   /** A connection opened. */
   opened?(connection: Connection): void
 }
@@ -96,8 +98,8 @@ class TappedConnection implements Connection {
     return instead === undefined || this.#inner.send(instead, mayLose)
   }
 
-  sendUrgent(message: Parameters<Connection['sendUrgent']>[0]): boolean {
-    return this.#inner.sendUrgent(message)
+  sendUrgent(message: UrgentMessage): boolean {
+    return this.#tap.sendingUrgent?.(message) === false || this.#inner.sendUrgent(message)
   }
 
   urgentKbitPerSOf(publisher: string): number | undefined {

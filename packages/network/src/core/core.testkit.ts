@@ -355,6 +355,8 @@ function detailOf(packet: ControlPacket): string {
     case 'thin':
       return ` ${packet.mode}`
     case 'digest':
+    case 'urgentDigest':
+    case 'urgentPull':
       return ` [${packet.entries.map(({ timestamp }) => timestamp - startMs).join(' ')}]`
     case 'latest':
       return packet.batch === undefined ? ' none' : ` ${at(packet.batch)}`

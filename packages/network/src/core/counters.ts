@@ -27,6 +27,12 @@ export const counterHelp = {
   'urgent.published': 'Urgent messages published by this process',
   'urgent.forwarded': 'Copies of urgent messages handed to links',
   'urgent.duplicates': 'Urgent messages received that were known already',
+  'urgent.spared': 'Copies of urgent messages not sent to neighbours that asked for digests, or have them',
+  'urgent.digests': 'Digests of urgent messages sent to neighbours',
+  'urgent.pulled':
+    'Times that a neighbour was asked for an urgent message that it had announced and nobody brought',
+  'urgent.served': 'Urgent messages sent to neighbours that asked for them',
+  'urgent.notServed': 'Such asks for what is not kept any more, or was sent already',
   'urgent.late': 'Urgent messages dropped because their time was over, also while they waited for a link',
   'urgent.replaced': 'Urgent messages dropped because a newer group of their chain took their place',
   'urgent.shed':

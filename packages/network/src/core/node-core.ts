@@ -119,6 +119,11 @@ export class NodeCore {
   }
 
   /** As of the overlays. */
+  urgentReceivers(streamPartId: StreamPartId, publisherId: NodeId): readonly NodeId[] {
+    return this.#overlay.urgentReceivers(streamPartId, publisherId)
+  }
+
+  /** As of the overlays. */
   headerOf(peerId: NodeId, alias: number): Uint8Array | undefined {
     return this.#overlay.headerOf(peerId, alias)
   }

@@ -16,7 +16,7 @@ import type {
   StreamPartId,
   Time,
 } from '@runnel/protocol'
-import { isUrgentChain, toStreamPartId } from '@runnel/protocol'
+import { isUrgentChain, toStreamPartId, urgentChainPrefix } from '@runnel/protocol'
 import type { NetworkLimits } from '../limits.ts'
 import { newCounters, type CounterName, type Counters } from './counters.ts'
 import type { OverlayEffects } from './overlay-effects.ts'
@@ -42,6 +42,7 @@ import { StreamPart } from './stream-part/stream-part.ts'
 import { StreamPartMap } from './stream-part/stream-part-map.ts'
 import { Thinning } from './thin/thinning.ts'
 import { UrgentFlood } from './urgent/urgent-flood.ts'
+import { UrgentThinning } from './urgent/urgent-thinning.ts'
 
 export interface OverlayModules
   extends Omit<AuthorshipModules, 'delegations'>, Omit<MemberCheckModules, 'effects'> {
@@ -95,6 +96,7 @@ export class Overlay {
   readonly #flood: Flood
   readonly #thinning: Thinning
   readonly #urgent: UrgentFlood
+  readonly #urgentThinning: UrgentThinning
   readonly #fetches: Fetches
   readonly #filler: GapFiller
   readonly #pursuer: HeadPursuer
@@ -166,8 +168,12 @@ export class Overlay {
       fetch: (...asked) => this.#fetchOnce(...asked),
     })
     const authorship = new Authorship({ ...modules, delegations })
+    this.#urgentThinning = new UrgentThinning(options.limits, {
+      ...{ ...modules, self: options.self, counters, parts },
+      isSeen: ({ part, id }, place) => this.#urgent.isSeen(part, id, place),
+    })
     this.#urgent = new UrgentFlood(options.limits, {
-      ...{ ...modules, counters, authorship },
+      ...{ ...modules, counters, authorship, thinning: this.#urgentThinning },
       misbehaved: (peerId, detail, nowMs) => this.#misbehaved(peerId, detail, nowMs),
     })
     this.#flood = new Flood(options.limits, {
@@ -272,6 +278,7 @@ export class Overlay {
         this.#flood.linkClosed(event.peerId)
         this.#thinning.linkClosed(event.peerId)
         this.#urgent.linkClosed(event.peerId)
+        this.#urgentThinning.linkClosed(event.peerId)
         this.delegations.linkClosed(event.peerId)
         this.#fetchServer.linkClosed(event.peerId)
         this.#latestServer.linkClosed(event.peerId)
@@ -309,6 +316,7 @@ export class Overlay {
         break
       case 'tick':
         this.#thinning.tick(time)
+        this.#urgentThinning.tick(time)
         this.#parts.each((part) => this.#tick(part, time))
         this.#neighbourhood.tick(time)
         this.#flood.tick(nowMs)
@@ -318,6 +326,14 @@ export class Overlay {
     }
     this.guests?.settle(nowMs)
     this.#updateDue()
+  }
+
+  /** Who is sent all urgent messages of a publisher in a stream part; those who asked for less are not among them. */
+  urgentReceivers(streamPartId: StreamPartId, publisherId: NodeId): readonly NodeId[] {
+    const receivers = this.#parts.get(streamPartId)?.receivers ?? []
+    return receivers.filter(
+      (peerId) => !this.#urgentThinning.isSpared(peerId, streamPartId, publisherId, this.#nowMs),
+    )
   }
 
   /** True while the message at this place of the chain is missing and may still come. */
@@ -351,6 +367,7 @@ export class Overlay {
     const part = this.#partOf(peerId, batch.chain, time.nowMs)
     if (part === undefined) return
     const outcome = this.#parts.within(part, () => this.#urgent.receive(part, urgent, peerId, time))
+    this.#dueMs = Math.min(this.#dueMs, this.#urgentThinning.dueMs)
     if (outcome === 'forged') this.#forged(peerId, batch, time.nowMs)
     else if (outcome === undefined) this.#updateDue()
   }
@@ -404,7 +421,15 @@ export class Overlay {
         this.#withPart(packet.streamPartId, (part) => this.#pursuer.onHeads(part, peerId, packet, time))
         break
       case 'thin':
-        this.#thinning.onThin(peerId, packet, time.nowMs)
+        if (packet.messageChainId.startsWith(urgentChainPrefix))
+          this.#urgentThinning.onThin(peerId, packet, time.nowMs)
+        else this.#thinning.onThin(peerId, packet, time.nowMs)
+        break
+      case 'urgentDigest':
+        this.#urgentThinning.onDigest(peerId, packet, time)
+        break
+      case 'urgentPull':
+        this.#urgentThinning.onPull(peerId, packet, time.nowMs)
         break
       case 'digest':
         this.#thinning.onDigest(peerId, packet, time)
@@ -542,6 +567,7 @@ export class Overlay {
         gone: (peerId) => {
           this.watch?.gone(id, peerId)
           this.#thinning.gone(id, peerId, this.#nowMs)
+          this.#urgentThinning.gone(id, peerId, this.#nowMs)
         },
         onGapLost: (chain, { after, upTo }) => {
           this.counters['gap.lost']++
@@ -566,6 +592,7 @@ export class Overlay {
     this.watch?.left(id)
     this.#thinning.left(id, nowMs)
     this.#urgent.left(id)
+    this.#urgentThinning.left(id, nowMs)
     this.#parts.delete(id)
   }
 
@@ -591,6 +618,7 @@ export class Overlay {
     fresh.published = part.published
     this.#fetches.drop(id)
     attempt(() => this.#thinning.left(id, nowMs))
+    attempt(() => this.#urgentThinning.left(id, nowMs))
     attempt(() => part.recent.clear())
     attempt(() => latest.clear())
     attempt(() => this.#neighbourhood.abandon(part, nowMs))
@@ -642,6 +670,7 @@ export class Overlay {
 
   #updateDue(): void {
     let dueMs = Math.min(this.#neighbourhood.dueMs, this.#flood.dueMs, this.#thinning.dueMs)
+    dueMs = Math.min(dueMs, this.#urgentThinning.dueMs)
     dueMs = Math.min(dueMs, this.guests?.dueMs ?? Infinity, this.watch?.dueMs ?? Infinity)
     this.#parts.each((part) => {
       const partDueMs = part.dueMs

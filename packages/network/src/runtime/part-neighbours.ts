@@ -8,7 +8,7 @@ import type { WaitForNeighboursOptions } from '../ports.ts'
 import type { Waiters } from './waiters.ts'
 
 export interface PartNeighboursModules {
-  readonly core: Pick<NodeCore, 'streamParts'>
+  readonly core: Pick<NodeCore, 'streamParts' | 'urgentReceivers'>
   readonly peers: Links['peers']
   readonly waiters: Waiters
   /** Throws when the node does not run. */
@@ -47,9 +47,10 @@ export class PartNeighbours {
   /** See `NetworkNode.urgentKbitPerS`. */
   urgentKbitPerS(streamPartId: StreamPartId, publisherId: NodeId): number | undefined {
     const { core, peers } = this.#modules
-    const rates = (core.streamParts.get(streamPartId)?.receivers ?? []).map((peerId) =>
-      peers.get(peerId)?.urgentKbitPerSOf(publisherId),
-    )
+    // A link that nothing is sent on is not known to carry much.
+    const rates = core
+      .urgentReceivers(streamPartId, publisherId)
+      .map((peerId) => peers.get(peerId)?.urgentKbitPerSOf(publisherId))
     return publisherRate(rates.filter((rate) => rate !== undefined))
   }
 

@@ -203,6 +203,10 @@ function malformedUrgentFrames(crypto: Crypto): MalformedSample[] {
     frame('a piece behind the last', body(PacketType.piece, '050202ac0200')),
     frame('one of 65 pieces', body(PacketType.piece, '050041ac0200')),
     frame('a piece of nothing', body(PacketType.piece, '050002ac02')),
+    frame('an urgent digest of nothing', body(PacketType.urgentDigest, '00')),
+    frame('an urgent digest of 257 messages', body(PacketType.urgentDigest, '8102'), 'LIMIT_EXCEEDED'),
+    frame('an urgent pull of nothing', body(PacketType.urgentPull, '00')),
+    frame('an urgent pull of a message before time began', body(PacketType.urgentPull, '01000100')),
   ]
 }
 

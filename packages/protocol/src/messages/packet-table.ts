@@ -24,7 +24,15 @@ import {
   storing,
 } from './codecs/storage.ts'
 import { clockAsk, clockTell, traced } from './codecs/trace.ts'
-import { arrivals, mark, piece, urgent, urgentPacketNumber } from './codecs/urgent.ts'
+import {
+  arrivals,
+  mark,
+  piece,
+  urgent,
+  urgentDigest,
+  urgentPacketNumber,
+  urgentPull,
+} from './codecs/urgent.ts'
 
 /**
  * Who sends a packet to whom: either side of a link, to keep it going; nodes about a stream part, their clocks, or who signs batches; a node
@@ -108,6 +116,8 @@ export const packetTable = {
   urgent: { number: urgentPacketNumber, scope: 'neighbours', since: '1.1', codec: urgent },
   mark: { number: 0x41, scope: 'link', since: '1.1', codec: mark },
   arrivals: { number: 0x42, scope: 'link', since: '1.1', codec: arrivals },
+  urgentDigest: { number: 0x43, scope: 'neighbours', since: '1.1', codec: urgentDigest },
+  urgentPull: { number: 0x44, scope: 'neighbours', since: '1.1', codec: urgentPull },
 } as const satisfies Readonly<Record<string, PacketKind>>
 
 type Table = typeof packetTable

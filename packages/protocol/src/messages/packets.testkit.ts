@@ -226,6 +226,20 @@ export const arbitraryPacket: fc.Arbitrary<Packet> = fc.oneof(
       { minLength: 1, maxLength: 20 },
     ),
   }),
+  fc.record({
+    type: is('urgentDigest'),
+    entries: fc.array(
+      fc.tuple(fc.record({ alias: u32, check: u32 }), ref).map(([of, at]) => ({ ...of, ...at })),
+      { minLength: 1, maxLength: 20 },
+    ),
+  }),
+  fc.record({
+    type: is('urgentPull'),
+    entries: fc.array(
+      fc.tuple(u32, ref).map(([alias, at]) => ({ alias, ...at })),
+      { minLength: 1, maxLength: 20 },
+    ),
+  }),
   fc.record({ type: is('heads'), streamPartId, heads: list(head, limits.maxChainHeads) }),
   fc.record({ type: is('clockAsk'), token: u32 }),
   fc.record({ type: is('clockTell'), token: u32, atUs: counter }),

@@ -36,7 +36,7 @@ export const countsCapability = 'counts'
 /** The capability of nodes that know `askLatest` and `latest`; of storage nodes also of `askTable`. */
 export const latestCapability = 'latest'
 
-/** The capability of nodes that know `thin` and `digest`: neighbours may ask them to flood less. */
+/** The capability of nodes that know `thin`, `digest`, and of urgent messages `urgentDigest` and `urgentPull`: neighbours may ask them to flood less. */
 export const thinCapability = 'thin'
 
 /** The capability of a host, which serves guests, and of light nodes: `guestAttach` goes over links where both ends have it. */
@@ -280,6 +280,26 @@ export interface Digest {
   readonly type: 'digest'
   /** At least one. */
   readonly entries: readonly DigestEntry[]
+}
+
+/** An urgent message, by its place and by the alias that the node which asked for less gave its chain. */
+export interface UrgentPlace extends MessageRef {
+  /** Unsigned 32 bits. */
+  readonly alias: number
+}
+
+/** "These urgent messages I have": to who asked, by `thin`, to be told of them in place of copies. */
+export interface UrgentDigest {
+  readonly type: 'urgentDigest'
+  /** At least one; `check` as in a digest. */
+  readonly entries: readonly (UrgentPlace & Pick<DigestEntry, 'check'>)[]
+}
+
+/** "Send me these, if there is time left": of those that the receiver named in a digest. */
+export interface UrgentPull {
+  readonly type: 'urgentPull'
+  /** At least one. */
+  readonly entries: readonly UrgentPlace[]
 }
 
 /** "Which is the newest message that you know of this key?" Asked of a neighbour, answered with `latest`. */

@@ -401,6 +401,27 @@ function nodePackets(crypto: Crypto): SamplePacket[] {
       },
     },
     {
+      name: 'urgent digest',
+      packet: {
+        type: 'urgentDigest',
+        entries: [
+          { alias: 3, timestamp: time + 20, sequenceNumber: 1, check: 0x01020304 },
+          { alias: 0xffffffff, ...largestRef, check: 0xffffffff },
+          { alias: 0, timestamp: 0, sequenceNumber: 0, check: 0 },
+        ],
+      },
+    },
+    {
+      name: 'urgent pull',
+      packet: {
+        type: 'urgentPull',
+        entries: [
+          { alias: 3, timestamp: time + 20, sequenceNumber: 1 },
+          { alias: 0xffffffff, ...largestRef },
+        ],
+      },
+    },
+    {
       name: 'heads',
       packet: { type: 'heads', streamPartId, heads: [head, { ...head, messageChainId: '', ...largestRef }] },
     },

@@ -20,6 +20,15 @@ interface AwaitedBatch {
   announcements: Announcement[]
 }
 
+/** A batch to be asked for. */
+interface NextAsked {
+  readonly place: MessageRef
+  /** Undefined where all who named it were asked. */
+  readonly peerId: NodeId | undefined
+  /** Who was asked last, and did not send it. */
+  readonly before: NodeId | undefined
+}
+
 /** What neighbours had said of a batch that came. */
 export interface Announced {
   readonly sinceMs: number
@@ -92,6 +101,26 @@ export class AnnouncedBatches {
       batch.dueMs = Infinity
       return { place: batch.place, peerIds: asked.map(({ peerId }) => peerId) }
     })
+  }
+
+  /** The same, of one after the other: the next one is asked where the one before has not sent it for as long as `againMs` says. */
+  next(nowMs: number, againMs: (peerId: NodeId) => number): readonly NextAsked[] {
+    const due = this.#batches.filter(({ dueMs }) => dueMs <= nowMs)
+    return due.map((batch) => {
+      const before = batch.announcements.findLast(({ isAsked }) => isAsked)?.peerId
+      const next = batch.announcements.find(({ isAsked }) => !isAsked)
+      if (next !== undefined) next.isAsked = true
+      batch.dueMs = next === undefined ? Infinity : nowMs + againMs(next.peerId)
+      return { place: batch.place, peerId: next?.peerId, before }
+    })
+  }
+
+  /** What is before a place and was asked of nobody yet is due no later than this. */
+  hurry(place: MessageRef, dueMs: number): void {
+    for (const batch of this.#batches) {
+      const isAsked = batch.announcements.some((announcement) => announcement.isAsked)
+      if (!isAsked && compareRefs(batch.place, place) < 0) batch.dueMs = Math.min(batch.dueMs, dueMs)
+    }
   }
 
   /** A neighbour has nothing any more. */

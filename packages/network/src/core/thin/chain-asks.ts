@@ -3,7 +3,6 @@ import type { Counters } from '../counters.ts'
 import type { OverlayEffects } from '../overlay-effects.ts'
 import type { Ask } from './chain-ways.ts'
 import type { ThinChain } from './thin-chains.ts'
-import { chainIdOf } from './asked.ts'
 
 export interface ChainAsksLimits {
   readonly thinLeaseMs: number
@@ -18,6 +17,9 @@ export interface ChainAsksModules {
   canShorten(peerId: NodeId): boolean
 }
 
+/** A chain that neighbours may be asked about. */
+export type AskableChain = Pick<ThinChain, 'part' | 'id' | 'alias' | 'knownUntilMs'>
+
 /** Tells neighbours what this node wants of them of a chain, and the alias by which it knows the chain. */
 export class ChainAsks {
   readonly #limits: ChainAsksLimits
@@ -29,7 +31,7 @@ export class ChainAsks {
   }
 
   /** One that has not got the capability sends copies, whatever it is asked. */
-  send(chain: ThinChain, asks: readonly Ask[], nowMs: number): void {
+  send(chain: AskableChain, asks: readonly Ask[], nowMs: number): void {
     for (const ask of asks) {
       if (!chain.part.attached.includes(ask.peerId) || !this.#modules.canThin(ask.peerId)) continue
       this.#modules.counters[ask.mode === 'eager' ? 'thin.grafted' : 'thin.asked']++
@@ -44,10 +46,10 @@ export class ChainAsks {
     if (chain.ways.modeOf(peerId, nowMs) === 'eager') this.#send(chain, { peerId, mode: 'eager' }, nowMs)
   }
 
-  #send({ part, progress, alias, knownUntilMs }: ThinChain, { peerId, mode }: Ask, nowMs: number): void {
+  #send({ part, id, alias, knownUntilMs }: AskableChain, { peerId, mode }: Ask, nowMs: number): void {
     const forMs = Math.min(wireLimits.maxThinMs, this.#limits.thinLeaseMs)
     knownUntilMs.set(peerId, nowMs + forMs)
-    const packet = { streamPartId: part.id, ...chainIdOf(progress.chain), alias, mode, forMs }
+    const packet = { streamPartId: part.id, ...id, alias, mode, forMs }
     this.#modules.effects.sendControl(peerId, { type: 'thin', ...packet })
   }
 }

@@ -17,6 +17,15 @@ export interface Ask {
   readonly mode: FloodMode
 }
 
+/** How a batch came. */
+export interface Coming {
+  readonly nowMs: number
+  /** The chain is worth asking. */
+  readonly isFast: boolean
+  /** The standby is to send it as well: it may be first, and its copies are asked for. */
+  readonly isShared?: boolean | undefined
+}
+
 /** A neighbour that has said nothing of so many batches gets them from here, or not at all. */
 const silentBatches = 16
 /** Copies that come unasked, after which it is asked again. */
@@ -33,6 +42,8 @@ export class ChainWays {
   readonly #copies = new BatchCopies()
   readonly #misses = new Misses()
   #batches = 0
+  /** Published by this process, which lacks nothing and needs no standby. */
+  #isOwn = false
 
   constructor(limits: ChainWaysLimits) {
     this.#limits = limits
@@ -50,16 +61,17 @@ export class ChainWays {
     return undefined
   }
 
-  /** A new batch came, before which some neighbours announced it. `isFast`: the chain is worth asking. */
+  /** A new batch came, before which some neighbours announced it. */
   first(
     place: MessageRef,
     from: NodeId | undefined,
-    { nowMs, isFast, announced }: { nowMs: number; isFast: boolean; announced?: Announced | undefined },
+    { nowMs, isFast, isShared, announced }: Coming & { readonly announced?: Announced | undefined },
   ): readonly Ask[] {
     this.#batches++
+    this.#isOwn = from === undefined
     this.#copies.first(place, from)
     const asks: Ask[] = []
-    if (from !== undefined) this.#bringsFirst(from, nowMs, asks)
+    if (from !== undefined) this.#bringsFirst(from, { nowMs, isShared }, asks)
     for (const peerId of announced?.peerIds ?? []) this.said(peerId)
     if (announced !== undefined) this.#compare(announced, nowMs, asks)
     if (!isFast) return asks
@@ -69,11 +81,7 @@ export class ChainWays {
   }
 
   /** A copy of a batch came that is here already. */
-  again(
-    place: MessageRef,
-    from: NodeId,
-    { nowMs, isFast }: { nowMs: number; isFast: boolean },
-  ): readonly Ask[] {
+  again(place: MessageRef, from: NodeId, { nowMs, isFast, isShared = false }: Coming): readonly Ask[] {
     const brought = this.#copies.again(place, from)
     if (brought === undefined) return []
     const before = brought.filter((peerId) => peerId === undefined || this.modeOf(peerId, nowMs) === 'eager')
@@ -83,9 +91,9 @@ export class ChainWays {
     if (this.modeOf(from, nowMs) === 'eager') {
       if (before.length === 0) this.#misses.broughtLate()
       way.late = before.length > 0 ? way.late + 1 : 0
-      if (isFast && way.late >= way.patience)
-        this.#ask(from, this.standby(nowMs) === undefined ? 'standby' : 'digest', nowMs, asks)
-    } else if (++way.unasked >= unaskedCopies && nowMs - way.untilMs > 1_000 - this.#limits.thinLeaseMs)
+      if (isFast && way.late >= way.patience) this.#ask(from, this.#modeOfLate(nowMs), nowMs, asks)
+    } else if (isShared && way.mode === 'standby') return asks
+    else if (++way.unasked >= unaskedCopies && nowMs - way.untilMs > 1_000 - this.#limits.thinLeaseMs)
       this.#ask(from, way.mode, nowMs, asks)
     return asks
   }
@@ -119,10 +127,16 @@ export class ChainWays {
     return asks
   }
 
-  #bringsFirst(from: NodeId, nowMs: number, asks: Ask[]): void {
+  #bringsFirst(
+    from: NodeId,
+    { nowMs, isShared = false }: Pick<Coming, 'nowMs' | 'isShared'>,
+    asks: Ask[],
+  ): void {
     const way = this.#wayOf(from)
     way.brought(this.#batches)
-    if (this.modeOf(from, nowMs) === 'eager') return this.#misses.brought()
+    const mode = this.modeOf(from, nowMs)
+    if (mode === 'eager') return this.#misses.brought()
+    if (isShared && mode === 'standby' && this.#eager(nowMs).length > 0) return
     if (!this.#misses.missed() && this.#eager(nowMs).length > 0) return
     way.patience = Math.min(this.#limits.maxThinAfterLate, 2 * way.patience)
     const [late] = this.#turnTo(from, nowMs, asks)
@@ -137,8 +151,13 @@ export class ChainWays {
     const [late] = others
     if (late === undefined) return others
     this.#appoint(nowMs, asks)
-    this.#ask(late, this.standby(nowMs) === undefined ? 'standby' : 'digest', nowMs, asks)
+    this.#ask(late, this.#modeOfLate(nowMs), nowMs, asks)
     return others
+  }
+
+  /** What is wanted of a neighbour that brings copies late. */
+  #modeOfLate(nowMs: number): FloodMode {
+    return this.#isOwn || this.standby(nowMs) !== undefined ? 'digest' : 'standby'
   }
 
   /** Who brings copies, and is needed for it; the one that was first longest ago comes first. */
@@ -168,7 +187,7 @@ export class ChainWays {
 
   /** Makes whoever was heard last the standby, where there is none. */
   #appoint(nowMs: number, asks: Ask[]): void {
-    if (this.standby(nowMs) !== undefined) return
+    if (this.#isOwn || this.standby(nowMs) !== undefined) return
     let next: NodeId | undefined
     let saidAt = this.#batches - silentBatches
     for (const [peerId, way] of this.#ways) {

@@ -1,7 +1,9 @@
-import type { MessageBatch, NodeId } from '@runnel/protocol'
+import type { MessageBatch, MessageChain, NodeId } from '@runnel/protocol'
 import type { ChainProgress } from '../dedup/chain-progress.ts'
 import type { StreamPart } from '../stream-part/stream-part.ts'
 import { AnnouncedBatches } from './announced-batches.ts'
+import { chainIdOf } from './asked.ts'
+import { ChainTable } from './chain-table.ts'
 import { ChainWays, type ChainWaysLimits } from './chain-ways.ts'
 import { Lateness } from './lateness.ts'
 import { Pace } from './pace.ts'
@@ -20,6 +22,7 @@ export interface ThinChainsLimits extends ChainWaysLimits {
 export interface ThinChain {
   readonly part: StreamPart
   readonly progress: ChainProgress
+  readonly id: Pick<MessageChain, 'publisherId' | 'messageChainId'>
   readonly ways: ChainWays
   readonly announced: AnnouncedBatches
   /** How long after it was announced a batch comes. */
@@ -38,13 +41,12 @@ const unknownLatenessMs = 100
 export class ThinChains implements Iterable<ThinChain> {
   readonly #limits: ThinChainsLimits
   readonly #paces = new WeakMap<ChainProgress, Pace>()
-  readonly #chains = new Map<ChainProgress, ThinChain>()
-  readonly #byAlias = new Map<number, ThinChain>()
-  readonly #ofPublisher = new Map<NodeId, number>()
-  #lastAlias = 0
+  readonly #chains: ChainTable<ChainProgress, ThinChain>
 
   constructor(limits: ThinChainsLimits) {
     this.#limits = limits
+    const { maxThinChains: maxChains, maxThinChainsOfPublisher: maxChainsOfPublisher } = limits
+    this.#chains = new ChainTable({ maxChains, maxChainsOfPublisher })
   }
 
   get size(): number {
@@ -52,15 +54,15 @@ export class ThinChains implements Iterable<ThinChain> {
   }
 
   [Symbol.iterator](): IterableIterator<ThinChain> {
-    return this.#chains.values()
+    return this.#chains[Symbol.iterator]()
   }
 
   find(progress: ChainProgress): ThinChain | undefined {
-    return this.#chains.get(progress)
+    return this.#chains.find(progress)
   }
 
   byAlias(alias: number): ThinChain | undefined {
-    return this.#byAlias.get(alias)
+    return this.#chains.byAlias(alias)
   }
 
   paceOf(progress: ChainProgress): Pace {
@@ -71,32 +73,18 @@ export class ThinChains implements Iterable<ThinChain> {
 
   /** Undefined when there are too many, of all or of its publisher, or what is missing of the stream part is not fetched. */
   add(part: StreamPart, progress: ChainProgress, batch: MessageBatch): ThinChain | undefined {
-    const { maxThinChains, maxThinChainsOfPublisher } = this.#limits
-    const { publisherId } = progress.chain
-    const ofPublisher = this.#ofPublisher.get(publisherId) ?? 0
-    const isFull = this.#chains.size >= maxThinChains || ofPublisher >= maxThinChainsOfPublisher
-    if (!part.gaps.fillGaps || isFull) return undefined
-    const alias = (this.#lastAlias = (this.#lastAlias + 1) >>> 0)
-    const chain: ThinChain = {
-      ...{ part, progress, alias, lateness: new Lateness() },
+    if (!part.gaps.fillGaps) return undefined
+    return this.#chains.add(progress, progress.chain.publisherId, (alias) => ({
+      ...{ part, progress, id: chainIdOf(progress.chain), alias, lateness: new Lateness() },
       ways: new ChainWays(this.#limits),
       announced: new AnnouncedBatches(this.#limits.maxAnnounced),
       header: batch.bytes.slice(0, batch.headerEnd),
       knownUntilMs: new Map(),
-    }
-    this.#ofPublisher.set(publisherId, ofPublisher + 1)
-    this.#chains.set(progress, chain)
-    this.#byAlias.set(alias, chain)
-    return chain
+    }))
   }
 
-  forget({ progress, alias }: ThinChain): void {
-    if (!this.#chains.delete(progress)) return
-    this.#byAlias.delete(alias)
-    const { publisherId } = progress.chain
-    const left = (this.#ofPublisher.get(publisherId) ?? 0) - 1
-    if (left > 0) this.#ofPublisher.set(publisherId, left)
-    else this.#ofPublisher.delete(publisherId)
+  forget({ progress }: ThinChain): void {
+    this.#chains.forget(progress)
   }
 
   /** How late a batch usually is at most after it was announced. */

@@ -60,7 +60,7 @@ export class ThinLinks {
   /** Adds to the next digest for a neighbour. */
   tell(peerId: NodeId, entry: DigestEntry, nowMs: number): void {
     const link = this.#linkOf(peerId)
-    link.tell(entry, nowMs)
+    link.digest.add(entry, nowMs)
     this.#isDue(link)
   }
 
@@ -72,7 +72,7 @@ export class ThinLinks {
 
   /** Sends what is to be told: in the frame of another packet, a digest costs none. */
   sendDigest(peerId: NodeId, link: ThinLink, nowMs: number): void {
-    const entries = link.takeEntries(nowMs, wireLimits.maxDigestEntries)
+    const entries = link.digest.take(nowMs, wireLimits.maxDigestEntries)
     if (entries.length === 0) return
     this.#modules.counters['digest.sent']++
     this.#modules.effects.sendControl(peerId, { type: 'digest', entries }, true)
@@ -82,7 +82,7 @@ export class ThinLinks {
     if (this.#dueMs > nowMs) return
     this.#dueMs = Infinity
     for (const [peerId, link] of this.#links) {
-      if (link.tellMs <= nowMs) this.sendDigest(peerId, link, nowMs)
+      if (link.digest.dueMs <= nowMs) this.sendDigest(peerId, link, nowMs)
       for (const batch of link.unsure.take(nowMs))
         this.#modules.parts.within(batch.asked.part, () => this.#push(peerId, link, batch, nowMs))
       this.#isDue(link)

@@ -9,8 +9,8 @@ export interface PublisherShareLimits {
   readonly maxUrgentPlaces: number
 }
 
-/** Priorities below it are for what little has to come first, such as sound. */
-const firstPriorities = 64
+/** Priorities below it are for what little has to come first, such as sound: it comes by two ways. */
+export const firstPriorities = 64
 /** The priority of what goes beyond the share of those. */
 const usualPriority = 128
 

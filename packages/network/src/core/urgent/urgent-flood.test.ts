@@ -155,8 +155,10 @@ describe('the share of a publisher', () => {
     for (const chainId of ['!a', '!b']) script.run(urgent(2, urgentAt(0, {}, { chainId })))
     expect(script.run(urgent(2, urgentAt(0, {}, { chainId: '!c' })))).toEqual(['dropped urgent.overShare'])
     for (const ms of [1, 2, 3]) script.run(urgent(2, urgentAt(ms, {}, { chainId: '!a' })))
-    for (const ms of [0, 1, 2, 3])
-      expect(script.run(urgent(3, urgentAt(ms, {}, { chainId: '!a' })))).toEqual([])
+    for (const ms of [0, 1, 2, 3]) {
+      const lines = script.run(urgent(3, urgentAt(ms, {}, { chainId: '!a' })))
+      expect(lines.filter((line) => !line.startsWith('thin'))).toEqual([])
+    }
     expect(script.core.counters['urgent.duplicates']).toBe(4)
   })
 

@@ -2,6 +2,8 @@ import {
   limits as wireLimits,
   urgentMessageOf,
   type MessageBatch,
+  type MessageChain,
+  type MessageRef,
   type NodeId,
   type StreamMessage,
   type StreamPartId,
@@ -16,6 +18,8 @@ import { DeniedPublishers } from '../flood/denied-publishers.ts'
 import type { OverlayEffects } from '../overlay-effects.ts'
 import type { StreamPart } from '../stream-part/stream-part.ts'
 import { PublisherShare, type PublisherShareLimits } from './publisher-share.ts'
+import { urgentChainKey } from './urgent-chains.ts'
+import type { UrgentThinning } from './urgent-thinning.ts'
 
 export interface UrgentFloodLimits extends PublisherShareLimits {
   readonly clockToleranceMs: number
@@ -32,11 +36,14 @@ export interface UrgentFloodModules {
   >
   readonly counters: Counters
   readonly authorship: Authorship
+  readonly thinning: Pick<UrgentThinning, 'taken' | 'again' | 'isSent'>
   /** False in a light node, which sends on nothing but what it publishes itself. */
   readonly relays: boolean
   /** A neighbour does what no correct node does. */
   misbehaved(peerId: NodeId, detail: string, nowMs: number): void
 }
+
+type ChainId = Pick<MessageChain, 'publisherId' | 'messageChainId'>
 
 /** An urgent batch on its way through this node. */
 interface Arrival {
@@ -82,6 +89,7 @@ export class UrgentFlood {
     if (share?.isSeen(messageChainId, message) === true) {
       part.duplicates++
       this.#modules.counters['urgent.duplicates']++
+      this.#modules.thinning.again(part, { batch, place: message, priority: fields.priority, from }, nowMs)
       return 'handled'
     }
     if (remainingMs === 0) return this.#drop('urgent.late', batch)
@@ -118,6 +126,11 @@ export class UrgentFlood {
     }
   }
 
+  /** Whether a message came already, or would count as if it had. */
+  isSeen(part: StreamPart, chain: ChainId, place: MessageRef): boolean {
+    return this.#parts.get(part.id)?.get(chain.publisherId)?.isSeen(chain.messageChainId, place) ?? false
+  }
+
   linkClosed(peerId: NodeId): void {
     this.#denied.forget(peerId)
   }
@@ -143,18 +156,23 @@ export class UrgentFlood {
   }
 
   #forward(part: StreamPart, arrival: Arrival, priority: number, nowMs: number): void {
-    const { batch, fields, remainingMs, from } = arrival
-    const { relays, counters, effects } = this.#modules
+    const { batch, message, fields, remainingMs, from } = arrival
+    const { relays, counters, effects, thinning } = this.#modules
     if (!relays && from !== undefined) return
-    const { publisherId, messageChainId } = batch.chain
     const { group, object, order } = fields
     const urgent: UrgentMessage = {
       ...{ batchBytes: batch.bytes, headerBytes: batch.headerEnd, deadlineMs: nowMs + remainingMs },
       ...{ priority, group, object, order },
-      ...{ publisher: publisherId, chain: `${part.id} ${publisherId} ${messageChainId}` },
+      ...{ publisher: batch.chain.publisherId, chain: urgentChainKey(part.id, batch.chain) },
     }
+    const coming = { batch, place: message, priority: fields.priority, from }
+    const holders = thinning.taken(part, coming, nowMs)
     for (const peerId of part.receivers) {
       if (peerId === from) continue
+      if (holders.includes(peerId) || !thinning.isSent(peerId, coming, urgent, nowMs)) {
+        counters['urgent.spared']++
+        continue
+      }
       counters['urgent.forwarded']++
       effects.sendUrgent(peerId, urgent, batch.delegationRef)
     }

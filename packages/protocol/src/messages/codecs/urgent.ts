@@ -5,9 +5,10 @@ import { Writer } from '../../codec/writer.ts'
 import { protocolError } from '../../errors.ts'
 import { limits } from '../../limits.ts'
 import { decodeBatch } from '../batch-codec.ts'
-import type { Arrivals, Mark, Piece, Urgent } from '../packets.ts'
+import type { Arrivals, Mark, Piece, Urgent, UrgentDigest, UrgentPlace, UrgentPull } from '../packets.ts'
 import { urgentMessageOf } from '../urgent.ts'
 import type { BodyCodec } from './body-codec.ts'
+import { readPlace, readPlaces, writePlace, writePlaces } from './places.ts'
 
 /** The number of urgent packets. */
 export const urgentPacketNumber = 0x40
@@ -87,6 +88,33 @@ export const arrivals: BodyCodec<Arrivals> = {
 
 /** Between two arrivals, doubled for the sign: 50 years. */
 const maxArrivalTenthsMs = 35_184_372_088_832
+
+export const urgentDigest: BodyCodec<UrgentDigest> = {
+  write: (writer, { entries }) =>
+    writePlaces(writer, entries, (to, entry, before) => {
+      writeUrgentPlace(to, entry, before)
+      to.u32(entry.check)
+    }),
+  read: (reader) => ({
+    type: 'urgentDigest',
+    entries: readPlaces(reader, (from, before) => ({ ...readUrgentPlace(from, before), check: from.u32() })),
+  }),
+}
+
+export const urgentPull: BodyCodec<UrgentPull> = {
+  write: (writer, { entries }) => writePlaces(writer, entries, writeUrgentPlace),
+  read: (reader) => ({ type: 'urgentPull', entries: readPlaces(reader, readUrgentPlace) }),
+}
+
+function writeUrgentPlace(writer: Writer, place: UrgentPlace, before: number): void {
+  writer.varint(place.alias, maxU32)
+  writePlace(writer, place, before)
+}
+
+const readUrgentPlace = (reader: Reader, before: number): UrgentPlace => ({
+  alias: reader.varint(maxU32),
+  ...readPlace(reader, before),
+})
 
 /** The alias of an urgent packet whose batch is whole, and no other's. */
 const noAlias = 0

@@ -17,7 +17,8 @@ const entriesInDigest = 20
 
 /**
  * Forwards now and then, so that it is asked for copies or digests, and lies about what it has: announces and never sends, names batches that
- * nobody published or that came with another signature, says that it has what it was never sent, and asks everybody for less.
+ * nobody published or that came with another signature, says that it has what it was never sent, and asks everybody for less. The same of urgent
+ * messages, of which it also asks for what it was not told of.
  */
 export const thinLiars: MakeAttacker = (modules) => {
   const { fuzz, name, random } = modules
@@ -61,11 +62,15 @@ export const thinLiars: MakeAttacker = (modules) => {
         if (peerId === undefined) return
         const alias = asked?.alias ?? wholeFrom(0, 3, random)
         const entries = Array.from({ length: wholeFrom(1, entriesInDigest, random) }, () => entryOf(alias))
-        member.send(peerId, { type: 'digest', entries })
+        member.send(peerId, {
+          type: oneOf(['digest', 'urgentDigest', 'urgentPull'], random) ?? 'digest',
+          entries,
+        })
         const head = oneOf(heads, random)
         const mode = oneOf(floodModes, random)
         if (head === undefined || mode === undefined) return
-        const { publisherId, messageChainId } = head
+        const { publisherId } = head
+        const messageChainId = chance(0.3, random) ? '!sim' : head.messageChainId
         const forMs = wholeFrom(0, 60_000, random)
         member.send(peerId, {
           ...{ type: 'thin', streamPartId, publisherId, messageChainId },

@@ -1,0 +1,64 @@
+import type { NodeId } from '@runnel/protocol'
+
+export interface ChainTableLimits {
+  readonly maxChains: number
+  readonly maxChainsOfPublisher: number
+}
+
+/** A chain whose flood is thinned, under an alias of this node. */
+export interface AliasedChain {
+  readonly id: { readonly publisherId: NodeId; readonly messageChainId: string }
+  readonly alias: number
+}
+
+/** Chains whose floods are thinned, by what tells them apart and by alias: a bounded number, of all and of one publisher. */
+export class ChainTable<K, C extends AliasedChain> implements Iterable<C> {
+  readonly #limits: ChainTableLimits
+  readonly #chains = new Map<K, C>()
+  readonly #byAlias = new Map<number, C>()
+  readonly #ofPublisher = new Map<NodeId, number>()
+  #lastAlias = 0
+
+  constructor(limits: ChainTableLimits) {
+    this.#limits = limits
+  }
+
+  get size(): number {
+    return this.#chains.size
+  }
+
+  [Symbol.iterator](): IterableIterator<C> {
+    return this.#chains.values()
+  }
+
+  find(key: K): C | undefined {
+    return this.#chains.get(key)
+  }
+
+  byAlias(alias: number): C | undefined {
+    return this.#byAlias.get(alias)
+  }
+
+  /** Undefined when there are too many. */
+  add(key: K, publisherId: NodeId, make: (alias: number) => C): C | undefined {
+    const { maxChains, maxChainsOfPublisher } = this.#limits
+    const ofPublisher = this.#ofPublisher.get(publisherId) ?? 0
+    if (this.#chains.size >= maxChains || ofPublisher >= maxChainsOfPublisher) return undefined
+    const chain = make((this.#lastAlias = (this.#lastAlias + 1) >>> 0))
+    this.#ofPublisher.set(publisherId, ofPublisher + 1)
+    this.#chains.set(key, chain)
+    this.#byAlias.set(chain.alias, chain)
+    return chain
+  }
+
+  forget(key: K): void {
+    const chain = this.#chains.get(key)
+    if (chain === undefined) return
+    this.#chains.delete(key)
+    this.#byAlias.delete(chain.alias)
+    const { publisherId } = chain.id
+    const left = (this.#ofPublisher.get(publisherId) ?? 0) - 1
+    if (left > 0) this.#ofPublisher.set(publisherId, left)
+    else this.#ofPublisher.delete(publisherId)
+  }
+}

@@ -1,0 +1,79 @@
+import type { CommandModule } from 'yargs'
+import { textTable } from '../report/text-table.ts'
+import type { RoomReport } from '../scenarios/room/room-measure.ts'
+import { runRoom, type RoomOptions } from '../scenarios/room/room-run.ts'
+import { wholeNumbers } from './arguments.ts'
+import { showProgress } from './progress.ts'
+
+interface RoomArguments {
+  readonly members: number
+  readonly degree: number
+  readonly seconds: number
+  readonly seed: string
+  readonly json: boolean
+}
+
+type Case = Pick<RoomOptions, 'lossRate' | 'kbitPerS' | 'kills' | 'churns' | 'liars'>
+
+const steady = { lossRate: 0, kbitPerS: Infinity, kills: false, churns: false, liars: 0 } as const
+/** Lossy links; members that are lost, that come and go, and that lie. */
+const cases: readonly (Case & { readonly name: string })[] = [
+  ...[0, 0.01, 0.03, 0.05].map((lossRate) => ({ name: `${100 * lossRate} % lost`, ...steady, lossRate })),
+  { name: 'one leaves silently', ...steady, kills: true },
+  { name: '3 Mbit/s', ...steady, kbitPerS: 3_000 },
+  { name: '3 Mbit/s, one leaves', ...steady, kbitPerS: 3_000, kills: true },
+  { name: 'a third comes and goes', ...steady, churns: true },
+  { name: 'two withhold half', ...steady, liars: 2 },
+]
+const maxMembers = 100
+
+export const roomCommand: CommandModule<object, RoomArguments> = {
+  command: 'room',
+  describe:
+    'members that all send sound and pictures: copies, delays and losses, with thin floods and without',
+  builder: {
+    members: { type: 'number', default: 12 },
+    degree: { type: 'number', default: 4, describe: 'neighbours per node, of sound and of pictures' },
+    seconds: { type: 'number', default: 10, describe: 'virtual seconds that are measured' },
+    seed: { type: 'string', default: '1', describe: 'same seed, same run' },
+    json: { type: 'boolean', default: false, describe: 'a line of JSON for each run' },
+  },
+  handler: async ({ members, degree, seconds, seed, json }) => {
+    wholeNumbers({ members, degree, seconds }, maxMembers)
+    const rows: (string | number)[][] = []
+    for (const { name, ...one } of cases)
+      for (const thinFloods of [false, true]) {
+        const arm = thinFloods ? 'thin' : 'full'
+        const report = await runRoom({ ...one, seed, members, degree, seconds, thinFloods }, (text) =>
+          showProgress(`${name}, ${arm}: ${text}`),
+        )
+        if (json) process.stdout.write(`${JSON.stringify({ case: name, arm, ...report })}\n`)
+        else rows.push(...rowsOf(report).map((row) => [name, arm, ...row]))
+      }
+    showProgress('')
+    const head = [
+      'links',
+      'floods',
+      'kind',
+      'copies',
+      'lost %',
+      'p50 ms',
+      'p95',
+      'p99',
+      'max',
+      'digests',
+      'pulled',
+    ]
+    if (!json) process.stdout.write(`${textTable(head, rows)}\n`)
+  },
+}
+
+/** Digests and pulls are of a member in a second, of both kinds. */
+function rowsOf({ kinds, digests, pulled }: RoomReport): (string | number)[][] {
+  return kinds.map(({ kind, copies, expected, arrived, p50Ms, p95Ms, p99Ms, maxMs }) => [
+    ...[kind, round(copies), round(100 * (1 - arrived / expected)), p50Ms, p95Ms, p99Ms, maxMs],
+    ...(kind === 'sound' ? [round(digests), round(pulled)] : ['', '']),
+  ])
+}
+
+const round = (value: number): number => Math.round(value * 100) / 100

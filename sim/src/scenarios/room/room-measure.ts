@@ -1,0 +1,93 @@
+import { percentile } from '../../measures/statistics.ts'
+import type { SimNode } from '../../world/world.ts'
+import { kindOfPart, kinds, type Kind } from './room-member.ts'
+
+/** What came of the messages of one kind. */
+export interface RoomOfKind {
+  readonly kind: Kind
+  readonly expected: number
+  readonly arrived: number
+  readonly p50Ms: number
+  readonly p95Ms: number
+  readonly p99Ms: number
+  readonly maxMs: number
+  /** Copies of a message received by a member that received it. */
+  readonly copies: number
+}
+
+export interface RoomReport {
+  readonly kinds: readonly RoomOfKind[]
+  /** Of all members, in a second and for each: digests sent, messages asked for, and of these sent. */
+  readonly digests: number
+  readonly pulled: number
+  readonly served: number
+}
+
+const noCounts = {
+  ...{ sound: 0, 'sound again': 0, pictures: 0, 'pictures again': 0, digests: 0, pulled: 0, served: 0 },
+}
+type Counts = typeof noCounts
+
+/** Gathers what comes at the members of a room that are there all the time, of what these send. */
+export class RoomMeasure {
+  readonly #delaysMs: Record<Kind, number[]> = { sound: [], pictures: [] }
+  readonly #published: Record<Kind, number> = { sound: 0, pictures: 0 }
+  #before = noCounts
+  #counted = noCounts
+
+  published(kind: Kind): void {
+    this.#published[kind]++
+  }
+
+  arrived(kind: Kind, delayMs: number): void {
+    this.#delaysMs[kind].push(delayMs)
+  }
+
+  begin(members: readonly SimNode[]): void {
+    this.#before = countsOf(members)
+  }
+
+  end(members: readonly SimNode[]): void {
+    const counts = countsOf(members)
+    const names = Object.keys(counts) as (keyof Counts)[]
+    this.#counted = Object.fromEntries(
+      names.map((name) => [name, counts[name] - this.#before[name]]),
+    ) as Counts
+  }
+
+  /** Of so many members in so many seconds. */
+  report(members: number, seconds: number): RoomReport {
+    const each = (count: number): number => count / seconds / members
+    const { digests, pulled, served } = this.#counted
+    return {
+      kinds: kinds.map((kind) => this.#ofKind(kind, members)),
+      ...{ digests: each(digests), pulled: each(pulled), served: each(served) },
+    }
+  }
+
+  #ofKind(kind: Kind, members: number): RoomOfKind {
+    const delaysMs = this.#delaysMs[kind]
+    const at = (share: number): number => percentile(delaysMs, share) ?? Infinity
+    return {
+      ...{ kind, expected: this.#published[kind] * (members - 1), arrived: delaysMs.length },
+      ...{ p50Ms: at(0.5), p95Ms: at(0.95), p99Ms: at(0.99), maxMs: at(1) },
+      copies: 1 + this.#counted[`${kind} again`] / Math.max(1, this.#counted[kind]),
+    }
+  }
+}
+
+function countsOf(members: readonly SimNode[]): Counts {
+  const sum = { ...noCounts }
+  for (const { node } of members) {
+    const { counters, streamParts } = node.metrics()
+    sum.digests += counters['urgent.digests'] ?? 0
+    sum.pulled += counters['urgent.pulled'] ?? 0
+    sum.served += counters['urgent.served'] ?? 0
+    for (const { streamPartId, delivered, published, duplicates } of streamParts) {
+      const kind = kindOfPart(streamPartId)
+      sum[kind] += delivered - published
+      sum[`${kind} again`] += duplicates
+    }
+  }
+  return sum
+}
