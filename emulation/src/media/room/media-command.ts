@@ -5,12 +5,21 @@ import { writeResults } from '../../cli/write-results.ts'
 import { emulationError } from '../../errors.ts'
 import { within } from '../within.ts'
 import { createUnderlay } from '../../underlay/underlay.ts'
-import { graceMs, roomArms, warmUpMs, type RoomArm, type RoomOptions } from './room-plan.ts'
+import {
+  graceMs,
+  roomArms,
+  roomFloods,
+  warmUpMs,
+  type RoomArm,
+  type RoomFloods,
+  type RoomOptions,
+} from './room-plan.ts'
 import { runRoom } from './run-room.ts'
 
 interface MediaArguments {
   readonly room: string
   readonly arms: string
+  readonly floods: string
   readonly voices: number
   readonly pictures: number
   readonly sites: string
@@ -24,7 +33,7 @@ interface MediaArguments {
 }
 
 const columns = [
-  ...['arm', 'members', 'voices', 'pictures', 'lossPercent', 'dilation'],
+  ...['arm', 'floods', 'members', 'voices', 'pictures', 'lossPercent', 'dilation'],
   ...['soundP50Ms', 'soundP95Ms', 'soundP99Ms', 'soundLossPercent', 'soundJitterMs', 'concealedPercent'],
   ...['pictureP50Ms', 'pictureP95Ms', 'pictureP99Ms', 'pictureLossPercent', 'freezesPerMinute'],
   ...['soundCopies', 'pictureCopies', 'cpuPercent', 'machineLoad'],
@@ -50,6 +59,11 @@ export function mediaCommand(signal: AbortSignal): CommandModule<object, MediaAr
         type: 'string',
         default: roomArms.join(','),
         describe: 'how members are joined; several take turns',
+      },
+      floods: {
+        type: 'string',
+        default: 'thin',
+        describe: 'thin: neighbours may be asked for fewer copies; full; both take turns',
       },
       voices: { type: 'number', default: 3, describe: 'most members that speak' },
       pictures: { type: 'number', default: 4, describe: 'most members that show themselves, in 180 lines' },
@@ -85,8 +99,20 @@ export function mediaCommand(signal: AbortSignal): CommandModule<object, MediaAr
         say(saysOf(run))
         rows.push(await within(longestMs(run), signal, (either) => runRoom(run, underlay, either)))
       }
-      const { room, arms, voices, pictures, sites, relays, loss, dilation, seconds, seed } = argv
-      const parameters = { room, arms, voices, pictures, sites, relays, loss, dilation, seconds, seed }
+      const { room, arms, floods, voices, pictures, sites, relays, loss, dilation, seconds, seed } = argv
+      const parameters = {
+        room,
+        arms,
+        floods,
+        voices,
+        pictures,
+        sites,
+        relays,
+        loss,
+        dilation,
+        seconds,
+        seed,
+      }
       const facts = { place: 'namespaces', latency: 'aws' }
       if (argv.out !== undefined)
         writeResults(argv.out, { experiment: 'media', source: 'emulation', rows, facts, parameters })
@@ -104,10 +130,10 @@ function tabulate(rows: readonly RecordRow[]): string {
   return `${textTable(head, rest)}\n`
 }
 
-function saysOf({ arm, members, voices, pictures, lossPercent, dilation }: RoomOptions): string {
+function saysOf({ arm, floods, members, voices, pictures, lossPercent, dilation }: RoomOptions): string {
   const slower = dilation === 1 ? 'in real time' : `${dilation} times slower`
   const all = voices === members && pictures === members ? 'all' : 'not all'
-  return `${arm}, ${members} members, ${voices} voices and ${pictures} pictures (${all}), ${lossPercent} % loss, ${slower}`
+  return `${arm}, ${floods} floods, ${members} members, ${voices} voices and ${pictures} pictures (${all}), ${lossPercent} % loss, ${slower}`
 }
 
 function longestMs({ members, measureMs, dilation }: RoomOptions): number {
@@ -128,11 +154,13 @@ function runsOf(argv: MediaArguments): RoomOptions[] {
   const losses = numbers('loss', argv.loss, 0, 50)
   return numbers('room', argv.room, 2, maxMembers).flatMap((members) =>
     losses.flatMap((lossPercent) =>
-      argv.arms.split(',').map((arm) => ({
-        ...{ ...shared, arm: armOf(arm), members, lossPercent },
-        voices: Math.min(members, checked('voices', argv.voices, 0, maxMembers)),
-        pictures: Math.min(members, checked('pictures', argv.pictures, 0, maxMembers)),
-      })),
+      argv.arms.split(',').flatMap((arm) =>
+        argv.floods.split(',').map((floods) => ({
+          ...{ ...shared, arm: armOf(arm), floods: floodsOf(floods), members, lossPercent },
+          voices: Math.min(members, checked('voices', argv.voices, 0, maxMembers)),
+          pictures: Math.min(members, checked('pictures', argv.pictures, 0, maxMembers)),
+        })),
+      ),
     ),
   )
 }
@@ -141,6 +169,12 @@ function armOf(text: string): RoomArm {
   const arm = roomArms.find((one) => one === text)
   if (arm !== undefined) return arm
   throw emulationError('INVALID_ARGUMENT', `--arms is of ${roomArms.join(', ')}`)
+}
+
+function floodsOf(text: string): RoomFloods {
+  const floods = roomFloods.find((one) => one === text)
+  if (floods !== undefined) return floods
+  throw emulationError('INVALID_ARGUMENT', `--floods is of ${roomFloods.join(', ')}`)
 }
 
 function sitesOf(name: string, text: string): string[] {

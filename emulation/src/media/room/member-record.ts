@@ -13,6 +13,8 @@ export interface MemberTask {
   readonly picturesPerS: number
   /** How many others there will be. */
   readonly others: number
+  /** See `ClientOptions`. */
+  readonly thinFloods: boolean
   /** So many times slower it speaks. */
   readonly dilation: number
 }

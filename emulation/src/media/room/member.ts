@@ -20,6 +20,7 @@ for (const event of ['disconnect', 'SIGTERM'] as const) process.once(event, () =
 const nowUs = (): number => Number(process.hrtime.bigint() / 1_000n)
 const client = await createClient({
   network: readNetworkFile(task.networkFile),
+  thinFloods: task.thinFloods,
   ...(task.via === undefined ? {} : { via: { hosts: [task.via], atOnce: 1 } }),
 })
 /** In slower time less is sent than the tracks say, and links would be thought to carry as little: everything is sent, then. */

@@ -58,7 +58,7 @@ export class RoomNetwork {
     files: { readonly voiceFile: string; readonly clipFile: string; readonly picturesPerS: number },
     signal: AbortSignal,
   ): Promise<void> {
-    const { members, sites, dilation } = this.#options
+    const { members, sites, dilation, floods } = this.#options
     await this.#startLinks()
     const trackerId = await this.#startTracker(signal)
     const streamId = toStreamId(`${trackerId}/experiment`)
@@ -70,6 +70,7 @@ export class RoomNetwork {
       const task: MemberTask = {
         ...{ name: nameOf(number), networkFile: this.#file('network.json'), streamId },
         ...{ recordFile: this.#file(`${nameOf(number)}.json`), via: relay, others: members - 1, dilation },
+        thinFloods: floods === 'thin',
         voiceFile: number < this.#options.voices ? files.voiceFile : undefined,
         clipFile: number < this.#options.pictures ? files.clipFile : undefined,
         picturesPerS: files.picturesPerS,

@@ -5,7 +5,16 @@ import { roomArms, relayOf } from './room-plan.ts'
 import { runRoom } from './run-room.ts'
 
 const options = {
-  ...{ members: 3, voices: 2, pictures: 2, lossPercent: 0, dilation: 1, measureMs: 3_000, seed: 1 },
+  ...{
+    members: 3,
+    voices: 2,
+    pictures: 2,
+    floods: 'thin' as const,
+    lossPercent: 0,
+    dilation: 1,
+    measureMs: 3_000,
+    seed: 1,
+  },
   ...{ sites: ['eu-west-1', 'eu-west-2'], relaySites: ['us-east-1', 'eu-west-3'] },
 }
 

@@ -25,7 +25,7 @@ export async function runRoom(
 ): Promise<RecordRow> {
   const directory = openRunDirectory()
   const network = new RoomNetwork(options, { underlay, directory })
-  const { dilation, measureMs, sites, arm, members, voices, pictures, lossPercent } = options
+  const { dilation, measureMs, sites, arm, floods, members, voices, pictures, lossPercent } = options
   try {
     const { picturesPerS } = clip
     await network.start({ ...(await writeClips(directory)), picturesPerS }, signal)
@@ -42,7 +42,7 @@ export async function runRoom(
     const delayMs = (from: string, to: string): number => underlay.delayMs(from, to)
     const figures = roomFigures({ records, fromUs, untilUs, dilation, picturesPerS, siteOf, delayMs })
     return {
-      ...{ arm, members, voices, pictures, lossPercent, dilation, seconds: measureMs / 1_000 },
+      ...{ arm, floods, members, voices, pictures, lossPercent, dilation, seconds: measureMs / 1_000 },
       ...{ machineLoad: Math.round((loadavg()[0] ?? 0) * 10) / 10, packetsLost: lost, packets },
       ...figures,
     }

@@ -6,8 +6,8 @@ interface Announcement {
   readonly sinceMs: number
   /** Of the batch that it has, as `digestCheck` makes it. */
   readonly check: number
-  /** It was asked for the batch. */
-  isAsked: boolean
+  /** How often it was asked for the batch. */
+  asked: number
 }
 
 /** A batch that neighbours say they have, and that is not here. */
@@ -16,6 +16,8 @@ interface AwaitedBatch {
   readonly place: MessageRef
   /** When it is fetched from those who were not asked for it yet; Infinity where all were. */
   dueMs: number
+  /** Who was asked last, where one is asked after the other. */
+  lastAsked?: NodeId | undefined
   /** The first one first. */
   announcements: Announcement[]
 }
@@ -55,7 +57,7 @@ export class AnnouncedBatches {
     { peerId, check }: Pick<Announcement, 'peerId' | 'check'>,
     { nowMs, dueMs }: { readonly nowMs: number; readonly dueMs: number },
   ): boolean {
-    const announcement = { peerId, sinceMs: nowMs, check, isAsked: false }
+    const announcement = { peerId, sinceMs: nowMs, check, asked: 0 }
     const known = this.#batches.find((batch) => compareRefs(batch.place, place) === 0)
     if (known === undefined) this.#batches.push({ place, dueMs, announcements: [announcement] })
     else if (known.announcements.every((other) => other.peerId !== peerId)) {
@@ -96,20 +98,25 @@ export class AnnouncedBatches {
   due(nowMs: number): readonly { readonly place: MessageRef; readonly peerIds: readonly NodeId[] }[] {
     const due = this.#batches.filter(({ dueMs }) => dueMs <= nowMs)
     return due.map((batch) => {
-      const asked = batch.announcements.filter(({ isAsked }) => !isAsked)
-      for (const announcement of asked) announcement.isAsked = true
+      const fresh = batch.announcements.filter(({ asked }) => asked === 0)
+      for (const announcement of fresh) announcement.asked++
       batch.dueMs = Infinity
-      return { place: batch.place, peerIds: asked.map(({ peerId }) => peerId) }
+      return { place: batch.place, peerIds: fresh.map(({ peerId }) => peerId) }
     })
   }
 
-  /** The same, of one after the other: the next one is asked where the one before has not sent it for as long as `againMs` says. */
-  next(nowMs: number, againMs: (peerId: NodeId) => number): readonly NextAsked[] {
+  /**
+   * The same, of one after the other, each so many times: the next one is asked where the one before has not sent it for as long as
+   * `againMs` says.
+   */
+  next(nowMs: number, times: number, againMs: (peerId: NodeId) => number): readonly NextAsked[] {
     const due = this.#batches.filter(({ dueMs }) => dueMs <= nowMs)
     return due.map((batch) => {
-      const before = batch.announcements.findLast(({ isAsked }) => isAsked)?.peerId
-      const next = batch.announcements.find(({ isAsked }) => !isAsked)
-      if (next !== undefined) next.isAsked = true
+      const before = batch.lastAsked
+      const least = Math.min(...batch.announcements.map(({ asked }) => asked))
+      const next = batch.announcements.find(({ asked }) => asked === least && asked < times)
+      if (next !== undefined) next.asked++
+      batch.lastAsked = next?.peerId
       batch.dueMs = next === undefined ? Infinity : nowMs + againMs(next.peerId)
       return { place: batch.place, peerId: next?.peerId, before }
     })
@@ -118,7 +125,7 @@ export class AnnouncedBatches {
   /** What is before a place and was asked of nobody yet is due no later than this. */
   hurry(place: MessageRef, dueMs: number): void {
     for (const batch of this.#batches) {
-      const isAsked = batch.announcements.some((announcement) => announcement.isAsked)
+      const isAsked = batch.announcements.some(({ asked }) => asked > 0)
       if (!isAsked && compareRefs(batch.place, place) < 0) batch.dueMs = Math.min(batch.dueMs, dueMs)
     }
   }

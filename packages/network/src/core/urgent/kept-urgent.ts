@@ -5,12 +5,15 @@ export interface KeptUrgentLimits {
   readonly maxUrgentKeptBytes: number
 }
 
+/** A message is asked for of one neighbour, and sent to one, so many times: its answer may be lost like the first copy. */
+export const urgentPullTimes = 2
+
 /** An urgent message of which a neighbour was told in place of a copy. */
 export interface KeptUrgentMessage {
   readonly urgent: UrgentMessage
   readonly delegationRef: DelegationRef | undefined
-  /** To whom it was sent since. */
-  readonly sentTo: Set<NodeId>
+  /** To whom it was sent since, and how often. */
+  readonly sentTo: Map<NodeId, number>
   readonly untilMs: number
 }
 
@@ -41,7 +44,7 @@ export class KeptUrgent {
     const key = keyOf(urgent.chain, place)
     if (this.#messages.has(key)) return
     const untilMs = Math.min(urgent.deadlineMs, nowMs + this.#limits.maxUrgentKeptMs)
-    this.#messages.set(key, { urgent, delegationRef, sentTo: new Set(), untilMs })
+    this.#messages.set(key, { urgent, delegationRef, sentTo: new Map(), untilMs })
     this.#bytes += urgent.batchBytes.length
     this.#forgetLate(nowMs)
     while (this.#bytes > this.#limits.maxUrgentKeptBytes) this.#forgetOldestOf(this.#heaviest())

@@ -15,6 +15,7 @@ import type { OverlayEffects } from '../overlay-effects.ts'
 import type { StreamPartMap } from '../stream-part/stream-part-map.ts'
 import type { Announced } from '../thin/announced-batches.ts'
 import type { Ask } from '../thin/chain-ways.ts'
+import { urgentPullTimes } from './kept-urgent.ts'
 import type { UrgentChain, UrgentChains } from './urgent-chains.ts'
 
 export interface UrgentPullsLimits {
@@ -95,7 +96,7 @@ export class UrgentPulls {
   #next(chain: UrgentChain, pulls: Map<NodeId, UrgentPlace[]>, nowMs: number): void {
     const againMs = (peerId: NodeId): number =>
       Math.ceil((this.#modules.rttOf(peerId) ?? 0) + this.#limits.urgentPullRetryMs)
-    for (const { place, peerId, before } of chain.announced.next(nowMs, againMs)) {
+    for (const { place, peerId, before } of chain.announced.next(nowMs, urgentPullTimes, againMs)) {
       if (this.#modules.isSeen(chain, place)) {
         chain.announced.forget(place)
         continue

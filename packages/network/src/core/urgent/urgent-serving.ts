@@ -1,6 +1,6 @@
 import type { MessageBatch, MessageRef, NodeId, UrgentMessage, UrgentPull } from '@runnel/protocol'
 import type { OverlayEffects } from '../overlay-effects.ts'
-import { KeptUrgent, type KeptUrgentLimits } from './kept-urgent.ts'
+import { KeptUrgent, urgentPullTimes, type KeptUrgentLimits } from './kept-urgent.ts'
 import { firstPriorities } from './publisher-share.ts'
 import {
   UrgentLinks,
@@ -15,7 +15,7 @@ export interface UrgentServingModules extends UrgentLinksModules {
   readonly effects: Pick<OverlayEffects, 'sendControl' | 'sendUrgent'>
 }
 
-/** What neighbours that asked for fewer copies get: digests, and of what these name each message once, if they ask for it. */
+/** What neighbours that asked for fewer copies get: digests, and of what these name each message, if they ask for it, twice at most. */
 export class UrgentServing {
   readonly #modules: UrgentServingModules
   readonly #links: UrgentLinks
@@ -64,11 +64,12 @@ export class UrgentServing {
     for (const entry of entries) {
       const chain = this.#links.chainOf(peerId, entry.alias)
       const kept = chain === undefined ? undefined : this.#kept.find(chain, entry, nowMs)
-      if (kept === undefined || kept.sentTo.has(peerId)) {
+      const times = kept?.sentTo.get(peerId) ?? 0
+      if (kept === undefined || times >= urgentPullTimes) {
         this.#modules.counters['urgent.notServed']++
         continue
       }
-      kept.sentTo.add(peerId)
+      kept.sentTo.set(peerId, times + 1)
       this.#modules.counters['urgent.served']++
       this.#modules.effects.sendUrgent(peerId, kept.urgent, kept.delegationRef)
     }

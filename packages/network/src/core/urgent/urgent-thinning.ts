@@ -44,7 +44,7 @@ export interface ComingUrgent {
 /**
  * Floods urgent messages with fewer copies, as `Thinning` does ordinary ones: each neighbour but the eager way of a chain is asked for digests. The
  * standby sends copies of what comes first, such as sound, which so has two ways; of all else digests as well. What they name and does not
- * come is asked for while there is time, of one neighbour after the other. Nothing is asked for twice of one, and nothing is kept for longer.
+ * come is asked for while there is time, of one neighbour after the other. Nothing is kept for longer.
  */
 export class UrgentThinning {
   readonly #limits: UrgentThinningLimits
