@@ -245,6 +245,22 @@ export const nodeErrors = {
     summary: 'The key was changed or taken away',
     remedy: 'Connect again; if that is refused, ask for another key.',
   },
+  BENCH_AIM_MISSED: {
+    summary: 'The run did not meet an aim',
+    remedy: 'The report says what was measured, and what of it may be doubted.',
+  },
+  BENCH_TIMEOUT: {
+    summary: 'The bench did not end in time',
+    remedy: 'The message says what was still missing; try fewer users, a lower --connrate, or a longer --settle.',
+  },
+  BENCH_USERS_FAILED: {
+    summary: 'Users of the bench could not take part',
+    remedy: 'Mend what the first of them says; a lower --connrate helps where many join at once.',
+  },
+  BENCH_GATEWAY_MISSING: {
+    summary: 'These users need a gateway',
+    remedy: 'Give its URL with --gateway and its key in RUNNEL_GATEWAY_KEY, or leave out --network.',
+  },
   INTERRUPTED: { summary: 'Interrupted', remedy: 'Nothing to do: it was told to stop.' },
   INTERNAL: {
     summary: 'An unexpected error',

@@ -16,6 +16,7 @@ const groups: Readonly<Record<string, string>> = {
   storage: 'Choose which storage nodes keep a stream; copies of what one has',
   gateway: 'Say who may use the gateways of a node: HTTP, WebSocket, MQTT',
   'gateway key': 'Make, show and take away keys for the gateways of a node',
+  bench: 'Load a network, and measure how it does',
   network: 'Make, change and check a network without a chain',
   key: 'Make and look at keys, and let other keys act for yours',
   'reading-key': 'Make, hand over and renew the keys with which a user opens what is encrypted for it',

@@ -48,6 +48,7 @@ const loaders: Readonly<Record<string, () => Promise<readonly Command[]>>> = {
     (await import('./gateway-key-list.ts')).gatewayKeyList,
     (await import('./gateway-key-remove.ts')).gatewayKeyRemove,
   ],
+  bench: async () => [(await import('./bench-pubsub.ts')).benchPubsub],
   doctor: async () => [(await import('./doctor.ts')).doctor],
   tracker: async () => [
     (await import('./tracker.ts')).tracker,
