@@ -41,7 +41,10 @@ function parseAim(text: string): Aim {
   const [, name = '', comparison = '', digits = '', unit] = pattern.exec(text) ?? []
   const metric = aimMetrics.find((known) => known === name)
   if (metric === undefined)
-    throw nodeError('USAGE', `--aim: "${text}" is no aim; for example p99<50ms,loss=0, of ${aimMetrics.join(', ')}`)
+    throw nodeError(
+      'USAGE',
+      `--aim: "${text}" is no aim; for example p99<50ms,loss=0, of ${aimMetrics.join(', ')}`,
+    )
   return {
     text,
     metric,

@@ -18,7 +18,10 @@ const userMs = 10_000
 const stopMs = 30_000
 
 /** The most that a run takes, from the first user to the last that is closed. */
-export function runBoundMs(plan: LoadPlan, { settleMs, warmupMs, durationMs, drainMs }: RunTimes): number {
+export function runBoundMs(
+  plan: Pick<LoadPlan, 'clients' | 'connectPerS'>,
+  { settleMs, warmupMs, durationMs, drainMs }: RunTimes,
+): number {
   const joiningMs = (plan.clients / plan.connectPerS) * 1000 * 2 + userMs
   return joiningMs + settleMs + warmupMs + durationMs + drainMs + stopMs
 }

@@ -33,6 +33,8 @@ export interface LoadPlan {
   /** How many of a stream part's users publish. */
   readonly publishersPerPart: number
   readonly subscribes: boolean
+  /** Stored messages that each user reads in place of taking part; 0 for users that take part. */
+  readonly history: number
   readonly flows: readonly Flow[]
   /** Users that begin to join in a second, in all generators together. */
   readonly connectPerS: number

@@ -11,22 +11,28 @@ export interface SequenceCounts {
 /** Missing numbers remembered of one publisher; of older ones it is not known whether they come again. */
 const maxMissing = 4_096
 
-/** Follows the numbers of one publisher's messages at one reader. Memory is bounded, whatever comes. */
+/** Follows the numbers of one publisher's messages at one reader, from the first that comes. Memory is bounded, whatever comes. */
 export class Sequence {
   readonly #missing = new Set<number>()
+  #first: number | undefined
   #next = 0
 
-  /** Numbers before the last one that came which did not come. */
+  /** How many did not come that were published between two which did. */
   get missing(): number {
     return this.#missing.size
   }
 
   /** Counts a message with a number. Returns whether it is new. */
   take(number: number, counts: SequenceCounts): boolean {
-    if (number >= this.#next) {
-      for (let missing = Math.max(this.#next, number - maxMissing); missing < number; missing++)
-        this.#addMissing(missing)
+    const first = this.#first
+    if (first === undefined || number >= this.#next) {
+      if (first !== undefined) this.#note(this.#next, number)
+      this.#first ??= number
       this.#next = number + 1
+    } else if (number < first) {
+      this.#note(number + 1, first)
+      this.#first = number
+      counts.disordered++
     } else if (this.#missing.delete(number)) counts.disordered++
     else {
       counts.duplicates++
@@ -36,12 +42,12 @@ export class Sequence {
     return true
   }
 
-  #addMissing(number: number): void {
-    this.#missing.add(number)
-    if (this.#missing.size <= maxMissing) return
+  /** Those from one number to before another are missing; the oldest are forgotten first. */
+  #note(from: number, to: number): void {
+    for (let number = Math.max(from, to - maxMissing); number < to; number++) this.#missing.add(number)
     for (const oldest of this.#missing) {
+      if (this.#missing.size <= maxMissing) return
       this.#missing.delete(oldest)
-      return
     }
   }
 }

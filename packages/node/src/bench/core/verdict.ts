@@ -9,7 +9,7 @@ export interface GeneratorFigures {
   /** Of one core, while it sent. */
   readonly cpuShare: number
   readonly rssBytes: number
-  /** Intended against real time of sending, the 99th percentile; undefined where it sent nothing. */
+  /** Intended against real time of sending, the 99th percentile; undefined where it sent too little to tell. */
   readonly latenessP99Ms: number | undefined
   /** How far its clock may be from the driver's after it was corrected; 0 in the driver's own process. */
   readonly clockErrorMs: number
@@ -22,7 +22,10 @@ export interface Doubt {
 }
 
 /** What in a run keeps its figures from being those of the network. */
-export function doubtsOf(generators: readonly GeneratorFigures[], p50Ms: number | undefined): readonly Doubt[] {
+export function doubtsOf(
+  generators: readonly GeneratorFigures[],
+  p50Ms: number | undefined,
+): readonly Doubt[] {
   return generators.flatMap((generator) => [
     ...saturation(generator),
     ...(generator.clockErrorMs > (p50Ms ?? Infinity)
@@ -39,9 +42,7 @@ export function doubtsOf(generators: readonly GeneratorFigures[], p50Ms: number 
 function saturation({ name, cpuShare, latenessP99Ms = 0 }: GeneratorFigures): Doubt[] {
   const reasons = [
     ...(cpuShare > saturatedCpuShare ? [`it used ${Math.round(cpuShare * 100)} % of a core`] : []),
-    ...(latenessP99Ms > saturatedLatenessMs
-      ? [`it sent ${round(latenessP99Ms)} ms late (p99)`]
-      : []),
+    ...(latenessP99Ms > saturatedLatenessMs ? [`it sent ${round(latenessP99Ms)} ms late (p99)`] : []),
   ]
   if (reasons.length === 0) return []
   return [{ kind: 'generator-saturated', text: `generator saturated: ${name}: ${reasons.join(', ')}` }]

@@ -22,6 +22,10 @@ export interface DriveOptions {
   readonly target: Target
   readonly times: RunTimes
   readonly signal: AbortSignal
+  /** What has to be there before the first user is; for people its name. */
+  readonly prepare?:
+    | { readonly name: string; readonly work: (plan: LoadPlan, signal: AbortSignal) => Promise<void> }
+    | undefined
   /** What is done now, for people. */
   onPhase(text: string): void
   onSecond(second: SecondFigures): void
@@ -30,6 +34,8 @@ export interface DriveOptions {
 /** What a run brought, before anything is made of it. */
 export interface Driven {
   readonly results: readonly LoadResult[]
+  /** From the first user to settled overlays. */
+  readonly settledInMs: number
   readonly seconds: readonly SecondFigures[]
   readonly processes: ReturnType<Target['costs']>
   /** What the overlays lacked when it began to send; empty where they had settled. */
@@ -62,21 +68,39 @@ export async function drive(options: DriveOptions): Promise<Driven> {
 }
 
 async function steps(options: DriveOptions, enter: (text: string) => void): Promise<Driven> {
-  const { generators, plan, place, target, times, signal } = options
+  const { generators, plan, place, target, times, signal, prepare } = options
+  if (prepare !== undefined) {
+    enter(prepare.name)
+    await prepare.work(plan, signal)
+  }
   enter(`${plan.clients} users join`)
+  const fromMs = performance.now()
+  target.costs()
   const of = generators.length
   await Promise.all(generators.map((generator, index) => generator.open(plan, place, { index, of }, signal)))
   enter('the overlays settle')
   const unsettled = await settle(options)
+  const settledInMs = performance.now() - fromMs
+  const seconds = times.durationMs > 0 ? await send(options, enter) : []
+  const processes = target.costs()
+  enter('the last messages arrive')
+  return { results: await drain(options), settledInMs, seconds, processes, unsettled }
+}
+
+async function send(options: DriveOptions, enter: (text: string) => void): Promise<readonly SecondFigures[]> {
+  const { generators, target, times, signal } = options
   enter('sending')
   target.costs()
   const startMs = preciseNow() + leadMs
   const measureFromMs = startMs + times.warmupMs
   const window = { startMs, measureFromMs, endMs: measureFromMs + times.durationMs }
   const seconds: SecondFigures[] = []
+  let beforeMs = startMs
   const look = async () => {
     const samples = await Promise.all(generators.map((generator) => generator.sample()))
-    const second = mergeSamples(samples, (preciseNow() - startMs) / 1000)
+    const nowMs = preciseNow()
+    const second = mergeSamples(samples, (nowMs - startMs) / 1000, (nowMs - beforeMs) / 1000)
+    beforeMs = nowMs
     seconds.push(second)
     options.onSecond(second)
   }
@@ -88,9 +112,7 @@ async function steps(options: DriveOptions, enter: (text: string) => void): Prom
     ended.abort()
     await watching
   }
-  const processes = target.costs()
-  enter('the last messages arrive')
-  return { results: await drain(options), seconds, processes, unsettled }
+  return seconds
 }
 
 /** What was missing when time was up; empty when the overlays settled. */
@@ -123,6 +145,7 @@ async function drain({ generators, plan, times, signal }: DriveOptions): Promise
 
 /** Deliveries that there should be: each message to all other users of its stream part. */
 export function expectedOf(plan: LoadPlan, results: readonly LoadResult[]): number {
+  if (plan.history > 0) return plan.clients * plan.history
   if (!plan.subscribes) return 0
   return plan.parts.reduce((sum, _, part) => {
     const published = results.reduce((all, result) => all + (result.published[part] ?? 0), 0)

@@ -9,9 +9,8 @@ export class Ledger {
   readonly counts: SequenceCounts = { received: 0, duplicates: 0, disordered: 0 }
   readonly #sequences = new Map<string, Sequence>()
 
-  /** Takes a message that came to a reader. Returns whether it counts: false for its own, and for what came before. */
+  /** Takes a message that came to a reader. Returns whether it is new there. */
   take(reader: number, { user, flow, count }: Stamp): boolean {
-    if (user === reader) return false
     const key = `${reader} ${user} ${flow}`
     let sequence = this.#sequences.get(key)
     if (sequence === undefined && this.#sequences.size < maxSequences) {
@@ -23,7 +22,7 @@ export class Ledger {
     return true
   }
 
-  /** Messages whose numbers are missing before the last one that came. */
+  /** Messages that did not come, between others that did. */
   get missing(): number {
     let missing = 0
     for (const sequence of this.#sequences.values()) missing += sequence.missing

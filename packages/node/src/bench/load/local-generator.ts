@@ -1,23 +1,16 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { isRunnelError } from '@runnel/protocol'
 import { nodeError } from '../../errors.ts'
-import { ArrivalRing } from '../core/arrivals.ts'
-import { membersOf, rolesOf, type LoadPlan, type Share, type UserRole } from '../core/plan.ts'
+import { rolesOf, type LoadPlan, type Share, type UserRole } from '../core/plan.ts'
 import { stamped, stampOf } from '../core/stamp.ts'
-import type { BenchUser, UserFactory, UserPlace } from '../users/user.ts'
 import { openFactory } from '../users/open-factory.ts'
-import { DelayHistogram } from './histogram.ts'
+import type { BenchUser, UserFactory, UserPlace } from '../users/user.ts'
 import type { Generator, LoadResult, LoadSample, LoadWindow } from './generator.ts'
-import { Ledger } from './ledger.ts'
-import { Metronome, preciseNow } from './metronome.ts'
+import { Measurements } from './measurements.ts'
+import { preciseNow } from './metronome.ts'
+import { openUsers, untilAborted } from './open-users.ts'
 import { OwnCost } from './own-cost.ts'
-
-/** Different errors that are told apart. */
-const maxErrors = 20
-/** How many users are named that lack something. */
-const maxNamed = 5
-/** Users that join at once at most: more only wait for each other. */
-const maxOpening = 64
+import { Publishing, type DueMessage } from './publishing.ts'
+import { lackingNeighbours } from './settled.ts'
 
 interface OpenUser {
   readonly role: UserRole
@@ -26,204 +19,125 @@ interface OpenUser {
   readonly sent: number[]
 }
 
-export interface LocalGeneratorOptions {
-  readonly name: string
-  /** What is to be added to this process's clock to get the driver's. */
-  readonly clockOffsetMs?: () => { readonly offsetMs: number; readonly errorMs: number }
+/** How far this process's clock is from the driver's. */
+export interface ClockOffset {
+  /** To be added to this clock to get the driver's. */
+  readonly offsetMs: number
+  /** How far that may be off. */
+  readonly errorMs: number
+}
+
+/** What is known once a run was opened. */
+interface OpenRun {
+  readonly plan: LoadPlan
+  readonly share: Share
+  readonly factory: UserFactory
+  readonly measurements: Measurements
 }
 
 /** The generator of this process. */
 export class LocalGenerator implements Generator {
   readonly name: string
-  readonly #clock: () => { readonly offsetMs: number; readonly errorMs: number }
-  readonly #ledger = new Ledger()
-  readonly #delays = new DelayHistogram()
-  readonly #recent = new DelayHistogram()
-  readonly #joins = new DelayHistogram()
-  readonly #lateness = new DelayHistogram()
-  readonly #errors = new Map<string, number>()
+  readonly #clock: () => ClockOffset
   readonly #cost = new OwnCost()
   readonly #sampleCost = new OwnCost()
   readonly #users: OpenUser[] = []
-  #plan: LoadPlan | undefined
-  #share: Share = { index: 0, of: 1 }
-  #factory: UserFactory | undefined
-  #window: LoadWindow | undefined
-  #published: number[] = []
-  #sampled = { published: 0, received: 0 }
+  #run: OpenRun | undefined
   #cpuShare = 0
   #stopping: Promise<void> | undefined
 
-  constructor({ name, clockOffsetMs = () => ({ offsetMs: 0, errorMs: 0 }) }: LocalGeneratorOptions) {
+  constructor(name: string, clock: () => ClockOffset = () => ({ offsetMs: 0, errorMs: 0 })) {
     this.name = name
-    this.#clock = clockOffsetMs
+    this.#clock = clock
   }
 
-  /** Throws BENCH_USERS_FAILED with the first reason, or what the factory throws. */
+  /** Throws what `openUsers` throws, or what the kind of user needs and does not find. */
   async open(plan: LoadPlan, place: UserPlace, share: Share, signal: AbortSignal): Promise<void> {
-    this.#plan = plan
-    this.#share = share
-    this.#published = plan.parts.map(() => 0)
-    const factory = await openFactory(plan, place)
-    this.#factory = factory
-    const roles = rolesOf(plan, share)
-    const ring = new ArrivalRing({
-      ...{ publishers: 1, ratePerS: plan.connectPerS / share.of, phase: 0 },
-      ...{ startMs: preciseNow(), endMs: Infinity },
-    })
-    const opening = new Set<Promise<void>>()
-    const failures: unknown[] = []
-    for (const role of roles) {
-      if (failures.length > 0) break
-      const waitMs = ring.nextMs - preciseNow()
-      if (waitMs > 0) await pause(waitMs, undefined, { signal })
-      const { intendedMs = preciseNow() } = ring.take(Infinity) ?? {}
-      const opened = this.#openUser(factory, { plan, place, role }, intendedMs).catch((error: unknown) => {
-        failures.push(error)
+    const factory = await openFactory(plan)
+    const measurements = new Measurements(plan.parts.length)
+    this.#run = { plan, share, factory, measurements }
+    await openUsers(rolesOf(plan, share), plan.connectPerS / share.of, signal, async (role, intendedMs) => {
+      const part = plan.parts[role.part]
+      if (part === undefined) return
+      const user = await factory.open({
+        ...{ plan, place, role, part },
+        onMessage: (content, atMs) => this.#receive(role.number, content, atMs),
+        onError: (error) => measurements.failed(error),
+        onDelay: (ms) => measurements.delayed(ms),
       })
-      opening.add(opened)
-      void opened.then(() => opening.delete(opened))
-      if (opening.size >= maxOpening) await untilAborted(Promise.race(opening), signal)
-    }
-    await untilAborted(Promise.all(opening), signal)
-    if (failures.length === 0) return
-    const [cause] = failures
-    throw nodeError('BENCH_USERS_FAILED', `${failures.length} of ${roles.length}: ${textOf(cause)}`, { cause })
-  }
-
-  async #openUser(
-    factory: UserFactory,
-    { plan, place, role }: { readonly plan: LoadPlan; readonly place: UserPlace; readonly role: UserRole },
-    intendedMs: number,
-  ): Promise<void> {
-    const part = plan.parts[role.part]
-    if (part === undefined) return
-    const user = await factory.open({
-      ...{ plan, place, role, part },
-      onMessage: (content) => this.#receive(role.number, content),
-      onError: (error) => this.#noteError(error),
+      this.#users.push({ role, user, sent: plan.flows.map(() => 0) })
+      measurements.joined(preciseNow() - intendedMs)
     })
-    this.#joins.add(preciseNow() - intendedMs)
-    this.#users.push({ role, user, sent: plan.flows.map(() => 0) })
   }
 
   missing(): Promise<readonly string[]> {
-    const plan = this.#plan
-    if (plan === undefined) return Promise.resolve([])
-    const lacking = this.#users.flatMap(({ role, user }) => {
-      const neighbours = user.neighbours()
-      if (neighbours === undefined) return []
-      const wants = Math.max(neighbours.wants, Math.min(plan.degree, membersOf(plan, role.part) - 1))
-      return neighbours.has < wants
-        ? [{ short: wants - neighbours.has, text: `user ${role.number}: ${neighbours.has} of ${wants} neighbours` }]
-        : []
-    })
-    // Where the number of nodes times the degree is odd, one has one neighbour too few.
-    const isOddOne = lacking.length <= plan.parts.length && lacking.every(({ short }) => short === 1)
-    if (isOddOne) return Promise.resolve([])
-    const others = lacking.length - maxNamed
-    return Promise.resolve([
-      ...lacking.slice(0, maxNamed).map(({ text }) => text),
-      ...(others > 0 ? [`${others} more`] : []),
-    ])
+    return this.#run === undefined ? Promise.resolve([]) : lackingNeighbours(this.#run.plan, this.#users)
   }
 
   async run(window: LoadWindow, signal: AbortSignal): Promise<void> {
-    const plan = this.#plan
-    if (plan === undefined) throw nodeError('INTERNAL', 'run before open')
+    const { plan, share, measurements } = this.#opened()
     const { offsetMs } = this.#clock()
-    this.#window = window
     const publishers = this.#users
       .filter(({ role }) => role.publishes)
       .toSorted((a, b) => a.role.number - b.role.number)
-    const { index, of } = this.#share
-    const flows = plan.flows.map((flow, number) => {
-      const phase = (index + number / plan.flows.length) / of
-      const { startMs, endMs } = window
-      const ring = new ArrivalRing({
-        ...{ publishers: publishers.length, ratePerS: flow.ratePerS, phase },
-        ...{ startMs: startMs - offsetMs, endMs: endMs - offsetMs },
-      })
-      return { ...flow, number, ring }
-    })
+    measurements.measureFrom(window.measureFromMs)
+    const own = { startMs: window.startMs - offsetMs, endMs: window.endMs - offsetMs }
+    const publishing = new Publishing(
+      { publishers: publishers.length, flows: plan.flows, share },
+      own,
+      (message) => {
+        const publisher = publishers[message.publisher]
+        if (publisher) this.#publish(publisher, message, offsetMs)
+      },
+    )
     this.#cost.restart()
-    const done = Promise.withResolvers<void>()
-    const metronome = new Metronome(() => {
-      for (const { ring, number, sizeBytes, urgent } of flows) {
-        for (let due = ring.take(preciseNow()); due !== undefined; due = ring.take(preciseNow())) {
-          const publisher = publishers[due.publisher]
-          if (publisher) this.#publish(publisher, { number, sizeBytes, urgent, intendedMs: due.intendedMs + offsetMs })
-        }
-      }
-      const nextMs = Math.min(...flows.map(({ ring }) => ring.nextMs))
-      if (nextMs === Infinity) done.resolve()
-      return nextMs
-    })
-    metronome.start()
+    publishing.start()
     try {
-      await untilAborted(done.promise, signal)
-      const restMs = window.endMs - offsetMs - preciseNow()
-      if (restMs > 0) await pause(restMs, undefined, { signal })
+      await untilAborted(publishing.done, signal)
+      await pause(Math.max(0, own.endMs - preciseNow()), undefined, { signal })
     } finally {
       this.#cpuShare = this.#cost.cpuShare
-      await metronome.stop()
+      await publishing.stop()
     }
   }
 
-  #publish(
-    { role, user, sent }: OpenUser,
-    flow: { readonly number: number; readonly sizeBytes: number; readonly urgent: boolean; readonly intendedMs: number },
-  ): void {
-    const { runId = 0 } = this.#plan ?? {}
-    const count = sent[flow.number] ?? 0
-    const { intendedMs } = flow
-    const stamp = { runId, user: role.number, flow: flow.number, count, intendedMs }
-    sent[flow.number] = count + 1
-    this.#published[role.part] = (this.#published[role.part] ?? 0) + 1
-    this.#lateness.add(this.#nowMs() - intendedMs)
-    user.publish(stamped(stamp, flow.sizeBytes), flow.urgent)
+  #publish({ role, user, sent }: OpenUser, { flow, intendedMs }: DueMessage, offsetMs: number): void {
+    const { plan, measurements } = this.#opened()
+    const { sizeBytes = 0, urgent = false } = plan.flows[flow] ?? {}
+    const count = sent[flow] ?? 0
+    sent[flow] = count + 1
+    const stamp = { runId: plan.runId, user: role.number, flow, count, intendedMs: intendedMs + offsetMs }
+    measurements.published(role.part, stamp.intendedMs, preciseNow() + offsetMs)
+    user.publish(stamped(stamp, sizeBytes), urgent)
   }
 
-  #receive(reader: number, content: Uint8Array): void {
-    const stamp = stampOf(content, this.#plan?.runId ?? 0)
-    if (stamp === undefined || !this.#ledger.take(reader, stamp)) return
-    if (stamp.intendedMs < (this.#window?.measureFromMs ?? 0)) return
-    const delayMs = this.#nowMs() - stamp.intendedMs
-    this.#delays.add(delayMs)
-    this.#recent.add(delayMs)
+  #receive(reader: number, content: Uint8Array, atMs = preciseNow()): void {
+    const { plan, measurements } = this.#opened()
+    const stamp = stampOf(content, plan.runId)
+    // Nodes give users what they published themselves, too.
+    if (stamp === undefined || (plan.publishersPerPart > 0 && stamp.user === reader)) return
+    measurements.received(reader, stamp, atMs + this.#clock().offsetMs)
   }
 
   sample(): Promise<LoadSample> {
-    const published = this.#published.reduce((sum, number) => sum + number, 0)
-    const { received } = this.#ledger.counts
-    const sample = {
-      published: published - this.#sampled.published,
-      received: received - this.#sampled.received,
-      delays: this.#recent.encode(),
-      cpuShare: this.#sampleCost.cpuShare,
-    }
-    this.#recent.reset()
+    const sample = { ...this.#opened().measurements.sample(), cpuShare: this.#sampleCost.cpuShare }
     this.#sampleCost.restart()
-    this.#sampled = { published, received }
     return Promise.resolve(sample)
   }
 
   result(): Promise<LoadResult> {
+    const { measurements, factory } = this.#opened()
     return Promise.resolve({
-      name: this.name,
-      ...this.#ledger.counts,
-      missing: this.#ledger.missing,
-      published: this.#published,
-      cpuShare: this.#cpuShare,
-      rssBytes: this.#cost.rssBytes,
-      latenessP99Ms: this.#lateness.count === 0 ? undefined : this.#lateness.percentileMs(99),
+      ...measurements.result(),
+      ...{ name: this.name, cpuShare: this.#cpuShare, rssBytes: this.#cost.rssBytes },
       clockErrorMs: this.#clock().errorMs,
-      delays: this.#delays.encode(),
-      joins: this.#joins.encode(),
-      lateness: this.#lateness.encode(),
-      errors: Object.fromEntries(this.#errors),
-      leavesOut: this.#factory?.leavesOut ?? '',
+      leavesOut: factory.leavesOut,
     })
+  }
+
+  #opened(): OpenRun {
+    if (this.#run === undefined) throw nodeError('INTERNAL', 'no run was opened')
+    return this.#run
   }
 
   stop(): Promise<void> {
@@ -233,35 +147,6 @@ export class LocalGenerator implements Generator {
 
   async #stop(): Promise<void> {
     await Promise.all(this.#users.map(({ user }) => user.stop()))
-    await this.#factory?.stop()
-  }
-
-  #nowMs(): number {
-    return preciseNow() + this.#clock().offsetMs
-  }
-
-  #noteError(error: unknown): void {
-    const text = textOf(error)
-    if (this.#errors.size < maxErrors || this.#errors.has(text))
-      this.#errors.set(text, (this.#errors.get(text) ?? 0) + 1)
-  }
-}
-
-const textOf = (error: unknown): string => {
-  const text = error instanceof Error ? error.message : String(error)
-  return isRunnelError(error) ? `${error.code}: ${text}` : text
-}
-
-/** Rejects when the signal aborts, with its reason. What was waited for goes on by itself. */
-async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  signal.throwIfAborted()
-  const aborted = Promise.withResolvers<never>()
-  const onAbort = () => aborted.reject(signal.reason as Error)
-  signal.addEventListener('abort', onAbort)
-  try {
-    return await Promise.race([work, aborted.promise])
-  } finally {
-    signal.removeEventListener('abort', onAbort)
-    aborted.promise.catch(() => {})
+    await this.#run?.factory.stop()
   }
 }

@@ -15,7 +15,7 @@ export interface SecondFigures {
 }
 
 /** The samples of all generators as one, over the time since the one before. */
-export function mergeSamples(samples: readonly LoadSample[], atS: number, overS = 1): SecondFigures {
+export function mergeSamples(samples: readonly LoadSample[], atS: number, overS: number): SecondFigures {
   const delays = new DelayHistogram()
   for (const sample of samples) delays.merge(new DelayHistogram(sample.delays))
   const sum = (of: (sample: LoadSample) => number) => samples.reduce((all, sample) => all + of(sample), 0)

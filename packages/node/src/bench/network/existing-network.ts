@@ -1,9 +1,10 @@
-import { createClient, type NetworkSource, type UserConfig } from '@runnel/client'
+import { createClient, type UserConfig } from '@runnel/client'
+import type { DescribedNetwork } from '../../cli/network-source.ts'
 import { nodeError } from '../../errors.ts'
 import type { Target } from './target.ts'
 
 export interface ExistingNetworkOptions {
-  readonly source: NetworkSource
+  readonly source: DescribedNetwork
   readonly user: UserConfig | undefined
   /** Id of the stream whose partitions are used; without one `/bench` of the user, made if it is missing. */
   readonly stream: string | undefined
@@ -22,7 +23,11 @@ const answerTimeoutMs = 15_000
 export async function openExistingNetwork(options: ExistingNetworkOptions): Promise<Target> {
   const { source, user, parts } = options
   if (options.stream === undefined && user === undefined) throw nodeError('KEY_REQUIRED', 'or give --stream')
-  const client = await createClient({ ...user, network: source, transports: { websocket: {}, webrtc: false } })
+  const client = await createClient({
+    ...user,
+    network: source,
+    transports: { websocket: {}, webrtc: false },
+  })
   try {
     const id = client.streamId(options.stream ?? '/bench')
     const known = await client.getStream(id).catch(() => undefined)

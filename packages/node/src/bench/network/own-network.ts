@@ -83,7 +83,9 @@ async function startAll(directory: UpDirectory, options: OwnNetworkOptions, star
     trackers: [{ nodeId: tracker.nodeId, url: `ws://127.0.0.1:${trackerPort}` }],
     streams: streams.map((stream) => ({
       ...stream,
-      storageNodes: options.storage ? [{ nodeId: storage.nodeId, url: `ws://127.0.0.1:${storage.port}` }] : [],
+      storageNodes: options.storage
+        ? [{ nodeId: storage.nodeId, url: `ws://127.0.0.1:${storage.port}` }]
+        : [],
       permissions: [
         { user: owner.nodeId, publish: true, subscribe: true, edit: true, delete: true, grant: true },
         ...(encrypted ? [] : [{ user: 'public' as const, publish: true, subscribe: true }]),

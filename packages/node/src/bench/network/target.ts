@@ -1,4 +1,5 @@
-import type { NetworkSource, UserConfig } from '@runnel/client'
+import type { UserConfig } from '@runnel/client'
+import type { DescribedNetwork } from '../../cli/network-source.ts'
 import type { PartAddress } from '../core/plan.ts'
 
 /** CPU time of a process of the network under load. */
@@ -10,7 +11,7 @@ export interface ProcessCost {
 
 /** The network that is put under load. */
 export interface Target {
-  readonly source: NetworkSource
+  readonly source: DescribedNetwork
   /** In whose name users act; undefined: each is a user of its own. */
   readonly user: UserConfig | undefined
   readonly parts: readonly PartAddress[]

@@ -19,6 +19,8 @@ export interface RunReport {
   readonly intendedPerS: number
   readonly delays: DelaySummary | undefined
   /** Points of the distribution of delays: share of the messages in percent, and milliseconds. */
+  /** From the first user that joined to settled overlays. */
+  readonly settledInMs: number
   readonly curve: readonly (readonly [share: number, ms: number])[]
   readonly joins: DelaySummary | undefined
   readonly lateness: DelaySummary | undefined
@@ -50,10 +52,11 @@ export interface ReportInput {
 /** Makes of what was driven what people want to know. */
 export function reportOf(input: ReportInput, driven: Driven): RunReport {
   const { plan, times, target } = input
-  const { results, seconds, processes, unsettled } = driven
+  const { results, seconds, processes, unsettled, settledInMs } = driven
   const merged = (of: 'delays' | 'joins' | 'lateness') => mergedOf(results.map((result) => result[of]))
   const [delays, joins, lateness] = [merged('delays'), merged('joins'), merged('lateness')]
-  const sum = (of: (result: (typeof results)[number]) => number) => results.reduce((all, one) => all + of(one), 0)
+  const sum = (of: (result: (typeof results)[number]) => number) =>
+    results.reduce((all, one) => all + of(one), 0)
   const published = sum((result) => result.published.reduce((all, number) => all + number, 0))
   const [received, missing] = [sum((one) => one.received), sum((one) => one.missing)]
   const expected = published > 0 ? expectedOf(plan, results) : received + missing
@@ -64,11 +67,20 @@ export function reportOf(input: ReportInput, driven: Driven): RunReport {
     lossPercent: expected === 0 ? 0 : (Math.max(0, expected - received) / expected) * 100,
     duplicates: sum((one) => one.duplicates),
     disordered: sum((one) => one.disordered),
-    receivedPerS: delays.count / (times.durationMs / 1000),
+    receivedPerS: times.durationMs === 0 ? 0 : delays.count / (times.durationMs / 1000),
     generators: results.map((result) => generatorFigures(result)),
   }
   return {
-    ...{ title: input.title, startedAt: input.startedAt, network: target.description, plan, times, seconds, processes },
+    ...{
+      title: input.title,
+      startedAt: input.startedAt,
+      network: target.description,
+      plan,
+      times,
+      seconds,
+      processes,
+      settledInMs,
+    },
     members: membersOf(plan, 0),
     intendedPerS: publishedPerS(plan),
     ...figures,
@@ -91,7 +103,14 @@ function networkDoubts(unsettled: readonly string[], died: readonly string[]): r
 
 type Figures = Pick<
   RunReport,
-  'delays' | 'joins' | 'lateness' | 'lossPercent' | 'duplicates' | 'disordered' | 'receivedPerS' | 'generators'
+  | 'delays'
+  | 'joins'
+  | 'lateness'
+  | 'lossPercent'
+  | 'duplicates'
+  | 'disordered'
+  | 'receivedPerS'
+  | 'generators'
 >
 
 /** What aims can be about. */
@@ -109,7 +128,13 @@ function measuredOf({ delays, joins, lateness, generators, ...counts }: Figures)
   }
 }
 
-function generatorFigures({ name, cpuShare, rssBytes, latenessP99Ms, clockErrorMs }: GeneratorFigures): GeneratorFigures {
+function generatorFigures({
+  name,
+  cpuShare,
+  rssBytes,
+  latenessP99Ms,
+  clockErrorMs,
+}: GeneratorFigures): GeneratorFigures {
   return { name, cpuShare, rssBytes, latenessP99Ms, clockErrorMs }
 }
 
@@ -126,7 +151,9 @@ function mergedErrors(all: readonly Readonly<Record<string, number>>[]): Readonl
   return Object.fromEntries(merged)
 }
 
-const curveShares = [0, 10, 20, 30, 40, 50, 60, 70, 75, 80, 85, 90, 92.5, 95, 97, 98, 99, 99.5, 99.9, 99.99, 100]
+const curveShares = [
+  0, 10, 20, 30, 40, 50, 60, 70, 75, 80, 85, 90, 92.5, 95, 97, 98, 99, 99.5, 99.9, 99.99, 100,
+]
 
 function curveOf(delays: DelayHistogram): RunReport['curve'] {
   return delays.count === 0 ? [] : curveShares.map((share) => [share, delays.percentileMs(share)] as const)

@@ -6,7 +6,10 @@ import type { RunReport } from './run-report.ts'
 /** A report for a terminal or a log. */
 export function reportText(report: RunReport): string {
   const { published, received, expected, duplicates, disordered, lossPercent } = report
-  const delays = new Table({ ...plainLayout, head: ['', 'p50', 'p90', 'p95', 'p99', 'p99.9', 'max', 'number'] })
+  const delays = new Table({
+    ...plainLayout,
+    head: ['', 'p50', 'p90', 'p95', 'p99', 'p99.9', 'max', 'number'],
+  })
   const rows = [
     ['delay ms', report.delays],
     ['join ms', report.joins],
@@ -28,7 +31,8 @@ export function reportText(report: RunReport): string {
     ...errors,
     ...report.doubts.map(({ text }) => `DOUBT: ${text}`),
     ...report.aims.map(
-      ({ aim, met, measured }) => `${met ? 'met' : 'MISSED'}: ${aim} (${measured === undefined ? 'not measured' : short(measured)})`,
+      ({ aim, met, measured }) =>
+        `${met ? 'met' : 'MISSED'}: ${aim} (${measured === undefined ? 'not measured' : short(measured)})`,
     ),
   ].join('\n')
 }

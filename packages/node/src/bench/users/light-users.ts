@@ -43,7 +43,8 @@ async function join(client: RunnelClient, options: UserOptions): Promise<BenchUs
     : role.publishes
       ? await client.joinStreamPart(streamId, partition)
       : undefined
-  if (plan.subscribes) await client.subscribe(streamId, { partitions: [partition], urgent: hasUrgent }, deliver)
+  if (plan.subscribes)
+    await client.subscribe(streamId, { partitions: [partition], urgent: hasUrgent }, deliver)
   await client.network.waitForNeighbours(streamPartId, { orAlone: true })
   return {
     publish: (content, urgent) => {
@@ -51,7 +52,7 @@ async function join(client: RunnelClient, options: UserOptions): Promise<BenchUs
     },
     neighbours: () => {
       const found = client.network.metrics().streamParts.find((one) => one.streamPartId === streamPartId)
-      return { has: found?.neighbours.length ?? 0, wants: found?.wantedNeighbours ?? 0 }
+      return Promise.resolve({ has: found?.neighbours.length ?? 0, wants: found?.wantedNeighbours ?? 0 })
     },
     stop: async () => {
       leave?.()
@@ -64,7 +65,8 @@ async function join(client: RunnelClient, options: UserOptions): Promise<BenchUs
 export function transportsFor(links: LinkKind, number: number, host: string): TransportsConfig {
   const listens = links === 'websocket' || (links === 'mixed' && number % 2 === 0)
   return {
-    websocket: links === 'webrtc' ? false : listens ? { listen: { host, port: 0 } } : {},
+    // Trackers are reached by WebSocket in any case.
+    websocket: listens ? { listen: { host, port: 0 } } : {},
     webrtc: links === 'websocket' ? false : {},
   }
 }
