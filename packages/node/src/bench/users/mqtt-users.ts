@@ -1,22 +1,20 @@
-import type { MqttClient } from 'mqtt'
+import type { connect as connectMqtt, MqttClient } from 'mqtt'
 import { nodeError } from '../../errors.ts'
 import { optionalPackage } from './optional-package.ts'
 import type { BenchUser, UserFactory, UserOptions } from './user.ts'
 
-type Mqtt = typeof import('mqtt')
-
 /** MQTT clients at a gateway, with QoS 0. Throws BENCH_PACKAGE_MISSING where MQTT.js is not installed. */
 export async function mqttUsers(): Promise<UserFactory> {
-  const mqtt = await optionalPackage('mqtt', () => import('mqtt'))
+  const { connect } = await optionalPackage('mqtt', () => import('mqtt'))
   return {
     leavesOut: 'being nodes: the gateway floods, verifies and repairs for them',
-    open: (options) => openMqttUser(mqtt, options),
+    open: (options) => openMqttUser(connect, options),
     stop: () => Promise.resolve(),
   }
 }
 
 /** Throws BENCH_GATEWAY_MISSING or BENCH_GATEWAY_REFUSED. */
-async function openMqttUser({ connect }: Mqtt, options: UserOptions): Promise<BenchUser> {
+async function openMqttUser(connect: typeof connectMqtt, options: UserOptions): Promise<BenchUser> {
   const { plan, place, part, onMessage, onError } = options
   if (place.gateway === undefined) throw nodeError('BENCH_GATEWAY_MISSING', 'users of kind mqtt')
   const topic = `${part.streamId}@${part.partition}`
