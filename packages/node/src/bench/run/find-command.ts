@@ -22,7 +22,7 @@ export interface FindArguments {
 /** What a network should do where nothing else is said. */
 const defaultAim = 'p99<100ms,loss=0'
 /** Errors of a run that say that it was too much, and not that it was wrong. */
-const tooMuch = ['BENCH_TIMEOUT', 'BENCH_USERS_FAILED'] as const
+const tooMuch = ['BENCH_TIMEOUT', 'BENCH_USERS_FAILED', 'BENCH_TOO_FEW_FILES'] as const
 
 /**
  * Looks for the largest load that meets the aims, and says what ended it. Throws USAGE, BENCH_AIM_MISSED where the first load fails already, and
@@ -77,7 +77,8 @@ async function attempt({ run }: Bench, request: Parameters<Bench['run']>[0]): Pr
     return { met, end: whatEnded(report), report, text: texts.join('; ') }
   } catch (error) {
     if (!tooMuch.some((code) => isRunnelError(error, code))) throw error
-    return { met: false, end: 'network', report: undefined, text: errorText(error) }
+    const end = isRunnelError(error, 'BENCH_TOO_FEW_FILES') ? 'generator' : 'network'
+    return { met: false, end, report: undefined, text: errorText(error) }
   }
 }
 

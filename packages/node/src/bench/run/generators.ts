@@ -15,35 +15,36 @@ export interface Generators {
   stop(): Promise<void>
 }
 
-/** Generators as options ask for them: this process, several of this machine, or workers that listen already. Throws USAGE. */
-export async function openGenerators(args: BenchArguments): Promise<Generators> {
-  const { worker, processes, users, links, network } = args
-  const checked = (
-    generators: readonly { readonly name: string; readonly openFiles: number | undefined }[],
-    clients: number,
-  ) => {
-    const needed = filesNeeded(Math.ceil(clients / generators.length), users, links)
-    for (const { name, openFiles = Infinity } of generators)
-      if (openFiles < needed)
-        throw nodeError('BENCH_TOO_FEW_FILES', `${name} may open ${openFiles}, and needs about ${needed}`)
+type Options = Pick<BenchArguments, 'worker' | 'processes' | 'users' | 'links' | 'network'>
+
+/**
+ * Generators as options ask for them: this process, several of this machine, or workers that listen already. What is wrong with them for so
+ * many users is known before anything else starts: throws USAGE, and what opening them throws.
+ */
+export async function openGenerators(options: Options, clients: number): Promise<Generators> {
+  const generators = await chooseGenerators(options)
+  try {
+    const checked = await generators.open(clients)
+    await Promise.all(checked.map((generator) => generator.stop()))
+    return generators
+  } catch (error) {
+    await generators.stop()
+    throw error
   }
+}
+
+async function chooseGenerators(options: Options): Promise<Generators> {
+  const { worker, processes } = options
   if (worker === undefined && processes === 1)
-    return {
-      open: async (clients) => {
-        const name = 'this process'
-        checked([{ name, openFiles: openFileLimit() }], clients)
-        return Promise.resolve([new LocalGenerator(name)])
-      },
-      stop: () => Promise.resolve(),
-    }
-  if (worker !== undefined) requireReachable(worker, network)
+    return { open: inThisProcess(options), stop: () => Promise.resolve() }
+  if (worker !== undefined) requireReachable(worker, options.network)
   const own = worker === undefined ? await startOwnWorkers(processes) : undefined
   const token = own?.token ?? process.env['RUNNEL_BENCH_TOKEN'] ?? ''
   return {
     open: async (clients) => {
       const connected = await connectAll(own?.places ?? worker ?? [], token)
       try {
-        checked(connected, clients)
+        requireFiles(options, connected, clients)
         return connected
       } catch (error) {
         await Promise.all(connected.map((generator) => generator.stop()))
@@ -52,6 +53,26 @@ export async function openGenerators(args: BenchArguments): Promise<Generators> 
     },
     stop: () => own?.stop() ?? Promise.resolve(),
   }
+}
+
+function inThisProcess(options: Options): Generators['open'] {
+  const name = 'this process'
+  return (clients) => {
+    requireFiles(options, [{ name, openFiles: openFileLimit() }], clients)
+    return Promise.resolve([new LocalGenerator(name)])
+  }
+}
+
+/** Throws BENCH_TOO_FEW_FILES. */
+function requireFiles(
+  { users, links }: Options,
+  generators: readonly { readonly name: string; readonly openFiles: number | undefined }[],
+  clients: number,
+): void {
+  const needed = filesNeeded(Math.ceil(clients / generators.length), users, links)
+  for (const { name, openFiles = Infinity } of generators)
+    if (openFiles < needed)
+      throw nodeError('BENCH_TOO_FEW_FILES', `${name} may open ${openFiles}, and needs about ${needed}`)
 }
 
 /** A network of its own listens on this machine alone. */

@@ -58,7 +58,7 @@ export async function withBench(
   let [generators, target]: [Generators?, Target?] = []
   try {
     notice(`ends within ${Math.ceil(boundMs / 1000)} s`)
-    const opened = (generators = await openGenerators(args))
+    const opened = (generators = await openGenerators(args, args.clients))
     const loaded = (target = await openTarget(args, {
       parts,
       storage,
