@@ -115,17 +115,9 @@ describe('runnel bench', () => {
   it(
     'shows a table at a terminal, and ends when it is told to',
     async () => {
-      const command = startAtTerminal([
-        'bench',
-        'pubsub',
-        '--clients',
-        '2',
-        '--nodes',
-        '0',
-        '--duration',
-        '1h',
-      ])
-      await command.said(/received/)
+      const line = 'bench pubsub --clients 2 --nodes 0 --duration 1h'
+      const command = startAtTerminal(line.split(' '), { terminal: { rows: 40, columns: 120 } })
+      await command.said(/p99 +█/)
       command.process.stdin?.write('\u0003')
       expect((await command.ended).stdout).toContain('INTERRUPTED')
     },

@@ -13,7 +13,9 @@ const chartWidth = 60
 
 /** Shows how a run is doing: on a terminal a table and a chart that redraw themselves, elsewhere a line for each phase. On standard error. */
 export class LiveView {
-  readonly #redraw = process.stderr.isTTY ? createLogUpdate(process.stderr) : undefined
+  /** A terminal that says it has no lines could show nothing. */
+  readonly #redraw =
+    process.stderr.isTTY && process.stderr.rows > 0 ? createLogUpdate(process.stderr) : undefined
   #seconds: SecondFigures[] = []
   #phase = ''
 

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { afterEach, describe, expect, it } from 'vitest'
 import { WebSocketServer } from 'ws'
 import type { AddressInfo } from 'node:net'
@@ -108,6 +109,7 @@ describe('a worker', () => {
 describe('a driver', () => {
   it('refuses a worker of another version', async () => {
     const server = new WebSocketServer({ host: '127.0.0.1', port: 0 })
+    await once(server, 'listening')
     stops.push(() => new Promise((resolve) => server.close(resolve)))
     server.on('connection', (socket) =>
       socket.on('message', (data: Buffer) => {
