@@ -1,6 +1,6 @@
 import { defineCommand } from '../cli/command.ts'
 import { nodeError } from '../errors.ts'
-import { runCommand } from '../bench/run/run-command.ts'
+import { runCommand } from './bench-run.ts'
 import { benchOptions, runOption, sendOptions } from './bench-options.ts'
 
 export const benchPubsub = defineCommand({

@@ -1,7 +1,7 @@
 import { defineCommand } from '../cli/command.ts'
 import { nodeError } from '../errors.ts'
-import { findCommand, rampKinds } from '../bench/run/find-command.ts'
-import { runCommand } from '../bench/run/run-command.ts'
+import { rampKinds } from '../bench/core/ramp.ts'
+import { runCommand } from './bench-run.ts'
 import type { Flow } from '../bench/core/plan.ts'
 import { benchOptions, sendOptions } from './bench-options.ts'
 
@@ -94,11 +94,9 @@ export const benchFind = defineCommand({
   ],
   epilogue:
     'Default aim: p99<100ms,loss=0. Where a load fails while the generator is saturated, the generator is what ended it.',
-  run: (args) =>
-    findCommand(args, {
-      ramp: args.ramp,
-      most: args.most,
-      steps: args.steps,
-      room: args.room,
-    }),
+  run: async (args) => {
+    const { findCommand } = await import('../bench/run/find-command.ts')
+    const { ramp, most, steps, room } = args
+    await findCommand(args, { ramp, most, steps, room })
+  },
 })

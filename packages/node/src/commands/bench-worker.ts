@@ -3,7 +3,6 @@ import { defineCommand } from '../cli/command.ts'
 import { notice } from '../cli/output.ts'
 import { listenForStop } from '../cli/stop-signal.ts'
 import { nodeError } from '../errors.ts'
-import { startWorker } from '../bench/worker/worker-server.ts'
 
 export const benchWorker = defineCommand({
   name: 'bench worker',
@@ -23,6 +22,7 @@ export const benchWorker = defineCommand({
   run: async ({ host, port, json }) => {
     const token = process.env['RUNNEL_BENCH_TOKEN'] ?? ''
     if (token.length < 16) throw nodeError('BENCH_TOKEN_MISSING')
+    const { startWorker } = await import('../bench/worker/worker-server.ts')
     const stop = listenForStop()
     const worker = await startWorker({ host, port, token, name: hostname() })
     if (json) process.stdout.write(`${JSON.stringify({ place: worker.place })}\n`)

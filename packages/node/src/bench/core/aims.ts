@@ -1,11 +1,11 @@
 import { nodeError } from '../../errors.ts'
 
 /** What aims are about. Times are in milliseconds, `loss` and `cpu` in percent, the others are numbers. */
-export const aimMetrics = [
+const aimMetrics = [
   ...['p50', 'p90', 'p95', 'p99', 'p99.9', 'max', 'mean', 'join', 'lateness'],
   ...['loss', 'cpu', 'duplicates', 'disordered', 'rate'],
 ] as const
-export type AimMetric = (typeof aimMetrics)[number]
+type AimMetric = (typeof aimMetrics)[number]
 
 const times: readonly AimMetric[] = ['p50', 'p90', 'p95', 'p99', 'p99.9', 'max', 'mean', 'join', 'lateness']
 const shares: readonly AimMetric[] = ['loss', 'cpu']

@@ -1,3 +1,7 @@
+/** What is made larger until an aim fails: users, or the rate of each publisher. */
+export const rampKinds = ['clients', 'rate'] as const
+export type RampKind = (typeof rampKinds)[number]
+
 /** What ended a ramp. */
 export type RampEnd = 'network' | 'node' | 'generator' | 'limit'
 

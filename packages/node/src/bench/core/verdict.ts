@@ -1,7 +1,7 @@
 /** Above this share of one core a generator's own work is part of the delays it measures. */
-export const saturatedCpuShare = 0.7
+const saturatedCpuShare = 0.7
 /** A generator that sends later than this, for one message in a hundred, does not keep its schedule. */
-export const saturatedLatenessMs = 1
+const saturatedLatenessMs = 1
 
 /** What a generator knows of itself after a run. */
 export interface GeneratorFigures {

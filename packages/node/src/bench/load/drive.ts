@@ -11,7 +11,7 @@ import { preciseNow } from './metronome.ts'
 /** How often it is looked whether the overlays have settled, and whether all has come. */
 const lookEveryMs = 100
 /** How often figures are shown. */
-export const sampleEveryMs = 1_000
+const sampleEveryMs = 1_000
 /** How long a worker may take to begin after it was told. */
 const leadMs = 200
 

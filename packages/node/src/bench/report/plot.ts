@@ -1,5 +1,5 @@
 /** A line of a plot. Points without a value are left out. */
-export interface PlotLine {
+interface PlotLine {
   readonly name: string
   readonly points: readonly (readonly [x: number, y: number])[]
 }

@@ -1,6 +1,6 @@
 import { isRunnelError } from '@runnel/protocol'
 import { parseAims } from '../core/aims.ts'
-import { Ramp, type RampResult } from '../core/ramp.ts'
+import { Ramp, type RampKind, type RampResult } from '../core/ramp.ts'
 import { whatEnded } from '../core/what-ended.ts'
 import type { RunReport } from '../report/run-report.ts'
 import { errorText } from '../load/measurements.ts'
@@ -9,11 +9,8 @@ import { requestOf } from './request.ts'
 import { withBench, type Bench, type RunArguments } from './run-command.ts'
 import { boundOf } from './run-bench.ts'
 
-/** What is made larger until an aim fails. */
-export const rampKinds = ['clients', 'rate'] as const
-
 export interface FindArguments {
-  readonly ramp: (typeof rampKinds)[number]
+  readonly ramp: RampKind
   readonly most: number
   readonly steps: number
   readonly room: number | undefined

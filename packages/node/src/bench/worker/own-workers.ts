@@ -2,10 +2,8 @@ import { fork } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
-import { fileURLToPath } from 'node:url'
+import { programFile } from '../../cli/program-file.ts'
 import { nodeError } from '../../errors.ts'
-
-const program = fileURLToPath(new URL('../../../bin/runnel.js', import.meta.url))
 
 /** Worker processes of this machine. They end when this one does: the channel between them breaks. */
 export interface OwnWorkers {
@@ -21,7 +19,7 @@ export async function startOwnWorkers(count: number): Promise<OwnWorkers> {
   const token = randomBytes(24).toString('base64url')
   const processes = Array.from({ length: count }, () =>
     // In a group of its own, so that a Ctrl-C reaches this process alone, which then stops all in order.
-    fork(program, ['bench', 'worker', '--port', '0', '--json'], {
+    fork(programFile, ['bench', 'worker', '--port', '0', '--json'], {
       detached: true,
       stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
       env: { ...process.env, RUNNEL_BENCH_TOKEN: token },
