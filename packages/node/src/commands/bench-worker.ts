@@ -26,7 +26,7 @@ export const benchWorker = defineCommand({
     const stop = listenForStop()
     const worker = await startWorker({ host, port, token, name: hostname() })
     if (json) process.stdout.write(`${JSON.stringify({ place: worker.place })}\n`)
-    else notice(`obeys whoever has the token, at ${worker.place}`)
+    else notice(`listening to who has the token, at ${worker.place}`)
     await stop.stopped
     await worker.stop()
     stop.release()

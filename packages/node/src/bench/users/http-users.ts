@@ -66,8 +66,9 @@ async function readEvents(
   onMessage: UserOptions['onMessage'],
 ): Promise<void> {
   let rest = ''
-  for await (const text of body.pipeThrough(new TextDecoderStream())) {
-    const blocks = `${rest}${text}`.split('\n\n')
+  const decoder = new TextDecoder()
+  for await (const bytes of body) {
+    const blocks = `${rest}${decoder.decode(bytes, { stream: true })}`.split('\n\n')
     rest = blocks.pop() ?? ''
     for (const block of blocks) {
       const content = contentOf(block)
