@@ -43,6 +43,7 @@ export class LocalGenerator implements Generator {
   readonly #sampleCost = new OwnCost()
   readonly #users: OpenUser[] = []
   #run: OpenRun | undefined
+  readonly #ended = new AbortController()
   #cpuShare = 0
   #stopping: Promise<void> | undefined
 
@@ -52,7 +53,8 @@ export class LocalGenerator implements Generator {
   }
 
   /** Throws what `openUsers` throws, or what the kind of user needs and does not find. */
-  async open(plan: LoadPlan, place: UserPlace, share: Share, signal: AbortSignal): Promise<void> {
+  async open(plan: LoadPlan, place: UserPlace, share: Share, given: AbortSignal): Promise<void> {
+    const signal = AbortSignal.any([given, this.#ended.signal])
     const factory = await openFactory(plan)
     const measurements = new Measurements(plan.parts.length)
     this.#run = { plan, share, factory, measurements }
@@ -60,11 +62,13 @@ export class LocalGenerator implements Generator {
       const part = plan.parts[role.part]
       if (part === undefined) return
       const user = await factory.open({
-        ...{ plan, place, role, part },
+        ...{ plan, place, role, part, signal },
         onMessage: (content, atMs) => this.#receive(role.number, content, atMs),
         onError: (error) => measurements.failed(error),
         onDelay: (ms) => measurements.delayed(ms),
       })
+      // It may have been too late to call it off.
+      if (this.#ended.signal.aborted) return user.stop()
       this.#users.push({ role, user, sent: plan.flows.map(() => 0) })
       measurements.joined(preciseNow() - intendedMs)
     })
@@ -146,6 +150,7 @@ export class LocalGenerator implements Generator {
   }
 
   async #stop(): Promise<void> {
+    this.#ended.abort()
     await Promise.all(this.#users.map(({ user }) => user.stop()))
     await this.#run?.factory.stop()
   }

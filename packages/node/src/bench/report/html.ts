@@ -85,6 +85,7 @@ function ninesOf(sharePercent: number): number {
 }
 
 function settingsOf({
+  members,
   plan,
   times,
   lossPercent,
@@ -93,7 +94,7 @@ function settingsOf({
 }: RunReport): (readonly [string, string])[] {
   return [
     ['users', `${plan.clients} ${plan.kind}, linked by ${plan.links}`],
-    ['publishers of an overlay', `${plan.publishersPerPart}`],
+    ['publishers of an overlay', `${Math.min(members, plan.publishersPerPart)} of ${members}`],
     ...plan.flows.map(
       ({ name, ratePerS, sizeBytes, urgent }) =>
         [name, `${ratePerS}/s of ${sizeBytes} bytes each${urgent ? ', urgent' : ''}`] as const,

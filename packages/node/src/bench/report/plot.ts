@@ -9,7 +9,7 @@ export interface Plot {
   readonly xName: string
   readonly yName: string
   readonly lines: readonly PlotLine[]
-  /** Where the x axis has marks, and what stands there; default: five even ones. */
+  /** Where the x axis has marks, and what stands there; default: some at round values. */
   readonly xMarks?: readonly (readonly [x: number, text: string])[]
 }
 
@@ -25,7 +25,7 @@ export function svgOf({ title, xName, yName, lines, xMarks }: Plot): string {
   const xOf = (x: number) =>
     margin.left + ((x - left) / (right - left || 1)) * (width - margin.left - margin.right)
   const yOf = (y: number) => height - margin.bottom - (y / top) * (height - margin.top - margin.bottom)
-  const marks = xMarks ?? [0, 1, 2, 3, 4].map((i) => markAt(left + ((right - left) * i) / 4))
+  const marks = xMarks ?? roundMarks(right)
   const grid = [0, 0.25, 0.5, 0.75, 1].map((share) => gridLine(yOf(share * top), share * top))
   return `<svg viewBox="0 0 ${width} ${height}" role="img"><title>${escapeHtml(title)}</title>
 <text x="${margin.left}" y="18" class="title">${escapeHtml(title)}</text>
@@ -58,7 +58,15 @@ function legend(name: string, index: number, count: number): string {
   return `<g><line x1="${x}" x2="${x + 18}" y1="14" y2="14" class="line${index}"/><text x="${x + 24}" y="18" class="axis">${escapeHtml(name)}</text></g>`
 }
 
-const markAt = (x: number) => [x, rounded(x)] as const
+/** From 0 on, at most seven. */
+function roundMarks(right: number): readonly (readonly [x: number, text: string])[] {
+  const step = niceAbove(right / 6)
+  return Array.from(
+    { length: Math.floor(right / step) + 1 },
+    (_, i) => [i * step, rounded(i * step)] as const,
+  )
+}
+
 const px = (value: number): string => value.toFixed(1)
 const rounded = (value: number): string => `${Number(value.toPrecision(3))}`
 

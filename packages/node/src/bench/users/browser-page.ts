@@ -1,7 +1,7 @@
 /** The page of a user that is a browser. It is driven from outside by `bench`, and says what came by calling `benchReceived`. */
-export const browserPage = `<!doctype html><meta charset="utf-8"><title>Runnel bench</title><link rel="icon" href="data:,">
+export const browserPage: string = `<!doctype html><meta charset="utf-8"><title>Runnel bench</title><link rel="icon" href="data:,">
 <script type="module">
-import { createClient } from './runnel.js'
+const { createClient } = await import('/runnel.js')
 const bytesOf = (text) => Uint8Array.from(atob(text), (character) => character.charCodeAt(0))
 const textOf = (bytes) => btoa(String.fromCharCode(...bytes))
 let client

@@ -13,7 +13,7 @@ export function historyReaders(messages: number): UserFactory {
 }
 
 async function readHistory(messages: number, options: UserOptions): Promise<BenchUser> {
-  const { place, plan, role, part, onMessage, onDelay } = options
+  const { place, plan, role, part, signal, onMessage, onDelay } = options
   const startMs = preciseNow()
   const client = await createClient({
     ...place.user,
@@ -22,7 +22,8 @@ async function readHistory(messages: number, options: UserOptions): Promise<Benc
   })
   try {
     let isFirst = true
-    const reading = client.resend(part.streamId, { last: messages }, { partitions: [part.partition] })
+    const { streamId, partition } = part
+    const reading = client.resend(streamId, { last: messages }, { partitions: [partition], signal })
     for await (const { content } of reading) {
       if (isFirst) onDelay(preciseNow() - startMs)
       isFirst = false

@@ -27,7 +27,7 @@ export async function openHttpUser(gateway: HttpGatewayPlace, options: UserOptio
   const stream = `${gateway.url}/v1/streams/${encodeURIComponent(part.streamId)}`
   const query = `?partition=${part.partition}`
   const ended = new AbortController()
-  const { signal } = ended
+  const signal = AbortSignal.any([ended.signal, options.signal])
   if (plan.subscribes) {
     const response = await fetch(`${stream}/events${query}`, { headers, signal })
     await requireOk(response)

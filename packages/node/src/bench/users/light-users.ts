@@ -30,7 +30,7 @@ async function openLightUser(options: UserOptions): Promise<BenchUser> {
 }
 
 async function join(client: RunnelClient, options: UserOptions): Promise<BenchUser> {
-  const { plan, part, role, onMessage, onError } = options
+  const { plan, part, role, signal, onMessage, onError } = options
   const streamId = toStreamId(part.streamId)
   const streamPartId = toStreamPartId(streamId, part.partition)
   const { partition } = part
@@ -45,7 +45,7 @@ async function join(client: RunnelClient, options: UserOptions): Promise<BenchUs
       : undefined
   if (plan.subscribes)
     await client.subscribe(streamId, { partitions: [partition], urgent: hasUrgent }, deliver)
-  await client.network.waitForNeighbours(streamPartId, { orAlone: true })
+  await client.network.waitForNeighbours(streamPartId, { orAlone: true, signal })
   return {
     publish: (content, urgent) => {
       client.publish(streamId, content, urgent ? { partition, urgent: true } : { partition }).catch(onError)

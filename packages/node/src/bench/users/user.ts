@@ -18,6 +18,8 @@ export interface UserOptions {
   readonly place: UserPlace
   readonly role: UserRole
   readonly part: PartAddress
+  /** Calls opening off; what was begun is closed. */
+  readonly signal: AbortSignal
   /** Bytes of a message that came, and when, in Unix milliseconds by this machine's clock; default: now. */
   onMessage(content: Uint8Array, atMs?: number): void
   /** A message that was not taken, or anything else that went wrong without ending the user. */

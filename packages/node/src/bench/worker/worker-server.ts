@@ -38,9 +38,12 @@ export async function startWorker({ host, port, token, name }: WorkerOptions): P
       : driver && '409 Conflict'
     if (refusal) return void socket.end(`HTTP/1.1 ${refusal}\r\nconnection: close\r\n\r\n`)
     sockets.handleUpgrade(request, socket, head, (accepted) => {
-      const served = new Driver(accepted, name)
+      const free = () => {
+        if (driver === served) driver = undefined
+      }
+      const served = new Driver(accepted, { name, onStop: free })
       driver = served
-      accepted.once('close', () => void served.stop().finally(() => (driver = undefined)))
+      accepted.once('close', () => void served.stop().finally(free))
     })
   })
   await new Promise<void>((resolve, reject) => {
@@ -70,17 +73,23 @@ type CallTable = {
   readonly [N in CallName]: (request: Parameters<WorkerCalls[N]>[0]) => Promise<ReturnType<WorkerCalls[N]>>
 }
 
+interface DriverOptions {
+  readonly name: string
+  /** Its users are closed: another driver may come. */
+  onStop(): void
+}
+
 /** What a worker does for one driver. Each run has a generator of its own. */
 class Driver {
-  readonly #name: string
+  readonly #options: DriverOptions
   readonly #gone = new AbortController()
   #clock: ClockOffset = { offsetMs: 0, errorMs: 0 }
   #generator: LocalGenerator
   readonly #calls: CallTable
 
-  constructor(socket: WebSocket, name: string) {
-    this.#name = name
-    this.#generator = new LocalGenerator(name, () => this.#clock)
+  constructor(socket: WebSocket, options: DriverOptions) {
+    this.#options = options
+    this.#generator = new LocalGenerator(options.name, () => this.#clock)
     this.#calls = this.#callTable()
     socket.on(
       'message',
@@ -96,8 +105,10 @@ class Driver {
   }
 
   async #answer(data: Buffer): Promise<CallAnswer> {
-    const { id, call, request } = JSON.parse(data.toString('utf8')) as CallRequest
+    let id = -1
     try {
+      const { id: given, call, request } = JSON.parse(data.toString('utf8')) as CallRequest
+      id = given
       if (!Object.hasOwn(this.#calls, call)) throw nodeError('BENCH_WORKER_VERSION', `a call ${String(call)}`)
       const handler = this.#calls[call] as (request: unknown) => Promise<unknown>
       return { id, answer: await handler(request) }
@@ -110,7 +121,8 @@ class Driver {
   #callTable(): CallTable {
     const { signal } = this.#gone
     return {
-      hello: () => Promise.resolve({ name: this.#name, version: ownVersion(), openFiles: openFileLimit() }),
+      hello: () =>
+        Promise.resolve({ name: this.#options.name, version: ownVersion(), openFiles: openFileLimit() }),
       clock: () => Promise.resolve({ nowMs: preciseNow() }),
       setClock: (clock) => {
         this.#clock = clock
@@ -129,6 +141,7 @@ class Driver {
       result: () => this.#generator.result(),
       stop: async () => {
         await this.#generator.stop()
+        this.#options.onStop()
         return {}
       },
     }
