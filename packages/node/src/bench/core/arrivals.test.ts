@@ -40,6 +40,14 @@ describe('ArrivalRing', () => {
     expect(ring.nextMs).toBe(Infinity)
   })
 
+  it('has as many as fit, whatever is lost of times of today', () => {
+    const startMs = 1_795_702_584_364.3
+    for (const publishers of [3, 6, 7, 11]) {
+      const ring = new ArrivalRing({ publishers, ratePerS: 10, startMs, endMs: startMs + 600, phase: 0 })
+      expect(all(ring, Infinity)).toHaveLength(6 * publishers)
+    }
+  })
+
   it('never has any without publishers', () => {
     const ring = new ArrivalRing({ ...options, publishers: 0 })
     expect(ring.nextMs).toBe(Infinity)

@@ -8,6 +8,9 @@ export interface Arrival {
   readonly intendedMs: number
 }
 
+/** What is due this part of a step before the end is due at the end: not any more. */
+const roundingSteps = 0.01
+
 /**
  * Arrivals of publishers that all send at the same rate, spread evenly over the time between two messages of one. Open loop: when the next is due
  * depends on the clock alone, never on what became of those before.
@@ -16,7 +19,7 @@ export class ArrivalRing {
   readonly #publishers: number
   readonly #stepMs: number
   readonly #startMs: number
-  readonly #endMs: number
+  readonly #total: number
   #next = 0
 
   /** `phase` from 0 to 1 shifts all by that part of the time between two arrivals, so that generators do not send in step. */
@@ -31,14 +34,14 @@ export class ArrivalRing {
     this.#publishers = publishers
     this.#stepMs = 1000 / (ratePerS * publishers)
     this.#startMs = startMs + phase * this.#stepMs
-    this.#endMs = endMs
+    // Of today's times a number keeps a few ten-thousandths of a millisecond only.
+    this.#total = Math.ceil((endMs - this.#startMs) / this.#stepMs - roundingSteps)
   }
 
   /** When the next is due; infinite after the last. */
   get nextMs(): number {
-    if (this.#publishers === 0) return Infinity
-    const nextMs = this.#startMs + this.#next * this.#stepMs
-    return nextMs < this.#endMs ? nextMs : Infinity
+    if (this.#publishers === 0 || this.#next >= this.#total) return Infinity
+    return this.#startMs + this.#next * this.#stepMs
   }
 
   /** Takes the next arrival if it is due. */

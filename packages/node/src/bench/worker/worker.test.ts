@@ -4,6 +4,7 @@ import { WebSocketServer } from 'ws'
 import type { AddressInfo } from 'node:net'
 import type { LoadPlan } from '../core/plan.ts'
 import { startOwnNetwork } from '../network/own-network.ts'
+import { WorkerConnection } from './calls.ts'
 import { RemoteGenerator } from './remote-generator.ts'
 import { startWorker, type BenchWorker } from './worker-server.ts'
 
@@ -88,6 +89,23 @@ describe('a worker', () => {
     const generator = await connect((await worker()).place)
     await expect(generator.sample()).rejects.toMatchObject({ code: 'BENCH_WORKER_FAILED' })
     expect(await generator.missing()).toEqual([])
+  })
+
+  it('closes the users of a driver that is gone, and takes another', async () => {
+    const { place } = await worker()
+    const connection = await WorkerConnection.open(place, token)
+    await connection.call('hello', { version: '' })
+    connection.close()
+    await expect
+      .poll(
+        () =>
+          connect(place).then(
+            () => 'in',
+            () => 'out',
+          ),
+        { timeout: timeoutMs },
+      )
+      .toBe('in')
   })
 
   it('is lost when it ends', async () => {
