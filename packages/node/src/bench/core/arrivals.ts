@@ -47,7 +47,7 @@ export class ArrivalRing {
   /** Takes the next arrival if it is due. */
   take(nowMs: number): Arrival | undefined {
     const intendedMs = this.nextMs
-    if (intendedMs > nowMs) return undefined
+    if (intendedMs === Infinity || intendedMs > nowMs) return undefined
     const arrival = {
       publisher: this.#next % this.#publishers,
       count: Math.floor(this.#next / this.#publishers),
