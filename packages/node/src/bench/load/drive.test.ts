@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { LoadPlan } from '../core/plan.ts'
 import { startOwnNetwork } from '../network/own-network.ts'
 import type { Target } from '../network/target.ts'
-import { drive, expectedOf, type DriveOptions } from './drive.ts'
+import { drive, type DriveOptions } from './drive.ts'
+import { expectedOf } from './expected.ts'
 import { LocalGenerator } from './local-generator.ts'
 
 const timeoutMs = 60_000

@@ -1,9 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { nodeError } from '../../errors.ts'
 import { runBoundMs, type RunTimes } from '../core/budget.ts'
-import { membersOf, type LoadPlan } from '../core/plan.ts'
+import type { LoadPlan } from '../core/plan.ts'
 import type { Target } from '../network/target.ts'
 import type { UserPlace } from '../users/user.ts'
+import { expectedOf } from './expected.ts'
 import type { Generator, LoadResult } from './generator.ts'
 import { mergeSamples, type SecondFigures } from './seconds.ts'
 import { preciseNow } from './metronome.ts'
@@ -60,7 +61,7 @@ export async function drive(options: DriveOptions): Promise<Driven> {
   } catch (error) {
     if (options.signal.aborted) throw nodeError('INTERRUPTED', undefined, { cause: error })
     if (!limit.aborted) throw error
-    const missing = (await Promise.all(generators.map((one) => one.missing()))).flat()
+    const missing = (await Promise.all(generators.map((one) => one.missing().catch(() => [])))).flat()
     throw nodeError('BENCH_TIMEOUT', [`while ${phase}`, ...missing].join('; '), { cause: error })
   } finally {
     await Promise.all(generators.map((generator) => generator.stop()))
@@ -106,6 +107,8 @@ async function send(options: DriveOptions, enter: (text: string) => void): Promi
   }
   const ended = new AbortController()
   const watching = watch(look, ended.signal)
+  // It is awaited when the run is over.
+  watching.catch(() => {})
   try {
     await Promise.all(generators.map((generator) => generator.run(window, signal)))
   } finally {
@@ -141,14 +144,4 @@ async function drain({ generators, plan, times, signal }: DriveOptions): Promise
     if (received >= expectedOf(plan, results) || performance.now() >= untilMs) return results
     await pause(lookEveryMs, undefined, { signal })
   }
-}
-
-/** Deliveries that there should be: each message to all other users of its stream part. */
-export function expectedOf(plan: LoadPlan, results: readonly LoadResult[]): number {
-  if (plan.history > 0) return plan.clients * plan.history
-  if (!plan.subscribes) return 0
-  return plan.parts.reduce((sum, _, part) => {
-    const published = results.reduce((all, result) => all + (result.published[part] ?? 0), 0)
-    return sum + published * (membersOf(plan, part) - 1)
-  }, 0)
 }

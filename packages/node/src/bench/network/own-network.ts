@@ -4,10 +4,10 @@ import { join } from 'node:path'
 import type { StaticNetwork } from '@runnel/client'
 import { limits, toStreamId } from '@runnel/protocol'
 import type { BrokerConfigInput } from '../../config/schema.ts'
-import { hashOfKey, newApiKey, writeKeysFile } from '../../gateway/access/keys-file.ts'
 import { startChild, type Child } from '../../up/child.ts'
 import { claimDirectory, type UpDirectory } from '../../up/directory.ts'
 import { freePort } from './free-port.ts'
+import { gatewayOf } from './own-gateway.ts'
 import { ProcessCpu } from './process-cpu.ts'
 import type { Target } from './target.ts'
 
@@ -23,9 +23,6 @@ export interface OwnNetworkOptions {
   readonly signal: AbortSignal
   onProgress(text: string): void
 }
-
-/** A key may do as much as the machine can. */
-const unlimited = 1_000_000_000
 
 /**
  * Starts a tracker, broker nodes and a storage node as processes of this machine, which find each other by a document: without a chain, of which
@@ -130,24 +127,4 @@ function streamsFor(owner: string, count: number) {
     Array.from({ length: partitions }, (_, partition) => ({ streamId: id, partition })),
   )
   return { streams, parts }
-}
-
-/** Both gateways of a node, with a key that may do everything as the owner. */
-async function gatewayOf(directory: UpDirectory, ownerFile: string) {
-  const key = newApiKey()
-  const keysFile = join(directory.path, 'gateway-keys.json')
-  writeKeysFile(keysFile, [
-    {
-      ...{ name: 'bench', keyHash: hashOfKey(key), as: ownerFile, publish: ['/#'], subscribe: ['/#'] },
-      ...{ maxMessagesPerS: unlimited, maxBytesPerS: unlimited, maxConnections: unlimited },
-    },
-  ])
-  const [httpPort, mqttPort] = [await freePort(), await freePort()]
-  const config: BrokerConfigInput = {
-    gateway: { keysFile },
-    httpGateway: { enabled: true, port: httpPort, webSocket: true },
-    mqtt: { enabled: true, port: mqttPort, directory: join(directory.path, 'mqtt') },
-  }
-  const address = { httpUrl: `http://127.0.0.1:${httpPort}`, mqttUrl: `mqtt://127.0.0.1:${mqttPort}`, key }
-  return { config, address }
 }

@@ -2,10 +2,12 @@ import { judgeAims, type Aim, type AimResult, type Measured } from '../core/aims
 import { membersOf, publishedPerS, type LoadPlan } from '../core/plan.ts'
 import { doubtsOf, type Doubt, type GeneratorFigures } from '../core/verdict.ts'
 import type { RunTimes } from '../core/budget.ts'
-import { expectedOf, type Driven } from '../load/drive.ts'
+import type { Driven } from '../load/drive.ts'
+import { expectedOf } from '../load/expected.ts'
 import { DelayHistogram, summaryOf, type DelaySummary } from '../load/histogram.ts'
 import type { SecondFigures } from '../load/seconds.ts'
 import type { ProcessCost, Target } from '../network/target.ts'
+import { curveOf, type Curve } from './curve.ts'
 
 /** What a run was, what it measured, and what its figures are worth. */
 export interface RunReport {
@@ -21,7 +23,7 @@ export interface RunReport {
   /** Points of the distribution of delays: share of the messages in percent, and milliseconds. */
   /** From the first user that joined to settled overlays. */
   readonly settledInMs: number
-  readonly curve: readonly (readonly [share: number, ms: number])[]
+  readonly curve: Curve
   readonly joins: DelaySummary | undefined
   readonly lateness: DelaySummary | undefined
   readonly published: number
@@ -149,12 +151,4 @@ function mergedErrors(all: readonly Readonly<Record<string, number>>[]): Readonl
   for (const errors of all)
     for (const [text, count] of Object.entries(errors)) merged.set(text, (merged.get(text) ?? 0) + count)
   return Object.fromEntries(merged)
-}
-
-const curveShares = [
-  0, 10, 20, 30, 40, 50, 60, 70, 75, 80, 85, 90, 92.5, 95, 97, 98, 99, 99.5, 99.9, 99.99, 100,
-]
-
-function curveOf(delays: DelayHistogram): RunReport['curve'] {
-  return delays.count === 0 ? [] : curveShares.map((share) => [share, delays.percentileMs(share)] as const)
 }

@@ -2,14 +2,10 @@ import { timingSafeEqual, createHash } from 'node:crypto'
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { WebSocketServer, type WebSocket } from 'ws'
-import { ownVersion } from '../../cli/own-version.ts'
-import { describeError } from '../../cli/describe-error.ts'
+import { WebSocketServer } from 'ws'
 import { nodeError } from '../../errors.ts'
-import { LocalGenerator, type ClockOffset } from '../load/local-generator.ts'
-import { preciseNow } from '../load/metronome.ts'
-import { openFileLimit } from '../load/open-file-limit.ts'
-import { maxCallBytes, type CallAnswer, type CallName, type CallRequest, type WorkerCalls } from './calls.ts'
+import { maxCallBytes } from './calls.ts'
+import { DriverSession } from './driver-session.ts'
 
 export interface WorkerOptions {
   readonly host: string
@@ -31,7 +27,7 @@ export interface BenchWorker {
 export async function startWorker({ host, port, token, name }: WorkerOptions): Promise<BenchWorker> {
   const server = createServer((_, response) => response.writeHead(426).end())
   const sockets = new WebSocketServer({ noServer: true, maxPayload: maxCallBytes })
-  let driver: Driver | undefined
+  let driver: DriverSession | undefined
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     const refusal = !isToken(request.headers.authorization, token)
       ? '401 Unauthorized'
@@ -41,7 +37,7 @@ export async function startWorker({ host, port, token, name }: WorkerOptions): P
       const free = () => {
         if (driver === served) driver = undefined
       }
-      const served = new Driver(accepted, { name, onStop: free })
+      const served = new DriverSession(accepted, { name, onStop: free })
       driver = served
       accepted.once('close', () => void served.stop().finally(free))
     })
@@ -67,83 +63,4 @@ export async function startWorker({ host, port, token, name }: WorkerOptions): P
 function isToken(header: string | undefined, token: string): boolean {
   const hash = (text: string) => createHash('sha256').update(text).digest()
   return timingSafeEqual(hash(header ?? ''), hash(`Bearer ${token}`))
-}
-
-type CallTable = {
-  readonly [N in CallName]: (request: Parameters<WorkerCalls[N]>[0]) => Promise<ReturnType<WorkerCalls[N]>>
-}
-
-interface DriverOptions {
-  readonly name: string
-  /** Its users are closed: another driver may come. */
-  onStop(): void
-}
-
-/** What a worker does for one driver. Each run has a generator of its own. */
-class Driver {
-  readonly #options: DriverOptions
-  readonly #gone = new AbortController()
-  #clock: ClockOffset = { offsetMs: 0, errorMs: 0 }
-  #generator: LocalGenerator
-  readonly #calls: CallTable
-
-  constructor(socket: WebSocket, options: DriverOptions) {
-    this.#options = options
-    this.#generator = new LocalGenerator(options.name, () => this.#clock)
-    this.#calls = this.#callTable()
-    socket.on(
-      'message',
-      (data: Buffer) => void this.#answer(data).then((answer) => socket.send(JSON.stringify(answer))),
-    )
-    socket.on('error', () => {})
-  }
-
-  /** The driver is gone: its users go, too. Idempotent. */
-  async stop(): Promise<void> {
-    this.#gone.abort()
-    await this.#generator.stop()
-  }
-
-  async #answer(data: Buffer): Promise<CallAnswer> {
-    let id = -1
-    try {
-      const { id: given, call, request } = JSON.parse(data.toString('utf8')) as CallRequest
-      id = given
-      if (!Object.hasOwn(this.#calls, call)) throw nodeError('BENCH_WORKER_VERSION', `a call ${String(call)}`)
-      const handler = this.#calls[call] as (request: unknown) => Promise<unknown>
-      return { id, answer: await handler(request) }
-    } catch (error) {
-      const { code, message, remedy = '' } = describeError(error)
-      return { id, error: { code, message, remedy } }
-    }
-  }
-
-  #callTable(): CallTable {
-    const { signal } = this.#gone
-    return {
-      hello: () =>
-        Promise.resolve({ name: this.#options.name, version: ownVersion(), openFiles: openFileLimit() }),
-      clock: () => Promise.resolve({ nowMs: preciseNow() }),
-      setClock: (clock) => {
-        this.#clock = clock
-        return Promise.resolve({})
-      },
-      open: async ({ plan, place, share }) => {
-        await this.#generator.open(plan, place, share, signal)
-        return {}
-      },
-      missing: async () => ({ missing: await this.#generator.missing() }),
-      run: async (window) => {
-        await this.#generator.run(window, signal)
-        return {}
-      },
-      sample: () => this.#generator.sample(),
-      result: () => this.#generator.result(),
-      stop: async () => {
-        await this.#generator.stop()
-        this.#options.onStop()
-        return {}
-      },
-    }
-  }
 }
