@@ -20,7 +20,6 @@ export interface RunReport {
   readonly members: number
   readonly intendedPerS: number
   readonly delays: DelaySummary | undefined
-  /** Points of the distribution of delays: share of the messages in percent, and milliseconds. */
   /** From the first user that joined to settled overlays. */
   readonly settledInMs: number
   readonly curve: Curve

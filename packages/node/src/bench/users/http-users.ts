@@ -10,7 +10,8 @@ export interface HttpGatewayPlace {
 /** Programs that publish and read over the HTTP of a gateway. */
 export function httpUsers(): UserFactory {
   return {
-    leavesOut: 'being nodes: the gateway floods, verifies and repairs for them',
+    leavesOut:
+      'being nodes: the gateway floods, verifies and repairs for them, and what is urgent goes as ordinary messages',
     open: (options) => {
       const { gateway } = options.place
       if (gateway === undefined) throw nodeError('BENCH_GATEWAY_MISSING', 'users of kind http')

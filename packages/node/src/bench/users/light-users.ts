@@ -44,7 +44,15 @@ async function join(client: RunnelClient, options: UserOptions): Promise<BenchUs
       ? await client.joinStreamPart(streamId, partition)
       : undefined
   if (plan.subscribes)
-    await client.subscribe(streamId, { partitions: [partition], urgent: hasUrgent }, deliver)
+    await client.subscribe(
+      streamId,
+      {
+        ...{ partitions: [partition], urgent: hasUrgent },
+        onGap: () => onError(new Error('messages were given up: a gap')),
+        onUndecodable: () => onError(new Error('a message could not be opened')),
+      },
+      deliver,
+    )
   await client.network.waitForNeighbours(streamPartId, { orAlone: true, signal })
   return {
     publish: (content, urgent) => {

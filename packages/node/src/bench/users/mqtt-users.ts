@@ -7,7 +7,8 @@ import type { BenchUser, UserFactory, UserOptions } from './user.ts'
 export async function mqttUsers(): Promise<UserFactory> {
   const { connect } = await optionalPackage('mqtt', () => import('mqtt'))
   return {
-    leavesOut: 'being nodes: the gateway floods, verifies and repairs for them',
+    leavesOut:
+      'being nodes: the gateway floods, verifies and repairs for them, and what is urgent goes as ordinary messages',
     open: (options) => openMqttUser(connect, options),
     stop: () => Promise.resolve(),
   }

@@ -20,7 +20,8 @@ export function processUsers(): UserFactory {
   const path = mkdtempSync(join(tmpdir(), 'runnel-bench-users-'))
   const directory = claimDirectory(path)
   return {
-    leavesOut: 'nothing; handing a message to a process and back takes about a millisecond',
+    leavesOut:
+      'nothing of a node; it is reached over HTTP, which takes about a millisecond, and what is urgent goes as ordinary messages',
     open: (options) => openProcessUser(directory, options),
     stop: () => {
       directory.release()
