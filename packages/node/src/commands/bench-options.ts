@@ -1,5 +1,5 @@
 import type { InferredOptionTypes, Options } from 'yargs'
-import { linkKinds, userKinds } from '../bench/core/plan.ts'
+import { floodKinds, linkKinds, userKinds } from '../bench/core/plan.ts'
 import { userOptions } from '../cli/common-options.ts'
 
 const number = { type: 'number', requiresArg: true } as const
@@ -25,6 +25,11 @@ export const benchOptions = {
   clients: { ...number, default: 10, describe: 'Users' },
   streams: { ...number, default: 1, describe: 'Overlays the users are spread over: partitions of a stream' },
   links: { choices: linkKinds, default: 'websocket', describe: 'How light users link to each other' },
+  floods: {
+    choices: floodKinds,
+    default: 'thin',
+    describe: 'Whether light users send late neighbours digests in place of copies, or all of them copies',
+  },
   connrate: { ...number, default: 20, describe: 'Users that begin to join in a second' },
   encrypt: {
     type: 'boolean',

@@ -4,7 +4,15 @@ import { filesNeeded } from './open-files.ts'
 import { membersOf, publishedPerS, rolesOf, type LoadPlan } from './plan.ts'
 
 const plan: LoadPlan = {
-  ...{ runId: 1, kind: 'light', links: 'websocket', clients: 7, publishersPerPart: 2, subscribes: true },
+  ...{
+    runId: 1,
+    kind: 'light',
+    links: 'websocket',
+    floods: 'thin',
+    clients: 7,
+    publishersPerPart: 2,
+    subscribes: true,
+  },
   ...{ history: 0, connectPerS: 10, degree: 4 },
   parts: [0, 1, 2].map((partition) => ({ streamId: '0x/s', partition })),
   flows: [{ name: 'messages', ratePerS: 3, sizeBytes: 100, urgent: false }],

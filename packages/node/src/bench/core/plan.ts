@@ -5,6 +5,10 @@ export type UserKind = (typeof userKinds)[number]
 export const linkKinds = ['websocket', 'webrtc', 'mixed'] as const
 export type LinkKind = (typeof linkKinds)[number]
 
+/** Whether neighbours that are late are sent digests in place of copies (decision 057). */
+export const floodKinds = ['thin', 'full'] as const
+export type FloodKind = (typeof floodKinds)[number]
+
 /** Messages of one kind that a publisher sends, evenly spaced. */
 export interface Flow {
   readonly name: string
@@ -27,6 +31,8 @@ export interface LoadPlan {
   readonly runId: number
   readonly kind: UserKind
   readonly links: LinkKind
+  /** Of light users. */
+  readonly floods: FloodKind
   readonly parts: readonly PartAddress[]
   /** Users, in all generators together. */
   readonly clients: number

@@ -18,7 +18,15 @@ afterAll(() => target.stop(), timeoutMs)
 
 function planWith(over: Partial<LoadPlan> = {}): LoadPlan {
   return {
-    ...{ runId: 1, kind: 'light', links: 'websocket', clients: 6, publishersPerPart: 2, subscribes: true },
+    ...{
+      runId: 1,
+      kind: 'light',
+      links: 'websocket',
+      floods: 'thin',
+      clients: 6,
+      publishersPerPart: 2,
+      subscribes: true,
+    },
     ...{ history: 0, connectPerS: 200, degree: 4, parts: target.parts },
     flows: [{ name: 'messages', ratePerS: 50, sizeBytes: 100, urgent: false }],
     ...over,

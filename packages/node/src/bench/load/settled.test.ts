@@ -3,7 +3,15 @@ import type { LoadPlan } from '../core/plan.ts'
 import { lackingNeighbours } from './settled.ts'
 
 const plan: LoadPlan = {
-  ...{ runId: 1, kind: 'light', links: 'websocket', clients: 12, publishersPerPart: 1, subscribes: true },
+  ...{
+    runId: 1,
+    kind: 'light',
+    links: 'websocket',
+    floods: 'thin',
+    clients: 12,
+    publishersPerPart: 1,
+    subscribes: true,
+  },
   ...{ history: 0, connectPerS: 10, degree: 4, flows: [] },
   parts: [0, 1].map((partition) => ({ streamId: '0x/s', partition })),
 }

@@ -93,7 +93,7 @@ function settingsOf({
   generators,
 }: RunReport): (readonly [string, string])[] {
   return [
-    ['users', `${plan.clients} ${plan.kind}, linked by ${plan.links}`],
+    ['users', `${plan.clients} ${plan.kind}, linked by ${plan.links}, floods ${plan.floods}`],
     ['publishers of an overlay', `${Math.min(members, plan.publishersPerPart)} of ${members}`],
     ...plan.flows.map(
       ({ name, ratePerS, sizeBytes, urgent }) =>

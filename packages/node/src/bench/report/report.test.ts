@@ -13,7 +13,15 @@ import { reportOf } from './run-report.ts'
 import { reportText } from './text.ts'
 
 const plan: LoadPlan = {
-  ...{ runId: 1, kind: 'light', links: 'websocket', clients: 4, publishersPerPart: 4, subscribes: true },
+  ...{
+    runId: 1,
+    kind: 'light',
+    links: 'websocket',
+    floods: 'thin',
+    clients: 4,
+    publishersPerPart: 4,
+    subscribes: true,
+  },
   ...{ history: 0, connectPerS: 10, degree: 4 },
   parts: [{ streamId: '0x/s', partition: 0 }],
   flows: [{ name: 'messages', ratePerS: 1, sizeBytes: 100, urgent: false }],

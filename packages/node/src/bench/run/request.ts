@@ -36,7 +36,8 @@ export function requestOf(args: BenchArguments & Partial<SendArguments>, shape: 
   const durationOf = (text: string | undefined, option: string) =>
     text === undefined ? 0 : parseDurationMs(text, option)
   return {
-    ...{ title, runId, kind: args.users, links: args.links, clients, parts, subscribes, history, degree },
+    ...{ title, runId, kind: args.users, links: args.links, floods: args.floods },
+    ...{ clients, parts, subscribes, history, degree },
     connectPerS: connrate,
     publishersPerPart: publishes ? (args.publishers ?? clients) : 0,
     flows: shape.flows ?? [{ name: 'messages', ratePerS: rate, sizeBytes: size, urgent: false }],

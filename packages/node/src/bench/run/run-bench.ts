@@ -1,7 +1,7 @@
 import { nodeError } from '../../errors.ts'
 import type { Aim } from '../core/aims.ts'
 import { runBoundMs, type RunTimes } from '../core/budget.ts'
-import type { Flow, LinkKind, LoadPlan, UserKind } from '../core/plan.ts'
+import type { Flow, FloodKind, LinkKind, LoadPlan, UserKind } from '../core/plan.ts'
 import { drive } from '../load/drive.ts'
 import type { Generator } from '../load/generator.ts'
 import type { SecondFigures } from '../load/seconds.ts'
@@ -15,6 +15,7 @@ export interface BenchRequest {
   readonly title: string
   readonly kind: UserKind
   readonly links: LinkKind
+  readonly floods: FloodKind
   readonly clients: number
   /** Overlays that they are spread over: the first of the network's. */
   readonly parts: number
@@ -63,13 +64,25 @@ export function boundOf(request: Pick<BenchRequest, 'clients' | 'connectPerS' | 
 }
 
 function planOf(request: BenchRequest, target: Target): LoadPlan {
-  const { runId, kind, links, clients, publishersPerPart, subscribes, history, flows, connectPerS, degree } =
-    request
+  const {
+    runId,
+    kind,
+    links,
+    floods,
+    clients,
+    publishersPerPart,
+    subscribes,
+    history,
+    flows,
+    connectPerS,
+    degree,
+  } = request
   const parts = target.parts.slice(0, request.parts)
   return {
     runId,
     kind,
     links,
+    floods,
     parts,
     clients,
     publishersPerPart,

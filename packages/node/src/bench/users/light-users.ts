@@ -17,6 +17,7 @@ async function openLightUser(options: UserOptions): Promise<BenchUser> {
   const client = await createClient({
     ...place.user,
     network: place.network,
+    thinFloods: plan.floods === 'thin',
     transports: transportsFor(plan.links, role.number, place.host),
     // What is published without neighbours is lost to the measurement; the run begins when all have some.
     waitForNeighboursMs: 1_000,

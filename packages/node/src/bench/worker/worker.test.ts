@@ -42,6 +42,7 @@ describe('a worker', () => {
           runId: 1,
           kind: 'light',
           links: 'websocket',
+          floods: 'thin',
           clients: 2,
           publishersPerPart: 1,
           subscribes: true,
