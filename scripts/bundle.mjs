@@ -16,7 +16,9 @@ const external = [
   'better-sqlite3',
   'cassandra-driver',
   'jsonc-parser',
+  'mqtt',
   'node-datachannel',
+  'playwright-core',
 ]
 
 /** The page lies elsewhere, seen from the bundle. */

@@ -29,6 +29,8 @@ export interface CommandOptions {
   readonly env?: Readonly<Record<string, string>>
   /** Written to its standard input, which then ends. Undefined: it ends at once. */
   readonly input?: string | Uint8Array
+  /** Size of the terminal, in characters; default: none, as `script` makes it. */
+  readonly terminal?: { readonly rows: number; readonly columns: number }
 }
 
 const running = new Set<ChildProcess>()
@@ -46,7 +48,9 @@ export function startRunnel(args: readonly string[], options: CommandOptions = {
  * to its standard input is typed there.
  */
 export function startAtTerminal(args: readonly string[], options: CommandOptions = {}): RunningCommand {
-  const command = [process.execPath, program, ...args].map((word) => `'${word}'`).join(' ')
+  const { terminal } = options
+  const words = [process.execPath, program, ...args].map((word) => `'${word}'`).join(' ')
+  const command = terminal ? `stty rows ${terminal.rows} cols ${terminal.columns} && ${words}` : words
   return start('script', ['--quiet', '--return', '--command', command, '/dev/null'], options)
 }
 

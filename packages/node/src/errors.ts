@@ -245,6 +245,69 @@ export const nodeErrors = {
     summary: 'The key was changed or taken away',
     remedy: 'Connect again; if that is refused, ask for another key.',
   },
+  BENCH_AIM_MISSED: {
+    summary: 'The run did not meet an aim',
+    remedy: 'The report says what was measured, and what of it may be doubted.',
+  },
+  BENCH_TIMEOUT: {
+    summary: 'The bench did not end in time',
+    remedy:
+      'The message says what was still missing; try fewer users, a lower --connrate, or a longer --settle.',
+  },
+  BENCH_USERS_FAILED: {
+    summary: 'Users of the bench could not take part',
+    remedy: 'Mend what the first of them says; a lower --connrate helps where many join at once.',
+  },
+  BENCH_GATEWAY_MISSING: {
+    summary: 'These users need a gateway',
+    remedy: 'Give its URL with --gateway and its key in RUNNEL_GATEWAY_KEY, or leave out --network.',
+  },
+  BENCH_GATEWAY_REFUSED: {
+    summary: 'The gateway refused a user of the bench',
+    remedy:
+      'Look at what it said; its key must allow the stream, and as many connections as there are users.',
+  },
+  BENCH_PACKAGE_MISSING: {
+    summary: 'Users of this kind need a package that is not installed',
+    remedy: 'Install it beside Runnel: npm install NAME.',
+  },
+  BENCH_BROWSER_MISSING: {
+    summary: 'No Chromium could be started',
+    remedy: 'Install one, or say where it is: RUNNEL_CHROMIUM.',
+  },
+  BENCH_TOO_FEW_FILES: {
+    summary: 'A generator may not open enough files for its users',
+    remedy: 'Raise the limit (ulimit -n, LimitNOFILE), or spread the users over more workers.',
+  },
+  BENCH_TOKEN_MISSING: {
+    summary: 'A bench worker needs a token of at least 16 characters',
+    remedy:
+      'Put one into RUNNEL_BENCH_TOKEN of the worker and of the bench, such as from: openssl rand -hex 24.',
+  },
+  BENCH_WORKER_PORT: {
+    summary: 'The bench worker cannot listen there',
+    remedy: 'Choose another --port or --host.',
+  },
+  BENCH_WORKER_UNREACHABLE: {
+    summary: 'A bench worker cannot be reached',
+    remedy: 'Check that runnel bench worker runs there, and that its port can be reached from here.',
+  },
+  BENCH_WORKER_REFUSED: {
+    summary: 'A bench worker refused this driver',
+    remedy: 'Give it the same RUNNEL_BENCH_TOKEN, and wait until its driver is done: it has one at a time.',
+  },
+  BENCH_WORKER_VERSION: {
+    summary: 'A bench worker is of another version',
+    remedy: 'Install the same version there as here: what they measure would not be the same.',
+  },
+  BENCH_WORKER_LOST: {
+    summary: 'The connection to a bench worker closed',
+    remedy: 'Look at what the worker said last; its machine may have run out of memory.',
+  },
+  BENCH_WORKER_FAILED: {
+    summary: 'A bench worker could not do what it was asked',
+    remedy: 'Mend what it says.',
+  },
   INTERRUPTED: { summary: 'Interrupted', remedy: 'Nothing to do: it was told to stop.' },
   INTERNAL: {
     summary: 'An unexpected error',

@@ -1,10 +1,10 @@
-import { readFileSync } from 'node:fs'
 import { isRunnelError } from '@runnel/protocol'
 import yargs, { type Argv, type Options } from 'yargs'
 import { wordsOf, type Command } from './command.ts'
 import { globalOptions } from './common-options.ts'
 import { examplesText } from './examples.ts'
 import { exitCodesHelp } from './exit-codes.ts'
+import { ownVersion } from './own-version.ts'
 import { thisProgram, withProgram } from './program-name.ts'
 import { positionalSyntax, usageError, withHelpOf } from './usage-error.ts'
 
@@ -16,6 +16,7 @@ const groups: Readonly<Record<string, string>> = {
   storage: 'Choose which storage nodes keep a stream; copies of what one has',
   gateway: 'Say who may use the gateways of a node: HTTP, WebSocket, MQTT',
   'gateway key': 'Make, show and take away keys for the gateways of a node',
+  bench: 'Load a network, and measure how it does',
   network: 'Make, change and check a network without a chain',
   key: 'Make and look at keys, and let other keys act for yours',
   'reading-key': 'Make, hand over and renew the keys with which a user opens what is encrypted for it',
@@ -58,12 +59,6 @@ function helpWidth(): number {
 /** Yargs makes the help of every command that it runs; only the help that is seen need be broken into lines. */
 function asksForHelp(argv: readonly string[]): boolean {
   return argv.some((word) => word === '--help' || word === '-h')
-}
-
-/** Of this package, wherever the program is called. */
-function ownVersion(): string {
-  const manifest = readFileSync(new URL('../../package.json', import.meta.url), 'utf8')
-  return (JSON.parse(manifest) as { readonly version: string }).version
 }
 
 /** Adds the commands whose words begin with `prefix`, and a group for each first word shared by several. */

@@ -48,6 +48,14 @@ const loaders: Readonly<Record<string, () => Promise<readonly Command[]>>> = {
     (await import('./gateway-key-list.ts')).gatewayKeyList,
     (await import('./gateway-key-remove.ts')).gatewayKeyRemove,
   ],
+  bench: async () => {
+    const messages = await import('./bench-messages.ts')
+    const others = await import('./bench-others.ts')
+    return [
+      ...[messages.benchPubsub, messages.benchPub, messages.benchSub, others.benchJoin, others.benchResend],
+      ...[others.benchRooms, others.benchFind, (await import('./bench-worker.ts')).benchWorker],
+    ]
+  },
   doctor: async () => [(await import('./doctor.ts')).doctor],
   tracker: async () => [
     (await import('./tracker.ts')).tracker,

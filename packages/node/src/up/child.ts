@@ -1,13 +1,10 @@
 import { fork } from 'node:child_process'
 import { createWriteStream } from 'node:fs'
 import { createInterface } from 'node:readline'
-import { fileURLToPath } from 'node:url'
+import { programFile } from '../cli/program-file.ts'
 import { nodeError } from '../errors.ts'
 import type { NodeSnapshot } from '../snapshot.ts'
 import type { ChildMessage, ParentMessage } from './child-protocol.ts'
-
-/** The command line's own program: `runnel up` starts the very commands a user would. */
-const program = fileURLToPath(new URL('../../bin/runnel.js', import.meta.url))
 
 /** How long a process may take to stop before it is killed. */
 const stopGraceMs = 10_000
@@ -54,7 +51,8 @@ export interface Child {
 export async function startChild(options: ChildOptions): Promise<Child> {
   const { name, args, logFile, readyTimeoutMs = defaultReadyTimeoutMs, onDeath } = options
   // In a group of its own, so that a Ctrl-C reaches this process alone, which then stops all in order.
-  const process = fork(program, [...args], { detached: true, stdio: ['ignore', 'ignore', 'pipe', 'ipc'] })
+  // It starts the very commands that a user would.
+  const process = fork(programFile, [...args], { detached: true, stdio: ['ignore', 'ignore', 'pipe', 'ipc'] })
   const lastLines = keepLog(process.stderr, logFile)
   const answers = new Map<number, (snapshot: NodeSnapshot | undefined) => void>()
   const ready = Promise.withResolvers<ReadyMessage>()

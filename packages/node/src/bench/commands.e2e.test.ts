@@ -1,0 +1,189 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
+import {
+  newDirectory,
+  runRunnel,
+  startAtTerminal,
+  startRunnel,
+  stopAll,
+  type CommandResult,
+} from '../cli.testkit.ts'
+import type { RunReport } from './report/run-report.ts'
+
+/** A network of processes takes its time on a busy machine. */
+const timeoutMs = 120_000
+const small = '--nodes 1 --duration 500ms --warmup 100ms --connrate 50'
+
+const bench = (line: string, options = {}) => runRunnel(['bench', ...line.split(' ')], options)
+
+function reportOf({ stdout, stderr, code }: CommandResult): RunReport {
+  expect(code, stderr).toBe(0)
+  return JSON.parse(stdout) as RunReport
+}
+
+afterAll(stopAll, timeoutMs)
+
+describe('runnel bench', () => {
+  it(
+    'loads a network of its own, measures all, and writes it down',
+    async () => {
+      const cwd = newDirectory()
+      const files = '--csv out.csv --report out.html --prometheus 0'
+      const line = `pubsub --clients 6 --streams 2 --rate 10 ${small} ${files} --aim loss=0,p99<60s --json`
+      const result = await bench(line, { cwd })
+      const report = reportOf(result)
+      expect(report).toMatchObject({ title: 'pubsub', lossPercent: 0, duplicates: 0, disordered: 0 })
+      expect(report.published).toBe(36)
+      expect(report.received).toBe(72)
+      expect(report.delays?.count).toBeLessThan(72)
+      expect(report.joins?.count).toBe(6)
+      expect(report.aims.map(({ met }) => met)).toEqual([true, true])
+      expect(report.processes.map(({ name }) => name)).toEqual(['tracker', 'node 1'])
+      expect(result.stderr).toMatch(/ends within \d+ s/)
+      expect(result.stderr).toMatch(/figures for Prometheus: http:\S+/)
+      expect(readFileSync(join(cwd, 'out.csv'), 'utf8')).toMatch(/^at_s,/)
+      expect(readFileSync(join(cwd, 'out.html'), 'utf8')).toContain('<svg ')
+    },
+    timeoutMs,
+  )
+
+  it(
+    'fails with what aim was missed',
+    async () => {
+      const { code, stdout, stderr } = await bench(`pubsub --clients 2 ${small} --aim p99<1us`)
+      expect(code).toBe(1)
+      expect(stdout).toContain('MISSED: p99<1us')
+      expect(stderr).toContain('BENCH_AIM_MISSED')
+    },
+    timeoutMs,
+  )
+
+  it(
+    'encrypts',
+    async () => {
+      const report = reportOf(
+        await bench(`pubsub --clients 3 ${small} --encrypt --rate 10 --aim loss=0 --json`),
+      )
+      expect(report.received).toBeGreaterThan(0)
+    },
+    timeoutMs,
+  )
+
+  it(
+    'measures joining, and reading history',
+    async () => {
+      const joined = reportOf(await bench('join --clients 4 --links mixed --nodes 1 --aim join<60s --json'))
+      expect(joined.joins?.count).toBe(4)
+      const read = reportOf(await bench('resend --clients 3 --messages 50 --nodes 0 --aim loss=0 --json'))
+      expect(read).toMatchObject({ expected: 150, received: 150, disordered: 0 })
+      expect(read.delays?.count).toBe(3)
+    },
+    timeoutMs,
+  )
+
+  it(
+    'has rooms, whose users send what sound and pictures take',
+    async () => {
+      const line = 'rooms --clients 4 --room 2 --nodes 0 --duration 500ms --warmup 100ms --json'
+      const report = reportOf(await bench(line))
+      expect(report.plan.parts).toHaveLength(2)
+      // 80 messages a second of each of four users.
+      expect(report.published).toBe(4 * 48)
+      expect(report.received).toBeGreaterThan(0)
+    },
+    timeoutMs,
+  )
+
+  it(
+    'finds the largest load, and says what ended it',
+    async () => {
+      const line = `find --clients 2 --room 2 --most 4 --steps 3 ${small} --aim loss=0 --json`
+      const report = reportOf(await bench(line)) as RunReport & { found: object }
+      expect(report.found).toEqual({ load: 4, end: 'limit', ramp: 'clients' })
+      const failed = await bench(
+        `find --clients 2 --ramp rate --rate 1 --most 2 --steps 2 ${small} --aim p50<1us`,
+      )
+      expect(failed.code).toBe(1)
+      expect(failed.stdout).toMatch(
+        /found: 0 messages a second of each publisher; the (network|generator) ended it/,
+      )
+    },
+    timeoutMs,
+  )
+
+  it(
+    'shows a table at a terminal, and ends when it is told to',
+    async () => {
+      const line = 'bench pubsub --clients 2 --nodes 0 --duration 1h'
+      const command = startAtTerminal(line.split(' '), { terminal: { rows: 40, columns: 120 } })
+      await command.said(/p99 +█/)
+      command.process.stdin?.write('\u0003')
+      expect((await command.ended).stdout).toContain('INTERRUPTED')
+    },
+    timeoutMs,
+  )
+
+  it.each([
+    ['pubsub --aim p98<5ms', 'USAGE', '"p98<5ms" is no aim'],
+    ['pubsub --clients 0', 'USAGE', '--clients takes a whole number'],
+    ['pubsub --clients 2 --streams 3', 'USAGE', 'more than there are users'],
+    ['pubsub --size 10', 'USAGE', '--size takes a whole number from 24'],
+    ['pubsub --rate 0', 'USAGE', '--rate takes a number above 0'],
+    ['sub', 'USAGE', 'needs --network'],
+    ['pubsub --report no/such/folder/x.html', 'FILE_UNWRITABLE', 'x.html'],
+    ['pubsub --network gone.json', 'NETWORK_FILE_MISSING', 'gone.json'],
+    ['pubsub --worker 192.0.2.1:7180', 'USAGE', 'cannot reach a network of this machine'],
+    ['pubsub --worker 127.0.0.1:1', 'BENCH_WORKER_UNREACHABLE', '127.0.0.1:1'],
+    ['pubsub --clients 100000', 'BENCH_TOO_FEW_FILES', 'and needs about'],
+    ['worker', 'BENCH_TOKEN_MISSING', 'at least 16 characters'],
+  ])(
+    'refuses %s before anything starts',
+    async (line, code, text) => {
+      const { stderr, ...result } = await bench(line)
+      expect(result.code).not.toBe(0)
+      expect(stderr).toContain(code)
+      expect(stderr).toContain(text)
+      expect(stderr).not.toContain('starting')
+    },
+    timeoutMs,
+  )
+})
+
+describe('runnel bench on a network that runs', () => {
+  it(
+    'publishes in one command and subscribes in another, here with two workers',
+    async () => {
+      const cwd = newDirectory()
+      const up = startRunnel('up --nodes 2 --trackers 1 --websocket-share 1 --dir up'.split(' '), { cwd })
+      await up.said(/stream list/)
+      const network = '--network up/network.json --key up/keys/owner.key --aim loss=0 --json'
+      const read = bench(`sub --clients 2 --duration 8s --warmup 100ms --processes 2 ${network}`, { cwd })
+      const sent = bench(`pub --clients 1 --rate 20 --duration 4s --warmup 100ms ${network}`, { cwd })
+      const [publishing, reading] = [reportOf(await sent), reportOf(await read)]
+      expect(publishing.published).toBe(82)
+      expect(reading.generators).toHaveLength(2)
+      expect(reading).toMatchObject({ duplicates: 0, disordered: 0, lossPercent: 0 })
+      expect(reading.received).toBeGreaterThan(0)
+      up.process.kill('SIGTERM')
+      await up.ended
+    },
+    timeoutMs,
+  )
+
+  it(
+    'says that no tracker answers',
+    async () => {
+      const cwd = newDirectory()
+      const trackers = [{ nodeId: `0x${'1'.repeat(40)}`, url: 'ws://127.0.0.1:1' }]
+      const streams = [
+        { id: `0x${'2'.repeat(40)}/s`, permissions: [{ user: 'public', publish: true, subscribe: true }] },
+      ]
+      writeFileSync(join(cwd, 'net.json'), JSON.stringify({ version: 1, trackers, streams }))
+      const { code, stderr } = await bench(`pubsub --network net.json --stream ${streams[0]?.id}`, { cwd })
+      expect(stderr).toContain('TRACKER_UNREACHABLE')
+      expect(code).toBe(69)
+    },
+    timeoutMs,
+  )
+})

@@ -1,0 +1,51 @@
+/** Above this share of one core a generator's own work is part of the delays it measures. */
+const saturatedCpuShare = 0.7
+/** A generator that sends later than this, for one message in a hundred, does not keep its schedule. */
+const saturatedLatenessMs = 1
+
+/** What a generator knows of itself after a run. */
+export interface GeneratorFigures {
+  readonly name: string
+  /** Of one core, while it sent. */
+  readonly cpuShare: number
+  readonly rssBytes: number
+  /** Intended against real time of sending, the 99th percentile; undefined where it sent too little to tell. */
+  readonly latenessP99Ms: number | undefined
+  /** How far its clock may be from the driver's after it was corrected; 0 in the driver's own process. */
+  readonly clockErrorMs: number
+}
+
+/** Why a run's figures are not the network's. */
+export interface Doubt {
+  readonly kind: 'generator-saturated' | 'clocks-apart' | 'not-settled' | 'ended-early' | 'process-died'
+  readonly text: string
+}
+
+/** What in a run keeps its figures from being those of the network. */
+export function doubtsOf(
+  generators: readonly GeneratorFigures[],
+  p50Ms: number | undefined,
+): readonly Doubt[] {
+  return generators.flatMap((generator) => [
+    ...saturation(generator),
+    ...(generator.clockErrorMs > (p50Ms ?? Infinity)
+      ? [
+          {
+            kind: 'clocks-apart' as const,
+            text: `${generator.name}: its clock may be ${round(generator.clockErrorMs)} ms off, more than the median delay`,
+          },
+        ]
+      : []),
+  ])
+}
+
+function saturation({ name, cpuShare, latenessP99Ms = 0 }: GeneratorFigures): Doubt[] {
+  const reasons = [
+    ...(cpuShare > saturatedCpuShare ? [`it used ${Math.round(cpuShare * 100)} % of a core`] : []),
+    ...(latenessP99Ms > saturatedLatenessMs ? [`it sent ${round(latenessP99Ms)} ms late (p99)`] : []),
+  ]
+  if (reasons.length === 0) return []
+  return [{ kind: 'generator-saturated', text: `generator saturated: ${name}: ${reasons.join(', ')}` }]
+}
+
+const round = (ms: number): number => Number(ms.toPrecision(3))

@@ -1,0 +1,157 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { nodeError } from '../../errors.ts'
+import { rolesOf, type LoadPlan, type Share, type UserRole } from '../core/plan.ts'
+import { stamped, stampOf } from '../core/stamp.ts'
+import { openFactory } from '../users/open-factory.ts'
+import type { BenchUser, UserFactory, UserPlace } from '../users/user.ts'
+import type { Generator, LoadResult, LoadSample, LoadWindow } from './generator.ts'
+import { Measurements } from './measurements.ts'
+import { preciseNow } from './metronome.ts'
+import { openUsers, untilAborted } from './open-users.ts'
+import { OwnCost } from './own-cost.ts'
+import { Publishing, type DueMessage } from './publishing.ts'
+import { lackingNeighbours } from './settled.ts'
+
+interface OpenUser {
+  readonly role: UserRole
+  readonly user: BenchUser
+  /** Sent so far, by flow. */
+  readonly sent: number[]
+}
+
+/** How far this process's clock is from the driver's. */
+export interface ClockOffset {
+  /** To be added to this clock to get the driver's. */
+  readonly offsetMs: number
+  /** How far that may be off. */
+  readonly errorMs: number
+}
+
+/** What is known once a run was opened. */
+interface OpenRun {
+  readonly plan: LoadPlan
+  readonly share: Share
+  readonly factory: UserFactory
+  readonly measurements: Measurements
+}
+
+/** The generator of this process. */
+export class LocalGenerator implements Generator {
+  readonly name: string
+  readonly #clock: () => ClockOffset
+  readonly #cost = new OwnCost()
+  readonly #sampleCost = new OwnCost()
+  readonly #users: OpenUser[] = []
+  #run: OpenRun | undefined
+  readonly #ended = new AbortController()
+  #cpuShare = 0
+  #stopping: Promise<void> | undefined
+
+  constructor(name: string, clock: () => ClockOffset = () => ({ offsetMs: 0, errorMs: 0 })) {
+    this.name = name
+    this.#clock = clock
+  }
+
+  /** Throws what `openUsers` throws, or what the kind of user needs and does not find. */
+  async open(plan: LoadPlan, place: UserPlace, share: Share, given: AbortSignal): Promise<void> {
+    const signal = AbortSignal.any([given, this.#ended.signal])
+    const factory = await openFactory(plan)
+    const measurements = new Measurements(plan.parts.length)
+    this.#run = { plan, share, factory, measurements }
+    await openUsers(rolesOf(plan, share), plan.connectPerS / share.of, signal, async (role, intendedMs) => {
+      const part = plan.parts[role.part]
+      if (part === undefined) return
+      const user = await factory.open({
+        ...{ plan, place, role, part, signal },
+        onMessage: (content, atMs) => this.#receive(role.number, content, atMs),
+        onError: (error) => measurements.failed(error),
+        onDelay: (ms) => measurements.delayed(ms),
+      })
+      // It may have been too late to call it off.
+      if (this.#ended.signal.aborted) return user.stop()
+      this.#users.push({ role, user, sent: plan.flows.map(() => 0) })
+      measurements.joined(preciseNow() - intendedMs)
+    })
+  }
+
+  missing(): Promise<readonly string[]> {
+    return this.#run === undefined ? Promise.resolve([]) : lackingNeighbours(this.#run.plan, this.#users)
+  }
+
+  async run(window: LoadWindow, signal: AbortSignal): Promise<void> {
+    const { plan, share, measurements } = this.#opened()
+    const { offsetMs } = this.#clock()
+    const publishers = this.#users
+      .filter(({ role }) => role.publishes)
+      .toSorted((a, b) => a.role.number - b.role.number)
+    measurements.measureFrom(window.measureFromMs)
+    const own = { startMs: window.startMs - offsetMs, endMs: window.endMs - offsetMs }
+    const publishing = new Publishing(
+      { publishers: publishers.length, flows: plan.flows, share },
+      own,
+      (message) => {
+        const publisher = publishers[message.publisher]
+        if (publisher) this.#publish(publisher, message, offsetMs)
+      },
+    )
+    this.#cost.restart()
+    publishing.start()
+    try {
+      await untilAborted(publishing.done, signal)
+      await pause(Math.max(0, own.endMs - preciseNow()), undefined, { signal })
+    } finally {
+      this.#cpuShare = this.#cost.cpuShare
+      await publishing.stop()
+    }
+  }
+
+  #publish({ role, user, sent }: OpenUser, { flow, intendedMs }: DueMessage, offsetMs: number): void {
+    const { plan, measurements } = this.#opened()
+    const { sizeBytes = 0, urgent = false } = plan.flows[flow] ?? {}
+    const count = sent[flow] ?? 0
+    sent[flow] = count + 1
+    const stamp = { runId: plan.runId, user: role.number, flow, count, intendedMs: intendedMs + offsetMs }
+    measurements.published(role.part, stamp.intendedMs, preciseNow() + offsetMs)
+    user.publish(stamped(stamp, sizeBytes), urgent)
+  }
+
+  #receive(reader: number, content: Uint8Array, atMs = preciseNow()): void {
+    const { plan, measurements } = this.#opened()
+    const stamp = stampOf(content, plan.runId)
+    // Nodes give users what they published themselves, too.
+    if (stamp === undefined || (plan.publishersPerPart > 0 && stamp.user === reader)) return
+    measurements.received(reader, stamp, atMs + this.#clock().offsetMs)
+  }
+
+  sample(): Promise<LoadSample> {
+    const sample = { ...this.#opened().measurements.sample(), cpuShare: this.#sampleCost.cpuShare }
+    this.#sampleCost.restart()
+    return Promise.resolve(sample)
+  }
+
+  result(): Promise<LoadResult> {
+    const { measurements, factory } = this.#opened()
+    return Promise.resolve({
+      ...measurements.result(),
+      ...{ name: this.name, cpuShare: this.#cpuShare, rssBytes: this.#cost.rssBytes },
+      clockErrorMs: this.#clock().errorMs,
+      leavesOut: factory.leavesOut,
+    })
+  }
+
+  #opened(): OpenRun {
+    if (this.#run === undefined) throw nodeError('INTERNAL', 'no run was opened')
+    return this.#run
+  }
+
+  stop(): Promise<void> {
+    this.#stopping ??= this.#stop()
+    return this.#stopping
+  }
+
+  async #stop(): Promise<void> {
+    this.#ended.abort()
+    await Promise.all(this.#users.map(({ user }) => user.stop()))
+    await this.#run?.factory.stop()
+  }
+}

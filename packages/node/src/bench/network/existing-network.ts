@@ -1,0 +1,65 @@
+import { createClient, type UserConfig } from '@runnel/client'
+import type { DescribedNetwork } from '../../cli/network-source.ts'
+import { nodeError } from '../../errors.ts'
+import type { Target } from './target.ts'
+
+export interface ExistingNetworkOptions {
+  readonly source: DescribedNetwork
+  readonly user: UserConfig | undefined
+  /** Id of the stream whose partitions are used; without one `/bench` of the user, made if it is missing. */
+  readonly stream: string | undefined
+  readonly parts: number
+  readonly storage: boolean
+  readonly gateway: Target['gateway']
+}
+
+/** How long its registries and trackers may take to answer. */
+const answerTimeoutMs = 15_000
+
+/**
+ * A network that runs already. Throws TRACKER_UNREACHABLE where no tracker answers, KEY_REQUIRED where a stream has to be made, USAGE where
+ * the stream has fewer partitions than are asked for, and what its registries throw.
+ */
+export async function openExistingNetwork(options: ExistingNetworkOptions): Promise<Target> {
+  const { source, user, parts } = options
+  if (options.stream === undefined && user === undefined) throw nodeError('KEY_REQUIRED', 'or give --stream')
+  const client = await createClient({
+    ...user,
+    network: source,
+    transports: { websocket: {}, webrtc: false },
+  })
+  try {
+    const id = client.streamId(options.stream ?? '/bench')
+    const known = await client.getStream(id).catch(() => undefined)
+    if (known === undefined && options.stream !== undefined) await client.getStream(id)
+    const stream = known ?? (await client.createStream({ path: 'bench', partitions: parts }))
+    if (stream.partitions < parts)
+      throw nodeError('USAGE', `${id} has ${stream.partitions} partitions, and --streams asks for ${parts}`)
+    if (options.storage && (await client.getStorageNodes(id)).length === 0) {
+      const [node] = await client.listStorageNodes()
+      if (node !== undefined) await client.addToStorageNode(id, node.nodeId)
+    }
+    await trackerAnswers(client)
+    return {
+      ...{ source, user, gateway: options.gateway, description: `the network that has ${id}` },
+      parts: Array.from({ length: parts }, (_, partition) => ({ streamId: id, partition })),
+      costs: () => [],
+      died: () => [],
+      stop: () => Promise.resolve(),
+    }
+  } finally {
+    await client.close()
+  }
+
+  async function trackerAnswers(member: typeof client): Promise<void> {
+    const id = member.streamId(options.stream ?? '/bench')
+    const leave = await member.joinStreamPart(id, 0)
+    try {
+      await member.count(id, { signal: AbortSignal.timeout(answerTimeoutMs) })
+    } catch (cause) {
+      throw nodeError('TRACKER_UNREACHABLE', 'no tracker answered', { cause })
+    } finally {
+      leave()
+    }
+  }
+}

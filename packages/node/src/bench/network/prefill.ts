@@ -1,0 +1,39 @@
+import { createClient } from '@runnel/client'
+import type { LoadPlan } from '../core/plan.ts'
+import { stamped } from '../core/stamp.ts'
+import { preciseNow } from '../load/metronome.ts'
+import type { Target } from './target.ts'
+
+/** How long storage nodes may take with all of them. */
+const storedTimeoutMs = 60_000
+
+/** Publishes what readers of history will read, and waits until it is stored. Throws NO_STORAGE_NODE, NOT_STORED_IN_TIME, and what `publish` throws. */
+export async function prefill(
+  { source, user }: Target,
+  plan: LoadPlan,
+  {
+    messages,
+    sizeBytes,
+    signal,
+  }: { readonly messages: number; readonly sizeBytes: number; readonly signal: AbortSignal },
+): Promise<void> {
+  const client = await createClient({
+    ...user,
+    network: source,
+    transports: { websocket: {}, webrtc: false },
+  })
+  try {
+    for (const { streamId, partition } of plan.parts) {
+      const contents = Array.from({ length: messages }, (_, count) => {
+        // No user of the run has this number: nobody leaves the messages out as its own.
+        const stamp = { runId: plan.runId, user: plan.clients, flow: 0, count, intendedMs: preciseNow() }
+        return stamped(stamp, sizeBytes)
+      })
+      await client.publishMany(streamId, contents.slice(0, -1), { partition, signal })
+      const last = await client.publish(streamId, contents.at(-1), { partition, signal })
+      await client.waitForStorage(last, { timeoutMs: storedTimeoutMs, signal })
+    }
+  } finally {
+    await client.close()
+  }
+}

@@ -1,0 +1,158 @@
+import { describe, expect, it } from 'vitest'
+import { parseAims } from '../core/aims.ts'
+import type { LoadPlan } from '../core/plan.ts'
+import type { LoadResult } from '../load/generator.ts'
+import { DelayHistogram } from '../load/histogram.ts'
+import type { Target } from '../network/target.ts'
+import { barsOf } from './chart.ts'
+import { csvOf } from './csv.ts'
+import { reportPage } from './html.ts'
+import { liveText } from './live.ts'
+import { servePrometheus } from './prometheus.ts'
+import { reportOf } from './run-report.ts'
+import { reportText } from './text.ts'
+
+const plan: LoadPlan = {
+  ...{
+    runId: 1,
+    kind: 'light',
+    links: 'websocket',
+    floods: 'thin',
+    clients: 4,
+    publishersPerPart: 4,
+    subscribes: true,
+  },
+  ...{ history: 0, connectPerS: 10, degree: 4 },
+  parts: [{ streamId: '0x/s', partition: 0 }],
+  flows: [{ name: 'messages', ratePerS: 1, sizeBytes: 100, urgent: false }],
+}
+const times = { settleMs: 1, warmupMs: 1, durationMs: 1_000, drainMs: 1 }
+const target: Target = {
+  ...{ source: { kind: 'static', document: { version: 1, trackers: [], streams: [] } }, user: undefined },
+  ...{ parts: plan.parts, description: 'a <network>', gateway: undefined },
+  ...{ costs: () => [], died: () => [], stop: () => Promise.resolve() },
+}
+
+function encoded(delays: readonly number[]): string {
+  const histogram = new DelayHistogram()
+  for (const delay of delays) histogram.add(delay)
+  return histogram.encode()
+}
+
+const result = (over: Partial<LoadResult> = {}): LoadResult => ({
+  ...{ name: 'one', received: 12, duplicates: 0, disordered: 0, missing: 0, published: [4] },
+  ...{ cpuShare: 0.1, rssBytes: 1, latenessP99Ms: 0.2, clockErrorMs: 0, errors: {}, leavesOut: 'decoding' },
+  ...{ delays: encoded([1, 2, 3]), joins: encoded([40]), lateness: encoded([0.1]) },
+  ...over,
+})
+const seconds = [1, 2, 3].map((atS) => ({
+  ...{ atS, publishedPerS: 4, receivedPerS: 12, p50Ms: atS === 1 ? undefined : 2, p99Ms: 3, cpuShare: 0.1 },
+}))
+
+function reportWith(results: readonly LoadResult[], aims = '') {
+  const input = {
+    title: 'pubsub',
+    startedAt: 'now',
+    plan,
+    times,
+    target,
+    aims: aims === '' ? [] : parseAims(aims),
+  }
+  return reportOf(input, { results, settledInMs: 5, seconds, processes: [], unsettled: [] })
+}
+
+describe('reportOf', () => {
+  it('counts what came against what should have, over all generators', () => {
+    const half = { received: 6, published: [2] }
+    expect(reportWith([result(half), result(half)])).toMatchObject({
+      published: 4,
+      expected: 12,
+      received: 12,
+      lossPercent: 0,
+    })
+    expect(reportWith([result({ received: 9 })]).lossPercent).toBe(25)
+  })
+
+  it('judges aims by what was measured', () => {
+    const report = reportWith([result({ received: 9 })], 'p99<50ms,loss=0,join<1s')
+    expect(report.aims.map(({ met }) => met)).toEqual([true, false, true])
+  })
+
+  it('knows of loss by the numbers that are missing, where others publish', () => {
+    expect(reportWith([result({ published: [0], received: 9, missing: 1 })])).toMatchObject({
+      expected: 10,
+      lossPercent: 10,
+    })
+  })
+
+  it('doubts a run that began too early, or lost a process', () => {
+    const driven = {
+      results: [result()],
+      settledInMs: 5,
+      seconds,
+      processes: [],
+      unsettled: ['user 1 has 0 of 3'],
+    }
+    const input = {
+      title: 't',
+      startedAt: 'now',
+      plan,
+      times,
+      aims: [],
+      target: { ...target, died: () => ['node 1: exit 1'] },
+    }
+    expect(reportOf(input, driven).doubts.map(({ kind }) => kind)).toEqual(['not-settled', 'process-died'])
+  })
+})
+
+describe('what is shown', () => {
+  const report = reportWith([result({ errors: { 'CODE: <b>': 2 } })], 'p99<1ms')
+
+  it('is text for a terminal', () => {
+    expect(reportText(report)).toMatch(/4 published, 12 of 12 received \(0 % lost\)/)
+    expect(reportText(report)).toContain('MISSED: p99<1ms')
+    expect(reportText(report)).toContain('error ×2: CODE: <b>')
+  })
+
+  it('is a page that needs nothing else, in which text stays text', () => {
+    const page = reportPage(report, ['found: 4 users'])
+    expect(page.match(/<svg /g)).toHaveLength(4)
+    expect(page).not.toMatch(/https?:|<script|<link|src=/)
+    expect(page).toContain('a &lt;network&gt;')
+    expect(page).toContain('CODE: &lt;b&gt;')
+    expect(page).toContain('found: 4 users')
+    expect(page).not.toMatch(/NaN|Infinity/)
+  })
+
+  it('is a table and a chart while it runs', () => {
+    const text = liveText('sending', seconds)
+    expect(text).toMatch(/^sending\n/)
+    expect(text).toMatch(/received {2}█{3} /)
+    expect(liveText('joining', [])).toBe('joining')
+  })
+
+  it('is a line for each second', () => {
+    expect(csvOf(seconds).split('\n').slice(0, 2)).toEqual([
+      'at_s,published_per_s,received_per_s,p50_ms,p99_ms,generator_cpu_percent',
+      '1,4,12,,3,10',
+    ])
+  })
+
+  it('is served to Prometheus', async () => {
+    const page = await servePrometheus(0)
+    page.show({ atS: 1, publishedPerS: 4, receivedPerS: 12, p50Ms: 2, p99Ms: undefined, cpuShare: 0.5 })
+    const text = await (await fetch(page.url)).text()
+    expect(text).toContain('runnel_bench_received_per_second 12')
+    expect(text).toContain('runnel_bench_delay_p99_milliseconds Nan')
+    await expect(servePrometheus(Number(new URL(page.url).port))).rejects.toMatchObject({ code: 'USAGE' })
+    await page.stop()
+  })
+})
+
+describe('barsOf', () => {
+  it('draws the last values, the largest as high as it goes', () => {
+    expect(barsOf([9, 0, 4, 8, undefined], 4)).toBe('▁▄█ ')
+    expect(barsOf([], 4)).toBe('')
+    expect(barsOf([0, 0], 4)).toBe('▁▁')
+  })
+})

@@ -1,0 +1,51 @@
+import Table from 'cli-table3'
+import { plainLayout } from '../../cli/plain-layout.ts'
+import type { DelaySummary } from '../load/histogram.ts'
+import type { RunReport } from './run-report.ts'
+
+/** A report for a terminal or a log. */
+export function reportText(report: RunReport): string {
+  const { published, received, expected, duplicates, disordered, lossPercent } = report
+  const delays = new Table({
+    ...plainLayout,
+    head: ['', 'p50', 'p90', 'p95', 'p99', 'p99.9', 'max', 'number'],
+  })
+  const rows = [
+    ['delay ms', report.delays],
+    ['join ms', report.joins],
+    ['sent late ms', report.lateness],
+  ] as const
+  for (const [name, summary] of rows) if (summary) delays.push([name, ...delayCells(summary)])
+  const errors = Object.entries(report.errors).map(([text, count]) => `error ×${count}: ${text}`)
+  return [
+    delays.toString().replace(/ +$/gm, ''),
+    `${published} published, ${received} of ${expected} received (${percent(lossPercent)} lost), ${duplicates} twice, ${disordered} out of order`,
+    ...report.generators.map(
+      ({ name, cpuShare, rssBytes }) =>
+        `${name}: ${percent(cpuShare * 100)} of a core, ${Math.round(rssBytes / 2 ** 20)} MiB`,
+    ),
+    ...report.processes.flatMap(({ name, cpuShare }) =>
+      cpuShare === undefined ? [] : [`${name}: ${percent(cpuShare * 100)} of a core`],
+    ),
+    `users: ${report.plan.kind}; left out: ${report.leavesOut}`,
+    ...errors,
+    ...report.doubts.map(({ text }) => `DOUBT: ${text}`),
+    ...report.aims.map(
+      ({ aim, met, measured }) =>
+        `${met ? 'met' : 'MISSED'}: ${aim} (${measured === undefined ? 'not measured' : short(measured)})`,
+    ),
+  ].join('\n')
+}
+
+function delayCells({ p50Ms, p90Ms, p95Ms, p99Ms, p999Ms, maxMs, count }: DelaySummary): (string | number)[] {
+  return [...[p50Ms, p90Ms, p95Ms, p99Ms, p999Ms, maxMs].map(short), count]
+}
+
+/** Three significant digits, or whole where larger. */
+export function short(value: number): string {
+  return Math.abs(value) >= 1000 ? `${Math.round(value)}` : `${Number(value.toPrecision(3))}`
+}
+
+export function percent(value: number): string {
+  return `${short(value)} %`
+}

@@ -1,0 +1,94 @@
+import type { BenchArguments } from '../../commands/bench-options.ts'
+import { nodeError } from '../../errors.ts'
+import { filesNeeded } from '../core/open-files.ts'
+import type { Generator } from '../load/generator.ts'
+import { LocalGenerator } from '../load/local-generator.ts'
+import { openFileLimit } from '../load/open-file-limit.ts'
+import { startOwnWorkers } from '../worker/own-workers.ts'
+import { RemoteGenerator } from '../worker/remote-generator.ts'
+
+/** Where the generators of a bench are. */
+export interface Generators {
+  /** Fresh ones, for one run of so many users. Throws BENCH_TOO_FEW_FILES, and what connecting to workers throws. */
+  open(clients: number): Promise<readonly Generator[]>
+  /** Idempotent. */
+  stop(): Promise<void>
+}
+
+type Options = Pick<BenchArguments, 'worker' | 'processes' | 'users' | 'links' | 'network'>
+
+/**
+ * Generators as options ask for them: this process, several of this machine, or workers that listen already. What is wrong with them for so
+ * many users is known before anything else starts: throws USAGE, and what opening them throws.
+ */
+export async function openGenerators(options: Options, clients: number): Promise<Generators> {
+  const generators = await chooseGenerators(options)
+  try {
+    const checked = await generators.open(clients)
+    await Promise.all(checked.map((generator) => generator.stop()))
+    return generators
+  } catch (error) {
+    await generators.stop()
+    throw error
+  }
+}
+
+async function chooseGenerators(options: Options): Promise<Generators> {
+  const { worker, processes } = options
+  if (worker === undefined && processes === 1)
+    return { open: inThisProcess(options), stop: () => Promise.resolve() }
+  if (worker !== undefined) requireReachable(worker, options.network)
+  const own = worker === undefined ? await startOwnWorkers(processes) : undefined
+  const token = own?.token ?? process.env['RUNNEL_BENCH_TOKEN'] ?? ''
+  return {
+    open: async (clients) => {
+      const connected = await connectAll(own?.places ?? worker ?? [], token)
+      try {
+        requireFiles(options, connected, clients)
+        return connected
+      } catch (error) {
+        await Promise.all(connected.map((generator) => generator.stop()))
+        throw error
+      }
+    },
+    stop: () => own?.stop() ?? Promise.resolve(),
+  }
+}
+
+function inThisProcess(options: Options): Generators['open'] {
+  const name = 'this process'
+  return (clients) => {
+    requireFiles(options, [{ name, openFiles: openFileLimit() }], clients)
+    return Promise.resolve([new LocalGenerator(name)])
+  }
+}
+
+/** Throws BENCH_TOO_FEW_FILES. */
+function requireFiles(
+  { users, links }: Options,
+  generators: readonly { readonly name: string; readonly openFiles: number | undefined }[],
+  clients: number,
+): void {
+  const needed = filesNeeded(Math.ceil(clients / generators.length), users, links)
+  for (const { name, openFiles = Infinity } of generators)
+    if (openFiles < needed)
+      throw nodeError('BENCH_TOO_FEW_FILES', `${name} may open ${openFiles}, and needs about ${needed}`)
+}
+
+/** A network of its own listens on this machine alone. */
+function requireReachable(places: readonly string[], network: string | undefined): void {
+  if (network !== undefined) return
+  const far = places.find((place) => !/^(127\.0\.0\.1|localhost|\[::1\]):/.test(place))
+  if (far !== undefined)
+    throw nodeError('USAGE', `--worker ${far} cannot reach a network of this machine: give --network`)
+}
+
+/** When one refuses, the others are let go. */
+async function connectAll(places: readonly string[], token: string): Promise<readonly RemoteGenerator[]> {
+  const attempts = await Promise.allSettled(places.map((place) => RemoteGenerator.connect(place, token)))
+  const connected = attempts.flatMap((attempt) => (attempt.status === 'fulfilled' ? [attempt.value] : []))
+  const failed = attempts.find((attempt) => attempt.status === 'rejected')
+  if (failed === undefined) return connected
+  await Promise.all(connected.map((generator) => generator.stop()))
+  throw failed.reason
+}

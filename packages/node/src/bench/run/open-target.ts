@@ -1,0 +1,62 @@
+import { readDocument } from '../../cli/network-document.ts'
+import { isNetworkUrl, readNetwork, type DescribedNetwork } from '../../cli/network-source.ts'
+import { toNodeId } from '@runnel/protocol'
+import type { BenchArguments } from '../../commands/bench-options.ts'
+import { nodeError } from '../../errors.ts'
+import { resolveUser } from '../../keys/resolve-user.ts'
+import { openExistingNetwork } from '../network/existing-network.ts'
+import { startOwnNetwork } from '../network/own-network.ts'
+import type { Target } from '../network/target.ts'
+
+export interface TargetNeeds {
+  readonly parts: number
+  readonly storage: boolean
+  readonly signal: AbortSignal
+  onProgress(text: string): void
+}
+
+/** How long a network of its own may take to start. */
+export const startBoundMs = 120_000
+/** A broker node is in every overlay: with more it would be what is measured. */
+const maxPartsWithNodes = 10
+
+/** The network that options name, or one of its own. Throws what opening or starting throws. */
+export async function openTarget(args: BenchArguments, needs: TargetNeeds): Promise<Target> {
+  const { network, users, degree, encrypt } = args
+  if (network !== undefined) {
+    if (encrypt)
+      throw nodeError(
+        'USAGE',
+        '--encrypt is for a network of its own; a stream says itself whether it is encrypted',
+      )
+    const user = resolveUser({ as: args.as, key: args.key, env: process.env })
+    const source = await portable(readNetwork(network))
+    return openExistingNetwork({ ...needs, source, user, stream: args.stream, gateway: gatewayOf(args) })
+  }
+  const nodes = args.nodes ?? (needs.parts > maxPartsWithNodes ? 0 : 2)
+  const gateways = users === 'http' || users === 'mqtt'
+  return startOwnNetwork({
+    ...needs,
+    nodes: Math.max(nodes, gateways ? 1 : 0),
+    degree,
+    encrypted: encrypt,
+    gateways,
+  })
+}
+
+/** A signed document in a file, as it is now: workers elsewhere have no such file, and hundreds of users need not follow it. */
+async function portable(source: DescribedNetwork): Promise<DescribedNetwork> {
+  if (source.kind !== 'document') return source
+  const file = source.sources.find((one) => !isNetworkUrl(one))
+  if (file === undefined) return source
+  const { network } = await readDocument(file, toNodeId(source.owner))
+  return { kind: 'static', document: network }
+}
+
+/** Throws USAGE. */
+function gatewayOf({ gateway: url }: BenchArguments): Target['gateway'] {
+  if (url === undefined) return undefined
+  const key = process.env['RUNNEL_GATEWAY_KEY']
+  if (!key) throw nodeError('USAGE', '--gateway needs its key in RUNNEL_GATEWAY_KEY')
+  return { httpUrl: url, mqttUrl: url, key }
+}

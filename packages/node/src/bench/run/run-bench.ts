@@ -1,0 +1,110 @@
+import { nodeError } from '../../errors.ts'
+import type { Aim } from '../core/aims.ts'
+import { runBoundMs, type RunTimes } from '../core/budget.ts'
+import type { Flow, FloodKind, LinkKind, LoadPlan, UserKind } from '../core/plan.ts'
+import { drive } from '../load/drive.ts'
+import type { Generator } from '../load/generator.ts'
+import type { SecondFigures } from '../load/seconds.ts'
+import { prefill } from '../network/prefill.ts'
+import type { Target } from '../network/target.ts'
+import { reportOf, type RunReport } from '../report/run-report.ts'
+import type { UserPlace } from '../users/user.ts'
+
+/** A run as it was asked for. */
+export interface BenchRequest {
+  readonly title: string
+  readonly kind: UserKind
+  readonly links: LinkKind
+  readonly floods: FloodKind
+  readonly clients: number
+  /** Overlays that they are spread over: the first of the network's. */
+  readonly parts: number
+  /** Which messages count: those of the same run. */
+  readonly runId: number
+  readonly history: number
+  readonly publishersPerPart: number
+  readonly subscribes: boolean
+  readonly flows: readonly Flow[]
+  readonly connectPerS: number
+  readonly degree: number
+  readonly times: RunTimes
+  readonly aims: readonly Aim[]
+  readonly listenHost: string
+}
+
+export interface BenchRun {
+  readonly request: BenchRequest
+  readonly target: Target
+  /** Fresh ones: each is for one run. */
+  readonly generators: readonly Generator[]
+  readonly signal: AbortSignal
+  onPhase(text: string): void
+  onSecond(second: SecondFigures): void
+}
+
+/** Runs one load to its end, and says what it brought. Throws what `drive` throws. */
+export async function runBench(run: BenchRun): Promise<RunReport> {
+  const { request, target } = run
+  const startedAt = new Date().toISOString()
+  const plan = planOf(request, target)
+  const place: UserPlace = {
+    ...{ network: target.source, user: target.user, host: request.listenHost },
+    gateway: gatewayFor(request.kind, target),
+  }
+  const { history } = request
+  const prepare = history === 0 ? undefined : historyFor(request, target)
+  const driven = await drive({ ...run, plan, place, times: request.times, prepare })
+  const { title, times, aims } = request
+  return reportOf({ title, startedAt, plan, times, target, aims }, driven)
+}
+
+/** The most that a run takes, without the start of a network. */
+export function boundOf(request: Pick<BenchRequest, 'clients' | 'connectPerS' | 'times'>): number {
+  return runBoundMs(request, request.times)
+}
+
+function planOf(request: BenchRequest, target: Target): LoadPlan {
+  const {
+    runId,
+    kind,
+    links,
+    floods,
+    clients,
+    publishersPerPart,
+    subscribes,
+    history,
+    flows,
+    connectPerS,
+    degree,
+  } = request
+  const parts = target.parts.slice(0, request.parts)
+  return {
+    runId,
+    kind,
+    links,
+    floods,
+    parts,
+    clients,
+    publishersPerPart,
+    subscribes,
+    history,
+    flows,
+    connectPerS,
+    degree,
+  }
+}
+
+function historyFor({ history: messages, flows }: BenchRequest, target: Target) {
+  const sizeBytes = flows[0]?.sizeBytes ?? 0
+  return {
+    name: `storing ${messages} messages`,
+    work: (plan: LoadPlan, signal: AbortSignal) => prefill(target, plan, { messages, sizeBytes, signal }),
+  }
+}
+
+/** Throws BENCH_GATEWAY_MISSING where users of this kind need one that is not there. */
+function gatewayFor(kind: UserKind, { gateway }: Target): UserPlace['gateway'] {
+  if (kind !== 'http' && kind !== 'mqtt') return undefined
+  if (gateway === undefined) throw nodeError('BENCH_GATEWAY_MISSING', `users of kind ${kind}`)
+  return { url: kind === 'http' ? gateway.httpUrl : gateway.mqttUrl, key: gateway.key }
+}

@@ -1,0 +1,86 @@
+import type { GlobalArguments } from '../../cli/common-options.ts'
+import { notice } from '../../cli/output.ts'
+import { listenForStop } from '../../cli/stop-signal.ts'
+import type { BenchArguments, SendArguments } from '../../commands/bench-options.ts'
+import { nodeError } from '../../errors.ts'
+import type { Target } from '../network/target.ts'
+import type { RunReport } from '../report/run-report.ts'
+import { openGenerators, type Generators } from './generators.ts'
+import { openTarget, startBoundMs } from './open-target.ts'
+import { Outputs } from './outputs.ts'
+import { requestOf, type BenchShape } from './request.ts'
+import { boundOf, runBench, type BenchRequest } from './run-bench.ts'
+
+export type RunArguments = BenchArguments & Partial<SendArguments> & GlobalArguments
+
+/** What a bench runs on, from the first run to the last. */
+export interface Bench {
+  readonly target: Target
+  readonly outputs: Outputs
+  /** Runs one load to its end. Throws what `runBench` throws. */
+  run(request: BenchRequest): Promise<RunReport>
+}
+
+export interface BenchNeeds {
+  readonly parts: number
+  readonly storage: boolean
+  readonly boundMs: number
+}
+
+/** Runs one load from its options. Throws USAGE, BENCH_AIM_MISSED, and what a run throws. */
+export async function runCommand(args: RunArguments, shape: BenchShape): Promise<void> {
+  const request = requestOf(args, shape)
+  const needs = { parts: request.parts, storage: request.history > 0, boundMs: boundOf(request) }
+  await withBench(args, needs, async ({ run, outputs }) => {
+    const report = await run(request)
+    outputs.report(report)
+    requireAims(report)
+  })
+}
+
+/** Throws BENCH_AIM_MISSED. */
+function requireAims({ aims }: RunReport): void {
+  const missed = aims.filter(({ met }) => !met).map(({ aim }) => aim)
+  if (missed.length > 0) throw nodeError('BENCH_AIM_MISSED', missed.join(', '))
+}
+
+/** Opens what a bench runs on, says how long it takes at most, and closes everything again. */
+export async function withBench(
+  args: RunArguments,
+  { parts, storage, boundMs: runsMs }: BenchNeeds,
+  work: (bench: Bench) => Promise<void>,
+): Promise<void> {
+  const stop = listenForStop()
+  const boundMs = runsMs + (args.network === undefined ? startBoundMs : 0)
+  const limit = AbortSignal.timeout(boundMs)
+  const signal = AbortSignal.any([stop.signal, limit])
+  const outputs = await Outputs.open(args)
+  let [generators, target]: [Generators?, Target?] = []
+  try {
+    notice(`ends within ${Math.ceil(boundMs / 1000)} s`)
+    const opened = (generators = await openGenerators(args, args.clients))
+    const loaded = (target = await openTarget(args, {
+      parts,
+      storage,
+      signal,
+      onProgress: (text) => outputs.phase(text),
+    }))
+    await work({
+      ...{ target: loaded, outputs },
+      run: async (request) =>
+        runBench({
+          ...{ request, target: loaded, signal, generators: await opened.open(request.clients) },
+          onPhase: (text) => outputs.phase(text),
+          onSecond: (second) => outputs.second(second),
+        }),
+    })
+  } catch (error) {
+    if (limit.aborted) throw nodeError('BENCH_TIMEOUT', undefined, { cause: error })
+    throw stop.signal.aborted ? nodeError('INTERRUPTED', undefined, { cause: error }) : error
+  } finally {
+    await outputs.stop()
+    await target?.stop()
+    await generators?.stop()
+    stop.release()
+  }
+}

@@ -1,0 +1,88 @@
+import { nodeError } from '../../errors.ts'
+import type { BenchUser, UserFactory, UserOptions } from './user.ts'
+
+/** Where a gateway is, and the key for it. */
+export interface HttpGatewayPlace {
+  readonly url: string
+  readonly key: string
+}
+
+/** Programs that publish and read over the HTTP of a gateway. */
+export function httpUsers(): UserFactory {
+  return {
+    leavesOut:
+      'being nodes: the gateway floods, verifies and repairs for them, and what is urgent goes as ordinary messages',
+    open: (options) => {
+      const { gateway } = options.place
+      if (gateway === undefined) throw nodeError('BENCH_GATEWAY_MISSING', 'users of kind http')
+      return openHttpUser(gateway, options)
+    },
+    stop: () => Promise.resolve(),
+  }
+}
+
+/** One that reads events and posts messages. Throws BENCH_GATEWAY_REFUSED. */
+export async function openHttpUser(gateway: HttpGatewayPlace, options: UserOptions): Promise<BenchUser> {
+  const { plan, part, onMessage, onError } = options
+  const headers = { authorization: `Bearer ${gateway.key}` }
+  const stream = `${gateway.url}/v1/streams/${encodeURIComponent(part.streamId)}`
+  const query = `?partition=${part.partition}`
+  const ended = new AbortController()
+  const signal = AbortSignal.any([ended.signal, options.signal])
+  if (plan.subscribes) {
+    const response = await fetch(`${stream}/events${query}`, { headers, signal })
+    await requireOk(response)
+    if (response.body)
+      readEvents(response.body, onMessage).catch((error: unknown) => {
+        if (!signal.aborted) onError(error)
+      })
+  }
+  const publish = async (body: Uint8Array<ArrayBuffer>) => {
+    const type = { 'content-type': 'application/octet-stream' }
+    const response = await fetch(`${stream}/messages${query}`, {
+      ...{ method: 'POST', body, signal, headers: { ...headers, ...type } },
+    })
+    await requireOk(response)
+    await response.arrayBuffer()
+  }
+  return {
+    publish: (content) => {
+      publish(new Uint8Array(content)).catch((error: unknown) => {
+        if (!signal.aborted) onError(error)
+      })
+    },
+    neighbours: () => Promise.resolve(undefined),
+    stop: () => Promise.resolve(ended.abort()),
+  }
+}
+
+async function requireOk(response: Response): Promise<void> {
+  if (response.ok) return
+  throw nodeError('BENCH_GATEWAY_REFUSED', `${response.status} ${(await response.text()).slice(0, 200)}`)
+}
+
+/** Server-sent events: each a block of lines, in which data is JSON; bytes are `{ "base64": … }`. */
+async function readEvents(
+  body: ReadableStream<Uint8Array>,
+  onMessage: UserOptions['onMessage'],
+): Promise<void> {
+  let rest = ''
+  const decoder = new TextDecoder()
+  for await (const bytes of body) {
+    const blocks = `${rest}${decoder.decode(bytes, { stream: true })}`.split('\n\n')
+    rest = blocks.pop() ?? ''
+    for (const block of blocks) {
+      const content = contentOf(block)
+      if (content !== undefined) onMessage(content)
+    }
+  }
+}
+
+function contentOf(block: string): Uint8Array | undefined {
+  const lines = block.split('\n')
+  const data = lines.find((line) => line.startsWith('data: '))
+  // Other events tell of gaps and ends.
+  if (data === undefined || lines.some((line) => line.startsWith('event: '))) return undefined
+  const { content } = JSON.parse(data.slice('data: '.length)) as { content?: { base64?: unknown } }
+  return typeof content?.base64 === 'string' ? Buffer.from(content.base64, 'base64') : undefined
+}

@@ -1,0 +1,118 @@
+import { WebSocket } from 'ws'
+import { nodeError } from '../../errors.ts'
+import type { LoadPlan, Share } from '../core/plan.ts'
+import type { LoadResult, LoadSample, LoadWindow } from '../load/generator.ts'
+import type { ClockOffset } from '../load/local-generator.ts'
+import type { UserPlace } from '../users/user.ts'
+
+/** What a driver asks of a worker, each by name, with what it gives and gets. */
+export interface WorkerCalls {
+  hello(request: { readonly version: string }): WorkerHello
+  /** The worker's clock now. */
+  clock(request: Record<never, never>): { readonly nowMs: number }
+  setClock(request: ClockOffset): Record<never, never>
+  open(request: {
+    readonly plan: LoadPlan
+    readonly place: UserPlace
+    readonly share: Share
+  }): Record<never, never>
+  missing(request: Record<never, never>): { readonly missing: readonly string[] }
+  run(request: LoadWindow): Record<never, never>
+  sample(request: Record<never, never>): LoadSample
+  result(request: Record<never, never>): LoadResult
+  stop(request: Record<never, never>): Record<never, never>
+}
+
+export interface WorkerHello {
+  readonly name: string
+  readonly version: string
+  readonly openFiles: number | undefined
+}
+
+export type CallName = keyof WorkerCalls
+
+/** A request or an answer, as JSON in a WebSocket message. */
+export type CallRequest = { readonly id: number; readonly call: CallName; readonly request: unknown }
+export type CallAnswer =
+  | { readonly id: number; readonly answer: unknown }
+  | {
+      readonly id: number
+      readonly error: { readonly code: string; readonly message: string; readonly remedy: string }
+    }
+
+/** Of one message, which a plan with many stream parts makes large. */
+export const maxCallBytes = 32 * 1024 * 1024
+/** How long a worker may take to let a driver in. */
+const connectTimeoutMs = 10_000
+
+/** The driver's end of a connection to a worker. */
+export class WorkerConnection {
+  readonly #socket: WebSocket
+  readonly #place: string
+  readonly #waiting = new Map<number, PromiseWithResolvers<unknown>>()
+  #nextId = 0
+
+  private constructor(socket: WebSocket, place: string) {
+    this.#socket = socket
+    this.#place = place
+    socket.on('message', (data: Buffer) => this.#settle(JSON.parse(data.toString('utf8')) as CallAnswer))
+    socket.on('error', () => {})
+    socket.on('close', () => {
+      for (const { reject } of this.#waiting.values()) reject(nodeError('BENCH_WORKER_LOST', place))
+      this.#waiting.clear()
+    })
+  }
+
+  /** `place` is host:port. Throws BENCH_WORKER_UNREACHABLE or BENCH_WORKER_REFUSED. */
+  static async open(place: string, token: string): Promise<WorkerConnection> {
+    const socket = new WebSocket(`ws://${place}/`, {
+      headers: { authorization: `Bearer ${token}` },
+      handshakeTimeout: connectTimeoutMs,
+      maxPayload: maxCallBytes,
+    })
+    await new Promise<void>((resolve, reject) => {
+      socket.once('open', resolve)
+      socket.once('unexpected-response', (_, { statusCode }) => {
+        reject(
+          nodeError(
+            'BENCH_WORKER_REFUSED',
+            `${place}: ${statusCode === 409 ? 'it has a driver' : 'wrong token'}`,
+          ),
+        )
+        socket.terminate()
+      })
+      socket.once('error', (cause) =>
+        reject(nodeError('BENCH_WORKER_UNREACHABLE', `${place}: ${cause.message}`, { cause })),
+      )
+    })
+    return new WorkerConnection(socket, place)
+  }
+
+  /** Throws what the worker threw, or BENCH_WORKER_LOST. */
+  call<N extends CallName>(
+    call: N,
+    request: Parameters<WorkerCalls[N]>[0],
+  ): Promise<ReturnType<WorkerCalls[N]>> {
+    if (this.#socket.readyState !== WebSocket.OPEN)
+      return Promise.reject(nodeError('BENCH_WORKER_LOST', this.#place))
+    const id = this.#nextId++
+    const waiting = Promise.withResolvers<unknown>()
+    this.#waiting.set(id, waiting)
+    this.#socket.send(JSON.stringify({ id, call, request } satisfies CallRequest))
+    return waiting.promise as Promise<ReturnType<WorkerCalls[N]>>
+  }
+
+  close(): void {
+    this.#socket.close()
+  }
+
+  #settle(answer: CallAnswer): void {
+    const waiting = this.#waiting.get(answer.id)
+    this.#waiting.delete(answer.id)
+    if ('answer' in answer) waiting?.resolve(answer.answer)
+    else
+      waiting?.reject(
+        nodeError('BENCH_WORKER_FAILED', `${this.#place}: ${answer.error.message} (${answer.error.code})`),
+      )
+  }
+}

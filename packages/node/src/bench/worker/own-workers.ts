@@ -1,0 +1,51 @@
+import { fork } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import { programFile } from '../../cli/program-file.ts'
+import { nodeError } from '../../errors.ts'
+
+/** Worker processes of this machine. They end when this one does: the channel between them breaks. */
+export interface OwnWorkers {
+  /** host:port of each. */
+  readonly places: readonly string[]
+  readonly token: string
+  /** Idempotent. */
+  stop(): Promise<void>
+}
+
+/** Starts so many. Throws BENCH_WORKER_FAILED. */
+export async function startOwnWorkers(count: number): Promise<OwnWorkers> {
+  const token = randomBytes(24).toString('base64url')
+  const processes = Array.from({ length: count }, () =>
+    // In a group of its own, so that a Ctrl-C reaches this process alone, which then stops all in order.
+    fork(programFile, ['bench', 'worker', '--port', '0', '--json'], {
+      detached: true,
+      stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+      env: { ...process.env, RUNNEL_BENCH_TOKEN: token },
+    }),
+  )
+  const stop = async () => {
+    await Promise.all(
+      processes.map(async (child) => {
+        if (child.exitCode !== null || child.signalCode !== null) return
+        const ended = once(child, 'exit')
+        child.kill('SIGTERM')
+        await ended
+      }),
+    )
+  }
+  try {
+    return { places: await Promise.all(processes.map((child) => placeOf(child))), token, stop }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+async function placeOf(child: ReturnType<typeof fork>): Promise<string> {
+  if (child.stdout === null) throw nodeError('INTERNAL', 'a worker without standard output')
+  for await (const line of createInterface({ input: child.stdout }))
+    return (JSON.parse(line) as { place: string }).place
+  throw nodeError('BENCH_WORKER_FAILED', 'it ended before it listened')
+}

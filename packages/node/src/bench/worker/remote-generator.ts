@@ -1,0 +1,86 @@
+import { ownVersion } from '../../cli/own-version.ts'
+import { nodeError } from '../../errors.ts'
+import { clockDistance, type ClockDistance, type ClockExchange } from '../core/clock-offset.ts'
+import type { LoadPlan, Share } from '../core/plan.ts'
+import type { Generator, LoadResult, LoadSample, LoadWindow } from '../load/generator.ts'
+import { preciseNow } from '../load/metronome.ts'
+import { untilAborted } from '../load/open-users.ts'
+import type { UserPlace } from '../users/user.ts'
+import { WorkerConnection, type WorkerHello } from './calls.ts'
+
+/** Exchanges of times, of which the quickest counts. */
+const clockExchanges = 20
+
+/** A generator in another process, here or on another machine. */
+export class RemoteGenerator implements Generator {
+  readonly name: string
+  readonly openFiles: number | undefined
+  readonly #connection: WorkerConnection
+  #clock: ClockDistance = { offsetMs: 0, errorMs: 0 }
+  #stopping: Promise<void> | undefined
+
+  private constructor(connection: WorkerConnection, { name, openFiles }: WorkerHello) {
+    this.#connection = connection
+    this.name = name
+    this.openFiles = openFiles
+  }
+
+  /** `place` is host:port. Throws BENCH_WORKER_VERSION where the worker is of another version, and what connecting throws. */
+  static async connect(place: string, token: string): Promise<RemoteGenerator> {
+    const connection = await WorkerConnection.open(place, token)
+    const version = ownVersion()
+    const hello = await connection.call('hello', { version })
+    if (hello.version !== version) {
+      connection.close()
+      throw nodeError('BENCH_WORKER_VERSION', `${place} is ${hello.version}, this is ${version}`)
+    }
+    return new RemoteGenerator(connection, { ...hello, name: `${hello.name} at ${place}` })
+  }
+
+  async open(plan: LoadPlan, place: UserPlace, share: Share, signal: AbortSignal): Promise<void> {
+    this.#clock = await this.#measureClock()
+    await this.#connection.call('setClock', this.#clock)
+    await untilAborted(this.#connection.call('open', { plan, place, share }), signal)
+  }
+
+  async missing(): Promise<readonly string[]> {
+    return (await this.#connection.call('missing', {})).missing
+  }
+
+  async run(window: LoadWindow, signal: AbortSignal): Promise<void> {
+    await untilAborted(this.#connection.call('run', window), signal)
+  }
+
+  sample(): Promise<LoadSample> {
+    return this.#connection.call('sample', {})
+  }
+
+  /** The clock is measured again: what it moved meanwhile is not known better. */
+  async result(): Promise<LoadResult> {
+    const result = await this.#connection.call('result', {})
+    const { offsetMs, errorMs } = await this.#measureClock()
+    const movedMs = Math.max(0, Math.abs(offsetMs - this.#clock.offsetMs) - errorMs)
+    return { ...result, name: this.name, clockErrorMs: this.#clock.errorMs + movedMs }
+  }
+
+  stop(): Promise<void> {
+    this.#stopping ??= this.#stop()
+    return this.#stopping
+  }
+
+  async #stop(): Promise<void> {
+    // One that is gone has nothing to stop.
+    await this.#connection.call('stop', {}).catch(() => {})
+    this.#connection.close()
+  }
+
+  async #measureClock(): Promise<ClockDistance> {
+    const exchanges: ClockExchange[] = []
+    for (let i = 0; i < clockExchanges; i++) {
+      const askedMs = preciseNow()
+      const { nowMs: workerMs } = await this.#connection.call('clock', {})
+      exchanges.push({ askedMs, workerMs, answeredMs: preciseNow() })
+    }
+    return clockDistance(exchanges)
+  }
+}

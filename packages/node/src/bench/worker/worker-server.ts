@@ -1,0 +1,66 @@
+import { timingSafeEqual, createHash } from 'node:crypto'
+import { createServer, type IncomingMessage } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Duplex } from 'node:stream'
+import { WebSocketServer } from 'ws'
+import { nodeError } from '../../errors.ts'
+import { maxCallBytes } from './calls.ts'
+import { DriverSession } from './driver-session.ts'
+
+export interface WorkerOptions {
+  readonly host: string
+  readonly port: number
+  /** Whoever knows it may have this machine open any number of users. */
+  readonly token: string
+  readonly name: string
+}
+
+/** A process that obeys a driver, one at a time. */
+export interface BenchWorker {
+  /** host:port. */
+  readonly place: string
+  /** Idempotent. */
+  stop(): Promise<void>
+}
+
+/** Throws PORT_IN_USE. */
+export async function startWorker({ host, port, token, name }: WorkerOptions): Promise<BenchWorker> {
+  const server = createServer((_, response) => response.writeHead(426).end())
+  const sockets = new WebSocketServer({ noServer: true, maxPayload: maxCallBytes })
+  let driver: DriverSession | undefined
+  server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    const refusal = !isToken(request.headers.authorization, token)
+      ? '401 Unauthorized'
+      : driver && '409 Conflict'
+    if (refusal) return void socket.end(`HTTP/1.1 ${refusal}\r\nconnection: close\r\n\r\n`)
+    sockets.handleUpgrade(request, socket, head, (accepted) => {
+      const free = () => {
+        if (driver === served) driver = undefined
+      }
+      const served = new DriverSession(accepted, { name, onStop: free })
+      driver = served
+      accepted.once('close', () => void served.stop().finally(free))
+    })
+  })
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (cause) =>
+      reject(nodeError('BENCH_WORKER_PORT', `${host}:${port}: ${cause.message}`, { cause })),
+    )
+    server.listen(port, host, resolve)
+  })
+  const address = server.address() as AddressInfo
+  return {
+    place: `${host}:${address.port}`,
+    stop: async () => {
+      await driver?.stop()
+      for (const client of sockets.clients) client.terminate()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
+
+/** In the same time, however much of it is right. */
+function isToken(header: string | undefined, token: string): boolean {
+  const hash = (text: string) => createHash('sha256').update(text).digest()
+  return timingSafeEqual(hash(header ?? ''), hash(`Bearer ${token}`))
+}

@@ -1,0 +1,145 @@
+import { once } from 'node:events'
+import { afterEach, describe, expect, it } from 'vitest'
+import { WebSocketServer } from 'ws'
+import type { AddressInfo } from 'node:net'
+import type { LoadPlan } from '../core/plan.ts'
+import { startOwnNetwork } from '../network/own-network.ts'
+import { WorkerConnection } from './calls.ts'
+import { RemoteGenerator } from './remote-generator.ts'
+import { startWorker, type BenchWorker } from './worker-server.ts'
+
+const token = 'a token for this test'
+const timeoutMs = 60_000
+const { signal } = new AbortController()
+const stops: (() => Promise<unknown>)[] = []
+
+afterEach(async () => {
+  for (const stop of stops.splice(0).toReversed()) await stop()
+}, timeoutMs)
+
+async function worker(): Promise<BenchWorker> {
+  const started = await startWorker({ host: '127.0.0.1', port: 0, token, name: 'here' })
+  stops.push(() => started.stop())
+  return started
+}
+
+async function connect(place: string): Promise<RemoteGenerator> {
+  const generator = await RemoteGenerator.connect(place, token)
+  stops.push(() => generator.stop())
+  return generator
+}
+
+describe('a worker', () => {
+  it(
+    'obeys a driver: opens users, sends, and gives what it measured',
+    async () => {
+      const options = { nodes: 0, parts: 1, degree: 4, encrypted: false, storage: false, gateways: false }
+      const network = await startOwnNetwork({ ...options, signal, onProgress: () => {} })
+      stops.push(() => network.stop())
+      const generator = await connect((await worker()).place)
+      const plan: LoadPlan = {
+        ...{
+          runId: 1,
+          kind: 'light',
+          links: 'websocket',
+          floods: 'thin',
+          clients: 2,
+          publishersPerPart: 1,
+          subscribes: true,
+        },
+        ...{ history: 0, connectPerS: 100, degree: 4, parts: network.parts },
+        flows: [{ name: 'messages', ratePerS: 100, sizeBytes: 100, urgent: false }],
+      }
+      const place = { network: network.source, user: undefined, host: '127.0.0.1', gateway: undefined }
+      await generator.open(plan, place, { index: 0, of: 1 }, signal)
+      await expect.poll(() => generator.missing(), { timeout: timeoutMs }).toEqual([])
+      const startMs = Date.now()
+      await generator.run({ startMs, measureFromMs: startMs, endMs: startMs + 200 }, signal)
+      await expect.poll(async () => (await generator.result()).received, { timeout: timeoutMs }).toBe(20)
+      const result = await generator.result()
+      expect(result).toMatchObject({ published: [20], duplicates: 0, missing: 0 })
+      expect(result.clockErrorMs).toBeGreaterThan(0)
+      expect((await generator.sample()).received).toBe(20)
+    },
+    timeoutMs,
+  )
+
+  it('lets nobody in without the token, and one driver at a time', async () => {
+    const { place } = await worker()
+    await expect(RemoteGenerator.connect(place, 'another token')).rejects.toMatchObject({
+      code: 'BENCH_WORKER_REFUSED',
+      message: expect.stringContaining('wrong token'),
+    })
+    const first = await connect(place)
+    await expect(RemoteGenerator.connect(place, token)).rejects.toMatchObject({
+      code: 'BENCH_WORKER_REFUSED',
+      message: expect.stringContaining('it has a driver'),
+    })
+    await first.stop()
+    await expect
+      .poll(() =>
+        connect(place).then(
+          () => 'in',
+          () => 'out',
+        ),
+      )
+      .toBe('in')
+  })
+
+  it('tells why a call failed, and answers the next', async () => {
+    const generator = await connect((await worker()).place)
+    await expect(generator.sample()).rejects.toMatchObject({ code: 'BENCH_WORKER_FAILED' })
+    expect(await generator.missing()).toEqual([])
+  })
+
+  it('closes the users of a driver that is gone, and takes another', async () => {
+    const { place } = await worker()
+    const connection = await WorkerConnection.open(place, token)
+    await connection.call('hello', { version: '' })
+    connection.close()
+    await expect
+      .poll(
+        () =>
+          connect(place).then(
+            () => 'in',
+            () => 'out',
+          ),
+        { timeout: timeoutMs },
+      )
+      .toBe('in')
+  })
+
+  it('is lost when it ends', async () => {
+    const started = await worker()
+    const generator = await connect(started.place)
+    await started.stop()
+    await expect(generator.missing()).rejects.toMatchObject({ code: 'BENCH_WORKER_LOST' })
+  })
+
+  it('cannot listen where another does', async () => {
+    const { place } = await worker()
+    const port = Number(place.split(':')[1])
+    await expect(startWorker({ host: '127.0.0.1', port, token, name: 'there' })).rejects.toMatchObject({
+      code: 'BENCH_WORKER_PORT',
+    })
+  })
+})
+
+describe('a driver', () => {
+  it('refuses a worker of another version', async () => {
+    const server = new WebSocketServer({ host: '127.0.0.1', port: 0 })
+    await once(server, 'listening')
+    stops.push(() => new Promise((resolve) => server.close(resolve)))
+    server.on('connection', (socket) =>
+      socket.on('message', (data: Buffer) => {
+        const { id } = JSON.parse(data.toString('utf8')) as { id: number }
+        socket.send(JSON.stringify({ id, answer: { name: 'old', version: '0.0.1' } }))
+      }),
+    )
+    const place = `127.0.0.1:${(server.address() as AddressInfo).port}`
+    await expect(RemoteGenerator.connect(place, token)).rejects.toMatchObject({
+      code: 'BENCH_WORKER_VERSION',
+      message: expect.stringContaining('is 0.0.1'),
+    })
+  })
+})

@@ -1,0 +1,102 @@
+import { defineCommand } from '../cli/command.ts'
+import { nodeError } from '../errors.ts'
+import { rampKinds } from '../bench/core/ramp.ts'
+import { runCommand } from './bench-run.ts'
+import type { Flow } from '../bench/core/plan.ts'
+import { benchOptions, sendOptions } from './bench-options.ts'
+
+export const benchJoin = defineCommand({
+  name: 'bench join',
+  describe: 'Measure how long users take to take part, at a rate',
+  options: benchOptions,
+  examples: [
+    [
+      "bench join --clients 100 --connrate 50 --aim 'join<2s'",
+      'Fifty a second, each with a neighbour within 2 s',
+    ],
+  ],
+  run: (args) => runCommand(args, { title: 'join', subscribes: true, publishes: false }),
+})
+
+export const benchResend = defineCommand({
+  name: 'bench resend',
+  describe: 'Measure how long users take to read history from storage nodes',
+  options: {
+    ...benchOptions,
+    messages: {
+      type: 'number',
+      requiresArg: true,
+      default: 1_000,
+      describe: 'Stored messages that each user reads',
+    },
+    size: sendOptions.size,
+  },
+  examples: [['bench resend --clients 20 --messages 10000', 'Twenty newcomers, who read ten thousand each']],
+  epilogue: 'The delay is that of the first message, the time to join that of the last.',
+  run: async (args) => {
+    const { messages: history } = args
+    if (!Number.isInteger(history) || history < 2 || history > 10_000)
+      throw nodeError('USAGE', '--messages takes a whole number from 2 to 10000')
+    await runCommand(args, { title: 'resend', subscribes: false, publishes: false, history })
+  },
+})
+
+/** What a user of a meeting sends: Opus in packets of 20 ms, and pictures of 640×360 at 400 kbit/s. */
+const mediaFlows = {
+  sound: { name: 'sound', ratePerS: 50, sizeBytes: 120, urgent: true },
+  picture: { name: 'picture', ratePerS: 30, sizeBytes: 1_700, urgent: true },
+} as const satisfies Readonly<Record<string, Flow>>
+
+export const benchRooms = defineCommand({
+  name: 'bench rooms',
+  describe: 'Sessions of a few users, who all send what sound and pictures take',
+  options: {
+    ...benchOptions,
+    duration: sendOptions.duration,
+    warmup: sendOptions.warmup,
+    room: { type: 'number', requiresArg: true, default: 5, describe: 'Users of a session' },
+    media: { choices: ['both', 'sound', 'picture'], default: 'both', describe: 'What each of them sends' },
+  },
+  examples: [
+    ["bench rooms --clients 10 --room 5 --aim 'p99<150ms,loss<1%,join<10s'", 'Two sessions of five'],
+  ],
+  epilogue:
+    'Their messages are urgent, as those of real sound and pictures: what comes too late is dropped. Nothing is encoded or decoded.',
+  run: async (args) => {
+    const { media, room } = args
+    if (!Number.isInteger(room) || room < 2) throw nodeError('USAGE', '--room takes a whole number from 2 on')
+    const flows = media === 'both' ? Object.values(mediaFlows) : [mediaFlows[media]]
+    await runCommand(args, { title: 'rooms', subscribes: true, publishes: true, flows, room })
+  },
+})
+
+export const benchFind = defineCommand({
+  name: 'bench find',
+  describe: 'Make the load larger until an aim fails, and say what ended it',
+  options: {
+    ...benchOptions,
+    ...sendOptions,
+    ramp: {
+      choices: rampKinds,
+      default: 'clients',
+      describe: 'What is made larger: users, or the rate of each publisher',
+    },
+    most: { type: 'number', requiresArg: true, default: 1_000, describe: 'The largest load that is tried' },
+    steps: { type: 'number', requiresArg: true, default: 10, describe: 'How many loads are tried' },
+    room: { type: 'number', requiresArg: true, describe: 'Users of an overlay, in place of --streams' },
+  },
+  examples: [
+    ["bench find --clients 10 --room 5 --aim 'p99<50ms,loss=0'", 'How many users in overlays of five'],
+    [
+      'bench find --ramp rate --clients 8 --publishers 1',
+      'How many messages a second one publisher can send',
+    ],
+  ],
+  epilogue:
+    'Default aim: p99<100ms,loss=0. Where a load fails while the generator is saturated, the generator is what ended it.',
+  run: async (args) => {
+    const { findCommand } = await import('../bench/run/find-command.ts')
+    const { ramp, most, steps, room } = args
+    await findCommand(args, { ramp, most, steps, room })
+  },
+})

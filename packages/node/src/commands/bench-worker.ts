@@ -1,0 +1,34 @@
+import { hostname } from 'node:os'
+import { defineCommand } from '../cli/command.ts'
+import { notice } from '../cli/output.ts'
+import { listenForStop } from '../cli/stop-signal.ts'
+import { nodeError } from '../errors.ts'
+
+export const benchWorker = defineCommand({
+  name: 'bench worker',
+  describe: 'Obey a bench elsewhere: open the users that it asks for, and measure for it',
+  options: {
+    host: { type: 'string', requiresArg: true, default: '127.0.0.1', describe: 'Address to listen on' },
+    port: { type: 'number', requiresArg: true, default: 7180, describe: 'Port; 0 takes a free one' },
+  },
+  examples: [
+    [
+      'bench worker',
+      'With a token in RUNNEL_BENCH_TOKEN; then: bench pubsub --worker 127.0.0.1:7180 --network net.json',
+    ],
+  ],
+  epilogue:
+    'The connection is not encrypted, and carries the key of the user: reach other machines through ssh -L, or a network of your own.',
+  run: async ({ host, port, json }) => {
+    const token = process.env['RUNNEL_BENCH_TOKEN'] ?? ''
+    if (token.length < 16) throw nodeError('BENCH_TOKEN_MISSING')
+    const { startWorker } = await import('../bench/worker/worker-server.ts')
+    const stop = listenForStop()
+    const worker = await startWorker({ host, port, token, name: hostname() })
+    if (json) process.stdout.write(`${JSON.stringify({ place: worker.place })}\n`)
+    else notice(`listening to who has the token, at ${worker.place}`)
+    await stop.stopped
+    await worker.stop()
+    stop.release()
+  },
+})
