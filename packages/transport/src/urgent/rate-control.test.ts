@@ -52,6 +52,20 @@ describe('RateControl', () => {
     expect(rate.kbitPerS).toBe(limits.firstKbitPerS)
   })
 
+  it('keeps what it carries where what waits is of a busy machine, as less of it makes no difference', () => {
+    // A turn of the receiver takes 5 to 25 ms at first, then up to 150, and shows what came in the turn before.
+    const turns: number[] = [0]
+    for (let i = 0, chance = 7; (turns.at(-1) ?? 0) < 70_000; i++) {
+      chance = (chance * 48_271) % 2_147_483_647
+      const atMs = turns.at(-1) ?? 0
+      turns.push(atMs + (atMs < 10_000 ? 5 + (chance % 20) : 50 + (chance % 100)))
+    }
+    const noticedMs = (ms: number): number => turns[turns.findIndex((atMs) => atMs > ms) + 1] ?? ms
+    const line = { kbitPerS: () => 10_000, oneWayMs: 1, wantsKbitPerS: 800, queueBytes: 1_000_000 }
+    const samples = runLine(make(), { ...line, noticedMs, untilMs: 60_000 })
+    expect(meanOf(samples, 12_000, 60_000).kbitPerS).toBeGreaterThan(700)
+  })
+
   it('halves, down to the least, while nothing is heard', () => {
     const rate = make()
     for (const expected of [250, 125, 62.5, 50, 50]) {

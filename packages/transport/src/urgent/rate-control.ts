@@ -24,6 +24,9 @@ export interface Feedback {
 
 /** How long frames may wait on a line: above it, as foreseen within a round trip, the rate goes down; below half of it up. */
 const targetMs = 40
+/** Where delays vary from frame to frame, which a queue's hardly do, by so many times that more may wait; up to a bound. */
+const jitterFactor = 2
+const maxTargetMs = 250
 /** Less does not tell a queue from what one frame waits for another. */
 const noiseMs = 12
 /** A rate this far above the last known capacity, with nothing waiting: the capacity is another. */
@@ -37,6 +40,12 @@ const unusedFactor = 0.85
 const startFactor = 1.5
 /** One report of a queue may be of a machine that was busy. */
 const overusesUntilLess = 2
+/** A queue of ours is at most this part of what it was when the rate goes down again. */
+const fallShare = 0.75
+/** After so many reductions in a row that changed nothing, what waits is another's, or the machine is busy: it counts as the way from then on. */
+const vainUntilOther = 3
+/** Reductions so far apart, beside what a change takes to show, are not in a row. */
+const inRowMs = 500
 /** A change shows in the delays after a round trip and so long. */
 const settleMs = 100
 /** The delays of so long have a gradient. */
@@ -66,7 +75,11 @@ export class RateControl {
   #base = { delayMs: Infinity, sinceMs: 0 }
   #earlierBaseMs = Infinity
   #loss = { lost: 0, frames: 0 }
+  #targetMs = targetMs
   #reducedMs = -Infinity
+  /** What waited then, and how many reductions before it did not make less wait. */
+  #reducedQueueMs = 0
+  #vain = 0
   /** Reports of a queue, one after the other. */
   #overuses = 0
   #feedbackMs = 0
@@ -93,13 +106,13 @@ export class RateControl {
     this.#feedbackMs = nowMs
     const queueMs = this.#queueMs()
     if (queueMs === undefined) return
+    this.#targetMs = Math.min(maxTargetMs, targetMs + jitterFactor * this.#jitterMs())
     const foreseenMs = queueMs + Math.max(0, this.#gradient()) * (rttMs + settleMs / 2)
-    this.#overuses = queueMs > noiseMs && foreseenMs > targetMs ? this.#overuses + 1 : 0
+    this.#overuses = queueMs > noiseMs && foreseenMs > this.#targetMs ? this.#overuses + 1 : 0
     if (nowMs - this.#reducedMs <= rttMs + settleMs) return
-    if (this.#overuses >= overusesUntilLess)
-      this.#reduce(Math.min(0.93, Math.max(0.6, 1 - queueMs / (10 * targetMs))), nowMs)
+    if (this.#overuses >= overusesUntilLess) this.#overused(queueMs, rttMs, nowMs)
     else if (this.#lossShare > maxLossShare) this.#reduce(1 - this.#lossShare / 2, nowMs)
-    else if (queueMs < targetMs / 2) this.#grow(queueMs, elapsedMs, rttMs)
+    else if (queueMs < this.#targetMs / 2) this.#grow(queueMs, elapsedMs, rttMs)
   }
 
   /** Frames are under way, and nothing was heard for long. */
@@ -124,6 +137,13 @@ export class RateControl {
     const tail = this.#history.filter((frame) => isUrgent(frame) && frame.arrivedMs > newestMs - tailMs)
     if (tail.length === 0) return undefined
     return Math.min(...tail.map(delayOf)) - Math.min(this.#base.delayMs, this.#earlierBaseMs)
+  }
+
+  /** By how much the delays of frames that follow each other differ, on average. */
+  #jitterMs(): number {
+    const delays = this.#history.filter(isUrgent).map(delayOf)
+    const changes = delays.slice(1).map((delayMs, i) => Math.abs(delayMs - (delays[i] ?? delayMs)))
+    return changes.reduce((sum, change) => sum + change, 0) / Math.max(1, changes.length)
   }
 
   /** By how many ms the delay grows in a ms: the slope of the line with the least squares. */
@@ -164,6 +184,18 @@ export class RateControl {
     return this.#loss.frames < minLossFrames ? 0 : this.#loss.lost / this.#loss.frames
   }
 
+  #overused(queueMs: number, rttMs: number, nowMs: number): void {
+    const isInRow = nowMs - this.#reducedMs < 2 * (rttMs + settleMs) + inRowMs
+    this.#vain = isInRow && queueMs > fallShare * this.#reducedQueueMs ? this.#vain + 1 : 0
+    this.#reducedQueueMs = queueMs
+    if (this.#vain < vainUntilOther)
+      return this.#reduce(Math.min(0.93, Math.max(0.6, 1 - queueMs / (10 * this.#targetMs))), nowMs)
+    this.#base = { delayMs: queueMs + Math.min(this.#base.delayMs, this.#earlierBaseMs), sinceMs: nowMs }
+    this.#earlierBaseMs = Infinity
+    this.#vain = 0
+    this.#overuses = 0
+  }
+
   #reduce(factor: number, nowMs: number): void {
     const delivered = this.#deliveredKbitPerS
     const sent = this.#sentKbitPerS / (1 - this.#lossShare)
@@ -192,7 +224,7 @@ export class RateControl {
 
   #growthIn(elapsedMs: number, rttMs: number, queueMs: number): number {
     const known = this.#capacityKbitPerS
-    const share = 1 - queueMs / targetMs
+    const share = 1 - queueMs / this.#targetMs
     if (this.#isStart) return startFactor ** ((share * elapsedMs) / (rttMs + settleMs))
     const isNear = known !== undefined && this.#kbitPerS > knownShare.from * known
     return 1 + (isNear ? growth.near : growth.far) * share * (elapsedMs / 1000)

@@ -10,6 +10,10 @@ export interface RateLineOptions {
   readonly untilMs: number
   /** What the sender sends in any case, in place of the rate. */
   readonly sendsKbitPerS?: number
+  /** What the sender sends at most. */
+  readonly wantsKbitPerS?: number
+  /** When the receiver notices what comes at a time: later where its machine is busy. Default: at once. */
+  noticedMs?(ms: number): number
 }
 
 export interface RateSample {
@@ -26,6 +30,7 @@ const reportMs = 50
 /** Sends at the rate that is controlled, over a line, and reports what comes; a sample each 100 ms. */
 export function runLine(rate: RateControl, options: RateLineOptions): RateSample[] {
   const { oneWayMs, lossRate = 0, queueBytes = 50_000, untilMs } = options
+  const noticedMs = options.noticedMs ?? ((ms: number) => ms)
   const events: { readonly atMs: number; run(nowMs: number): void }[] = []
   const samples: RateSample[] = []
   let [credit, freeAtMs, chance] = [0, 0, 1]
@@ -40,7 +45,7 @@ export function runLine(rate: RateControl, options: RateLineOptions): RateSample
   // Some chance that is the same in each run (MINSTD).
   const isLost = (): boolean => (chance = (chance * 48_271) % 2_147_483_647) / 2_147_483_647 < lossRate
   for (let nowMs = 0; nowMs < untilMs; nowMs++) {
-    credit += (options.sendsKbitPerS ?? rate.kbitPerS) / 8
+    credit += (options.sendsKbitPerS ?? Math.min(rate.kbitPerS, options.wantsKbitPerS ?? Infinity)) / 8
     for (; credit >= frameBytes; credit -= frameBytes) {
       const waitsMs = Math.max(0, freeAtMs - nowMs)
       const byLine = options.kbitPerS(nowMs) / 8
@@ -52,7 +57,7 @@ export function runLine(rate: RateControl, options: RateLineOptions): RateSample
       freeAtMs = Math.max(freeAtMs, nowMs) + frameBytes / byLine
       const sentMs = nowMs
       events.push({
-        atMs: freeAtMs + oneWayMs,
+        atMs: noticedMs(freeAtMs + oneWayMs),
         // The other clock is another.
         run: (atMs) => {
           delivered += frameBytes
