@@ -21,7 +21,7 @@ interface FirstArguments {
 const experiment = 'first-message'
 const startingMs = 120_000
 const columns = [
-  ...(['arm', 'start', 'runs', 'p50Ms', 'p95Ms', 'iqrMs', 'maxMs', 'roundTrips', 'slow'] as const),
+  ...(['arm', 'start', 'runs', 'missed', 'p50Ms', 'p95Ms', 'iqrMs', 'maxMs', 'roundTrips', 'slow'] as const),
   ...(['cpuP50Ms', 'rssMiB', 'stageP50Ms'] as const),
 ] satisfies (keyof FirstSummary)[]
 

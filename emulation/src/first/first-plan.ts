@@ -75,7 +75,10 @@ export interface PublishReport {
   readonly rssBytes: number
 }
 
-/** What a publishing node sends, at fixed times. */
+/** A start without a message after so long has failed, and says how far it came. */
+export const startLimitMs = 20_000
+
+/** Between two messages of a publishing node. */
 export const publishEveryMs = 20
 
 export const transportsOf = (arm: FirstArm) => ({

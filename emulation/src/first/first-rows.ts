@@ -14,7 +14,8 @@ export interface FirstRow extends Readonly<Record<string, string | number | null
   readonly start: Start
   readonly repeat: number
   readonly oneWayMs: number
-  readonly messageMs: number
+  /** null: none came. */
+  readonly messageMs: number | null
 }
 
 export function rowsOf(
@@ -35,7 +36,7 @@ export function rowsOf(
       side: side ?? null,
       path: path === undefined ? null : `${path.local}–${path.remote}`,
       ...(Object.fromEntries(reached) as Record<string, number | null>),
-      messageMs: round(times.message ?? NaN),
+      messageMs: roundedOrNull(times.message),
       ...{ processMs: round(processMs), cpuMs: round(cpuMs), rssMiB: Math.round(rssBytes / 2 ** 20) },
     }
   })
@@ -46,6 +47,8 @@ export interface FirstSummary {
   readonly arm: FirstArm
   readonly start: Start
   readonly runs: number
+  /** Starts without a message; the other figures leave them out. */
+  readonly missed: number
   readonly p50Ms: number
   readonly p95Ms: number
   /** Between the first and the third quartile. */
@@ -69,20 +72,21 @@ export function summaries(rows: readonly FirstRow[]): FirstSummary[] {
 function summaryOf(rows: readonly FirstRow[]): FirstSummary[] {
   const [first] = rows
   if (first === undefined) return []
-  const times = rows.map(({ messageMs }) => messageMs)
+  const done = rows.filter(({ messageMs }) => messageMs !== null)
+  const times = done.map(({ messageMs }) => Number(messageMs))
   const at = (share: number): number => percentile(times, share) ?? NaN
   const p50Ms = at(0.5)
   const wayMs = first.arm === 'relayed' ? 2 * Number(first['relayOneWayMs']) : first.oneWayMs
   return [
     {
-      ...{ arm: first.arm, start: first.start, runs: rows.length },
+      ...{ arm: first.arm, start: first.start, runs: rows.length, missed: rows.length - done.length },
       ...{ p50Ms: round(p50Ms), p95Ms: round(at(0.95)), iqrMs: round(at(0.75) - at(0.25)) },
       maxMs: round(Math.max(...times)),
       roundTrips: round(p50Ms / (2 * wayMs)),
       slow: times.filter((ms) => ms > 2 * p50Ms).length,
-      stageP50Ms: stageMedians(rows),
-      cpuP50Ms: median(rows, 'cpuMs'),
-      rssMiB: median(rows, 'rssMiB'),
+      stageP50Ms: stageMedians(done),
+      cpuP50Ms: median(done, 'cpuMs'),
+      rssMiB: median(done, 'rssMiB'),
     },
   ]
 }

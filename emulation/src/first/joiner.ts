@@ -1,7 +1,14 @@
 /** A process that starts, and then joins another stream: when it reached what. Its argument is a `FirstTask`. */
 import { setTimeout as delay } from 'node:timers/promises'
 import { createClient, readNetworkFile, type RunnelClient } from '@runnel/client'
-import { transportsOf, type FirstTask, type JoinReport, type Start, type StartReport } from './first-plan.ts'
+import {
+  startLimitMs,
+  transportsOf,
+  type FirstTask,
+  type JoinReport,
+  type Start,
+  type StartReport,
+} from './first-plan.ts'
 import { StageWatch, watchLinks } from './stage-watch.ts'
 
 const task = JSON.parse(process.argv[2] ?? '') as FirstTask
@@ -22,7 +29,7 @@ async function firstMessage(client: RunnelClient, start: Start): Promise<StartRe
     own.reach('message')
     first.resolve()
   })
-  await first.promise
+  await Promise.race([first.promise, delay(startLimitMs)])
   const { streamParts } = client.network.metrics()
   const part = streamParts.find(({ streamPartId }) => streamPartId.startsWith(streamIds[start]))
   const { transport, path } = part?.neighbours[0] ?? {}
