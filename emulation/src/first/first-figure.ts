@@ -3,7 +3,9 @@ import type { FirstRow } from './first-rows.ts'
 
 /** A box for each way and start: quartiles, whiskers to 1.5 times their distance, and every value as a point. */
 export function firstFigure(name: string, rows: readonly FirstRow[]): Figure {
-  const values = rows.map(({ arm, start, messageMs }) => ({ kind: `${arm}, ${start}`, messageMs }))
+  const values = rows
+    .filter(({ messageMs }) => messageMs !== null)
+    .map(({ arm, start, messageMs }) => ({ kind: `${arm}, ${start}`, messageMs }))
   const x = { field: 'kind', type: 'nominal', title: null, sort: null, axis: { labelAngle: 0 } } as const
   const y = { field: 'messageMs', type: 'quantitative', title: 'ms' } as const
   return {

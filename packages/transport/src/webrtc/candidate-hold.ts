@@ -4,8 +4,8 @@ import type { Cancel } from '@runnel/protocol'
 import { addressOf } from './candidate.ts'
 
 /**
- * How long after finding its outer address an answerer begins to check, in milliseconds. By then the offerer knows that
- * address and has sent to it.
+ * How long after finding its outer address, or its relay where it uses nothing else, an answerer begins to check, in milliseconds. By then the
+ * offerer knows that address and has sent to it.
  */
 export const holdMs = 150
 /** The longest wait in any case: there may be no outer address to find. */
