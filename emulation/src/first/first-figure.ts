@@ -6,7 +6,8 @@ export function firstFigure(name: string, rows: readonly FirstRow[]): Figure {
   const values = rows
     .filter(({ messageMs }) => messageMs !== null)
     .map(({ arm, start, messageMs }) => ({ kind: `${arm}, ${start}`, messageMs }))
-  const x = { field: 'kind', type: 'nominal', title: null, sort: null, axis: { labelAngle: 0 } } as const
+  const kinds = [...new Set(values.map(({ kind }) => kind))]
+  const x = { field: 'kind', type: 'nominal', title: null, sort: kinds, axis: { labelAngle: 0 } } as const
   const y = { field: 'messageMs', type: 'quantitative', title: 'ms' } as const
   return {
     name,
