@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs'
 import { emulationError } from '../errors.ts'
 import type { PlaceFacts } from '../places/place.ts'
 import { openRunDirectory } from '../places/processes/run-directory.ts'
-import { Laboratory } from './laboratory.ts'
+import { Laboratory, publicAddresses } from './laboratory.ts'
 import { LaboratoryTracker } from './laboratory-tracker.ts'
 import { removeStaleNamespaces } from './namespaces.ts'
 import { natBehaviours, natKinds, type NatKind } from './nat-kinds.ts'
@@ -46,7 +46,10 @@ export async function runNat(
   try {
     laboratory.start()
     await proveKinds(laboratory, options.scenarios)
-    const turn = await startTurnServer(laboratory, directory)
+    const turn = await startTurnServer({
+      ...{ address: publicAddresses[0], directory },
+      spawn: (...args) => laboratory.spawn(laboratory.internet, ...args),
+    })
     const rows: NatRow[] = []
     for (const helpers of options.helpers) {
       const tracker = new LaboratoryTracker({ helpers, turn, directory }, { laboratory })

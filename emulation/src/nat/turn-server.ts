@@ -1,15 +1,23 @@
 import { randomBytes } from 'node:crypto'
-import { execFileSync } from 'node:child_process'
+import { execFileSync, type ChildProcess, type StdioOptions } from 'node:child_process'
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { publicAddresses, type Laboratory } from './laboratory.ts'
 
 const port = 3478
 /** As where nothing else gets out. */
 const tlsPort = 443
+
+/** Where coturn runs. */
+export interface TurnPlace {
+  readonly address: string
+  /** For its files. */
+  readonly directory: string
+  /** Starts a program there, which ends with the place. */
+  spawn(command: string, args: readonly string[], stdio: StdioOptions): ChildProcess
+}
 
 export interface TurnServer {
   readonly stunUrl: string
@@ -20,6 +28,7 @@ export interface TurnServer {
   /** Of TLS, to be trusted. */
   readonly certificate: string
   readonly version: string
+  readonly pid: number | undefined
 }
 
 /** For the address, signed by itself. */
@@ -40,11 +49,10 @@ function makeCertificate(address: string, file: string, keyFile: string): void {
 }
 
 /**
- * Starts coturn at the first public address: STUN for all, TURN for users with credentials made from the secret. It ends with the
- * laboratory. Rejects when it does not start.
+ * Starts coturn: STUN for all, TURN for users with credentials made from the secret. It ends with the place. Rejects when it does not
+ * start.
  */
-export async function startTurnServer(laboratory: Laboratory, directory: string): Promise<TurnServer> {
-  const [address] = publicAddresses
+export async function startTurnServer({ address, directory, spawn }: TurnPlace): Promise<TurnServer> {
   const secret = randomBytes(24).toString('base64url')
   const secretFile = join(directory, 'turn-secret')
   const certificate = join(directory, 'turn.pem')
@@ -70,12 +78,7 @@ export async function startTurnServer(laboratory: Laboratory, directory: string)
   ]
   writeFileSync(secretFile, secret, { mode: 0o600 })
   writeFileSync(configFile, `${lines.join('\n')}\n`, { mode: 0o600 })
-  const child = laboratory.spawn(
-    laboratory.internet,
-    'turnserver',
-    ['-c', configFile],
-    ['ignore', 'pipe', 'pipe'],
-  )
+  const child = spawn('turnserver', ['-c', configFile], ['ignore', 'pipe', 'pipe'])
   const said: string[] = []
   for (const stream of [child.stdout, child.stderr]) {
     if (stream) createInterface({ input: stream }).on('line', (line) => said.push(line))
@@ -87,16 +90,14 @@ export async function startTurnServer(laboratory: Laboratory, directory: string)
   })
   ended.catch(() => {})
   const client = [fileURLToPath(new URL('./probe/await-stun.ts', import.meta.url)), address, String(port)]
-  const answered = once(
-    laboratory.spawn(laboratory.internet, process.execPath, client, ['ignore', 'ignore', 'inherit']),
-    'close',
-  )
+  const answered = once(spawn(process.execPath, client, ['ignore', 'ignore', 'inherit']), 'close')
   await Promise.race([answered, ended])
-  const version = laboratory.run('turnserver', ['--version']).trim().split('\n').at(-1) ?? ''
+  const version =
+    execFileSync('turnserver', ['--version'], { encoding: 'utf8' }).trim().split('\n').at(-1) ?? ''
   const turnUrls = {
     udp: `turn:${address}:${port}`,
     tcp: `turn:${address}:${port}?transport=tcp`,
     tls: `turns:${address}:${tlsPort}`,
   }
-  return { stunUrl: `stun:${address}:${port}`, turnUrls, secretFile, certificate, version }
+  return { stunUrl: `stun:${address}:${port}`, turnUrls, secretFile, certificate, version, pid: child.pid }
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { VirtualClock } from '../memory/virtual-clock.ts'
-import { CandidateHold, holdMs, maxHoldMs } from './candidate-hold.ts'
+import { CandidateHold, holdMs, maxHoldMs, type AwaitedKind } from './candidate-hold.ts'
 
 const candidate = (address: string, kind: string) => `candidate:1 1 UDP 1 ${address} 9 typ ${kind}`
 const [host, ownLink, outer, relay] = [
@@ -10,9 +10,9 @@ const [host, ownLink, outer, relay] = [
   candidate('192.0.2.9', 'relay'),
 ]
 
-function holding() {
+function holding(awaits: AwaitedKind = 'srflx') {
   const clock = new VirtualClock()
-  const hold = new CandidateHold({ schedule: (ms, action) => clock.schedule(ms, action) })
+  const hold = new CandidateHold({ awaits }, { schedule: (ms, action) => clock.schedule(ms, action) })
   const taken: string[] = []
   const add = (name: string) => hold.add(name, () => taken.push(name))
   return { clock, hold, taken, add }
@@ -40,6 +40,18 @@ describe('CandidateHold', () => {
     hold.found(candidate('192.0.2.8', 'host'))
     hold.found(candidate('192.0.2.8', 'srflx'))
     expect(taken).toEqual([outer])
+  })
+
+  it('holds relays, also near ones, until the own relay has been known for a while where there are only relays', () => {
+    const { clock, hold, taken, add } = holding('relay')
+    const near = candidate('10.1.0.2', 'relay')
+    for (const one of [near, relay]) add(one)
+    hold.found(candidate('192.0.2.8', 'srflx'))
+    clock.advanceBy(holdMs)
+    expect(taken).toEqual([])
+    hold.found(candidate('192.0.2.11', 'relay'))
+    clock.advanceBy(holdMs)
+    expect(taken).toEqual([near, relay])
   })
 
   it('holds no longer when no outer address is found', () => {

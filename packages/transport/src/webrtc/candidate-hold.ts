@@ -4,8 +4,8 @@ import type { Cancel } from '@runnel/protocol'
 import { addressOf } from './candidate.ts'
 
 /**
- * How long after finding its outer address an answerer begins to check, in milliseconds. By then the offerer knows that
- * address and has sent to it.
+ * How long after finding its outer address, or its relay where it uses nothing else, an answerer begins to check, in milliseconds. By then the
+ * offerer knows that address and has sent to it.
  */
 export const holdMs = 150
 /** The longest wait in any case: there may be no outer address to find. */
@@ -28,29 +28,37 @@ for (const [network, bits] of [
 ] as const)
   privateNetworks.addSubnet(network, bits, 'ipv6')
 
+/** What of this side the other must know first: an address outside of the NAT; or a relay, where nothing else is used. */
+export type AwaitedKind = 'srflx' | 'relay'
+
 /**
- * Delays an answerer's checks of the other side's outer addresses while it is behind a NAT, for two reasons that lie in the
- * library:
+ * Delays an answerer's checks of the other side's outer addresses while it is behind a NAT, or uses relays only, for two reasons that lie in
+ * the library:
  *
  * - The offerer is the DTLS client. What it sends before the answerer's ICE has a path is lost, and repeated only after a
  *   second. Of two NATs that filter, one drops the first check, and whoever checks second gets through first; the other has its
  *   path 50 ms or more later, because libjuice delays the check that it owes in return by that much. So the answerer must be
- *   second.
+ *   second. Relays filter as such NATs do: they let nobody in to whom nothing was sent.
  * - A check through the answerer's relay that arrives before the offerer knows of the relay shows an address of unknown kind
  *   (peer-reflexive), which has priority over what a NAT assigned: the offerer would nominate the relay where a direct path
  *   works.
  *
- * Addresses of a private network are checked at once.
+ * Addresses of a private network are checked at once, unless they are of relays.
  */
 export class CandidateHold {
   readonly #schedule: (ms: number, action: () => void) => Cancel
+  readonly #awaits: AwaitedKind
   readonly #own = new Set<string>()
   /** Held candidates; undefined once they are released. */
   #held: (() => void)[] | undefined = []
   #cancel: Cancel
 
   /** Starts holding. */
-  constructor(modules: { readonly schedule: (ms: number, action: () => void) => Cancel }) {
+  constructor(
+    options: { readonly awaits: AwaitedKind },
+    modules: { readonly schedule: (ms: number, action: () => void) => Cancel },
+  ) {
+    this.#awaits = options.awaits
     this.#schedule = modules.schedule
     this.#cancel = this.#schedule(maxHoldMs, () => this.release())
   }
@@ -59,7 +67,7 @@ export class CandidateHold {
   found(candidate: string): void {
     const kind = kindOf(candidate)
     if (kind === 'host') this.#own.add(addressOf(candidate))
-    if (kind !== 'srflx' || this.#held === undefined) return
+    if (kind !== this.#awaits || this.#held === undefined) return
     // The outer address is its own: there is no NAT.
     if (this.#own.has(addressOf(candidate))) return this.release()
     this.#cancel()
@@ -68,7 +76,8 @@ export class CandidateHold {
 
   /** Calls `take` now, or after the delay; what it throws then is ignored. */
   add(candidate: string, take: () => void): void {
-    if (this.#held === undefined || isPrivate(addressOf(candidate))) take()
+    const isNear = this.#awaits !== 'relay' && isPrivate(addressOf(candidate))
+    if (this.#held === undefined || isNear) take()
     else this.#held.push(take)
   }
 

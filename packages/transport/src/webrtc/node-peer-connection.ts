@@ -5,7 +5,7 @@ import type { DataChannel, IceServer as NativeIceServer, PeerConnection, RtcConf
 
 import type { LinkPath } from '../ports.ts'
 import { addressOf, pathOf, remoteAddressOf } from './candidate.ts'
-import { CandidateHold } from './candidate-hold.ts'
+import { CandidateHold, type AwaitedKind } from './candidate-hold.ts'
 import { EventGuard } from './event-guard.ts'
 import { parseIceServer } from './ice-server.ts'
 import { nodeDataChannel } from './node-data-channel.ts'
@@ -52,14 +52,16 @@ class NodePeerConnection implements PeerConnectionPort {
   readonly #ownLanes = new Map<LaneLabel, NodeDataChannel>()
   readonly #openingLanes = new Set<NodeDataChannel>()
   readonly #othersLanes = new Map<LaneLabel, NodeDataChannel>()
-  /** Set for an answerer, which waits for its outer address. */
+  /** Set for an answerer, which waits until its outer address or its relay is known. */
   #candidates: CandidateHold | undefined
-  readonly #findsOuterAddress: boolean
+  /** What an answerer waits for; undefined where it can find nothing. */
+  readonly #awaits: AwaitedKind | undefined
   #open = false
 
   constructor(options: PeerConnectionOptions, events: PeerConnectionEvents) {
     this.#events = events
-    this.#findsOuterAddress = options.iceServers.length > 0 && options.iceTransportPolicy === 'all'
+    const { iceServers, iceTransportPolicy } = options
+    if (iceServers.length > 0) this.#awaits = iceTransportPolicy === 'all' ? 'srflx' : 'relay'
     this.#native = new (nodeDataChannel().PeerConnection)('runnel', nativeConfig(options))
     this.#guard = new EventGuard({
       close: () => this.#closeNative(),
@@ -99,7 +101,8 @@ class NodePeerConnection implements PeerConnectionPort {
   }
 
   setRemote(kind: DescriptionKind, sdp: string): void {
-    if (kind === 'offer' && this.#findsOuterAddress) this.#candidates = new CandidateHold({ schedule })
+    if (kind === 'offer' && this.#awaits !== undefined)
+      this.#candidates = new CandidateHold({ awaits: this.#awaits }, { schedule })
     this.#native.setRemoteDescription(sdp, kind)
   }
 

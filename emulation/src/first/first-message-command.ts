@@ -1,0 +1,86 @@
+import type { CommandModule } from 'yargs'
+import { writeFigures } from '@runnel/sim/figures'
+import { cellOf, textTable } from '@runnel/sim/text-table'
+import { writeResults } from '../cli/write-results.ts'
+import { emulationError } from '../errors.ts'
+import { within } from '../media/within.ts'
+import { firstFigure } from './first-figure.ts'
+import { firstArms, type FirstOptions } from './first-plan.ts'
+import { summaries, type FirstSummary } from './first-rows.ts'
+import { joinLimitMs, runFirst } from './run-first.ts'
+
+interface FirstArguments {
+  readonly arms: string
+  readonly repeats: number
+  readonly delay: number
+  readonly relayDelay: number | undefined
+  readonly json: boolean
+  readonly out: string | undefined
+}
+
+const experiment = 'first-message'
+const startingMs = 120_000
+const columns = [
+  ...(['arm', 'start', 'runs', 'missed', 'p50Ms', 'p95Ms', 'iqrMs', 'maxMs', 'roundTrips', 'slow'] as const),
+  ...(['cpuP50Ms', 'rssMiB', 'stageP50Ms'] as const),
+] satisfies (keyof FirstSummary)[]
+
+/** `emulate first-message`: from the start of a client to its first message of a live stream (source 001). */
+export function firstMessageCommand(signal: AbortSignal): CommandModule<object, FirstArguments> {
+  return {
+    command: experiment,
+    describe:
+      'from the start to the first message of a live stream, by the way to it (source 001); needs root',
+    builder: {
+      arms: { type: 'string', default: firstArms.join(','), describe: 'how the two are linked' },
+      repeats: {
+        type: 'number',
+        default: 30,
+        describe: 'processes of each arm; each starts cold, then warm',
+      },
+      delay: { type: 'number', default: 50, describe: 'one way between any two hosts, ms' },
+      'relay-delay': { type: 'number', describe: 'one way from each end to coturn, ms (half of --delay)' },
+      json: { type: 'boolean', default: false, describe: 'one line of JSON' },
+      out: { type: 'string', describe: 'folder for the record, JSON, and the box plot' },
+    },
+    handler: async (argv) => {
+      const options = optionsOf(argv)
+      const say = (text: string): void => void process.stderr.write(`${experiment}: ${text}\n`)
+      const limitMs = startingMs + options.arms.length * options.repeats * joinLimitMs
+      say(`${Math.ceil(limitMs / 60_000)} minutes at most`)
+      const { rows, facts } = await within(limitMs, signal, (either) => runFirst(options, either, say))
+      const { arms, ...numbers } = options
+      if (argv.out !== undefined) {
+        const parameters = { ...numbers, arms: arms.join(',') }
+        writeResults(argv.out, { experiment, source: 'emulation', parameters, facts, rows: [...rows] })
+        await writeFigures(argv.out, [firstFigure(experiment, rows)])
+      }
+      const all = summaries(rows)
+      const text = argv.json
+        ? JSON.stringify({ experiment, facts, summaries: all, rows })
+        : `${tabulate(all)}\n${JSON.stringify(facts)}`
+      process.stdout.write(`${text}\n`)
+    },
+  }
+}
+
+/** Throws INVALID_ARGUMENT. */
+function optionsOf({ arms, repeats, delay, relayDelay = delay / 2 }: FirstArguments): FirstOptions {
+  if (!Number.isSafeInteger(repeats) || repeats < 1 || repeats > 1_000)
+    throw emulationError('INVALID_ARGUMENT', '--repeats is a whole number from 1 to 1000')
+  for (const [flag, ms] of Object.entries({ delay, 'relay-delay': relayDelay }))
+    if (!(ms > 0 && ms <= 1_000)) throw emulationError('INVALID_ARGUMENT', `--${flag} is above 0, up to 1000`)
+  const some = arms.split(',').map((one) => {
+    const arm = firstArms.find((known) => known === one)
+    if (arm === undefined) throw emulationError('INVALID_ARGUMENT', `--arms is of ${firstArms.join(', ')}`)
+    return arm
+  })
+  return { arms: some, repeats, oneWayMs: delay, relayOneWayMs: relayDelay }
+}
+
+function tabulate(all: readonly FirstSummary[]): string {
+  return textTable(
+    columns,
+    all.map((one) => columns.map((column) => cellOf(one[column]))),
+  )
+}

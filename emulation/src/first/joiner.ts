@@ -1,0 +1,64 @@
+/** A process that starts, and then joins another stream: when it reached what. Its argument is a `FirstTask`. */
+import { setTimeout as delay } from 'node:timers/promises'
+import { createClient, readNetworkFile, type RunnelClient } from '@runnel/client'
+import {
+  startLimitMs,
+  transportsOf,
+  type FirstTask,
+  type JoinReport,
+  type Start,
+  type StartReport,
+} from './first-plan.ts'
+import { StageWatch, watchLinks } from './stage-watch.ts'
+
+const task = JSON.parse(process.argv[2] ?? '') as FirstTask
+const { arm, networkFile, publisher, streamIds } = task
+/** Between the two, so that nothing of the first is under way any more. */
+const restMs = 500
+
+for (const event of ['disconnect', 'SIGTERM'] as const) process.once(event, () => process.exit())
+
+let watch = new StageWatch()
+let streamId = streamIds.cold
+watchLinks(publisher.address, () => watch)
+
+async function firstMessage(client: RunnelClient, start: Start): Promise<StartReport> {
+  const first = Promise.withResolvers<void>()
+  const own = watch
+  await client.subscribe(streamIds[start], {}, () => {
+    own.reach('message')
+    first.resolve()
+  })
+  await Promise.race([first.promise, delay(startLimitMs)])
+  const { streamParts } = client.network.metrics()
+  const part = streamParts.find(({ streamPartId }) => streamPartId.startsWith(streamIds[start]))
+  const { transport, path } = part?.neighbours[0] ?? {}
+  return { stages: own.times, side: own.side, transport, path }
+}
+
+const processMs = performance.now()
+watch = new StageWatch()
+const client = await createClient({
+  network: readNetworkFile(networkFile),
+  transports: transportsOf(arm),
+})
+watch.reach('registry')
+client.network.on('tracker', (_, state) => {
+  if (state === 'connected') watch.reach('tracker')
+})
+client.network.on('neighbours', (streamPartId, neighbours) => {
+  if (streamPartId.startsWith(streamId) && neighbours.length > 0) watch.reach('handshake')
+})
+const cold = await firstMessage(client, 'cold')
+await delay(restMs)
+streamId = streamIds.warm
+watch = new StageWatch()
+const warm = await firstMessage(client, 'warm')
+const { user, system } = process.cpuUsage()
+const report: JoinReport = {
+  ...{ cold, warm, processMs, cpuMs: (user + system) / 1_000 },
+  rssBytes: process.memoryUsage().rss,
+}
+await client.close()
+// It is ended by the driver, which would take an end of its own for a failure.
+process.send?.(report)
