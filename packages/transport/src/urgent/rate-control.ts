@@ -24,8 +24,9 @@ export interface Feedback {
 
 /** How long frames may wait on a line: above it, as foreseen within a round trip, the rate goes down; below half of it up. */
 const targetMs = 40
-/** Where delays vary from frame to frame, which a queue's hardly do, by so many times that more may wait; up to a bound. */
+/** Where delays vary from frame to frame, which those of a queue hardly do, by so many times that more may wait. */
 const jitterFactor = 2
+/** And so much at most. */
 const maxTargetMs = 250
 /** Less does not tell a queue from what one frame waits for another. */
 const noiseMs = 12
