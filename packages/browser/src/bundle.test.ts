@@ -24,7 +24,7 @@ import { bundleForPages, type PageBundles } from './bundle.ts'
  * 0.8 kB are for liars of thin floods: announcements count by their check, and what a neighbour withholds.
  * 3.0 kB are for fewer copies of urgent messages: two packets, digests, what is kept for neighbours, and what is asked of them.
  */
-const budgetBytes = 202_100
+const budgetBytes = 202_300
 /** What is loaded in addition for encryption. */
 const encryptionBudgetBytes = 31_050
 
