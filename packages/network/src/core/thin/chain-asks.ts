@@ -39,6 +39,13 @@ export class ChainAsks {
     }
   }
 
+  /** A neighbour has gone: what it announced and was asked for counts no more, and others may have to bring more. */
+  gone(chain: AskableChain & Pick<ThinChain, 'announced' | 'ways'>, peerId: NodeId, nowMs: number): void {
+    chain.announced.gone(peerId)
+    chain.knownUntilMs.delete(peerId)
+    this.send(chain, chain.ways.gone(peerId, nowMs), nowMs)
+  }
+
   /** Whoever sends copies may do so by the alias in place of the header. */
   name(chain: ThinChain, peerId: NodeId, nowMs: number): void {
     const leftMs = (chain.knownUntilMs.get(peerId) ?? nowMs) - nowMs

@@ -164,12 +164,8 @@ export class UrgentThinning {
 
   /** A peer is no neighbour in a stream part any more. */
   gone(streamPartId: StreamPartId, peerId: NodeId, nowMs: number): void {
-    for (const chain of this.#chains) {
-      if (chain.part.id !== streamPartId) continue
-      chain.announced.gone(peerId)
-      chain.knownUntilMs.delete(peerId)
-      this.#asks.send(chain, chain.ways.gone(peerId, nowMs), nowMs)
-    }
+    for (const chain of this.#chains)
+      if (chain.part.id === streamPartId) this.#asks.gone(chain, peerId, nowMs)
     this.#serving.gone(streamPartId, peerId, nowMs)
   }
 
