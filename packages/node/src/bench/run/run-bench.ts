@@ -1,7 +1,7 @@
 import { nodeError } from '../../errors.ts'
 import type { Aim } from '../core/aims.ts'
 import { runBoundMs, type RunTimes } from '../core/budget.ts'
-import type { Flow, FloodKind, LinkKind, LoadPlan, UserKind } from '../core/plan.ts'
+import type { LoadPlan, UserKind } from '../core/plan.ts'
 import { drive } from '../load/drive.ts'
 import type { Generator } from '../load/generator.ts'
 import type { SecondFigures } from '../load/seconds.ts'
@@ -11,22 +11,10 @@ import { reportOf, type RunReport } from '../report/run-report.ts'
 import type { UserPlace } from '../users/user.ts'
 
 /** A run as it was asked for. */
-export interface BenchRequest {
+export interface BenchRequest extends Omit<LoadPlan, 'parts'> {
   readonly title: string
-  readonly kind: UserKind
-  readonly links: LinkKind
-  readonly floods: FloodKind
-  readonly clients: number
-  /** Overlays that they are spread over: the first of the network's. */
+  /** Overlays that the users are spread over: the first of the network's. */
   readonly parts: number
-  /** Which messages count: those of the same run. */
-  readonly runId: number
-  readonly history: number
-  readonly publishersPerPart: number
-  readonly subscribes: boolean
-  readonly flows: readonly Flow[]
-  readonly connectPerS: number
-  readonly degree: number
   readonly times: RunTimes
   readonly aims: readonly Aim[]
   readonly listenHost: string
@@ -63,35 +51,8 @@ export function boundOf(request: Pick<BenchRequest, 'clients' | 'connectPerS' | 
   return runBoundMs(request, request.times)
 }
 
-function planOf(request: BenchRequest, target: Target): LoadPlan {
-  const {
-    runId,
-    kind,
-    links,
-    floods,
-    clients,
-    publishersPerPart,
-    subscribes,
-    history,
-    flows,
-    connectPerS,
-    degree,
-  } = request
-  const parts = target.parts.slice(0, request.parts)
-  return {
-    runId,
-    kind,
-    links,
-    floods,
-    parts,
-    clients,
-    publishersPerPart,
-    subscribes,
-    history,
-    flows,
-    connectPerS,
-    degree,
-  }
+function planOf({ title, times, aims, listenHost, parts, ...plan }: BenchRequest, target: Target): LoadPlan {
+  return { ...plan, parts: target.parts.slice(0, parts) }
 }
 
 function historyFor({ history: messages, flows }: BenchRequest, target: Target) {
