@@ -5,15 +5,8 @@ import { writeResults } from '../../cli/write-results.ts'
 import { emulationError } from '../../errors.ts'
 import { within } from '../within.ts'
 import { createUnderlay } from '../../underlay/underlay.ts'
-import {
-  graceMs,
-  roomArms,
-  roomFloods,
-  warmUpMs,
-  type RoomArm,
-  type RoomFloods,
-  type RoomOptions,
-} from './room-plan.ts'
+import { floodKinds, type FloodKind } from '../../places/place.ts'
+import { graceMs, roomArms, warmUpMs, type RoomArm, type RoomOptions } from './room-plan.ts'
 import { runRoom } from './run-room.ts'
 
 interface MediaArguments {
@@ -171,10 +164,10 @@ function armOf(text: string): RoomArm {
   throw emulationError('INVALID_ARGUMENT', `--arms is of ${roomArms.join(', ')}`)
 }
 
-function floodsOf(text: string): RoomFloods {
-  const floods = roomFloods.find((one) => one === text)
+function floodsOf(text: string): FloodKind {
+  const floods = floodKinds.find((one) => one === text)
   if (floods !== undefined) return floods
-  throw emulationError('INVALID_ARGUMENT', `--floods is of ${roomFloods.join(', ')}`)
+  throw emulationError('INVALID_ARGUMENT', `--floods is of ${floodKinds.join(', ')}`)
 }
 
 function sitesOf(name: string, text: string): string[] {

@@ -1,14 +1,12 @@
+import type { FloodKind } from '../../places/place.ts'
+
 /** Ways from each member to the others. */
 export const roomArms = ['relay', 'two-relays', 'random', 'topology-aware'] as const
 export type RoomArm = (typeof roomArms)[number]
 
-/** Whether neighbours may be asked for fewer copies. */
-export const roomFloods = ['thin', 'full'] as const
-export type RoomFloods = (typeof roomFloods)[number]
-
 export interface RoomOptions {
   readonly arm: RoomArm
-  readonly floods: RoomFloods
+  readonly floods: FloodKind
   readonly members: number
   /** How many of them speak, and how many show themselves; those that come first. */
   readonly voices: number
