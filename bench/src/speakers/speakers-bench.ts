@@ -65,15 +65,15 @@ export async function speakersBench(
       tell(`${count} speakers`)
       await calls.call('add', count - present, network, streamId, secret, take)
       present = count
-      await shownOf(page, count)
+      await untilShown(page, count)
       const cpuBeforeUs = await calls.call('cpuUs')
-      const shown = await watchPage(page, seconds)
+      const watched = await watchPage(page, seconds)
       const speakersCpuShare = ((await calls.call('cpuUs')) - cpuBeforeUs) / (seconds * 1_000_000)
       room.push({
-        ...{ speakers: count, seen: await shownOf(page, count), ...rounded(shown) },
+        ...{ speakers: count, seen: await page.locator(shown).count(), ...rounded(watched) },
         speakersCpuShare: round(speakersCpuShare),
       })
-      if (shown.framesPerS < smoothFramesPerS) break
+      if (watched.framesPerS < smoothFramesPerS) break
     }
     return { alone, room }
   }
@@ -115,7 +115,7 @@ async function enter(browser: Browser, url: string): Promise<Page> {
   return page
 }
 
-/** What the page sends, of which it sends the small pictures only where there are more than a few members. */
+/** The voice of the page, and its small pictures: who is among many is shown no others. */
 async function takeOf(network: NetworkSource, secret: string): Promise<Take> {
   await using client = await createClient({ network }, { contentSteps: [await roomStep(secret)] })
   await using session = await openSession(
@@ -127,13 +127,13 @@ async function takeOf(network: NetworkSource, secret: string): Promise<Take> {
   return await recordTake(session, takeSeconds)
 }
 
-/** Until they all are; whoever is not after a while is left out of the pictures a second. */
-async function shownOf(page: Page, count: number): Promise<number> {
-  const shown = '.tile canvas:not([hidden])'
-  const counted = ([selector, least]: readonly [string, number]): boolean =>
+const shown = '.tile canvas:not([hidden])'
+
+/** Whoever is not shown after a while is left out of the pictures a second. */
+async function untilShown(page: Page, count: number): Promise<void> {
+  const isShown = ([selector, least]: readonly [string, number]): boolean =>
     document.querySelectorAll(selector).length >= least
-  await page.waitForFunction(counted, [shown, count] as const, { timeout: settleMs }).catch(() => {})
-  return page.locator(shown).count()
+  await page.waitForFunction(isShown, [shown, count] as const, { timeout: settleMs }).catch(() => {})
 }
 
 const rounded = ({ framesPerS, longestGapMs, picturesPerS, mainThreadShare }: Shown) => ({

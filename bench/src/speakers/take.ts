@@ -3,9 +3,9 @@ import type { MediaSession, Member, NewTrack } from '@runnel/media'
 /** A frame as its encoder gave it, with its time after the first. */
 interface TakeFrame {
   readonly atUs: number
-  readonly isKey: boolean
-  readonly temporalLayer: number
-  readonly level: number
+  readonly isKey?: boolean
+  readonly temporalLayer?: number
+  readonly level?: number
   readonly base64: string
 }
 
@@ -36,11 +36,10 @@ export async function recordTake(session: MediaSession, seconds: number): Promis
     if (atUs > seconds * 1_000_000) return finished.resolve(member)
     const sameTrack = frames.get(object.track) ?? []
     frames.set(object.track, sameTrack)
-    if (atUs >= 0)
-      sameTrack.push({
-        ...{ atUs, isKey: false, temporalLayer: 0, level: 127, ...object },
-        base64: Buffer.from(object.data).toString('base64'),
-      })
+    if (atUs < 0) return
+    const base64 = Buffer.from(object.data).toString('base64')
+    if (object.kind === 'audio') sameTrack.push({ atUs, level: object.level, base64 })
+    else sameTrack.push({ atUs, isKey: object.isKey, temporalLayer: object.temporalLayer, base64 })
   })
   const { catalogue } = await finished.promise
   stop()
@@ -51,15 +50,14 @@ export async function recordTake(session: MediaSession, seconds: number): Promis
   return { lengthUs: seconds * 1_000_000, tracks }
 }
 
-/** Publishes a take again and again. Returns what ends it. */
-export function repeatTake(session: MediaSession, { tracks, lengthUs }: Take): () => void {
-  const timers = new Set<NodeJS.Timeout>()
+/** Publishes a take again and again, for as long as the process lasts. */
+export function repeatTake(session: MediaSession, { tracks, lengthUs }: Take): void {
   const startUs = session.nowUs()
   for (const { track, frames } of tracks) {
     const publisher = session.publishTrack(track)
     const data = frames.map(({ base64 }) => new Uint8Array(Buffer.from(base64, 'base64')))
     let next = 0
-    const timer = setInterval(() => {
+    setInterval(() => {
       for (;;) {
         const [round, at] = [Math.floor(next / frames.length), next % frames.length]
         const [frame, bytes] = [frames[at], data[at]]
@@ -70,9 +68,5 @@ export function repeatTake(session: MediaSession, { tracks, lengthUs }: Take): (
         publisher.send({ ...frame, data: bytes, timestampUs })
       }
     }, 5)
-    timers.add(timer)
-  }
-  return () => {
-    for (const timer of timers) clearInterval(timer)
   }
 }
