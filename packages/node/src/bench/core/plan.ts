@@ -7,7 +7,7 @@ export type LinkKind = (typeof linkKinds)[number]
 
 /** Whether neighbours that are late are sent digests in place of copies (decision 057). */
 export const floodKinds = ['thin', 'full'] as const
-export type FloodKind = (typeof floodKinds)[number]
+type FloodKind = (typeof floodKinds)[number]
 
 /** Messages of one kind that a publisher sends, evenly spaced. */
 export interface Flow {
