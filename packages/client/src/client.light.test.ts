@@ -75,6 +75,23 @@ describe('a light client', () => {
     expect((await take(there, 1))[0]?.content).toBe('of a guest alone')
   })
 
+  it('that only publishes is sent nothing until it subscribes', async () => {
+    const [host, member] = await Promise.all([clients.create({ guests }), clients.create()])
+    const there = await member.subscribe(id('other'))
+    const client = await light([host])
+    await client.publish(id('other'), 'to a member')
+    await take(there, 1)
+    await member.publish(id('other'), 'to nobody here')
+    await member.publish(id('other'), 'nor this')
+    await take(there, 2)
+    await client.publish(id('other'), 'again')
+    await take(there, 1)
+    expect(client.hosts).toMatchObject([{ deliveredFirst: 0, withheld: 0 }])
+    const here = await client.subscribe(id('other'))
+    await member.publish(id('other'), 'to both')
+    for await (const { content } of here) if (content === 'to both') break
+  })
+
   it('says why a node is no host, and goes to the next', async () => {
     const [stranger, host] = await Promise.all([clients.create(), clients.create({ guests })])
     const client = await light(['ws://127.0.0.1:1', stranger, host], {})

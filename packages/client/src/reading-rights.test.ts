@@ -17,7 +17,7 @@ const startMs = Date.UTC(2026, 0, 1)
 type StaticStream = StaticNetwork['streams'][number]
 
 /** The parts of one user on a registry that can be changed and can be away, and what its node was told. */
-function setUp(stream: Omit<StaticStream, 'id'>) {
+function setUp(stream: Omit<StaticStream, 'id'>, isLight = false) {
   const read = (streams: StaticStream[]) =>
     createStaticRegistries(staticNetworkSchema.parse({ version: 1, trackers: [], streams }))
   let registries = read([{ id, ...stream }])
@@ -52,7 +52,10 @@ function setUp(stream: Omit<StaticStream, 'id'>) {
     join: (_: string, { reads }: JoinOptions) => told.push(reads),
     leave: () => told.push('left'),
   } as unknown as NetworkNode
-  const parts = new StreamParts({ node, registry: { use: () => {}, release: () => {} }, rights })
+  const parts = new StreamParts({
+    ...{ node, rights, isLight },
+    registry: { use: () => {}, release: () => {} },
+  })
   return {
     ...{ parts, clock, cache, told, rights },
     asked: () => asked,
@@ -103,6 +106,15 @@ describe('a user who may publish for ever', () => {
     change({ permissions: [{ ...forEver, subscribe: true }] })
     await settled()
     expect(told).toEqual([true, false, true])
+  })
+
+  it('and reads too is a feeder of its hosts, where it is light and has no reader', async () => {
+    const { parts, cache, told } = setUp({ permissions: [{ ...forEver, subscribe: true }] }, true)
+    await cache.permissionsOf(id, user)
+    parts.join(info, 0, publishing)
+    const unsubscribe = parts.join(info, 0)
+    unsubscribe()
+    expect(told).toEqual([false, true, false])
   })
 
   it('reads where it is to store the stream', async () => {

@@ -175,7 +175,7 @@ export class RunnelClient implements AsyncDisposable {
     this.#closeTimeoutMs = config.closeTimeoutMs
     const { cache, delegations, publisherPolicy: policy, readerPolicy } = registry
     const rights = new ReadingRights({ user }, { cache, clock, policy: readerPolicy })
-    const parts = new StreamParts({ node, registry, rights })
+    const parts = new StreamParts({ node, registry, rights, isLight: config.via !== undefined })
     this.#parts = parts
     this.#rights = rights
     const status = this.#status

@@ -37,6 +37,8 @@ export interface StreamPartsModules {
   readonly node: NetworkNode
   readonly registry: Pick<RegistryService, 'use' | 'release'>
   readonly rights: ReadingRights
+  /** Its neighbours are hosts: then it forwards nothing, and what it does not want it need not get. */
+  readonly isLight: boolean
 }
 
 /** Counts the uses of each stream part the node is in, and leaves it with the last use. */
@@ -136,10 +138,11 @@ export class StreamParts {
     this.#modules.node.join(streamPartId, wanted)
   }
 
-  /** A user that may read is a neighbour in the overlay, even if it only publishes; one that may not never is. */
+  /** A user that may read is a neighbour in the overlay, even if it only publishes, unless it is light; one that may not never is. */
   #wanted({ scope, uses, keepsLatest }: UsedPart): PartJoin {
+    const { rights, isLight } = this.#modules
     const isWanted = [...uses].some((use) => use.reads)
-    const reads = this.#modules.rights.reads(scope, isWanted)
+    const reads = (isWanted || !isLight) && rights.reads(scope, isWanted)
     return { fillGaps: [...uses].some(({ fillGaps }) => fillGaps), reads, keepsLatest }
   }
 }

@@ -528,7 +528,7 @@ export class Overlay {
       known.gaps.fillGaps = fillGaps && reads
       known.latest.keeps = keepsLatest
       if (known.reads === reads) return
-      known.reads = reads
+      known.setReads(reads, nowMs)
       this.#parts.within(known, () => this.#neighbourhood.readingChanged(known, nowMs))
       return
     }
@@ -575,7 +575,7 @@ export class Overlay {
         },
       },
     )
-    part.reads = reads
+    part.setReads(reads, nowMs)
     part.gaps.fillGaps = fillGaps && reads
     part.latest.keeps = keepsLatest
     if (this.#modules.isLight) part.useHosts(this.#hosts)

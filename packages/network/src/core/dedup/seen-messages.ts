@@ -42,8 +42,9 @@ export interface SeenHead {
 
 /** The seen messages of one stream part. Chains are created only by `mark`, so only by verified messages. */
 export class SeenMessages {
+  /** Messages of chains that come from now on are wanted if they were published after it, by the monotonic clock. */
+  joinedMs: number
   readonly #limits: SeenMessagesLimits
-  readonly #joinedMs: number
   readonly #modules: SeenMessagesModules
   readonly #publishers = new Map<NodeId, Map<string, ChainProgress>>()
   readonly #forgotten: ForgottenChains
@@ -51,7 +52,7 @@ export class SeenMessages {
 
   constructor(options: { limits: SeenMessagesLimits; joinedMs: number }, modules: SeenMessagesModules) {
     this.#limits = options.limits
-    this.#joinedMs = options.joinedMs
+    this.joinedMs = options.joinedMs
     this.#modules = modules
     this.#forgotten = new ForgottenChains(options.limits, modules.counters)
   }
@@ -160,7 +161,7 @@ export class SeenMessages {
     }
     const { chainLookBackMs, maxGapReachMs } = this.#limits
     const progress = new ChainProgress(
-      { chain, joinedMs: this.#joinedMs, chainLookBackMs, maxGapReachMs, floor },
+      { chain, joinedMs: this.joinedMs, chainLookBackMs, maxGapReachMs, floor },
       this.#modules.watch,
     )
     chains.set(chain.messageChainId, progress)

@@ -416,6 +416,17 @@ describe('a feeder', () => {
     expect(script.run(data(2, batchAt([startMs], { publisher: identityOf(6) })))).toEqual(['deliver 0'])
   })
 
+  it('looks for nothing that was published before it began to read', () => {
+    const script = new CoreScript()
+    script.run({ ...join, reads: false } as OverlayEvent, instruct(1, 2), opened(2), attach(2))
+    script.pass(60_000)
+    script.run(join)
+    expect(script.sent.at(-1)).toMatchObject({ type: 'attach', sinceMs: 1 })
+    const previous = { timestamp: startMs + 58_000, sequenceNumber: 0 }
+    script.run(data(2, batchAt([startMs + 60_000], { publisher: identityOf(6), previous })))
+    expect(script.pass(10_000).filter((line) => line.startsWith('fetch'))).toEqual([])
+  })
+
   it('that was a neighbour detaches its own feeders, and holds nothing against those whose data was under way', () => {
     const script = new CoreScript({ maxUselessData: 0 }).withNeighbours(2, 3)
     script.run(opened(9), feeds(9, token))

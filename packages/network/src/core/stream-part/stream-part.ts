@@ -65,10 +65,6 @@ export class StreamPart {
   readonly streamId: StreamId
   /** What permissions are asked for here. */
   readonly scope: PermissionScope
-  /** By the monotonic clock. */
-  readonly joinedMs: number
-  /** False: the node is a feeder here, as it may publish and not read. */
-  reads = true
   readonly members: PartMembers
   readonly seen: SeenMessages
   readonly recent: RecentBatches
@@ -94,6 +90,8 @@ export class StreamPart {
   readonly #membershipToken: StreamPartModules['membershipToken']
   readonly #isLight: boolean
   readonly #gone: StreamPartModules['gone']
+  #joinedMs: number
+  #reads = true
   #attached: readonly NodeId[] = []
   #guests: readonly NodeId[] = []
   #receivers: readonly NodeId[] = []
@@ -122,7 +120,7 @@ export class StreamPart {
     this.id = options.id
     this.scope = scopeOfPart(options.id)
     this.streamId = streamOfScope(this.scope)
-    this.joinedMs = options.joinedMs
+    this.#joinedMs = options.joinedMs
     this.#limits = options.limits
     this.#isLight = options.isLight ?? false
     this.#gone = (peerId) => modules.gone(peerId)
@@ -152,12 +150,31 @@ export class StreamPart {
     this.faults = options.faults ?? new PartFaults(limits)
   }
 
+  /** By the monotonic clock: from when on messages are wanted. */
+  get joinedMs(): number {
+    return this.#joinedMs
+  }
+
+  /** False: the node is a feeder here. It may publish and not read, or is light and has no reader. */
+  get reads(): boolean {
+    return this.#reads
+  }
+
+  /** Who begins to read wants what is published from then on, as if it joined then. */
+  setReads(reads: boolean, nowMs: number): void {
+    if (reads === this.#reads) return
+    this.#reads = reads
+    if (!reads) return
+    this.#joinedMs = nowMs
+    this.seen.joinedMs = nowMs
+  }
+
   /**
    * When it was joined, in Unix milliseconds by the wall clock as it is set now, to compare with the timestamps of
    * publishers.
    */
   joinedWallMs({ nowMs, wallMs }: Time): number {
-    return wallMs - (nowMs - this.joinedMs)
+    return wallMs - (nowMs - this.#joinedMs)
   }
 
   /** The attached neighbours; of a light node its hosts. */
@@ -326,7 +343,7 @@ export class StreamPart {
     // A feeder wants nothing.
     if (!this.reads) return { type, streamPartId: this.id, sinceMs: 0, heads: [], ...this.#membership() }
     const complete = this.seen.chains <= wireLimits.maxChainHeads || this.#attached.length === 0
-    const ageMs = Math.min(this.#limits.maxRecentAgeMs, Math.max(1, nowMs - this.joinedMs))
+    const ageMs = Math.min(this.#limits.maxRecentAgeMs, Math.max(1, nowMs - this.#joinedMs))
     return {
       type,
       streamPartId: this.id,
@@ -344,7 +361,7 @@ export class StreamPart {
     return {
       type: 'attach',
       streamPartId: this.id,
-      sinceMs: Math.min(this.#limits.maxRecentAgeMs, Math.max(1, nowMs - this.joinedMs)),
+      sinceMs: Math.min(this.#limits.maxRecentAgeMs, Math.max(1, nowMs - this.#joinedMs)),
       heads: this.seen
         .heads()
         .filter(({ head }) => head.publisherId === userId)
