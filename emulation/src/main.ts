@@ -8,7 +8,7 @@ import { delays } from './experiments/delays.ts'
 import { loss } from './experiments/loss.ts'
 import { propagation } from './experiments/propagation.ts'
 import { redundancy } from './experiments/redundancy.ts'
-import { firstMessageCommand } from './first/first-message-command.ts'
+import { firstCommands } from './first/first-commands.ts'
 import { mediaLinkCommand } from './media/link/media-link-command.ts'
 import { mediaCommand } from './media/room/media-command.ts'
 import { natCommand } from './nat/nat-command.ts'
@@ -25,7 +25,7 @@ for (const experiment of [propagation, loss, redundancy, churn, delays])
   parser.command(experimentCommand(experiment, stop.signal))
 parser.command(mediaCommand(stop.signal))
 parser.command(mediaLinkCommand(stop.signal))
-parser.command(firstMessageCommand(stop.signal))
+for (const command of firstCommands(stop.signal)) parser.command(command)
 parser.command(natCommand(stop.signal))
 parser.command(soakCommand(stop.signal))
 

@@ -18,7 +18,14 @@ import type { PlaceFacts } from '../places/place.ts'
 import { networkDocument } from '../places/processes/network-document.ts'
 import { RunnelProcess } from '../places/processes/runnel-process.ts'
 import { LinkEmulator, type EmulatedHost } from '../underlay/link-emulator.ts'
-import { firstArms, starts, type FirstArm, type FirstOptions, type Start } from './first-plan.ts'
+import {
+  firstArms,
+  sessionPartitions,
+  starts,
+  type FirstArm,
+  type FirstOptions,
+  type Start,
+} from './first-plan.ts'
 
 export type HostName = 'tracker' | 'relay' | 'joiner' | FirstArm
 const addresses: Readonly<Record<HostName, string>> = {
@@ -151,8 +158,9 @@ export class FirstHosts {
     const { websocketUrl: url } = await new ControlClient(`unix:${socket}`).info()
     const { nodeId } = createIdentity(this.#key, await loadCrypto())
     this.#trackerId = nodeId
+    const partitions = this.#options.goal === 'frame' ? sessionPartitions : 1
     const documents = firstArms.flatMap((arm) =>
-      starts.map((start) => networkDocument({ nodeId, url }, { id: this.streamId(arm, start) })),
+      starts.map((start) => networkDocument({ nodeId, url }, { id: this.streamId(arm, start), partitions })),
     )
     const network = { ...documents[0], streams: documents.flatMap(({ streams }) => streams) }
     writeFileSync(this.networkFile, JSON.stringify(network), { mode: 0o600 })

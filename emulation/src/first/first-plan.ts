@@ -12,8 +12,16 @@ export const starts = ['cold', 'warm'] as const
 export type Start = (typeof starts)[number]
 
 /**
+ * What is waited for: a message of a stream that is published to all the time, or, in a session, a picture that a decoder can begin with, taken
+ * from its messages as source 001 does and not decoded.
+ */
+export const goals = ['message', 'frame'] as const
+export type Goal = (typeof goals)[number]
+
+/**
  * What there is on the way, in its order; not all ways have all. instruction: the link begins to be made, so that an answerer's has the offer in it.
  * ice: for a WebSocket TCP. handshake: the node is a neighbour, so that it has what is between, as the HTTP upgrade and the opening of the channel.
+ * member: of a session, who publishes has said so.
  */
 export const stages = [
   'registry',
@@ -23,7 +31,8 @@ export const stages = [
   'dtls',
   'sctp',
   'handshake',
-  'message',
+  'member',
+  ...goals,
 ] as const
 export type Stage = (typeof stages)[number]
 
@@ -31,6 +40,7 @@ export type Stage = (typeof stages)[number]
 export type StageTimes = Readonly<Partial<Record<Stage, number>>>
 
 export interface FirstOptions {
+  readonly goal: Goal
   readonly arms: readonly FirstArm[]
   readonly repeats: number
   /** Between any two hosts. */
@@ -41,11 +51,14 @@ export interface FirstOptions {
 
 /** What a process of an arm is told, as its one argument. */
 export interface FirstTask {
+  readonly goal: Goal
   readonly arm: FirstArm
   readonly networkFile: string
   readonly streamIds: Readonly<Record<Start, string>>
   /** Of the publishing node, and the first of its two ports. */
   readonly publisher: { readonly address: string; readonly port: number }
+  /** Of pictures, where they are the goal. */
+  readonly clipFile: string | undefined
   readonly recordFile: string
 }
 
@@ -75,11 +88,19 @@ export interface PublishReport {
   readonly rssBytes: number
 }
 
-/** A start without a message after so long has failed, and says how far it came. */
+/** A start that has not come to its goal after so long has failed, and says how far it came. */
 export const startLimitMs = 20_000
 
 /** Between two messages of a publishing node. */
 export const publishEveryMs = 20
+
+/** The pictures of a session, and the partition that they are published in. */
+export const clip = {
+  ...{ size: { width: 320, height: 180 }, picturesPerS: 15, kbitPerS: 110, picturesOfGroup: 60 },
+  ...{ pictures: 120, partition: 1 },
+} as const
+/** Of a stream for a session: see docs/media.md. */
+export const sessionPartitions = 4
 
 export const transportsOf = (arm: FirstArm) => ({
   webrtc: arm === 'websocket' ? (false as const) : { iceTransportPolicy: policies[arm] },

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import type { JoinReport, StageTimes } from './first-plan.ts'
 import { rowsOf, summaries } from './first-rows.ts'
 
-const options = { arms: ['relayed'], repeats: 4, oneWayMs: 50, relayOneWayMs: 25 } as const
+const options = { goal: 'message', arms: ['relayed'], repeats: 4, oneWayMs: 50, relayOneWayMs: 25 } as const
 
 function reportOf(cold: StageTimes): JoinReport {
   const relayed = { local: 'relay', remote: 'relay' } as const
@@ -15,8 +15,8 @@ it('keeps every start, and says what is not on its way', () => {
   const rows = rowsOf({ ...options, arm: 'relayed', repeat: 3 }, reportOf({ registry: 40, message: 900 }))
   const common = { arm: 'relayed', repeat: 3, side: 'offerer', path: 'relay–relay', rssMiB: 100 }
   expect(rows).toMatchObject([
-    { ...common, start: 'cold', registryMs: 40, dtlsMs: null, messageMs: 900 },
-    { ...common, start: 'warm', registryMs: null, instructionMs: 100, messageMs: 500 },
+    { ...common, start: 'cold', registryMs: 40, dtlsMs: null, messageMs: 900, firstMs: 900 },
+    { ...common, start: 'warm', registryMs: null, instructionMs: 100, messageMs: 500, firstMs: 500 },
   ])
 })
 

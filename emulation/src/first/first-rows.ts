@@ -14,12 +14,13 @@ export interface FirstRow extends Readonly<Record<string, string | number | null
   readonly start: Start
   readonly repeat: number
   readonly oneWayMs: number
-  /** null: none came. */
-  readonly messageMs: number | null
+  /** To the goal; null where it was not reached. */
+  readonly firstMs: number | null
 }
 
 export function rowsOf(
   {
+    goal,
     arm,
     repeat,
     oneWayMs,
@@ -36,7 +37,7 @@ export function rowsOf(
       side: side ?? null,
       path: path === undefined ? null : `${path.local}–${path.remote}`,
       ...(Object.fromEntries(reached) as Record<string, number | null>),
-      messageMs: roundedOrNull(times.message),
+      firstMs: roundedOrNull(times[goal]),
       ...{ processMs: round(processMs), cpuMs: round(cpuMs), rssMiB: Math.round(rssBytes / 2 ** 20) },
     }
   })
@@ -47,7 +48,7 @@ export interface FirstSummary {
   readonly arm: FirstArm
   readonly start: Start
   readonly runs: number
-  /** Starts without a message; the other figures leave them out. */
+  /** Starts that did not come to their goal; the other figures leave them out. */
   readonly missed: number
   readonly p50Ms: number
   readonly p95Ms: number
@@ -72,8 +73,8 @@ export function summaries(rows: readonly FirstRow[]): FirstSummary[] {
 function summaryOf(rows: readonly FirstRow[]): FirstSummary[] {
   const [first] = rows
   if (first === undefined) return []
-  const done = rows.filter(({ messageMs }) => messageMs !== null)
-  const times = done.map(({ messageMs }) => Number(messageMs))
+  const done = rows.filter(({ firstMs }) => firstMs !== null)
+  const times = done.map(({ firstMs }) => Number(firstMs))
   const at = (share: number): number => percentile(times, share) ?? NaN
   const p50Ms = at(0.5)
   const wayMs = first.arm === 'relayed' ? 2 * Number(first['relayOneWayMs']) : first.oneWayMs

@@ -9,10 +9,11 @@ import {
   type Start,
   type StartReport,
 } from './first-plan.ts'
+import { firstPicture } from './session-ends.ts'
 import { StageWatch, watchLinks } from './stage-watch.ts'
 
 const task = JSON.parse(process.argv[2] ?? '') as FirstTask
-const { arm, networkFile, publisher, streamIds } = task
+const { goal, arm, networkFile, publisher, streamIds } = task
 /** Between the two, so that nothing of the first is under way any more. */
 const restMs = 500
 
@@ -22,14 +23,20 @@ let watch = new StageWatch()
 let streamId = streamIds.cold
 watchLinks(publisher.address, () => watch)
 
-async function firstMessage(client: RunnelClient, start: Start): Promise<StartReport> {
+/** Resolves when the first one came. */
+async function firstMessage(client: RunnelClient, id: string, own: StageWatch): Promise<void> {
   const first = Promise.withResolvers<void>()
-  const own = watch
-  await client.subscribe(streamIds[start], {}, () => {
+  await client.subscribe(id, {}, () => {
     own.reach('message')
     first.resolve()
   })
-  await Promise.race([first.promise, delay(startLimitMs)])
+  await first.promise
+}
+
+async function comeTo(client: RunnelClient, start: Start): Promise<StartReport> {
+  const own = watch
+  const first = { message: firstMessage, frame: firstPicture }[goal]
+  await Promise.race([first(client, streamIds[start], own), delay(startLimitMs)])
   const { streamParts } = client.network.metrics()
   const part = streamParts.find(({ streamPartId }) => streamPartId.startsWith(streamIds[start]))
   const { transport, path } = part?.neighbours[0] ?? {}
@@ -49,11 +56,11 @@ client.network.on('tracker', (_, state) => {
 client.network.on('neighbours', (streamPartId, neighbours) => {
   if (streamPartId.startsWith(streamId) && neighbours.length > 0) watch.reach('handshake')
 })
-const cold = await firstMessage(client, 'cold')
+const cold = await comeTo(client, 'cold')
 await delay(restMs)
 streamId = streamIds.warm
 watch = new StageWatch()
-const warm = await firstMessage(client, 'warm')
+const warm = await comeTo(client, 'warm')
 const { user, system } = process.cpuUsage()
 const report: JoinReport = {
   ...{ cold, warm, processMs, cpuMs: (user + system) / 1_000 },

@@ -1,10 +1,11 @@
 /** Two nodes that publish, each in a stream of its own, to whoever is there. Its argument is a `FirstTask`. */
 import { writeFileSync } from 'node:fs'
-import { createClient, readNetworkFile } from '@runnel/client'
+import { createClient, readNetworkFile, type RunnelClient } from '@runnel/client'
 import { publishEveryMs, starts, transportsOf, type FirstTask, type PublishReport } from './first-plan.ts'
+import { publishPictures } from './session-ends.ts'
 
 const task = JSON.parse(process.argv[2] ?? '') as FirstTask
-const { arm, networkFile, publisher, streamIds } = task
+const { arm, networkFile, publisher, streamIds, clipFile } = task
 
 const clients = await Promise.all(
   starts.map(async (start, index) => {
@@ -18,18 +19,23 @@ const clients = await Promise.all(
         if (state === 'connected') resolve()
       }),
     )
-    let neighbours = 0
-    client.network.on('neighbours', (_, present) => (neighbours = present.length))
-    await client.subscribe(streamIds[start], {}, () => {})
+    if (clipFile === undefined) await publishNumbers(client, streamIds[start])
+    else await publishPictures(client, streamIds[start], clipFile)
     await attached
-    let number = 0
-    // What nobody hears is not sent: whoever comes would get all of it at once, and old messages are not what is waited for.
-    setInterval(() => {
-      if (neighbours > 0) client.publish(streamIds[start], { number: number++ }).catch(fail)
-    }, publishEveryMs)
     return client
   }),
 )
+
+async function publishNumbers(client: RunnelClient, streamId: string): Promise<void> {
+  let neighbours = 0
+  client.network.on('neighbours', (_, present) => (neighbours = present.length))
+  await client.subscribe(streamId, {}, () => {})
+  let number = 0
+  // What nobody hears is not sent: whoever comes would get all of it at once, and old messages are not what is waited for.
+  setInterval(() => {
+    if (neighbours > 0) client.publish(streamId, { number: number++ }).catch(fail)
+  }, publishEveryMs)
+}
 
 function fail(error: unknown): void {
   process.stderr.write(`${String(error)}\n`)

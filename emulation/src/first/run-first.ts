@@ -1,12 +1,21 @@
-import { readFileSync, rmSync } from 'node:fs'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { loadavg } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { TestPictures } from '../media/clip/test-picture.ts'
+import { encodeVp8 } from '../media/clip/vpx.ts'
 import { within } from '../media/within.ts'
 import type { PlaceFacts } from '../places/place.ts'
 import { openRunDirectory } from '../places/processes/run-directory.ts'
 import { FirstHosts } from './first-hosts.ts'
-import type { FirstArm, FirstOptions, FirstTask, JoinReport, PublishReport } from './first-plan.ts'
+import {
+  clip,
+  type FirstArm,
+  type FirstOptions,
+  type FirstTask,
+  type JoinReport,
+  type PublishReport,
+} from './first-plan.ts'
 import { rowsOf, type FirstRow } from './first-rows.ts'
 
 const publisherProgram = fileURLToPath(new URL('./publisher.ts', import.meta.url))
@@ -33,8 +42,12 @@ export async function runFirst(
   const hosts = new FirstHosts(options, directory)
   const either = AbortSignal.any([signal, hosts.failed])
   try {
+    const clipFile = options.goal === 'frame' ? await writeClip(directory) : undefined
     await hosts.start(either)
-    const tasks = options.arms.map((arm) => taskOf(arm, hosts, directory))
+    const tasks = options.arms.map((arm) => ({
+      ...taskOf(arm, hosts, directory),
+      ...{ goal: options.goal, clipFile },
+    }))
     for (const task of tasks) await startPublisher(hosts, task, either)
     const rows: FirstRow[] = []
     for (let repeat = 0; repeat < options.repeats; repeat++)
@@ -56,7 +69,15 @@ export async function runFirst(
   }
 }
 
-function taskOf(arm: FirstArm, hosts: FirstHosts, directory: string): FirstTask {
+async function writeClip(directory: string): Promise<string> {
+  const file = join(directory, 'clip.ivf')
+  const pictures = new TestPictures(clip.size)
+  const source = Array.from({ length: clip.pictures }, (_, n) => pictures.picture(2 * n))
+  writeFileSync(file, await encodeVp8(source, clip))
+  return file
+}
+
+function taskOf(arm: FirstArm, hosts: FirstHosts, directory: string): Omit<FirstTask, 'goal' | 'clipFile'> {
   return {
     ...{ arm, networkFile: hosts.networkFile, recordFile: join(directory, `publisher-${arm}.json`) },
     streamIds: { cold: hosts.streamId(arm, 'cold'), warm: hosts.streamId(arm, 'warm') },

@@ -5,7 +5,7 @@ import { writeResults } from '../cli/write-results.ts'
 import { emulationError } from '../errors.ts'
 import { within } from '../media/within.ts'
 import { firstFigure } from './first-figure.ts'
-import { firstArms, type FirstOptions } from './first-plan.ts'
+import { firstArms, goals, type FirstOptions, type Goal } from './first-plan.ts'
 import { summaries, type FirstSummary } from './first-rows.ts'
 import { joinLimitMs, runFirst } from './run-first.ts'
 
@@ -18,19 +18,26 @@ interface FirstArguments {
   readonly out: string | undefined
 }
 
-const experiment = 'first-message'
 const startingMs = 120_000
 const columns = [
   ...(['arm', 'start', 'runs', 'missed', 'p50Ms', 'p95Ms', 'iqrMs', 'maxMs', 'roundTrips', 'slow'] as const),
   ...(['cpuP50Ms', 'rssMiB', 'stageP50Ms'] as const),
 ] satisfies (keyof FirstSummary)[]
 
-/** `emulate first-message`: from the start of a client to its first message of a live stream (source 001). */
-export function firstMessageCommand(signal: AbortSignal): CommandModule<object, FirstArguments> {
+const described: Readonly<Record<Goal, string>> = {
+  message: 'message of a live stream',
+  frame: 'picture of a session that can be decoded',
+}
+
+/** `emulate first-message` and `first-frame`: from the start of a client to what it came for (source 001). */
+export const firstCommands = (signal: AbortSignal): CommandModule<object, FirstArguments>[] =>
+  goals.map((goal) => firstCommand(goal, signal))
+
+function firstCommand(goal: Goal, signal: AbortSignal): CommandModule<object, FirstArguments> {
+  const experiment = `first-${goal}`
   return {
     command: experiment,
-    describe:
-      'from the start to the first message of a live stream, by the way to it (source 001); needs root',
+    describe: `from the start to the first ${described[goal]}, by the way to it (source 001); needs root`,
     builder: {
       arms: { type: 'string', default: firstArms.join(','), describe: 'how the two are linked' },
       repeats: {
@@ -44,7 +51,7 @@ export function firstMessageCommand(signal: AbortSignal): CommandModule<object, 
       out: { type: 'string', describe: 'folder for the record, JSON, and the box plot' },
     },
     handler: async (argv) => {
-      const options = optionsOf(argv)
+      const options = optionsOf(goal, argv)
       const say = (text: string): void => void process.stderr.write(`${experiment}: ${text}\n`)
       const limitMs = startingMs + options.arms.length * options.repeats * joinLimitMs
       say(`${Math.ceil(limitMs / 60_000)} minutes at most`)
@@ -53,7 +60,7 @@ export function firstMessageCommand(signal: AbortSignal): CommandModule<object, 
       if (argv.out !== undefined) {
         const parameters = { ...numbers, arms: arms.join(',') }
         writeResults(argv.out, { experiment, source: 'emulation', parameters, facts, rows: [...rows] })
-        await writeFigures(argv.out, [firstFigure(experiment, rows)])
+        await writeFigures(argv.out, [firstFigure(experiment, goal, rows)])
       }
       const all = summaries(rows)
       const text = argv.json
@@ -65,7 +72,10 @@ export function firstMessageCommand(signal: AbortSignal): CommandModule<object, 
 }
 
 /** Throws INVALID_ARGUMENT. */
-function optionsOf({ arms, repeats, delay, relayDelay = delay / 2 }: FirstArguments): FirstOptions {
+function optionsOf(
+  goal: Goal,
+  { arms, repeats, delay, relayDelay = delay / 2 }: FirstArguments,
+): FirstOptions {
   if (!Number.isSafeInteger(repeats) || repeats < 1 || repeats > 1_000)
     throw emulationError('INVALID_ARGUMENT', '--repeats is a whole number from 1 to 1000')
   for (const [flag, ms] of Object.entries({ delay, 'relay-delay': relayDelay }))
@@ -75,7 +85,7 @@ function optionsOf({ arms, repeats, delay, relayDelay = delay / 2 }: FirstArgume
     if (arm === undefined) throw emulationError('INVALID_ARGUMENT', `--arms is of ${firstArms.join(', ')}`)
     return arm
   })
-  return { arms: some, repeats, oneWayMs: delay, relayOneWayMs: relayDelay }
+  return { goal, arms: some, repeats, oneWayMs: delay, relayOneWayMs: relayDelay }
 }
 
 function tabulate(all: readonly FirstSummary[]): string {
