@@ -69,6 +69,7 @@ const loaders: Readonly<Record<string, () => Promise<readonly Command[]>>> = {
     (await import('./key-accept.ts')).keyAccept,
     (await import('./key-delegations.ts')).keyDelegations,
     (await import('./key-revoke.ts')).keyRevoke,
+    (await import('./stream-rotate.ts')).keyRotate,
   ],
   'reading-key': async () => [
     (await import('./reading-key-new.ts')).readingKeyNew,

@@ -183,7 +183,7 @@ describe('an encrypted stream on the command line', { timeout: timeoutMs }, () =
     const publisher = await network.client({ privateKey: network.ownerKey })
     await publisher.waitForStorage(await publisher.publish(stream, 'before'))
     const [opener] = (await keysOf(stream)).openers
-    const rotated = await as('owner', `stream rotate ${stream}`)
+    const rotated = await as('owner', `key rotate ${stream}`)
     expect(rotated).toMatchObject({ code: 0 })
     const next = /^([\w-]{8}) for \d readers?\n/.exec(rotated.stdout)?.[1]
     expect(next).not.toBe(opener?.epochId)

@@ -1,4 +1,4 @@
-import { defineCommand } from '../cli/command.ts'
+import { defineCommand, type Command } from '../cli/command.ts'
 import { userOptions } from '../cli/common-options.ts'
 import { printResult } from '../cli/output.ts'
 import { streamArgument, streamPositional } from '../cli/stream-argument.ts'
@@ -24,3 +24,11 @@ export const streamRotate = defineCommand({
     })
   },
 })
+
+/** The same, for who looks for it among the keys. */
+export const keyRotate: Command = {
+  ...streamRotate,
+  name: 'key rotate',
+  describe: 'As stream rotate: make a new key now, with which a stream is encrypted',
+  examples: [['key rotate 0xowner/private --network network.json --key my.key', '']],
+}
