@@ -4,12 +4,16 @@ import { clientCommands } from './commands/clients.ts'
 import { gatewayCommands } from './commands/gateways.ts'
 import { nodeCommands } from './commands/nodes.ts'
 import { pageCommands } from './commands/pages.ts'
+import { profileCommand } from './commands/profile.ts'
 import { serverCommands } from './commands/servers.ts'
 
-await yargs(hideBin(process.argv))
+const argv = hideBin(process.argv)
+const benches = [...nodeCommands, ...clientCommands, ...gatewayCommands, ...pageCommands, ...serverCommands]
+
+await yargs(argv)
   .scriptName('bench')
   .usage('$0 <benchmark>\n\nEach prints its figures and those of a baseline from the same run.')
-  .command([...nodeCommands, ...clientCommands, ...gatewayCommands, ...pageCommands, ...serverCommands])
+  .command([...benches, profileCommand(benches, argv)])
   .demandCommand(1, 'Name a benchmark.')
   .showHelpOnFail(false)
   .strict()

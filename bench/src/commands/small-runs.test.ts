@@ -1,11 +1,17 @@
 import { execFile } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 
 const main = fileURLToPath(new URL('../main.ts', import.meta.url))
 const run = (command: string) =>
   promisify(execFile)(process.execPath, ['--conditions=runnel-src', main, ...command.split(' ')])
+
+const profiles = mkdtempSync(join(tmpdir(), 'runnel-profile-'))
+afterAll(() => rmSync(profiles, { recursive: true }))
 
 // Those whose small run is not a test beside them.
 describe('a small run', { timeout: 120_000 }, () => {
@@ -18,6 +24,7 @@ describe('a small run', { timeout: 120_000 }, () => {
     'tracker --nodes 100 --streams 10 --seconds 1 --rejoins 20',
     'browser --loads 2 --seconds 2 --rate 100',
     'tabs --nodes 3 --tabs 2 --seconds 5',
+    `profile --out ${profiles} relay --messages 2000`,
   ])('of %s', async (command) => {
     const { stdout, stderr } = await run(`${command} --json`)
     expect(stderr).toMatch(/^ends within \d+ s\n/)

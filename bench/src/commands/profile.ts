@@ -1,0 +1,28 @@
+import type { CommandModule } from 'yargs'
+import { profileBench } from '../profile/profile-bench.ts'
+
+/** `profile <benchmark> …`: from its name on everything is the benchmark's, which says by when it ends. */
+export function profileCommand(benches: readonly CommandModule[], argv: readonly string[]): CommandModule {
+  const names = new Set(benches.map(({ command }) => command))
+  return {
+    command: 'profile <benchmark..>',
+    describe:
+      'where the time and the memory of one of these go, by room and function: its options behind its name',
+    builder: (yargs) =>
+      yargs.strict(false).options({
+        out: {
+          type: 'string',
+          default: '.runnel/profile',
+          describe: 'folder for the profiles; before the name',
+        },
+        json: { type: 'boolean', default: false, describe: 'one line of JSON; before the name' },
+      }),
+    async handler(args) {
+      const at = argv.findIndex((word) => names.has(word))
+      if (at < 0) throw new Error(`name one of ${[...names].join(', ')}`)
+      const report = await profileBench({ words: argv.slice(at), directory: String(args['out']) })
+      const isLine = argv.slice(0, at).includes('--json')
+      process.stdout.write(`${JSON.stringify(report, null, isLine ? 0 : 2)}\n`)
+    },
+  }
+}
