@@ -1,6 +1,6 @@
 import type { ExperimentOptions, Overlay } from '../experiments/experiment.ts'
 import { createLatencyModel } from '../latency/latency-model.ts'
-import { hundredths, mean, round } from '../measures/statistics.ts'
+import { hundredths, mean, round, standardError } from '../measures/statistics.ts'
 import type { FormationWatch } from './formation.ts'
 import { runPropagation, type PropagationRun } from './propagation-run.ts'
 
@@ -113,13 +113,6 @@ function summarize(runs: readonly PropagationRun[]) {
     percentilesMs: hundredths(delaysMs),
     traceHashes: runs.map(({ traceHash }) => traceHash),
   }
-}
-
-function standardError(samples: readonly number[]): number | null {
-  const middle = mean(samples)
-  if (middle === undefined || samples.length < 2) return null
-  const squares = samples.reduce((sum, sample) => sum + (sample - middle) ** 2, 0)
-  return round(Math.sqrt(squares / (samples.length - 1) / samples.length))
 }
 
 function summarizePredictions(runs: readonly PropagationRun[]) {
