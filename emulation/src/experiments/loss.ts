@@ -27,8 +27,8 @@ export const loss: Experiment = {
     const { floods: floodKinds = ['thin'], losses = lossPercents, fixed = false } = options
     const rows: RecordRow[] = []
     const numbers = Array.from({ length: repeats }, (_, repeat) => repeat)
-    // One overlay is of one fleet.
-    const fleets = fixed ? [numbers] : numbers.map((repeat) => [repeat])
+    // One overlay is of one fleet. Kinds of floods, which are options of processes, take turns.
+    const fleets = fixed || floodKinds.length === 1 ? [numbers] : numbers.map((repeat) => [repeat])
     const turns = (options.links === undefined ? linkKinds : [options.links]).flatMap((links) =>
       fleets.flatMap((ofFleet) => floodKinds.map((floods) => ({ links, ofFleet, floods }))),
     )
