@@ -1,10 +1,16 @@
 import { describe, expect, it } from 'vitest'
 import { conducts } from '../scenarios/fairness/conduct.ts'
+import type { ExperimentOptions } from './experiment.ts'
 import { fairness, subjectsOf } from './fairness.ts'
 
-const options = {
-  ...{ nodes: 16, degree: 4, overlay: 'random', latency: 'aws', seed: '1', repeats: 1 },
-} as const
+const options: ExperimentOptions = {
+  nodes: 16,
+  degree: 4,
+  overlay: 'random',
+  latency: 'aws',
+  seed: '1',
+  repeats: 1,
+}
 
 interface Report {
   readonly regions: readonly { readonly group: string; readonly rank: number; readonly ratio: number }[]
