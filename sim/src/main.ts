@@ -16,6 +16,7 @@ import { churn } from './experiments/churn.ts'
 import { compare } from './experiments/compare.ts'
 import { copies } from './experiments/copies.ts'
 import { diameter } from './experiments/diameter.ts'
+import { fairness } from './experiments/fairness.ts'
 import { matrix } from './experiments/matrix.ts'
 import { propagation } from './experiments/propagation.ts'
 import { redundancy } from './experiments/redundancy.ts'
@@ -32,7 +33,18 @@ const parser = yargs(hideBin(process.argv))
   .command(identitiesCommand)
   .command(rateCommand)
   .command(roomCommand)
-for (const experiment of [matrix, diameter, redundancy, propagation, compare, copies, viewers, churn, attack])
+for (const experiment of [
+  matrix,
+  diameter,
+  redundancy,
+  propagation,
+  compare,
+  copies,
+  viewers,
+  churn,
+  attack,
+  fairness,
+])
   parser.command(experimentCommand(experiment))
 
 try {

@@ -25,6 +25,7 @@ interface ExperimentArguments {
   readonly dilation: number | undefined
   readonly floods: string | undefined
   readonly loss: string | undefined
+  readonly fixed: boolean | undefined
   readonly json: boolean
   readonly out: string | undefined
 }
@@ -72,6 +73,10 @@ export function experimentCommand(
         describe: `for loss: ${floodKinds.join(', ')}; several, as full,thin, take turns (thin)`,
       },
       loss: { type: 'string', describe: 'for loss: percentages, as 1,5, one after the other' },
+      fixed: {
+        type: 'boolean',
+        describe: 'for loss: one overlay for all repeats and percentages, in place of one for each',
+      },
       json: { type: 'boolean', default: false, describe: 'one line of JSON' },
       out: { type: 'string', describe: 'folder for the record, JSON' },
     },
@@ -131,6 +136,7 @@ function optionsOf(argv: ExperimentArguments): Omit<ExperimentOptions, 'nodes'> 
     dilation: dilationOf(argv.dilation),
     floods: argv.floods?.split(',').map((kind) => oneOf('floods', floodKinds, kind)),
     losses: argv.loss?.split(',').map(percentageOf),
+    fixed: argv.fixed,
   }
 }
 
@@ -171,7 +177,7 @@ function refuseWhatItDoesNotTake(
   { name, takes }: Experiment,
   options: Omit<ExperimentOptions, 'nodes'>,
 ): void {
-  for (const option of ['warmUp', 'rate', 'dilation', 'floods', 'losses'] as const)
+  for (const option of ['warmUp', 'rate', 'dilation', 'floods', 'losses', 'fixed'] as const)
     if (options[option] !== undefined && !takes.includes(option))
       throw emulationError('INVALID_ARGUMENT', `${name} takes no ${flagOf(option)}`)
 }

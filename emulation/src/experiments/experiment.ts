@@ -26,6 +26,8 @@ export interface ExperimentOptions {
   readonly floods?: readonly FloodKind[] | undefined
   /** Percentages of packets that each host's link loses each way, one after the other; undefined: those of the experiment. */
   readonly losses?: readonly number[] | undefined
+  /** One overlay for all repeats and losses, in place of one for each. */
+  readonly fixed?: boolean | undefined
 }
 
 interface ExperimentModules {
@@ -51,7 +53,7 @@ export interface Experiment {
   readonly name: string
   readonly describe: string
   /** Which of the options that not all experiments have are its. */
-  readonly takes: readonly ('warmUp' | 'rate' | 'dilation' | 'floods' | 'losses')[]
+  readonly takes: readonly ('warmUp' | 'rate' | 'dilation' | 'floods' | 'losses' | 'fixed')[]
   run(options: ExperimentOptions, modules: ExperimentModules): Promise<readonly RecordRow[]>
   /** What people are shown of the rows. */
   readonly columns: readonly string[]

@@ -86,6 +86,19 @@ describe.skipIf(lacksRoot)('in namespaces', () => {
     for (const row of rows) expect(row).toMatchObject({ ...complete, expected: 60 })
   })
 
+  it('all repeats and losses can have one overlay', { timeout }, async () => {
+    const options = { sizes: [6], messages: 5, repeats: 2, losses: [0, 2], fixed: true } as const
+    const { rows } = await run(loss, { ...options, links: 'websocket' }, namespaces)
+    expect(rows.map(({ repeat, lossPercent }) => [repeat, lossPercent])).toEqual([
+      [0, 0],
+      [0, 2],
+      [1, 0],
+      [1, 2],
+    ])
+    for (const row of rows) expect(row).toMatchObject({ ...complete, expected: 150, overlayKept: true })
+    expect(new Set(rows.map(({ simulatedMeanMs }) => simulatedMeanMs)).size).toBe(1)
+  })
+
   it('nothing is lost when a node is killed and comes back', { timeout }, async () => {
     const { rows } = await run(churn, { sizes: [6], repeats: 1, messages: 60 }, namespaces)
     expect(rows).toMatchObject([{ killed: 1, missing: 0, undelivered: 0 }])

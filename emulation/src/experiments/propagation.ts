@@ -1,4 +1,3 @@
-import { floodGivenOverlay } from '@runnel/sim/given-overlay'
 import { meanDelayMs } from '@runnel/sim/shortest-delays'
 import { WeightedGraph } from '@runnel/sim/weighted-graph'
 import { hundredths, mean, round } from '@runnel/sim/statistics'
@@ -8,6 +7,7 @@ import { sameEdges, type FormedOverlay } from '../session/formed-overlay.ts'
 import type { PairPings, SessionMeasurements } from '../session/session.ts'
 import type { Experiment, Running } from './experiment.ts'
 import { publishInPairs, quietMs, warmUp } from './publish-in-turns.ts'
+import { simulatedMeanMs } from './simulated-mean.ts'
 
 /** Messages and their rate are as in the thesis. */
 const defaults = {
@@ -102,7 +102,7 @@ async function compare(running: Running, overlay: FormedOverlay, run: MeasuredRu
   const { delaysMs, ...figures } = analyse(measured, run)
   const nodes = overlay.degrees.length
   const underlayMs = underlayMean(running, nodes)
-  const simulatedMs = await simulate(running, overlay)
+  const simulatedMs = await simulatedMeanMs(running, overlay)
   const estimatedMs = estimate(running.session.everybody, pings)
   const meanMs = mean(delaysMs) ?? 0
   const against = (otherMs: number | undefined) =>
@@ -124,21 +124,6 @@ async function compare(running: Running, overlay: FormedOverlay, run: MeasuredRu
     maxDegree: Math.max(...overlay.degrees),
     percentilesMs: hundredths(delaysMs.toSorted((a, b) => a - b)),
   }
-}
-
-/** Undefined where the underlay is not known. */
-async function simulate(
-  { session, oneWayMs }: Running,
-  { edges, degrees }: FormedOverlay,
-): Promise<number | undefined> {
-  if (edges.some(({ a, b }) => oneWayMs(a, b) === undefined)) return undefined
-  const { meanMs } = await floodGivenOverlay({
-    nodes: degrees.length,
-    edges: edges.map(({ a, b }) => [a, b] as const),
-    oneWayMs: (from, to) => oneWayMs(from, to) ?? 0,
-    publishers: session.everybody,
-  })
-  return meanMs
 }
 
 /** By shortest ways over the quickest pings of the edges; undefined where one had no answer. */

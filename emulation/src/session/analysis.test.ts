@@ -36,6 +36,7 @@ describe('analyse', () => {
       delaysMs: [10, 30],
       meanMs: 20,
       p50Ms: 10,
+      p95Ms: 30,
       p99Ms: 30,
       maxMs: 30,
       meanHops: 2,

@@ -11,6 +11,7 @@ export interface MessageFigures {
   readonly delaysMs: readonly number[]
   readonly meanMs: number
   readonly p50Ms: number
+  readonly p95Ms: number
   readonly p99Ms: number
   readonly maxMs: number
   readonly meanHops: number
@@ -52,6 +53,7 @@ export function analyse({ nodes }: SessionMeasurements, options: AnalysisOptions
     delaysMs,
     meanMs: round(mean(delaysMs) ?? 0),
     p50Ms: round(percentile(delaysMs, 0.5) ?? 0),
+    p95Ms: round(percentile(delaysMs, 0.95) ?? 0),
     p99Ms: round(percentile(delaysMs, 0.99) ?? 0),
     maxMs: round(percentile(delaysMs, 1) ?? 0),
     meanHops: round(mean(hops) ?? 0),

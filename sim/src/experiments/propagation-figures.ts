@@ -5,7 +5,7 @@ import type { PropagationRow } from '../scenarios/repeated-propagation.ts'
 
 const xTitle = 'nodes'
 const xScale = 'log'
-const thesis = 'thesis, WebRTC'
+const [thesis, thesisWebSocket] = ['thesis, WebRTC', 'thesis, WebSocket']
 
 /** Figures 5.6 to 5.9, measured and published. */
 export function propagationFigures(rows: readonly PropagationRow[]): Figure[] {
@@ -40,6 +40,13 @@ export function propagationFigures(rows: readonly PropagationRow[]): Figure[] {
           low: minMs,
           high: maxMs,
         })),
+        ...published.propagation.map(({ nodes, websocket: { meanMs, minMs, maxMs } }) => ({
+          x: nodes,
+          y: meanMs,
+          series: thesisWebSocket,
+          low: minMs,
+          high: maxMs,
+        })),
       ],
     }),
     lineFigure({
@@ -57,6 +64,10 @@ export function propagationFigures(rows: readonly PropagationRow[]): Figure[] {
           { x, y: meanMs, series: thesis, style: 'measured' },
           { x, y: estimatedMs, series: thesis, style: 'estimated' },
         ]),
+        ...published.propagation.flatMap(({ nodes: x, websocket: { meanMs, estimatedMs } }) => [
+          { x, y: meanMs, series: thesisWebSocket, style: 'measured' },
+          { x, y: estimatedMs, series: thesisWebSocket, style: 'estimated' },
+        ]),
       ],
     }),
     lineFigure({
@@ -71,6 +82,11 @@ export function propagationFigures(rows: readonly PropagationRow[]): Figure[] {
           x,
           y: meanMs / published.meanUnderlayOneWayMs,
           series: thesis,
+        })),
+        ...published.propagation.map(({ nodes: x, websocket: { meanMs } }) => ({
+          x,
+          y: meanMs / published.meanUnderlayOneWayMs,
+          series: thesisWebSocket,
         })),
       ],
     }),

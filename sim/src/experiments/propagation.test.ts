@@ -31,6 +31,9 @@ describe('propagation', () => {
       maxAttached: 4,
       missing: 0,
       published: { meanMs: 161, estimatedMeanMs: 159 },
+      publishedWebSocket: { meanMs: 157, minMs: 147, maxMs: 172, estimatedMeanMs: 150 },
+      // Too few nodes for paths of 25 hops.
+      longPathMeanMs: null,
     })
     const row = report as unknown as PropagationRow
     expect(row.meanMs).toBeGreaterThan(135)
@@ -40,6 +43,7 @@ describe('propagation', () => {
     expect(Math.abs(row.estimatedMeanMs / row.meanMs - 1)).toBeLessThan(0.05)
     expect(row.rdp).toBeGreaterThan(1.8)
     expect(row.p99Ms).toBeGreaterThan(row.meanMs)
+    expect(row.maxHops).toBeGreaterThan(row.meanHops)
     expect(row.convergedAfterS).toBeLessThan(20)
     expect(text).toContain(String(row.meanMs))
     expect(figures.map(({ name }) => name.slice(0, 10))).toEqual(

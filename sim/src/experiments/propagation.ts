@@ -1,4 +1,4 @@
-import { publishedPropagation } from '../published/thesis.ts'
+import { published, publishedPropagation, publishedWebSocket } from '../published/thesis.ts'
 import { textTable } from '../report/text-table.ts'
 import { repeatPropagation, type PropagationRow } from '../scenarios/repeated-propagation.ts'
 import type { Experiment, Overlay } from './experiment.ts'
@@ -30,7 +30,11 @@ export const propagation: Experiment = {
       const repeats = options.repeats ?? (nodes === undefined ? repeatsOf(size, overlay) : 1)
       rows.push(await repeatPropagation({ ...options, nodes: size, degree, repeats }, onProgress))
     }
-    const withPublished = rows.map((row) => ({ ...row, published: publishedPropagation(row.nodes) ?? null }))
+    const withPublished = rows.map((row) => ({
+      ...row,
+      published: publishedPropagation(row.nodes) ?? null,
+      publishedWebSocket: publishedWebSocket(row.nodes) ?? null,
+    }))
     const [first] = withPublished
     const about = { experiment: 'propagation', seed }
     const report = nodes === undefined ? { ...about, rows: withPublished } : { ...about, ...first }
@@ -39,55 +43,59 @@ export const propagation: Experiment = {
 }
 
 function describe(rows: readonly PropagationRow[]): string {
-  const head = [
-    'nodes',
-    'mean ms',
-    'thesis',
-    'estimate ms',
-    'thesis',
-    'MAPE %',
-    'tracker %',
-    'p99 ms',
-    'thesis',
-  ]
+  return [describeRows(rows), describeBesideThesis(rows), describePaths(rows)].join('\n\n')
+}
+
+function describeRows(rows: readonly PropagationRow[]): string {
+  const times = ['nodes', 'mean ms', 'estimate ms', 'MAPE %', 'tracker %', 'p99 ms', 'RDP', 'hops', 'degree']
+  const cells = rows.map((row) => [
+    row.nodes,
+    row.meanMs,
+    row.estimatedErrorMs === null ? row.estimatedMeanMs : `${row.estimatedMeanMs} ± ${row.estimatedErrorMs}`,
+    row.mapePercent,
+    row.predictionMapePercent ?? undefined,
+    row.p99Ms,
+    row.rdp,
+    row.meanHops,
+    `${row.minDegree}-${row.maxDegree}`,
+    row.connectedThroughout ? 'always' : row.connected ? 'at the end' : 'no',
+    row.duplicatesPerMessage,
+    row.missing,
+    row.convergedAfterS ?? undefined,
+    row.edgeChangesPerNode,
+  ])
+  return textTable([...times, 'connected', 'duplicates', 'missing', 'converged s', 'edge changes'], cells)
+}
+
+/** Tables 5.2 and 5.3 of the thesis: the means of its runs, the lowest and the highest, and its estimates; WebRTC and WebSocket. */
+function describeBesideThesis(rows: readonly PropagationRow[]): string {
+  const head = ['nodes', 'mean ms', 'runs', 'estimate ms', 'WebRTC: mean', 'runs', 'estimate', 'p99', 'RDP']
   const cells = rows.map((row) => {
-    const thesis = publishedPropagation(row.nodes)
+    const [webrtc, websocket] = [publishedPropagation(row.nodes), publishedWebSocket(row.nodes)]
     return [
-      row.nodes,
-      row.meanMs,
-      thesis?.meanMs,
-      row.estimatedErrorMs === null
-        ? row.estimatedMeanMs
-        : `${row.estimatedMeanMs} ± ${row.estimatedErrorMs}`,
-      thesis?.estimatedMeanMs,
-      row.mapePercent,
-      row.predictionMapePercent ?? undefined,
-      row.p99Ms,
-      thesis?.p99Ms ?? undefined,
-      row.rdp,
-      thesis?.rdp,
-      row.meanHops,
-      `${row.minDegree}-${row.maxDegree}`,
-      row.connectedThroughout ? 'always' : row.connected ? 'at the end' : 'no',
-      row.duplicatesPerMessage,
-      row.missing,
-      row.convergedAfterS ?? undefined,
-      row.edgeChangesPerNode,
+      ...[row.nodes, row.meanMs, rangeOf(row.minMeanMs, row.maxMeanMs), row.estimatedMeanMs],
+      ...[webrtc?.meanMs, rangeOf(webrtc?.minMs, webrtc?.maxMs), webrtc?.estimatedMeanMs],
+      ...[webrtc?.p99Ms ?? undefined, webrtc?.rdp],
+      ...[websocket?.meanMs, rangeOf(websocket?.minMs, websocket?.maxMs), websocket?.estimatedMeanMs],
     ]
   })
-  return textTable(
-    [
-      ...head,
-      'RDP',
-      'thesis',
-      'hops',
-      'degree',
-      'connected',
-      'duplicates',
-      'missing',
-      'converged s',
-      'edge changes',
-    ],
-    cells,
-  )
+  return textTable([...head, 'WebSocket: mean', 'runs', 'estimate'], cells)
+}
+
+/** Section 5.4.3 of the thesis: the longest paths, and what messages take that come by long ones. */
+function describePaths(rows: readonly PropagationRow[]): string {
+  const { fromHops, meanMs, maxHopsAt2048, websocket } = published.longPaths
+  const head = ['nodes', 'mean ms', 'hops', 'most', `${fromHops} hops and more: mean ms`, '% of deliveries']
+  const cells = rows.map((row) => [
+    ...[row.nodes, row.meanMs, row.meanHops, row.maxHops, row.longPathMeanMs ?? undefined],
+    row.longPathPercent,
+  ])
+  return [
+    textTable(head, cells),
+    `The thesis, ${fromHops} hops and more: ${meanMs} ms and at most ${maxHopsAt2048} hops (WebRTC), ${websocket.meanMs} ms and ${websocket.maxHopsAt2048} (WebSocket).`,
+  ].join('\n')
+}
+
+function rangeOf(min: number | undefined, max: number | undefined): string | undefined {
+  return min === undefined || max === undefined ? undefined : `${Math.round(min)}-${Math.round(max)}`
 }

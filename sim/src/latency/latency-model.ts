@@ -7,6 +7,8 @@ export interface LatencyModel {
   readonly nodes: number
   /** In milliseconds; it need not be the same both ways. */
   oneWayMs(from: number, to: number): number
+  /** Where a node is; undefined where the model has no regions. */
+  regionOf?(node: number): string | undefined
 }
 
 export interface LatencyModelOptions {
@@ -59,12 +61,14 @@ function tableModel({ regions, oneWayMs }: LatencyTable, nodes: number): Latency
   return {
     nodes,
     oneWayMs: (from, to) => oneWayMs[from % regions.length]?.[to % regions.length] ?? 0,
+    regionOf: (node) => regions[node % regions.length],
   }
 }
 
-function withLastMile({ nodes, oneWayMs }: LatencyModel, lastMilesMs: readonly number[]): LatencyModel {
+function withLastMile(model: LatencyModel, lastMilesMs: readonly number[]): LatencyModel {
+  const { oneWayMs } = model
   return {
-    nodes,
+    ...model,
     oneWayMs: (from, to) => oneWayMs(from, to) + (lastMilesMs[from] ?? 0) + (lastMilesMs[to] ?? 0),
   }
 }

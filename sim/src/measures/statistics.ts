@@ -8,6 +8,14 @@ export function mean(samples: readonly number[]): number | undefined {
   return samples.length === 0 ? undefined : samples.reduce((sum, sample) => sum + sample, 0) / samples.length
 }
 
+/** Of the mean of samples, to two decimals; null for fewer than two. */
+export function standardError(samples: readonly number[]): number | null {
+  const middle = mean(samples)
+  if (middle === undefined || samples.length < 2) return null
+  const squares = samples.reduce((sum, sample) => sum + (sample - middle) ** 2, 0)
+  return round(Math.sqrt(squares / (samples.length - 1) / samples.length))
+}
+
 /** The values at 0 %, 1 % … 100 % of samples in ascending order (nearest rank), to two decimals; 0 without samples. */
 export function hundredths(sorted: ArrayLike<number>): number[] {
   return Array.from({ length: 101 }, (_, percent) =>

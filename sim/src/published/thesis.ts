@@ -14,6 +14,14 @@ export function publishedPropagation(nodes: number) {
   return { meanMs, minMs, maxMs, estimatedMeanMs: estimatedMs, rdp: Number(rdp.toFixed(2)), p99Ms }
 }
 
+/** Its WebSocket measurements: overlays in which nodes kept near neighbours against the tracker's instructions (its section 4.3). */
+export function publishedWebSocket(nodes: number) {
+  const row = thesis.propagation.find((some) => some.nodes === nodes)?.websocket
+  if (row === undefined) return undefined
+  const { meanMs, minMs, maxMs, estimatedMs } = row
+  return { meanMs, minMs, maxMs, estimatedMeanMs: estimatedMs }
+}
+
 /** What the thesis has of an experiment, as a record; undefined where it has no such rows. */
 export function publishedRecord(experiment: string): ExperimentRecord | undefined {
   const rows = rowsOf(experiment)

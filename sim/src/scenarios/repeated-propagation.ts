@@ -1,6 +1,7 @@
 import type { ExperimentOptions, Overlay } from '../experiments/experiment.ts'
 import { createLatencyModel } from '../latency/latency-model.ts'
-import { hundredths, mean, round } from '../measures/statistics.ts'
+import { hundredths, mean, round, standardError } from '../measures/statistics.ts'
+import { published } from '../published/thesis.ts'
 import type { FormationWatch } from './formation.ts'
 import { runPropagation, type PropagationRun } from './propagation-run.ts'
 
@@ -14,6 +15,10 @@ export interface PropagationRow {
   readonly meanMs: number
   readonly p99Ms: number
   readonly meanHops: number
+  readonly maxHops: number
+  /** Mean delay of the deliveries that took 25 hops or more, as in section 5.4.3 of the thesis, and their share; null where there were none. */
+  readonly longPathMeanMs: number | null
+  readonly longPathPercent: number
   /** Mean delay by the mean one-way delay between any two nodes. */
   readonly rdp: number
   /** The same of what the first node sends, by its own mean one-way delay. */
@@ -91,6 +96,7 @@ function summarize(runs: readonly PropagationRun[]) {
     meanMs: average(meanOf),
     p99Ms: round(delaysMs[Math.ceil(0.99 * delaysMs.length) - 1] ?? 0),
     meanHops: average(({ hops }) => mean(hops) ?? 0),
+    ...summarizePaths(runs),
     rdp: average((run) => meanOf(run) / run.underlayMeanMs),
     rdpOfFirst: average((run) => run.rdpOfFirst),
     estimatedMeanMs: average((run) => run.estimatedMeanMs),
@@ -115,11 +121,21 @@ function summarize(runs: readonly PropagationRun[]) {
   }
 }
 
-function standardError(samples: readonly number[]): number | null {
-  const middle = mean(samples)
-  if (middle === undefined || samples.length < 2) return null
-  const squares = samples.reduce((sum, sample) => sum + (sample - middle) ** 2, 0)
-  return round(Math.sqrt(squares / (samples.length - 1) / samples.length))
+function summarizePaths(runs: readonly PropagationRun[]) {
+  let [maxHops, deliveries] = [0, 0]
+  const longMs: number[] = []
+  for (const { hops, delaysMs } of runs)
+    for (const [at, count] of hops.entries()) {
+      deliveries++
+      maxHops = Math.max(maxHops, count)
+      if (count >= published.longPaths.fromHops) longMs.push(delaysMs[at] ?? 0)
+    }
+  const meanMs = mean(longMs)
+  return {
+    maxHops,
+    longPathMeanMs: meanMs === undefined ? null : round(meanMs),
+    longPathPercent: round((100 * longMs.length) / Math.max(1, deliveries)),
+  }
 }
 
 function summarizePredictions(runs: readonly PropagationRun[]) {

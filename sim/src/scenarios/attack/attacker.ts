@@ -1,15 +1,8 @@
-import {
-  decodePacket,
-  encodePacket,
-  PacketType,
-  readPackets,
-  type NodeId,
-  type Status,
-  type StreamPartId,
-} from '@runnel/protocol'
+import { encodePacket, PacketType, type NodeId, type Status, type StreamPartId } from '@runnel/protocol'
 import type { Connection, Transport } from '@runnel/transport'
 import { tapped } from '../../world/tapped-transport.ts'
 import type { SimNode, World } from '../../world/world.ts'
+import { answerEarly, tinyRttMs, withStatus } from './false-times.ts'
 
 /** What attackers do; docs/EVALUATION.md says why. */
 export const attacks = ['hub', 'eclipse', 'rtt', 'drop'] as const
@@ -21,14 +14,10 @@ export interface AttackerModules {
   honest(): readonly NodeId[]
 }
 
-/** A claimed round-trip time that no node can beat. */
-const tinyRttMs = 0.1
 /** A hub attaches to all it knows this often. */
 const seekMs = 5_000
 /** Neighbours a hub claims to have in a status; more than this is no status. */
 const maxClaimed = 64
-/** How often unrequested pongs are sent, for how many tokens, and for how long after a link opened. */
-const pong = { everyMs: 2, tokens: 4, forMs: 2_000 }
 const noArchive = { fill: () => Promise.resolve() }
 
 /** A production node whose packets are changed on their way out, and which opens additional links of its own. */
@@ -56,7 +45,8 @@ export class Attacker {
       this.#transport = tapped(transport, {
         sending: (_, packet) => this.#sending(packet),
         opened: (connection) => {
-          if (this.#attack === 'rtt' && connection.peerRole === 'node') this.#answerEarly(connection)
+          if (this.#attack === 'rtt' && connection.peerRole === 'node')
+            answerEarly(connection, world.clock, () => this.#isDark)
         },
       })
       return this.#transport
@@ -75,9 +65,7 @@ export class Attacker {
     const [type] = packet
     if (type === PacketType.data && this.#attack !== 'hub') return undefined
     if (type !== PacketType.status || (this.#attack !== 'hub' && this.#attack !== 'rtt')) return packet
-    const [raw] = readPackets(packet)
-    const status = raw === undefined ? undefined : decodePacket(raw.type, raw.body)
-    return status?.type === 'status' ? encodePacket(this.#lie(status)) : packet
+    return withStatus(packet, (status) => this.#lie(status))
   }
 
   /** Everybody is near; of a hub everybody is a neighbour. */
@@ -117,18 +105,6 @@ export class Attacker {
       },
       onFail: () => {},
     })
-  }
-
-  /** Pongs before the ping can have come: the other end measures a time that is too short. */
-  #answerEarly(connection: Connection): void {
-    const { clock } = this.#modules.world
-    const untilMs = clock.monotonicMs() + pong.forMs
-    const answer = (): void => {
-      for (let token = 1; token <= pong.tokens; token++)
-        connection.send(encodePacket({ type: 'pong', token }))
-      if (clock.monotonicMs() < untilMs && !this.#isDark) clock.schedule(pong.everyMs, answer)
-    }
-    answer()
   }
 }
 
