@@ -12,6 +12,7 @@ import { firstMessageCommand } from './first/first-message-command.ts'
 import { mediaLinkCommand } from './media/link/media-link-command.ts'
 import { mediaCommand } from './media/room/media-command.ts'
 import { natCommand } from './nat/nat-command.ts'
+import { sessionsCommand } from './sessions/sessions-command.ts'
 import { soakCommand } from './soak/soak-command.ts'
 
 const stop = new AbortController()
@@ -27,6 +28,7 @@ parser.command(mediaCommand(stop.signal))
 parser.command(mediaLinkCommand(stop.signal))
 parser.command(firstMessageCommand(stop.signal))
 parser.command(natCommand(stop.signal))
+parser.command(sessionsCommand(stop.signal))
 parser.command(soakCommand(stop.signal))
 
 try {

@@ -1,0 +1,58 @@
+import { mediaFlows } from '../../../packages/node/src/bench/core/media-flows.ts'
+
+/**
+ * How users of a session are made: a Chromium each, with a window on a display that nobody sees, the same recording what it shows, without a window;
+ * or light users of `runnel bench`, by what they link with.
+ */
+export const sessionArms = [
+  'browser',
+  'browser-recording',
+  'headless',
+  'light-websocket',
+  'light-webrtc',
+] as const
+export type SessionArm = (typeof sessionArms)[number]
+
+export interface SessionLimits {
+  /** Of each user, from when it was told to join. */
+  readonly joinMs: number
+  /** Of all that the others sent. */
+  readonly completenessPercent: number
+}
+
+/** As source 003 has them, but for completeness, of which it says nothing. */
+export const usualLimits: SessionLimits = { joinMs: 10_000, completenessPercent: 99 }
+
+export interface FillOptions {
+  readonly arm: SessionArm
+  /** Users of a session; all send and receive. */
+  readonly members: number
+  readonly maxSessions: number
+  readonly limits: SessionLimits
+  /** After a session has joined, before it is measured. */
+  readonly warmUpMs: number
+  readonly windowMs: number
+  /** No session is added after so long. */
+  readonly budgetMs: number
+}
+
+/** What a user should send: the same whoever it is. */
+export const flows = [mediaFlows.sound, mediaFlows.picture] as const
+export const framesPerS = flows.reduce((sum, { ratePerS }) => sum + ratePerS, 0)
+
+/** Users of a session that begin to join in a second. */
+export const joinsPerS = 4
+
+/** A user that joins later than its limit is waited for no longer. */
+export const joinBoundMs = ({ members, limits }: Pick<FillOptions, 'members' | 'limits'>): number =>
+  (1_000 * members) / joinsPerS + limits.joinMs
+
+/** The most that filling a machine takes, with its end. */
+export function fillBoundMs(options: FillOptions): number {
+  const lastMs = joinBoundMs(options) + options.warmUpMs + options.windowMs
+  return startMs + options.budgetMs + lastMs + stopMs
+}
+
+/** Of a tracker and of what a machine needs before its first user. */
+const startMs = 30_000
+const stopMs = 30_000
