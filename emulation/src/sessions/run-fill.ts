@@ -1,15 +1,12 @@
 import { rmSync } from 'node:fs'
-import { availableParallelism } from 'node:os'
 import { openRunDirectory } from '../places/processes/run-directory.ts'
 import { emulationError } from '../errors.ts'
 import { within } from '../media/within.ts'
 import { fillMachine, type FillPoint, type FillResult } from './fill-machine.ts'
-import { LightMachine } from './light-machine.ts'
-import type { Machine } from './machine.ts'
 import { thisHost } from './session-host.ts'
-import { startSessionNetwork, type SessionNetwork } from './session-network.ts'
+import { startSessionNetwork } from './session-network.ts'
 import { fillBoundMs, type FillOptions } from './session-plan.ts'
-import { startWorkers } from './worker-processes.ts'
+import { startMachine } from './start-machine.ts'
 
 export interface FilledMachine extends FillResult {
   readonly leavesOut: string
@@ -25,14 +22,14 @@ export async function runFill(
   const directory = openRunDirectory()
   const dead = new AbortController()
   const onDeath = (how: string) => dead.abort(emulationError('PROCESS_FAILED', `the tracker ended: ${how}`))
-  const stops: (() => Promise<void>)[] = []
+  const stops: (() => unknown)[] = []
   try {
     return await within(fillBoundMs(options), AbortSignal.any([given, dead.signal]), async (signal) => {
       const place = { sessions: options.maxSessions, host: thisHost, directory }
       const network = await startSessionNetwork(place, { signal, onDeath })
       stops.push(() => network.stop())
-      const { machine, stop } = await startMachine(options, network)
-      stops.push(stop)
+      const { machine, stops: ends } = await startMachine(options, network)
+      stops.push(...ends.toReversed())
       const startMs = performance.now()
       const result = await fillMachine(machine, options, signal, onPoint)
       return {
@@ -44,22 +41,5 @@ export async function runFill(
   } finally {
     for (const stop of stops.toReversed()) await stop()
     rmSync(directory, { recursive: true, force: true })
-  }
-}
-
-async function startMachine(
-  { arm }: FillOptions,
-  network: SessionNetwork,
-): Promise<{ readonly machine: Machine; stop(): Promise<void> }> {
-  const links = arm === 'light-webrtc' ? 'webrtc' : 'websocket'
-  const workers = await startWorkers(thisHost, availableParallelism())
-  const { places, token } = workers
-  const machine = new LightMachine({ workers: places, token, links, network, address: thisHost.address })
-  return {
-    machine,
-    stop: async () => {
-      await machine.stop()
-      await workers.stop()
-    },
   }
 }

@@ -43,9 +43,16 @@ export const framesPerS = flows.reduce((sum, { ratePerS }) => sum + ratePerS, 0)
 /** Users of a session that begin to join in a second. */
 export const joinsPerS = 4
 
-/** A user that joins later than its limit is waited for no longer. */
-export const joinBoundMs = ({ members, limits }: Pick<FillOptions, 'members' | 'limits'>): number =>
-  (1_000 * members) / joinsPerS + limits.joinMs
+/** A session that joins later is waited for no longer: light users join beside each other, browsers one after the other. */
+export function joinBoundMs({
+  arm,
+  members,
+  limits,
+}: Pick<FillOptions, 'arm' | 'members' | 'limits'>): number {
+  return isLight(arm) ? (1_000 * members) / joinsPerS + limits.joinMs : members * limits.joinMs
+}
+
+export const isLight = (arm: SessionArm): boolean => arm === 'light-websocket' || arm === 'light-webrtc'
 
 /** The most that filling a machine takes, with its end. */
 export function fillBoundMs(options: FillOptions): number {
