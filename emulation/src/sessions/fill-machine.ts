@@ -4,7 +4,7 @@ import { emulationError } from '../errors.ts'
 import { within } from '../media/within.ts'
 import type { Machine, OpenSession } from './machine.ts'
 import { MachineLoad, type LoadFigures } from './machine-load.ts'
-import { framesPerS, joinBoundMs, type FillOptions } from './session-plan.ts'
+import { firstWarmUpMs, framesPerS, joinBoundMs, type FillOptions } from './session-plan.ts'
 
 /** A machine with so many sessions, for a while. */
 export interface FillPoint extends LoadFigures {
@@ -34,7 +34,7 @@ export async function fillMachine(
   signal: AbortSignal,
   onPoint: (point: FillPoint) => void,
 ): Promise<FillResult> {
-  const { members, maxSessions, limits, budgetMs } = options
+  const { members, maxSessions, limits, budgetMs, holdMs, windowMs } = options
   const [points, open]: [FillPoint[], OpenSession[]] = [[], []]
   const load = new MachineLoad()
   const untilMs = performance.now() + budgetMs
@@ -43,8 +43,14 @@ export async function fillMachine(
     const joined = await join(machine, open.length, options, signal)
     if (typeof joined === 'string') return { points, endedBy: 'join', detail: joined }
     open.push(joined)
-    await pause(options.warmUpMs, undefined, { signal })
-    const point = { ...(await measure(open, load, options, signal)), joinMs: Math.round(joined.joinMs) }
+    const warmUpMs = open.length === 1 ? Math.max(firstWarmUpMs, options.warmUpMs) : options.warmUpMs
+    await pause(warmUpMs, undefined, { signal })
+    const joinMs = Math.round(joined.joinMs)
+    const isLast = holdMs > 0 && open.length === maxSessions
+    const point = {
+      ...(await measure(open, load, { members, ms: isLast ? holdMs : windowMs }, signal)),
+      joinMs,
+    }
     onPoint(point)
     points.push(point)
     if (joined.joinMs > limits.joinMs) return { points, endedBy: 'join', detail: `${members} users` }
@@ -75,14 +81,14 @@ async function join(
 async function measure(
   open: readonly OpenSession[],
   load: MachineLoad,
-  { members, windowMs }: FillOptions,
+  { members, ms }: { readonly members: number; readonly ms: number },
   signal: AbortSignal,
 ): Promise<Omit<FillPoint, 'joinMs'>> {
   const sampleAll = () => Promise.all(open.map((session) => session.sample()))
   await sampleAll()
   load.restart()
   const startMs = performance.now()
-  await pause(windowMs, undefined, { signal })
+  await pause(ms, undefined, { signal })
   const samples = await sampleAll()
   const seconds = (performance.now() - startMs) / 1_000
   const sum = (of: (sample: (typeof samples)[number]) => number) =>

@@ -29,11 +29,13 @@ export interface FillOptions {
   readonly members: number
   readonly maxSessions: number
   readonly limits: SessionLimits
-  /** After a session has joined, before it is measured. */
+  /** After a session has joined, before it is measured; with the first it is longer, as compilers are at work. */
   readonly warmUpMs: number
   readonly windowMs: number
   /** No session is added after so long. */
   readonly budgetMs: number
+  /** How long all are measured when the last has joined; 0: as long as before. */
+  readonly holdMs: number
 }
 
 /** What a user should send: the same whoever it is. */
@@ -57,9 +59,11 @@ export const isLight = (arm: SessionArm): boolean => arm === 'light-websocket' |
 /** The most that filling a machine takes, with its end. */
 export function fillBoundMs(options: FillOptions): number {
   const lastMs = joinBoundMs(options) + options.warmUpMs + options.windowMs
-  return startMs + options.budgetMs + lastMs + stopMs
+  return startMs + firstWarmUpMs + options.budgetMs + lastMs + options.holdMs + stopMs
 }
 
+/** Of the first session, at least. */
+export const firstWarmUpMs = 10_000
 /** Of a tracker and of what a machine needs before its first user. */
 const startMs = 30_000
 const stopMs = 30_000

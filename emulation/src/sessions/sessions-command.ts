@@ -1,10 +1,16 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { loadavg } from 'node:os'
 import type { CommandModule } from 'yargs'
+import { writeFigures } from '@runnel/sim/figures'
 import { cellOf, textTable } from '@runnel/sim/text-table'
-import { emulationError } from '../errors.ts'
 import { writeResults } from '../cli/write-results.ts'
+import { emulationError } from '../errors.ts'
+import { heldOf, type HeldRow } from './held.ts'
 import { runFill } from './run-fill.ts'
-import type { FillPoint } from './fill-machine.ts'
 import { fillBoundMs, sessionArms, usualLimits, type FillOptions, type SessionArm } from './session-plan.ts'
+import { sessionsCsv, sessionsFigure, type ArmPoint } from './sessions-figure.ts'
+import { sourceHeldTable } from './source-003.ts'
 
 interface SessionsArguments {
   readonly arms: string
@@ -18,6 +24,10 @@ interface SessionsArguments {
 }
 
 const experiment = 'sessions'
+const columns = [
+  ...(['members', 'arm', 'sessions', 'users', 'fullySending', 'cpuPercent', 'memoryMiB'] as const),
+  ...(['sentPercent', 'kbitPerSOfUser', 'elapsedS', 'endedBy'] as const),
+] satisfies (keyof HeldRow)[]
 
 /** `emulate sessions`: how many sessions of users who all send and receive a machine holds, by how the users are made (source 003). */
 export function sessionsCommand(signal: AbortSignal): CommandModule<object, SessionsArguments> {
@@ -41,73 +51,76 @@ export function sessionsCommand(signal: AbortSignal): CommandModule<object, Sess
       budget: {
         type: 'number',
         default: 300,
-        describe: 'seconds after which no session is added, of each arm and size',
+        describe: 'seconds of each arm and size, after which no session is added',
       },
       json: { type: 'boolean', default: false, describe: 'one line of JSON' },
-      out: { type: 'string', describe: 'folder for the record, CSV and figures' },
+      out: { type: 'string', describe: 'folder for the record, JSON, all points, CSV, and the figure' },
     },
     handler: async (argv) => {
       const plans = plansOf(argv)
       const say = (text: string): void => void process.stderr.write(`${experiment}: ${text}\n`)
       say(`${Math.ceil(plans.reduce((sum, plan) => sum + fillBoundMs(plan), 0) / 60_000)} minutes at most`)
-      const rows: (FillPoint & { readonly arm: SessionArm; readonly members: number })[] = []
-      const held = []
+      const [points, held]: [ArmPoint[], HeldRow[]] = [[], []]
       for (const plan of plans) {
         const { arm, members } = plan
         const filled = await runFill(plan, signal, (point) => {
+          points.push({ arm, members, ...point })
           say(`${arm}, ${members} a session: ${JSON.stringify(point)}`)
-          rows.push({ arm, members, ...point })
         })
-        const { endedBy, detail, leavesOut, elapsedS } = filled
-        const met = filled.points.filter(
-          ({ joinMs, completenessPercent }) =>
-            joinMs <= plan.limits.joinMs && completenessPercent >= plan.limits.completenessPercent,
-        )
-        held.push({
-          arm,
-          members,
-          sessions: met.at(-1)?.sessions ?? 0,
-          users: met.at(-1)?.users ?? 0,
-          endedBy,
-          detail,
-          elapsedS,
-        })
-        say(`${arm} leave out ${leavesOut}`)
+        held.push(heldOf(plan, filled))
+        say(`${arm} leave out: ${filled.leavesOut}`)
       }
-      if (argv.out !== undefined)
-        writeResults(argv.out, {
-          experiment,
-          source: 'emulation',
-          parameters: {},
-          facts: {},
-          rows: rows.map((row) => ({ ...row })),
-        })
-      const columns = ['arm', 'members', 'sessions', 'users', 'endedBy', 'detail', 'elapsedS'] as const
-      process.stdout.write(
-        `${
-          argv.json
-            ? JSON.stringify({ experiment, held, rows })
-            : textTable(
-                columns,
-                held.map((one) => columns.map((column) => cellOf(one[column]))),
-              )
-        }\n`,
-      )
+      if (argv.out !== undefined) await writeAll(argv.out, argv, points, held)
+      const text = argv.json ? JSON.stringify({ experiment, held, points }) : tables(held)
+      process.stdout.write(`${text}\n`)
     },
   }
 }
 
+async function writeAll(
+  folder: string,
+  { arms, members, window, warmUp, budget }: SessionsArguments,
+  points: readonly ArmPoint[],
+  held: readonly HeldRow[],
+): Promise<void> {
+  const facts = { load: Math.round((loadavg()[0] ?? 0) * 10) / 10 }
+  const parameters = { arms, members, window, warmUp, budget }
+  const rows = held.map((row) => ({ ...row }))
+  writeResults(folder, { experiment, source: 'emulation', parameters, facts, rows })
+  writeFileSync(join(folder, `${experiment}.csv`), sessionsCsv(points))
+  if (points.length > 0) await writeFigures(folder, [sessionsFigure(experiment, points)])
+}
+
+function tables(held: readonly HeldRow[]): string {
+  const rows = held.map((row) => columns.map((column) => cellOf(row[column])))
+  const sizes = [...new Set(held.map(({ members }) => members))]
+  return `${textTable(columns, rows)}\n\n${sourceHeldTable(sizes)}`
+}
+
+/** Throws INVALID_ARGUMENT. */
 function plansOf(argv: SessionsArguments): readonly FillOptions[] {
-  const arms = argv.arms.split(',').map((one) => {
+  const sizes = argv.members.split(',').map((text) => whole('members', Number(text), 2, 32))
+  const maxSessions = whole('sessions', argv.sessions, 1, 500)
+  const [windowMs, warmUpMs, budgetMs] = (['window', 'warmUp', 'budget'] as const).map(
+    (name) => 1_000 * whole(name, argv[name], 1, 3_600),
+  ) as [number, number, number]
+  return sizes.flatMap((members) =>
+    armsOf(argv.arms).map((arm) => {
+      const times = { windowMs, warmUpMs, budgetMs, holdMs: 0 }
+      return { arm, members, maxSessions, limits: usualLimits, ...times }
+    }),
+  )
+}
+
+function armsOf(text: string): readonly SessionArm[] {
+  return text.split(',').map((one) => {
     const arm = sessionArms.find((known) => known === one)
     if (arm === undefined) throw emulationError('INVALID_ARGUMENT', `--arms is of ${sessionArms.join(', ')}`)
     return arm
   })
-  const sizes = argv.members.split(',').map(Number)
-  return sizes.flatMap((members) =>
-    arms.map((arm) => ({
-      ...{ arm, members, maxSessions: argv.sessions, limits: usualLimits },
-      ...{ warmUpMs: 1_000 * argv.warmUp, windowMs: 1_000 * argv.window, budgetMs: 1_000 * argv.budget },
-    })),
-  )
+}
+
+function whole(name: string, value: number, min: number, max: number): number {
+  if (Number.isInteger(value) && value >= min && value <= max) return value
+  throw emulationError('INVALID_ARGUMENT', `--${name} takes whole numbers from ${min} to ${max}`)
 }
