@@ -13,6 +13,7 @@ import { mediaLinkCommand } from './media/link/media-link-command.ts'
 import { mediaCommand } from './media/room/media-command.ts'
 import { natCommand } from './nat/nat-command.ts'
 import { sessionsCommand } from './sessions/sessions-command.ts'
+import { sessionsCostCommand } from './sessions/sessions-cost-command.ts'
 import { soakCommand } from './soak/soak-command.ts'
 
 const stop = new AbortController()
@@ -29,6 +30,7 @@ parser.command(mediaLinkCommand(stop.signal))
 parser.command(firstMessageCommand(stop.signal))
 parser.command(natCommand(stop.signal))
 parser.command(sessionsCommand(stop.signal))
+parser.command(sessionsCostCommand(stop.signal))
 parser.command(soakCommand(stop.signal))
 
 try {

@@ -5,14 +5,14 @@ import type { CommandModule } from 'yargs'
 import { writeFigures } from '@runnel/sim/figures'
 import { cellOf, textTable } from '@runnel/sim/text-table'
 import { writeResults } from '../cli/write-results.ts'
-import { emulationError } from '../errors.ts'
 import { heldOf, type HeldRow } from './held.ts'
 import { runFill } from './run-fill.ts'
-import { fillBoundMs, sessionArms, usualLimits, type FillOptions, type SessionArm } from './session-plan.ts'
+import { armOf, whereOf, whereOptions, whole, type WhereArguments } from './session-arguments.ts'
+import { fillBoundMs, sessionArms, usualLimits, type FillOptions } from './session-plan.ts'
 import { sessionsCsv, sessionsFigure, type ArmPoint } from './sessions-figure.ts'
 import { sourceHeldTable } from './source-003.ts'
 
-interface SessionsArguments {
+interface SessionsArguments extends WhereArguments {
   readonly arms: string
   readonly members: string
   readonly sessions: number
@@ -53,17 +53,22 @@ export function sessionsCommand(signal: AbortSignal): CommandModule<object, Sess
         default: 300,
         describe: 'seconds of each arm and size, after which no session is added',
       },
+      ...whereOptions,
       json: { type: 'boolean', default: false, describe: 'one line of JSON' },
       out: { type: 'string', describe: 'folder for the record, JSON, all points, CSV, and the figure' },
     },
     handler: async (argv) => {
       const plans = plansOf(argv)
+      const where = whereOf(
+        argv,
+        plans.map(({ arm }) => arm),
+      )
       const say = (text: string): void => void process.stderr.write(`${experiment}: ${text}\n`)
       say(`${Math.ceil(plans.reduce((sum, plan) => sum + fillBoundMs(plan), 0) / 60_000)} minutes at most`)
       const [points, held]: [ArmPoint[], HeldRow[]] = [[], []]
       for (const plan of plans) {
         const { arm, members } = plan
-        const filled = await runFill(plan, signal, (point) => {
+        const filled = await runFill(plan, { where, signal }, (point) => {
           points.push({ arm, members, ...point })
           say(`${arm}, ${members} a session: ${JSON.stringify(point)}`)
         })
@@ -105,22 +110,10 @@ function plansOf(argv: SessionsArguments): readonly FillOptions[] {
     (name) => 1_000 * whole(name, argv[name], 1, 3_600),
   ) as [number, number, number]
   return sizes.flatMap((members) =>
-    armsOf(argv.arms).map((arm) => {
+    argv.arms.split(',').map((name) => {
+      const arm = armOf(name)
       const times = { windowMs, warmUpMs, budgetMs, holdMs: 0 }
       return { arm, members, maxSessions, limits: usualLimits, ...times }
     }),
   )
-}
-
-function armsOf(text: string): readonly SessionArm[] {
-  return text.split(',').map((one) => {
-    const arm = sessionArms.find((known) => known === one)
-    if (arm === undefined) throw emulationError('INVALID_ARGUMENT', `--arms is of ${sessionArms.join(', ')}`)
-    return arm
-  })
-}
-
-function whole(name: string, value: number, min: number, max: number): number {
-  if (Number.isInteger(value) && value >= min && value <= max) return value
-  throw emulationError('INVALID_ARGUMENT', `--${name} takes whole numbers from ${min} to ${max}`)
 }
