@@ -4,7 +4,7 @@ import { emulationError } from '../errors.ts'
 import { within } from '../media/within.ts'
 import type { Machine, OpenSession } from './machine.ts'
 import { MachineLoad, type LoadFigures } from './machine-load.ts'
-import { firstWarmUpMs, framesPerS, joinBoundMs, type FillOptions } from './session-plan.ts'
+import { usualFirstWarmUpMs, framesPerS, joinBoundMs, type FillOptions } from './session-plan.ts'
 
 /** A machine with so many sessions, for a while. */
 export interface FillPoint extends LoadFigures {
@@ -43,7 +43,8 @@ export async function fillMachine(
     const joined = await join(machine, open.length, options, signal)
     if (typeof joined === 'string') return { points, endedBy: 'join', detail: joined }
     open.push(joined)
-    const warmUpMs = open.length === 1 ? Math.max(firstWarmUpMs, options.warmUpMs) : options.warmUpMs
+    const { warmUpMs: later, firstWarmUpMs = usualFirstWarmUpMs } = options
+    const warmUpMs = open.length === 1 ? firstWarmUpMs : later
     await pause(warmUpMs, undefined, { signal })
     const joinMs = Math.round(joined.joinMs)
     const isLast = holdMs > 0 && open.length === maxSessions

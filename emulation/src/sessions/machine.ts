@@ -1,5 +1,5 @@
 /** What the users of a session did since it was asked before. */
-export interface SessionSample {
+interface SessionSample {
   readonly sent: number
   readonly sentBytes: number
   /** By all together. */

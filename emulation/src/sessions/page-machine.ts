@@ -1,6 +1,7 @@
 import type { ClientConfig } from '@runnel/client'
 import { chromium, type Browser, type Page } from 'playwright-core'
 import { within } from '../media/within.ts'
+import { untilAborted } from '../../../packages/node/src/bench/load/open-users.ts'
 import type { Machine, OpenSession } from './machine.ts'
 import type { MemberCounts, SessionMember } from './page/member.ts'
 import type { SessionNetwork } from './session-network.ts'
@@ -44,7 +45,8 @@ export class PageMachine implements Machine {
     let joinMs = 0
     while (pages.length < members) {
       const startMs = performance.now()
-      pages.push(await within(limitMs, signal, (either) => untilAborted(this.#join(number), either)))
+      const join = (either: AbortSignal) => untilAborted(this.#join(number), either)
+      pages.push(await within(limitMs, signal, join))
       joinMs = Math.max(joinMs, performance.now() - startMs)
     }
     let before = { sent: 0, sentBytes: 0, received: 0 }
@@ -99,11 +101,4 @@ function total(all: readonly MemberCounts[]): { sent: number; sentBytes: number;
     sentBytes: sum(({ sentBytes }) => sentBytes),
     received: sum(({ received }) => received),
   }
-}
-
-function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise<T>((resolve, reject) => {
-    signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true })
-    work.then(resolve, reject)
-  })
 }

@@ -31,6 +31,8 @@ export interface FillOptions {
   readonly limits: SessionLimits
   /** After a session has joined, before it is measured; with the first it is longer, as compilers are at work. */
   readonly warmUpMs: number
+  /** Default: ten seconds. */
+  readonly firstWarmUpMs?: number
   readonly windowMs: number
   /** No session is added after so long. */
   readonly budgetMs: number
@@ -59,11 +61,11 @@ export const isLight = (arm: SessionArm): boolean => arm === 'light-websocket' |
 /** The most that filling a machine takes, with its end. */
 export function fillBoundMs(options: FillOptions): number {
   const lastMs = joinBoundMs(options) + options.warmUpMs + options.windowMs
-  return startMs + firstWarmUpMs + options.budgetMs + lastMs + options.holdMs + stopMs
+  return startMs + usualFirstWarmUpMs + options.budgetMs + lastMs + options.holdMs + stopMs
 }
 
-/** Of the first session, at least. */
-export const firstWarmUpMs = 10_000
+/** Of the first session. */
+export const usualFirstWarmUpMs = 10_000
 /** Of a tracker and of what a machine needs before its first user. */
 const startMs = 30_000
 const stopMs = 30_000
