@@ -54,7 +54,7 @@ export async function fillMachine(
     }
     onPoint(point)
     points.push(point)
-    if (joined.joinMs > limits.joinMs) return { points, endedBy: 'join', detail: `${members} users` }
+    if (joined.joinMs > limits.joinMs) return { points, endedBy: 'join', detail: 'a user took too long' }
     if (point.completenessPercent < limits.completenessPercent)
       return { points, endedBy: 'completeness', detail: '' }
   }
@@ -74,7 +74,8 @@ async function join(
     )
   } catch (error) {
     signal.throwIfAborted()
-    if (number === 0 && !isRunnelError(error, 'TOO_SLOW')) throw error
+    if (isRunnelError(error, 'TOO_SLOW')) return 'a user took too long'
+    if (number === 0) throw error
     return error instanceof Error ? error.message : String(error)
   }
 }
