@@ -20,6 +20,7 @@ function machine({
   let open = 0
   return {
     leavesOut: 'all',
+    joined: 0,
     open: (number) => {
       open = number + 1
       if (joinMs(number) === Infinity) return Promise.reject(new Error('no place'))
@@ -34,6 +35,7 @@ async function held(given: Parameters<typeof machine>[0], limits: Partial<FillOp
   const fill = { ...options, ...limits }
   const { sessions, users, endedBy } = heldOf(fill, {
     ...(await fillMachine(machine(given), fill, signal, () => {})),
+    joined: 0,
     elapsedS: 1,
   })
   return { sessions, users, endedBy }

@@ -10,6 +10,8 @@ export interface HeldRow {
   readonly members: number
   readonly sessions: number
   readonly users: number
+  /** With those of a session that passed a limit, or was not full. */
+  readonly joined: number
   readonly endedBy: string
   /** The most sessions of users that sent what they should, too. */
   readonly fullySending: number
@@ -23,13 +25,13 @@ export interface HeldRow {
 /** The largest number of sessions before the first that passed a limit. */
 export function heldOf(
   { arm, members, limits }: Pick<HeldRow, 'arm' | 'members'> & { readonly limits: SessionLimits },
-  { points, endedBy, detail, elapsedS }: FillResult & { readonly elapsedS: number },
+  { points, endedBy, detail, joined, elapsedS }: FillResult & Pick<HeldRow, 'joined' | 'elapsedS'>,
 ): HeldRow {
   const met = points.filter((point) => isWithin(point, limits))
   const full = met.filter(({ sentPercent }) => sentPercent >= fullySentPercent)
   const last = met.at(-1)
   return {
-    ...{ arm, members, sessions: last?.sessions ?? 0, users: last?.users ?? 0 },
+    ...{ arm, members, sessions: last?.sessions ?? 0, users: last?.users ?? 0, joined },
     ...{
       endedBy: detail === '' ? endedBy : `${endedBy}: ${detail}`,
       fullySending: full.at(-1)?.sessions ?? 0,

@@ -29,9 +29,14 @@ export class LightMachine implements Machine {
     'encoding, decoding and showing: they send frames of the right size and rate; all in one overlay, without priorities'
   readonly #options: LightMachineOptions
   readonly #generators: RemoteGenerator[] = []
+  #joined = 0
 
   constructor(options: LightMachineOptions) {
     this.#options = options
+  }
+
+  get joined(): number {
+    return this.#joined
   }
 
   async open(number: number, members: number, signal: AbortSignal): Promise<OpenSession> {
@@ -42,6 +47,7 @@ export class LightMachine implements Machine {
     const place = { network: network.source, user: undefined, host: address, gateway: undefined }
     const of = generators.length
     await Promise.all(generators.map((one, index) => one.open(plan, place, { index, of }, signal)))
+    this.#joined += members
     const startMs = preciseNow()
     const window = { startMs, measureFromMs: startMs, endMs: startMs + foreverMs }
     // It rejects when the session is ended; what else goes wrong is missing in a sample.

@@ -17,6 +17,8 @@ export interface OpenSession {
 export interface Machine {
   /** Of what a person's program does; for people. */
   readonly leavesOut: string
+  /** Users that have joined, also those of a session that is not full. */
+  readonly joined: number
   /** Adds a session, whose users join while those before go on; throws what joining throws, and the signal's reason. */
   open(number: number, members: number, signal: AbortSignal): Promise<OpenSession>
   /** Ends all. Idempotent. */

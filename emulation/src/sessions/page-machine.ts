@@ -31,11 +31,16 @@ export class PageMachine implements Machine {
   readonly leavesOut: string
   readonly #options: PageMachineOptions
   readonly #browsers: Browser[] = []
+  #joined = 0
 
   constructor(options: PageMachineOptions) {
     this.#options = options
     const window = options.display === undefined ? ', a window' : ''
     this.leavesOut = `a camera, a microphone, a person${window}`
+  }
+
+  get joined(): number {
+    return this.#joined
   }
 
   /** Users join one after the other. */
@@ -47,6 +52,7 @@ export class PageMachine implements Machine {
       const startMs = performance.now()
       const join = (either: AbortSignal) => untilAborted(this.#join(number), either)
       pages.push(await within(limitMs, signal, join))
+      this.#joined++
       joinMs = Math.max(joinMs, performance.now() - startMs)
     }
     let before = { sent: 0, sentBytes: 0, received: 0 }

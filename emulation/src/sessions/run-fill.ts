@@ -8,6 +8,8 @@ import { startMachine, type Stops, type Whereabouts } from './start-machine.ts'
 
 export interface FilledMachine extends FillResult {
   readonly leavesOut: string
+  /** Users that joined, also those of a session that is not full. */
+  readonly joined: number
   /** From the first session to the last measurement. */
   readonly elapsedS: number
 }
@@ -28,7 +30,8 @@ export async function runFill(
       const startMs = performance.now()
       const result = await fillMachine(machine, options, signal, onPoint)
       const elapsedS = Math.round((performance.now() - startMs) / 1_000)
-      return { ...result, leavesOut: machine.leavesOut, elapsedS }
+      const { leavesOut, joined } = machine
+      return { ...result, leavesOut, joined, elapsedS }
     })
   } finally {
     for (const stop of stops.toReversed()) await stop()

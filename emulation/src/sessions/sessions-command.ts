@@ -25,7 +25,7 @@ interface SessionsArguments extends WhereArguments {
 
 const experiment = 'sessions'
 const columns = [
-  ...(['members', 'arm', 'sessions', 'users', 'fullySending', 'cpuPercent', 'memoryMiB'] as const),
+  ...(['members', 'arm', 'sessions', 'users', 'joined', 'fullySending', 'cpuPercent', 'memoryMiB'] as const),
   ...(['sentPercent', 'kbitPerSOfUser', 'elapsedS', 'endedBy'] as const),
 ] satisfies (keyof HeldRow)[]
 

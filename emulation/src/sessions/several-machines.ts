@@ -12,6 +12,10 @@ export class SeveralMachines implements Machine {
     return this.#machines[0].leavesOut
   }
 
+  get joined(): number {
+    return this.#machines.reduce((sum, { joined }) => sum + joined, 0)
+  }
+
   open(number: number, members: number, signal: AbortSignal): Promise<OpenSession> {
     const machine = this.#machines[number % this.#machines.length] ?? this.#machines[0]
     return machine.open(number, members, signal)
