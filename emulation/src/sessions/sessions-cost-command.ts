@@ -78,17 +78,12 @@ export function sessionsCostCommand(signal: AbortSignal): CommandModule<object, 
 async function runPlan(plan: FinalPlan, argv: CostArguments, how: Parameters<typeof runFill>[1]) {
   const filled = await runFill(optionsOf(plan, argv), how, () => {})
   const last = filled.points.at(-1)
-  if (last === undefined) throw emulationError('NOT_FORMED', `${plan.arm}: ${filled.detail}`)
   const minutes = Math.round((10 * filled.elapsedS) / 60) / 10
-  const isWhole =
-    last.sessions === plan.sessionsPerMachine && filled.points.every((one) => isWithin(one, usualLimits))
-  return {
-    ...last,
-    ...plan,
-    minutes,
-    usd: priceUsd(plan.machines, minutes, argv.machinePrice),
-    isWithinLimits: isWhole,
-  }
+  const isWithinLimits =
+    last?.sessions === plan.sessionsPerMachine && filled.points.every((one) => isWithin(one, usualLimits))
+  // A machine that does not hold what it was given has no price.
+  const usd = isWithinLimits ? priceUsd(plan.machines, minutes, argv.machinePrice) : null
+  return { ...last, ...plan, minutes, usd, isWithinLimits }
 }
 
 function planText(plan: FinalPlan, argv: CostArguments): string {
