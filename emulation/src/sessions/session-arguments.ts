@@ -33,7 +33,7 @@ export const whereOptions = {
     type: 'string',
     array: true,
     describe:
-      'host:port of a runnel bench worker --drivers 500 elsewhere (token in RUNNEL_BENCH_TOKEN); repeated',
+      'host:port of a runnel bench worker --drivers 500 elsewhere (token in RUNNEL_BENCH_TOKEN), repeated; its processors and memory are not seen',
   },
   listen: { type: 'string', default: '127.0.0.1', describe: 'address of the tracker, with --worker' },
 } as const
