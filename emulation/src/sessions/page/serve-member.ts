@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { basename } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { pageOptions } from '@runnel/browser/bundle'
-import { build } from 'esbuild'
+import { build, stop as stopBundler } from 'esbuild'
 
 const html = `<!doctype html><meta charset="utf-8"><title>A member</title><link rel="icon" href="data:,">
 <script type="module" src="member.js"></script>`
@@ -21,6 +21,8 @@ export async function serveMember(): Promise<{ readonly url: string; stop(): voi
     external: ['node:module'],
     write: false,
   })
+  // Its process would count as the machine's.
+  await stopBundler()
   const files = new Map(outputFiles.map(({ path, contents }) => [`/${basename(path)}`, contents]))
   const server = createServer(({ url = '/' }, response) => {
     const { pathname } = new URL(url, 'http://localhost')
