@@ -8,7 +8,7 @@ const network = [...emulated, 'nft', 'turnserver']
 export const testNeeds = {
   aws: [python],
   'bench/src/encryption': ['chromium'],
-  emulation: [...network, python, 'vpxenc'],
+  emulation: [...network, python, 'vpxenc', 'chromium'],
   examples: ['chromium'],
   'packages/browser': ['chromium', 'firefox'],
   'packages/explorer': ['chromium'],
@@ -36,6 +36,7 @@ const taskNeeds = {
   bench: ([name]) => benchNeeds[name] ?? [],
   emulate: (args) => {
     if (args[0] === 'nat') return network
+    if (args[0]?.startsWith('sessions')) return ['chromium', 'Xvfb']
     if (args[0]?.startsWith('media')) return [...emulated, 'vpxenc']
     return /--place[= ](loopback|hosts|core)/.test(args.join(' ')) ? [] : emulated
   },

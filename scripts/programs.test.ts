@@ -47,6 +47,7 @@ describe('the programs that other tasks need', () => {
     expect(programsFor('emulate', ['churn', '--place', 'loopback'], [])).toEqual([])
     expect(programsFor('emulate', ['churn'], [])).toEqual(['C compiler', 'ip'])
     expect(programsFor('emulate', ['nat'], [])).toContain('turnserver')
+    expect(programsFor('emulate', ['sessions-cost'], [])).toEqual(['chromium', 'Xvfb'])
     expect(programsFor('start', [], [])).toEqual([])
   })
 })

@@ -108,6 +108,7 @@ const programs = {
   jq: { packages: ['jq'], isThere: () => isOnPath('jq') },
   'systemd-analyze': { packages: ['systemd'], isThere: () => isOnPath('systemd-analyze') },
   ip: { packages: ['iproute2'], isThere: () => isOnPath('ip') },
+  Xvfb: { packages: ['xvfb'], isThere: () => isOnPath('Xvfb') },
   vpxenc: { packages: ['vpx-tools'], isThere: () => isOnPath('vpxenc') },
   nft: { packages: ['nftables'], isThere: () => isOnPath('nft') },
   turnserver: { packages: ['coturn'], isThere: () => isOnPath('turnserver') },

@@ -39,6 +39,10 @@ export const emulationErrors = {
     summary: 'This place cannot do what the experiment needs',
     remedy: 'Choose another with --place: namespaces and core can emulate delay and loss.',
   },
+  DISPLAY_MISSING: {
+    summary: 'There is no display for browsers with windows',
+    remedy: "Install Debian's package xvfb, or leave these arms out with --arms.",
+  },
   AGAINST_THEORY: {
     summary: 'Pairs of NATs were not linked as theory predicts',
     remedy: 'The table shows how they were; run them alone with --pair, on an idle machine.',

@@ -12,6 +12,8 @@ import { firstCommands } from './first/first-commands.ts'
 import { mediaLinkCommand } from './media/link/media-link-command.ts'
 import { mediaCommand } from './media/room/media-command.ts'
 import { natCommand } from './nat/nat-command.ts'
+import { sessionsCommand } from './sessions/sessions-command.ts'
+import { sessionsCostCommand } from './sessions/sessions-cost-command.ts'
 import { soakCommand } from './soak/soak-command.ts'
 
 const stop = new AbortController()
@@ -27,6 +29,8 @@ parser.command(mediaCommand(stop.signal))
 parser.command(mediaLinkCommand(stop.signal))
 for (const command of firstCommands(stop.signal)) parser.command(command)
 parser.command(natCommand(stop.signal))
+parser.command(sessionsCommand(stop.signal))
+parser.command(sessionsCostCommand(stop.signal))
 parser.command(soakCommand(stop.signal))
 
 try {

@@ -2,7 +2,7 @@ import { defineCommand } from '../cli/command.ts'
 import { nodeError } from '../errors.ts'
 import { rampKinds } from '../bench/core/ramp.ts'
 import { runCommand } from './bench-run.ts'
-import type { Flow } from '../bench/core/plan.ts'
+import { mediaFlows } from '../bench/core/media-flows.ts'
 import { benchOptions, sendOptions } from './bench-options.ts'
 
 export const benchJoin = defineCommand({
@@ -40,12 +40,6 @@ export const benchResend = defineCommand({
     await runCommand(args, { title: 'resend', subscribes: false, publishes: false, history })
   },
 })
-
-/** What a user of a meeting sends: Opus in packets of 20 ms, and pictures of 640×360 at 400 kbit/s. */
-const mediaFlows = {
-  sound: { name: 'sound', ratePerS: 50, sizeBytes: 120, urgent: true },
-  picture: { name: 'picture', ratePerS: 30, sizeBytes: 1_700, urgent: true },
-} as const satisfies Readonly<Record<string, Flow>>
 
 export const benchRooms = defineCommand({
   name: 'bench rooms',

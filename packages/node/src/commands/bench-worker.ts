@@ -10,6 +10,10 @@ export const benchWorker = defineCommand({
   options: {
     host: { type: 'string', requiresArg: true, default: '127.0.0.1', describe: 'Address to listen on' },
     port: { type: 'number', requiresArg: true, default: 7180, describe: 'Port; 0 takes a free one' },
+    drivers: {
+      ...{ type: 'number', requiresArg: true, default: 1 },
+      describe: 'Benches that it obeys at once, each with users of its own',
+    },
   },
   examples: [
     [
@@ -19,12 +23,14 @@ export const benchWorker = defineCommand({
   ],
   epilogue:
     'The connection is not encrypted, and carries the key of the user: reach other machines through ssh -L, or a network of your own.',
-  run: async ({ host, port, json }) => {
+  run: async ({ host, port, drivers, json }) => {
+    if (!Number.isInteger(drivers) || drivers < 1 || drivers > 1_000)
+      throw nodeError('USAGE', '--drivers takes a whole number from 1 to 1000')
     const token = process.env['RUNNEL_BENCH_TOKEN'] ?? ''
     if (token.length < 16) throw nodeError('BENCH_TOKEN_MISSING')
     const { startWorker } = await import('../bench/worker/worker-server.ts')
     const stop = listenForStop()
-    const worker = await startWorker({ host, port, token, name: hostname() })
+    const worker = await startWorker({ host, port, token, name: hostname(), maxDrivers: drivers })
     if (json) process.stdout.write(`${JSON.stringify({ place: worker.place })}\n`)
     else notice(`listening to who has the token, at ${worker.place}`)
     await stop.stopped

@@ -30,9 +30,11 @@ export class UrgentPackets {
   /** In pieces of so many bytes, unless those were too many. */
   next(message: UrgentMessage, remainingMs: number, pieceBytes: number): NextPacket {
     const progress = this.#progressOf(message, pieceBytes)
-    return progress === undefined
-      ? this.#whole(message, remainingMs)
-      : piece(message.batchBytes, remainingMs, progress)
+    if (progress === undefined) return this.#whole(message, remainingMs)
+    const next = piece(message.batchBytes, remainingMs, progress)
+    // Who lost it asks for it: it is then sent again, from the beginning.
+    if (next.isLast) this.#progress.delete(message)
+    return next
   }
 
   /** A frame that defines it arrived. */

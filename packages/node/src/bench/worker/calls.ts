@@ -76,7 +76,7 @@ export class WorkerConnection {
         reject(
           nodeError(
             'BENCH_WORKER_REFUSED',
-            `${place}: ${statusCode === 409 ? 'it has a driver' : 'wrong token'}`,
+            `${place}: ${statusCode === 409 ? 'it has as many drivers as it takes' : 'wrong token'}`,
           ),
         )
         socket.terminate()

@@ -13,9 +13,11 @@ export interface WorkerOptions {
   /** Whoever knows it may have this machine open any number of users. */
   readonly token: string
   readonly name: string
+  /** That it has at once; each has users of its own. */
+  readonly maxDrivers: number
 }
 
-/** A process that obeys a driver, one at a time. */
+/** A process that obeys drivers: one at a time, if nothing else is said. */
 export interface BenchWorker {
   /** host:port. */
   readonly place: string
@@ -24,21 +26,25 @@ export interface BenchWorker {
 }
 
 /** Throws PORT_IN_USE. */
-export async function startWorker({ host, port, token, name }: WorkerOptions): Promise<BenchWorker> {
+export async function startWorker({
+  host,
+  port,
+  token,
+  name,
+  maxDrivers,
+}: WorkerOptions): Promise<BenchWorker> {
   const server = createServer((_, response) => response.writeHead(426).end())
   const sockets = new WebSocketServer({ noServer: true, maxPayload: maxCallBytes })
-  let driver: DriverSession | undefined
+  const drivers = new Set<DriverSession>()
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     const refusal = !isToken(request.headers.authorization, token)
       ? '401 Unauthorized'
-      : driver && '409 Conflict'
+      : drivers.size >= maxDrivers && '409 Conflict'
     if (refusal) return void socket.end(`HTTP/1.1 ${refusal}\r\nconnection: close\r\n\r\n`)
     sockets.handleUpgrade(request, socket, head, (accepted) => {
-      const free = () => {
-        if (driver === served) driver = undefined
-      }
+      const free = () => void drivers.delete(served)
       const served = new DriverSession(accepted, { name, onStop: free })
-      driver = served
+      drivers.add(served)
       accepted.once('close', () => void served.stop().finally(free))
     })
   })
@@ -52,7 +58,7 @@ export async function startWorker({ host, port, token, name }: WorkerOptions): P
   return {
     place: `${host}:${address.port}`,
     stop: async () => {
-      await driver?.stop()
+      await Promise.all(Array.from(drivers, (driver) => driver.stop()))
       for (const client of sockets.clients) client.terminate()
       await new Promise((resolve) => server.close(resolve))
     },

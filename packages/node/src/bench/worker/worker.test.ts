@@ -17,8 +17,8 @@ afterEach(async () => {
   for (const stop of stops.splice(0).toReversed()) await stop()
 }, timeoutMs)
 
-async function worker(): Promise<BenchWorker> {
-  const started = await startWorker({ host: '127.0.0.1', port: 0, token, name: 'here' })
+async function worker(maxDrivers = 1): Promise<BenchWorker> {
+  const started = await startWorker({ host: '127.0.0.1', port: 0, token, name: 'here', maxDrivers })
   stops.push(() => started.stop())
   return started
 }
@@ -73,7 +73,7 @@ describe('a worker', () => {
     const first = await connect(place)
     await expect(RemoteGenerator.connect(place, token)).rejects.toMatchObject({
       code: 'BENCH_WORKER_REFUSED',
-      message: expect.stringContaining('it has a driver'),
+      message: expect.stringContaining('as many drivers as it takes'),
     })
     await first.stop()
     await expect
@@ -84,6 +84,15 @@ describe('a worker', () => {
         ),
       )
       .toBe('in')
+  })
+
+  it('takes as many drivers as it is told to', async () => {
+    const { place } = await worker(2)
+    await connect(place)
+    await connect(place)
+    await expect(RemoteGenerator.connect(place, token)).rejects.toMatchObject({
+      code: 'BENCH_WORKER_REFUSED',
+    })
   })
 
   it('tells why a call failed, and answers the next', async () => {
@@ -119,7 +128,9 @@ describe('a worker', () => {
   it('cannot listen where another does', async () => {
     const { place } = await worker()
     const port = Number(place.split(':')[1])
-    await expect(startWorker({ host: '127.0.0.1', port, token, name: 'there' })).rejects.toMatchObject({
+    await expect(
+      startWorker({ host: '127.0.0.1', port, token, name: 'there', maxDrivers: 1 }),
+    ).rejects.toMatchObject({
       code: 'BENCH_WORKER_PORT',
     })
   })
