@@ -95,7 +95,10 @@ const mesh = (degree: 4 | 6) =>
 
 const gossipsub = (language: 'js' | 'go', degree: 4 | 6, signed: boolean): Arm => {
   const { settings, verifies } = signing(signed)
-  const queues = language === 'go' ? ', queues of 4,096 in place of 32, where it drops' : ''
+  const limits =
+    language === 'go'
+      ? 'queues of 4,096 in place of 32, where it drops'
+      : 'any number of peers at one address'
   return {
     name: `${language}-gossipsub-d${degree}-${signed ? 'signed' : 'unsigned'}`,
     system: language === 'js' ? 'js-libp2p gossipsub' : 'go-libp2p-pubsub',
@@ -104,7 +107,7 @@ const gossipsub = (language: 'js' | 'go', degree: 4 | 6, signed: boolean): Arm =
     recipe: language === 'js' ? libp2p : goLibp2p,
     ...(language === 'js' ? { versionOf: '@libp2p/gossipsub' } : { version: '0.19.0' }),
     links: 'TCP',
-    settings: `${mesh(degree)}, ${settings}, every node connected to every other${queues}`,
+    settings: `${mesh(degree)}, ${settings}, every node connected to every other, ${limits}`,
     verifies,
     encrypted: 'yes (Noise)',
     isCentral: false,

@@ -67,7 +67,9 @@ function figuresPart({ date, machine, settings, arms, absent, failed, notRun }: 
         arm.isCentral ? 'a server' : 'other nodes',
       ]),
     ),
-    ...(lacking.length + late.length > 0 ? [`Not measured:\n\n${[...lacking, ...late].join('\n')}`] : []),
+    ...(lacking.length + late.length > 0
+      ? [`Not measured, or not in all rounds:\n\n${[...lacking, ...late].join('\n')}`]
+      : []),
   ].join('\n\n')
 }
 

@@ -85,14 +85,16 @@ class Driver {
 
   async saturate(seconds: number): Promise<LoadFigures> {
     return this.#measure(async (publish) => {
-      const endMs = performance.now() + seconds * 1000
-      const over = setTimeout(() => this.#roomIsThere(), seconds * 1000)
-      while (performance.now() < endMs) {
+      let isOver = false
+      setTimeout(() => {
+        isOver = true
+        this.#roomIsThere()
+      }, seconds * 1000)
+      while (!isOver) {
         if (this.#hasRoom) await publish(burst)
         else await new Promise<void>((resolve) => (this.#roomIsThere = resolve))
         await new Promise((resolve) => setImmediate(resolve))
       }
-      clearTimeout(over)
     })
   }
 

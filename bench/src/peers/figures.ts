@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { percentile, round } from '../statistics.ts'
 import { installedVersion } from './installed.ts'
 import type { InstalledArm, Round } from './run-arm.ts'
@@ -73,7 +74,15 @@ function common(loads: readonly Round['paced'][]) {
 
 const median = (values: readonly number[]): number => round(percentile(values, 0.5))
 
-function versionOf({ version, versionOf: name, directory }: InstalledArm): string {
+function versionOf({ version, versionOf: name, recipe, directory }: InstalledArm): string {
   if (version !== undefined) return version
-  return name === undefined ? '' : installedVersion(directory, name)
+  if (name !== undefined) return installedVersion(directory, name)
+  return recipe?.debian === undefined ? '' : programVersion(recipe.debian.program)
+}
+
+/** What a program of Debian says of itself when it is asked for help. */
+function programVersion(program: string): string {
+  const env = { ...process.env, PATH: `${process.env['PATH']}:/usr/sbin` }
+  const { stdout } = spawnSync(program, ['-h'], { env, encoding: 'utf8' })
+  return /version (\S+)/.exec(stdout)?.[1] ?? ''
 }

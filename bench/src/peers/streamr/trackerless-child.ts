@@ -69,6 +69,7 @@ drive(async ({ nodes: count, directory, variant }, onDelivery) => {
   const [publisher, ...subscribers] = nodes
   for (const node of subscribers)
     node.addMessageListener(({ body }) => onDelivery(numberOf(body.contentMessage.content)))
+  let failure: Error | undefined
   let previousMessageRef: { timestamp: number; sequenceNumber: number } | undefined
   const messageOf = (sequenceNumber: number) => {
     const ref = { timestamp: Date.now(), sequenceNumber }
@@ -80,8 +81,12 @@ drive(async ({ nodes: count, directory, variant }, onDelivery) => {
     return message
   }
   return {
-    async publish(first, many) {
-      for (let number = first; number < first + many; number++) await publisher?.broadcast(messageOf(number))
+    publish(first, many) {
+      if (failure !== undefined) throw failure
+      for (let number = first; number < first + many; number++)
+        publisher?.broadcast(messageOf(number)).catch((error: unknown) => {
+          failure ??= error instanceof Error ? error : new Error(String(error))
+        })
     },
     async join(onMessage) {
       const node = await start(false)
