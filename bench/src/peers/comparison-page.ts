@@ -21,7 +21,7 @@ function figuresPart({ date, machine, settings, arms, absent, failed, notRun }: 
   const lacking = [...Object.entries(absent), ...Object.entries(failed)].map(
     ([name, reason]) => `- \`${name}\`: ${reason}`,
   )
-  const late = notRun.map((what) => `- time was up before ${what}`)
+  const late = notRun.length === 0 ? [] : [`- time was up before ${notRun.join(', ')}`]
   return [
     '# Beside its peers',
     `    npm run -s bench -- peers --nodes ${nodes} --rounds ${rounds} --seconds ${seconds} --rate ${perS} --joins ${joins} --write`,

@@ -7,7 +7,7 @@ import type { StartOptions, StartSystem, System } from './system.ts'
 /** Published together: what an application may do in one turn. */
 const burst = 64
 /** Published and not yet delivered, at most, in the mean of the subscribers. */
-const windowMessages = 256
+const windowMessages = 128
 /** What has not come so long after anything else came is lost. */
 const lostAfterMs = 2_000
 /** No duplicate is on its way any more. */

@@ -11,7 +11,7 @@ import (
 // These are the figures of bench/src/peers/driver.ts.
 const (
 	burst          = 64
-	windowMessages = 256
+	windowMessages = 128
 	lostAfter      = 2 * time.Second
 	quiet          = 200 * time.Millisecond
 	joinEvery      = 5 * time.Millisecond
