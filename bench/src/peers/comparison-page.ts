@@ -25,7 +25,7 @@ function figuresPart({ date, machine, settings, arms, absent, failed, notRun }: 
   return [
     '# Beside its peers',
     `    npm run -s bench -- peers --nodes ${nodes} --rounds ${rounds} --seconds ${seconds} --rate ${perS} --joins ${joins} --write`,
-    `Every figure of the tables was measured in one run of ${date}: ${machine.cores} cores, Node ${machine.node}, ${machine.platform}. ${nodes} nodes on loopback, one publishes messages of ${contentBytes} bytes, the ${nodes - 1} others subscribe. The systems were run by turns, ${rounds} rounds, each time with a new process for all nodes; servers have one more. Medians of the rounds. CPU is that of all processes of a system, for each message delivered to a subscriber; in brackets its ratio to Runnel over the same kind of link (WebRTC beside WebRTC, all others beside WebSocket).`,
+    `Every figure of the tables was measured in one run of ${date}: ${machine.cores} cores, Node ${machine.node}, ${machine.platform}. ${nodes} nodes on loopback, one publishes messages of ${contentBytes} bytes, the ${nodes - 1} others subscribe. The systems were run by turns, up to ${rounds} rounds (the last table says how many there was time for), each time with a new process for all nodes; servers have one more. Medians of the rounds. CPU is that of all processes of a system, for each message delivered to a subscriber; in brackets its ratio to Runnel over the same kind of link (WebRTC beside WebRTC, all others beside WebSocket).`,
     `## As fast as it goes, for ${seconds} s`,
     table(
       [
@@ -57,7 +57,7 @@ function figuresPart({ date, machine, settings, arms, absent, failed, notRun }: 
     'The first message: from the start of one more node until its first message, while messages come every 5 ms.',
     '## What each was, and what it checks',
     table(
-      ['system', 'version', 'settings', 'checked', 'encrypted on links', 'by way of'],
+      ['system', 'version', 'settings', 'checked', 'encrypted on links', 'by way of', 'rounds'],
       arms.map((arm) => [
         titleOf(arm),
         arm.version === 'this' ? 'this repository' : arm.version,
@@ -65,6 +65,7 @@ function figuresPart({ date, machine, settings, arms, absent, failed, notRun }: 
         arm.verifies,
         arm.encrypted,
         arm.isCentral ? 'a server' : 'other nodes',
+        `${arm.rounds}`,
       ]),
     ),
     ...(lacking.length + late.length > 0

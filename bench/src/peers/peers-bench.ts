@@ -51,6 +51,10 @@ export async function peersBench(options: PeersOptions, tell: (text: string) => 
       try {
         rounds.get(arm.name)?.push(await runArm(arm, options, Math.min(leftMs, armLimitS * 1000)))
       } catch (error) {
+        if (performance.now() >= endMs) {
+          notRun.push(what)
+          continue
+        }
         failed[arm.name] = messageOf(error)
         tell(`without ${arm.name}: ${messageOf(error)}`)
       }
