@@ -4,11 +4,19 @@ import { clientCommands } from './commands/clients.ts'
 import { gatewayCommands } from './commands/gateways.ts'
 import { nodeCommands } from './commands/nodes.ts'
 import { pageCommands } from './commands/pages.ts'
+import { peerCommands } from './commands/peers.ts'
 import { profileCommand } from './commands/profile.ts'
 import { serverCommands } from './commands/servers.ts'
 
 const argv = hideBin(process.argv)
-const benches = [...nodeCommands, ...clientCommands, ...gatewayCommands, ...pageCommands, ...serverCommands]
+const benches = [
+  ...nodeCommands,
+  ...clientCommands,
+  ...gatewayCommands,
+  ...pageCommands,
+  ...serverCommands,
+  ...peerCommands,
+]
 
 await yargs(argv)
   .scriptName('bench')

@@ -71,6 +71,8 @@ export interface SwarmOptions {
   readonly degree?: number
   /** With `random` no edge is exchanged once all are in. Default: the tracker's. */
   readonly overlay?: OverlayStrategyName
+  /** Whether nodes send digests in place of copies. Default false: what is measured are floods, beside bare ones that send all copies. */
+  readonly thinFloods?: boolean
   /** Whether all nodes act for the publisher, and a delegate signs batches. Default: each is its own user. */
   readonly delegated?: boolean
 }
@@ -119,8 +121,7 @@ export class Swarm {
     const reachable = transport === 'websocket' || (transport === 'mixed' && this.nodes.length % 2 === 0)
     const node = createNetworkNode(
       {
-        // What is measured are floods, beside bare ones that send all copies.
-        thinFloods: false,
+        thinFloods: this.#options.thinFloods ?? false,
         transports: {
           websocket: reachable ? { listen: { host: '127.0.0.1', port: 0 } } : {},
           webrtc: transport === 'websocket' ? false : {},

@@ -1,9 +1,5 @@
-import { seededRandom } from '@runnel/protocol'
-import { OverlayTopology } from '@runnel/tracker'
-import { bareDataChannelPair } from '../bare/bare-data-channel.ts'
-import { packed, type BareLink } from '../bare/bare-link.ts'
-import { bareWebSocketPair } from '../bare/bare-websocket.ts'
 import { cpuUs, percentile } from '../statistics.ts'
+import { bareNetwork } from './bare-network.ts'
 
 export interface FloodFigures {
   readonly deliveriesPerS: number
@@ -18,9 +14,6 @@ export interface BareFlood {
   close(): void
 }
 
-const messageBytes = 100
-const maxQueuedBytes = 1024 * 1024
-
 /**
  * The floor: a degree-4 flood over packed bare links with a set of seen numbers, no codec and no checks.
  * Node 0 is the source of all messages.
@@ -30,49 +23,30 @@ export async function bareFlood(
   nodes: number,
   degree: number,
 ): Promise<BareFlood> {
-  const topology = new OverlayTopology<string>({ degree }, { random: seededRandom('bare-flood') })
-  for (let i = 0; i < nodes; i++) topology.add(String(i))
-  const links: BareLink[][] = Array.from({ length: nodes }, () => [])
-  for (const [a, b] of topology.edges()) {
-    const pair = await (transport === 'webrtc' ? bareDataChannelPair() : bareWebSocketPair())
-    links[Number(a)]?.push(packed(pair[0]))
-    links[Number(b)]?.push(packed(pair[1]))
-  }
   let delivered = 0
-  let duplicates = 0
+  let duplicatesBefore = 0
   let expected = 0
   let onDelivery: (index: number) => void = () => {}
   let finished: () => void = () => {}
-  // Each node but the source passes a message to all but one of its neighbours; what is no delivery is a duplicate.
-  const duplicatesOfOne = 2 * topology.edgeCount - 2 * (nodes - 1)
-  /** A flood is over when its duplicates have arrived too: they cost as well. */
-  const settled = () => delivered === expected && duplicates === (expected / (nodes - 1)) * duplicatesOfOne
-  const seen = Array.from({ length: nodes }, () => new Set<number>())
-  const receive = (node: number, from: BareLink | undefined, message: Uint8Array) => {
-    const index = new DataView(message.buffer, message.byteOffset).getUint32(0)
-    if (seen[node]?.has(index)) {
-      duplicates++
+  const network = await bareNetwork({
+    ...{ transport, nodes, degree },
+    onDelivery(index) {
+      delivered++
+      onDelivery(index)
       if (settled()) finished()
-      return
-    }
-    seen[node]?.add(index)
-    for (const link of links[node] ?? []) if (link !== from) link.send(message)
-    if (node === 0) return
-    delivered++
-    onDelivery(index)
-    if (settled()) finished()
-  }
-  links.forEach((own, node) =>
-    own.forEach((link) => (link.onMessage = (message) => receive(node, link, message))),
-  )
+    },
+    onDuplicate: () => settled() && finished(),
+  })
+  const duplicates = () => network.duplicates - duplicatesBefore
+  // Each node but the source passes a message to all but one of its neighbours; what is no delivery is a duplicate.
+  const duplicatesOfOne = 2 * network.edgeCount - 2 * (nodes - 1)
+  /** A flood is over when its duplicates have arrived too: they cost as well. */
+  const settled = () => delivered === expected && duplicates() === (expected / (nodes - 1)) * duplicatesOfOne
   let nextIndex = 0
-  const publish = () => {
-    const message = new Uint8Array(messageBytes)
-    new DataView(message.buffer).setUint32(0, nextIndex++)
-    receive(0, undefined, message)
-  }
+  const publish = () => network.publish(nextIndex++)
   const begin = (messages: number) => {
-    delivered = duplicates = 0
+    delivered = 0
+    duplicatesBefore = network.duplicates
     expected = messages * (nodes - 1)
     return new Promise<void>((resolve) => (finished = resolve))
   }
@@ -83,7 +57,7 @@ export async function bareFlood(
       const startUs = cpuUs()
       let left = messages
       const burst = () => {
-        const busy = links.some((own) => own.some((link) => link.buffered() > maxQueuedBytes))
+        const busy = network.isBusy()
         for (let i = 0; !busy && i < 64 && left > 0; i++, left--) publish()
         if (left > 0) setImmediate(burst)
       }
@@ -92,7 +66,7 @@ export async function bareFlood(
       return {
         deliveriesPerS: (expected / (performance.now() - startMs)) * 1000,
         cpuUsPerDelivery: (cpuUs() - startUs) / expected,
-        duplicatesPerMessage: duplicates / messages,
+        duplicatesPerMessage: duplicates() / messages,
       }
     },
     async delays(messages, perS) {
@@ -110,6 +84,6 @@ export async function bareFlood(
       onDelivery = () => {}
       return { p50: percentile(delaysMs, 0.5), p99: percentile(delaysMs, 0.99) }
     },
-    close: () => links.flat().forEach((link) => link.close()),
+    close: () => network.close(),
   }
 }

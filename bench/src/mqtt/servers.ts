@@ -1,7 +1,6 @@
 import { fork, spawn } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer, type AddressInfo } from 'node:net'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -11,6 +10,8 @@ import { createIdentity, generatePrivateKey, loadCrypto, toHex } from '@runnel/p
 import { systemClock, systemRandom } from '@runnel/protocol/system'
 import { createTracker } from '@runnel/tracker'
 import { ChildCalls } from '../child-calls.ts'
+import { freePort } from '../free-port.ts'
+import { usageOf } from '../process-usage.ts'
 import type { BrokerCalls } from './brokers-child.ts'
 import { RawClient } from './raw-client.ts'
 
@@ -108,7 +109,9 @@ function forkChild() {
 }
 
 /** Eclipse Mosquitto, for comparison. */
-export async function startMosquitto(): Promise<MqttServer & { stop(): Promise<void> }> {
+export async function startMosquitto(): Promise<
+  MqttServer & { readonly pid: number; stop(): Promise<void> }
+> {
   const directory = mkdtempSync(join(tmpdir(), 'runnel-bench-mosquitto-'))
   const port = await freePort()
   const file = join(directory, 'mosquitto.conf')
@@ -127,6 +130,7 @@ export async function startMosquitto(): Promise<MqttServer & { stop(): Promise<v
   return {
     port,
     key: undefined,
+    pid: child.pid ?? 0,
     usage: async () => usageOf(child.pid ?? 0),
     stop: async () => {
       child.kill()
@@ -134,25 +138,4 @@ export async function startMosquitto(): Promise<MqttServer & { stop(): Promise<v
       rmSync(directory, { recursive: true })
     },
   }
-}
-
-const ticksPerS = 100
-const pageBytes = 4096
-
-/** From /proc: user and system time, and resident memory (proc(5)). */
-function usageOf(pid: number): { cpuUs: number; rssBytes: number } {
-  const [, fields = ''] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')
-  const values = fields.split(' ').map(Number)
-  const [user = 0, system = 0, rssPages = 0] = [values[11], values[12], values[21]]
-  return { cpuUs: ((user + system) * 1e6) / ticksPerS, rssBytes: rssPages * pageBytes }
-}
-
-function freePort(): Promise<number> {
-  const server = createServer()
-  return new Promise((resolve) =>
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as AddressInfo
-      server.close(() => resolve(port))
-    }),
-  )
 }

@@ -1,0 +1,37 @@
+import { writeFileSync } from 'node:fs'
+import { comparisonPage, comparisonPath } from '../peers/comparison-page.ts'
+import { peersBench } from '../peers/peers-bench.ts'
+import { benchCommand, count } from './bench-command.ts'
+
+/** Other systems. */
+export const peerCommands = [
+  benchCommand(
+    'peers',
+    {
+      about:
+        'the same work for Runnel, libp2p, Streamr, NATS and MQTT brokers by turns; installs them into .tools/',
+      options: {
+        only: {
+          type: 'array' as const,
+          string: true as const,
+          default: [] as string[],
+          describe: 'arms whose names begin so',
+        },
+        nodes: count(16, 'of which one publishes and the others subscribe'),
+        rounds: count(3, 'of which the median counts'),
+        seconds: count(2, 'of each load'),
+        rate: count(100, 'messages a second of the paced load'),
+        joins: count(2, 'nodes that join, in each round'),
+        write: { type: 'boolean' as const, default: false, describe: 'write docs/COMPARISON.md' },
+      },
+      limitS: 1_500,
+    },
+    async ({ only, nodes, rounds, seconds, rate, joins, write, limitS }, tell) => {
+      const options = { only: only.map(String), nodes, rounds, seconds, perS: rate, joins }
+      // What is begun in time may end in the last seconds.
+      const report = await peersBench({ ...options, limitS: 0.95 * limitS }, tell)
+      if (write) writeFileSync(comparisonPath, comparisonPage(report))
+      return report
+    },
+  ),
+]
