@@ -30,18 +30,20 @@ export async function publishPictures(
   }, 1_000 / clip.picturesPerS)
 }
 
-/** Joins a session as a member that plays does; resolves when a picture is there that a decoder can begin with. */
+/** Joins a session as a player does, which asks for a key frame of what it is to show; resolves when a picture is there that a decoder can begin with. */
 export async function firstPicture(client: RunnelClient, streamId: string, watch: StageWatch): Promise<void> {
   const session = await openSession(streamId, { name: 'joiner', decodes: ['vp8'] }, { client })
   const { promise, resolve } = Promise.withResolvers<void>()
   const order = new FrameOrder()
   session.on('members', (members) => {
     if (members.length > 0) watch.reach('member')
+    // Nothing before a key frame is of use.
+    for (const { id, catalogue } of members)
+      for (const { id: track } of catalogue.tracks) if (order.wantsKey) session.requestKey(id, track)
   })
-  session.on('object', ({ id }, object, place) => {
+  session.on('object', (_, object, place) => {
     if (object.kind !== 'video') return
     const [first] = order.push({ ...object, ...place }, performance.now())
-    if (order.wantsKey) session.requestKey(id, object.track)
     if (first === undefined) return
     watch.reach('frame')
     resolve()
