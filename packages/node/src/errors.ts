@@ -294,7 +294,8 @@ export const nodeErrors = {
   },
   BENCH_WORKER_REFUSED: {
     summary: 'A bench worker refused this driver',
-    remedy: 'Give it the same RUNNEL_BENCH_TOKEN, and wait until its driver is done, or start it with more --drivers.',
+    remedy:
+      'Give it the same RUNNEL_BENCH_TOKEN, and wait until its driver is done, or start it with more --drivers.',
   },
   BENCH_WORKER_VERSION: {
     summary: 'A bench worker is of another version',
