@@ -208,10 +208,18 @@ describe('the explorer', () => {
       if (canvas === null) return 0
       const { width, height } = canvas
       const pixels = canvas.getContext('2d')?.getImageData(0, 0, width, height).data ?? []
-      const rows = Array.from({ length: height }, (_, row) => row).filter((row) =>
-        pixels.slice(4 * width * row, 4 * width * (row + 1)).some((value) => value !== 0),
+      const extent = (length: number, isUsed: (at: number) => boolean): number => {
+        const used = Array.from({ length }, (_, at) => at).filter(isUsed)
+        return ((used.at(-1) ?? 0) - (used[0] ?? 0)) / length
+      }
+      const isPainted = (x: number, y: number): boolean => pixels[4 * (y * width + x) + 3] !== 0
+      const columns = Array.from({ length: width }, (_, x) => x)
+      const rows = Array.from({ length: height }, (_, y) => y)
+      // Lengths follow round-trip times: a picture may be flat, and is then as wide as there is room.
+      return Math.max(
+        extent(height, (y) => columns.some((x) => isPainted(x, y))),
+        extent(width, (x) => rows.some((y) => isPainted(x, y))),
       )
-      return ((rows.at(-1) ?? 0) - (rows[0] ?? 0)) / height
     })
     expect(filled).toBeGreaterThan(0.6)
   })
