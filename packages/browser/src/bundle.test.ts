@@ -23,9 +23,9 @@ import { bundleForPages, type PageBundles } from './bundle.ts'
  * 1.6 kB are for links that lose: a lane that may lose, and batches with an alias for their header.
  * 0.8 kB are for liars of thin floods: announcements count by their check, and what a neighbour withholds.
  * 3.0 kB are for fewer copies of urgent messages: two packets, digests, what is kept for neighbours, and what is asked of them; 0.2 kB for
- * rates that do not take a busy machine for a queue.
+ * rates that do not take a busy machine for a queue, and 0.1 kB for light clients that only publish.
  */
-const budgetBytes = 202_300
+const budgetBytes = 202_400
 /** What is loaded in addition for encryption. */
 const encryptionBudgetBytes = 31_050
 
