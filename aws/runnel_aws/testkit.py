@@ -31,6 +31,19 @@ def small_config(**changes: Any) -> Config:
     return Config(**fields | changes)
 
 
+def worker_config(**changes: Any) -> Config:
+    """One machine with workers, and sessions on it."""
+    fields = {
+        "experiment": "sessions",
+        "emulate_arguments": ("--arms", "light-websocket"),
+        "regions": ("eu-west-1",),
+        "sizes": (1,),
+        "instance_type": "t3.xlarge",
+        "driver_cidr": "10.0.0.7/32",
+    }
+    return small_config(**fields | changes)
+
+
 class EveryAddress(Addresses):
     """Every machine is at 127.0.0.1; nothing is ever sent there."""
 
