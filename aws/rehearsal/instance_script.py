@@ -26,7 +26,8 @@ class InstanceScript:
 
     def services(self, processors: int) -> list[str]:
         """Names of the unit's instances on a machine with so many processors, by the script's own code; empty where it is no template."""
-        code = f'set -eu\nrole={self.role}\nnproc() {{ echo {processors}; }}\n{self.services_code}\necho "${{services[@]}}"'
+        given = f"role={self.role}\nnproc() {{ echo {processors}; }}"
+        code = f'set -eu\n{given}\n{self.services_code}\necho "${{services[@]}}"'
         units = subprocess.run(["bash", "-c", code], capture_output=True, text=True, check=True).stdout.split()
         return [unit.removesuffix(".service").partition("@")[2] for unit in units]
 

@@ -59,13 +59,14 @@ def _experiment(options: argparse.Namespace) -> None:
     _confirm(options)
     with directory.lock() as lock:
         state = directory.load()
-        tools = _tools(options, config, HttpControl(directory.token()), EmulateRunner(lock, directory.token()))
+        token = directory.token()
+        tools = _tools(options, config, HttpControl(token), EmulateRunner(lock, token))
         if options.command == "setup":
-            setup(tools, config, directory.token())
+            setup(tools, config, token)
             if state.phase == "setup":
                 directory.save(state.at(first_phase(config)))
             return
-        Driver(tools, config, options.out, directory.token(), directory.save).run(state)
+        Driver(tools, config, options.out, token, directory.save).run(state)
     _say_what_next(options.out, config)
 
 

@@ -101,6 +101,11 @@ class Config:
         """Workers and driver talk in clear text, so that they do so inside one VPC, where the driver has the tracker."""
         _require(len(self.regions) == 1, "regions", "workers are in one, that of this machine")
         _require(
+            self.experiment == "sessions" or self.sizes == (1,),
+            "sizes",
+            "sessions-cost has 1 machine, and counts the others",
+        )
+        _require(
             not _is_one_address(self.driver_cidr) or ipaddress.IPv4Network(self.driver_cidr).is_private,
             "driver_cidr",
             f"{self.driver_cidr} is public, and workers talk to their VPC only",

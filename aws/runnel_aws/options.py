@@ -92,9 +92,8 @@ def _add_experiment(parser: argparse.ArgumentParser, name: str) -> None:
     parser.add_argument(
         "--sizes",
         type=_numbers,
-        default=(32,),
         metavar="N,…",
-        help="numbers of nodes, or machines with workers, over all regions; default: 32",
+        help="numbers of nodes over all regions, default: 32; or of machines with workers, default: 1",
     )
     parser.add_argument("--repeats", type=int, default=1, help="of each size; default: 1")
     parser.add_argument(
@@ -153,7 +152,7 @@ def config_from(options: argparse.Namespace) -> Config:
         driver_cidr=options.driver_cidr or f"{_private_address() if has_workers else _own_address()}/32",
         experiment=options.experiment,
         emulate_arguments=options.emulate_arguments,
-        sizes=options.sizes,
+        sizes=options.sizes or ((1,) if has_workers else (32,)),
         repeats=options.repeats,
         regions=options.regions,
         instance_type=options.instance_type or ("t3.xlarge" if has_workers else "t3.small"),

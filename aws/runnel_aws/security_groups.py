@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 from .cloud import Region
 from .config import (
     CONTROL_PORT,
+    MAX_WORKERS,
     PING_PORT,
     STUN_PORT,
     TRACKER_PORT,
-    MAX_WORKERS,
     WEBSOCKET_PORT,
     WORKER_PORT,
     Config,

@@ -64,6 +64,11 @@ def test_workers_and_their_driver_are_in_one_vpc(name: str, value: Any) -> None:
         worker_config(**{name: value, "sizes": (2,)})
 
 
+def test_the_final_experiment_is_run_on_one_machine() -> None:
+    with pytest.raises(AwsError, match="sizes"):
+        worker_config(experiment="sessions-cost", sizes=(2,))
+
+
 def test_workers_need_no_tracker() -> None:
     assert (worker_config().role, worker_config().all_regions) == ("worker", ("eu-west-1",))
     assert small_config().role == "node"

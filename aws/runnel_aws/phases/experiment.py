@@ -24,7 +24,9 @@ def run_experiment(tools: Tools, config: Config, size: int, directory: Path, out
         tools.cloud.planned.add(f"GET /v1/control of {size} nodes, until all answer")
         tools.runner.run(config.experiment, out, _arguments(config, size, hosts_file))
         return True
-    by_region = tools.cloud.in_each(config.regions, lambda region: list_machines(region, config.id, config.role))
+    by_region = tools.cloud.in_each(
+        config.regions, lambda region: list_machines(region, config.id, config.role)
+    )
     if not all(all_running(machines, config.per_region(size)) for machines in by_region.values()):
         tools.say("machines are missing")
         return False
