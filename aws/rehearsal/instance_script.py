@@ -10,17 +10,26 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class InstanceScript:
-    """A node or a tracker, as cloud-init would have installed it."""
+    """A node, a worker or a tracker, as cloud-init would have installed it."""
 
     role: str
     token: str
     network: str
-    """The network file; empty for a tracker."""
+    """The network file; empty for others."""
     command: str
-    """What the systemd unit starts, with its `$RUNNEL_ARGUMENTS`."""
+    """What the systemd unit starts, with its `$RUNNEL_ARGUMENTS` and, of a worker, `%i`."""
     arguments_code: str
     """The part of the script that finds the arguments out."""
+    services_code: str
+    """The part of the script that says which units there are."""
     links: str
+
+    def services(self, processors: int) -> list[str]:
+        """Names of the unit's instances on a machine with so many processors, by the script's own code; empty where it is no template."""
+        given = f"role={self.role}\nnproc() {{ echo {processors}; }}"
+        code = f'set -eu\n{given}\n{self.services_code}\necho "${{services[@]}}"'
+        units = subprocess.run(["bash", "-c", code], capture_output=True, text=True, check=True).stdout.split()
+        return [unit.removesuffix(".service").partition("@")[2] for unit in units]
 
     def arguments(self, instance_id: str, address: str) -> str:
         """Those of a machine with this id and address, by the script's own code."""
@@ -36,8 +45,9 @@ def read_script(script: str) -> InstanceScript:
         role=role,
         token=shlex.split(_find(r"^printf '%s' (\S+) >/etc/runnel/token$", script))[0],
         network=_find(r"^cat >/etc/runnel/network.json <<'END_OF_FILE'\n(.*?)\nEND_OF_FILE$", script),
-        command=_find(rf"/runnel-{role}\.service <<'END_OF_FILE'\n.*?^ExecStart=(.*?)$", script),
+        command=_find(rf"/runnel-{role}@?\.service <<'END_OF_FILE'\n.*?^ExecStart=(.*?)$", script),
         arguments_code=_find(r'^(case "\$role-\$links".*?)^printf', script),
+        services_code=_find(r'^(case "\$role" in\n  worker\).*?^esac$)', script),
         links=_find(r"^links=(\w+)$", script),
     )
 

@@ -1,4 +1,4 @@
-"""Plays one instance: a process on a loopback address of its own, which is started anew whenever it ends."""
+"""Plays one instance: processes on a loopback address of its own, which are started anew whenever they end."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ from .instance_script import InstanceScript
 
 
 class Player:
-    """Does what systemd would do with the unit in the user data."""
+    """Does what systemd would do with the unit in the user data, on a machine with so many processors."""
 
-    def __init__(self, instance_id: str, script: InstanceScript, address: str, directory: Path) -> None:
+    def __init__(
+        self, instance_id: str, script: InstanceScript, address: str, processors: int, directory: Path
+    ) -> None:
         self.address = address
-        self.starts = 0
         self.log = directory / "log"
         self._directory = directory
         directory.mkdir(parents=True)
@@ -31,18 +32,24 @@ class Player:
                 )
             )
         arguments = script.arguments(instance_id, address)
-        self._command = self._here(script.command.replace("$RUNNEL_ARGUMENTS", arguments))
-        self._process = self._start()
+        command = script.command.replace("$RUNNEL_ARGUMENTS", arguments)
+        self._environment = _environment()
+        if script.role == "worker":
+            self._environment["RUNNEL_BENCH_TOKEN"] = script.token
+        self._commands = [self._here(command.replace("%i", name)) for name in script.services(processors)]
+        self._processes = [self._start(here) for here in self._commands]
 
     def keep_up(self) -> None:
         """Restart=always."""
-        if self._process.poll() is not None:
-            self._process = self._start()
+        for at, process in enumerate(self._processes):
+            if process.poll() is not None:
+                self._processes[at] = self._start(self._commands[at])
 
     def end(self) -> None:
-        """The machine is gone, without a word to its process."""
-        self._process.kill()
-        self._process.wait()
+        """The machine is gone, without a word to its processes."""
+        for process in self._processes:
+            process.kill()
+            process.wait()
 
     def _here(self, command: str) -> list[str]:
         """The command with the paths and addresses of this machine."""
@@ -56,11 +63,10 @@ class Player:
             command = command.replace(place, here)
         return shlex.split(command)
 
-    def _start(self) -> subprocess.Popen[bytes]:
-        self.starts += 1
+    def _start(self, command: list[str]) -> subprocess.Popen[bytes]:
         with self.log.open("ab") as log:
             return subprocess.Popen(
-                self._command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=_environment()
+                command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=self._environment
             )
 
     def _run(self, command: list[str]) -> None:

@@ -13,6 +13,7 @@ from runnel_aws.atomic_file import write_file
 from runnel_aws.cloud import Cloud, Region
 from runnel_aws.config import CONTROL_PORT
 from runnel_aws.machines import Machine, list_machines
+from runnel_aws.processors import processors
 
 from .instance_script import read_script
 from .player import Player
@@ -86,5 +87,8 @@ class Supervisor:
     def _play(self, region: Region, name: str) -> Player:
         reply = region.ec2.describe_instance_attribute(InstanceId=name, Attribute="userData")
         script = read_script(base64.b64decode(reply["UserData"]["Value"]).decode())
+        kind = region.ec2.describe_instance_attribute(InstanceId=name, Attribute="instanceType")
+        count = processors(region, kind["InstanceType"]["Value"])
         self._hosts += 1
-        return Player(name, script, f"{self._network}.{self._hosts}", self._directory / name)
+        address = f"{self._network}.{self._hosts}"
+        return Player(name, script, address, count, self._directory / name)

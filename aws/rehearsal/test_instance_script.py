@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from runnel_aws.tags import Role
 from runnel_aws.testkit import TOKEN, small_config
 from runnel_aws.user_data import network_file, user_data
 
@@ -25,6 +26,21 @@ def test_reads_a_tracker() -> None:
     assert script.role == "tracker"
     assert "runnel.js tracker --key /etc/runnel/tracker.key" in script.command
     assert "--public-url ws://127.0.0.9:30300" in script.arguments("i-1", "127.0.0.9")
+
+
+def test_reads_a_worker() -> None:
+    script = read_script(user_data(small_config(), "worker", TOKEN))
+    assert (script.role, script.token) == ("worker", TOKEN)
+    assert "runnel.js bench worker --port %i --drivers 500 $RUNNEL_ARGUMENTS" in script.command
+    assert script.arguments("i-1", "127.0.0.9") == "--host 127.0.0.9"
+
+
+def test_only_workers_are_as_many_as_processors() -> None:
+    def services(role: Role) -> list[str]:
+        return read_script(user_data(small_config(), role, TOKEN)).services(3)
+
+    assert services("worker") == ["7180", "7181", "7182"]
+    assert services("node") == services("tracker") == [""]
 
 
 def test_refuses_another_script() -> None:

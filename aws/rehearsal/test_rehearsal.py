@@ -91,10 +91,14 @@ def test_a_driver_killed_twice_completes_the_experiment(
         machine for region in stage.regions.values() for machine in list_machines(region, EXPERIMENT, "node")
     ] == []
     assert report(out) == 0
+    tear_down(endpoint, stage)
 
+
+def tear_down(endpoint: str, stage: Cloud) -> None:
+    """Nothing is left."""
     where = ["--endpoint-url", endpoint, "--regions", ",".join(REGIONS), "--poll-interval", "0.2"]
-    fourth = DriverProcess(["teardown", "--id", EXPERIMENT, *where])
-    assert fourth.end() == 0, fourth.all_said()
+    driver = DriverProcess(["teardown", "--id", EXPERIMENT, *where])
+    assert driver.end() == 0, driver.all_said()
     assert [find_leftovers(region, EXPERIMENT).describe() for region in stage.regions.values()] == [
         [],
         [],
@@ -118,3 +122,23 @@ def test_measures_the_delays_between_all_pairs_for_the_simulator(
     table = json.loads((out / "0006-nodes/repeat-01/latencies.json").read_text())
     assert sorted(table["regions"]) == sorted(REGIONS)
     assert [len(row) for row in table["oneWayMs"]] == [3, 3, 3]
+
+
+def test_sessions_have_their_users_on_workers(
+    endpoint: str, stage: Cloud, supervisor: Supervisor, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    machines = ["--regions", "eu-central-1", "--sizes", "2", "--instance-type", "t3.small"]
+    sessions = ["--arms", "light-websocket", "--members", "2", "--sessions", "1"]
+    times = ["--window", "1", "--warm-up", "1", "--budget", "30"]
+    run = command("run", endpoint, supervisor, out, "sessions", *machines, "--", *sessions, *times)
+    driver = DriverProcess(run)
+    driver.wait_for("4 of 4 workers answer")
+    assert driver.end() == 0, driver.all_said() + supervisor.logs()
+
+    record = json.loads((out / "0002-workers/repeat-01/sessions.json").read_text())
+    assert [(row["arm"], row["members"], row["joined"]) for row in record["rows"]] == [
+        ("light-websocket", 2, 2)
+    ]
+    assert list_machines(stage.region("eu-central-1"), EXPERIMENT) == []
+    tear_down(endpoint, stage)

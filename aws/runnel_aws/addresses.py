@@ -1,4 +1,4 @@
-"""Where machines are reached: at their public addresses, or where a command says. The latter is for rehearsals."""
+"""Where machines are reached: at their public addresses, inside their VPC, or where a command says. The latter is for rehearsals."""
 
 from __future__ import annotations
 
@@ -37,6 +37,18 @@ class PublicAddresses:
             machine.id: Address(machine.public_ip, f"http://{machine.public_ip}:{CONTROL_PORT}")
             for machine in machines
             if machine.public_ip is not None
+        }
+
+
+class PrivateAddresses:
+    """As AWS says, inside the machines' VPC."""
+
+    def find(self, machines: Iterable[Machine]) -> dict[str, Address]:
+        """By id of the machine."""
+        return {
+            machine.id: Address(machine.private_ip, f"http://{machine.private_ip}:{CONTROL_PORT}")
+            for machine in machines
+            if machine.private_ip is not None
         }
 
 

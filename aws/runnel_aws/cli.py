@@ -11,7 +11,7 @@ from types import FrameType
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from .addresses import MappedAddresses, PublicAddresses
+from .addresses import Addresses, MappedAddresses, PrivateAddresses, PublicAddresses
 from .cloud import Cloud, as_aws_error
 from .config import Config
 from .control import HttpControl, PlannedControl
@@ -22,7 +22,7 @@ from .errors import AwsError, error_line
 from .options import config_from, parse
 from .runner import EmulateRunner, PlannedRunner
 from .setup import setup
-from .state import State, StateDirectory
+from .state import State, StateDirectory, first_phase
 from .teardown import teardown
 from .tools import Tools
 from .waiting import Pace
@@ -59,13 +59,14 @@ def _experiment(options: argparse.Namespace) -> None:
     _confirm(options)
     with directory.lock() as lock:
         state = directory.load()
-        tools = _tools(options, config, HttpControl(directory.token()), EmulateRunner(lock))
+        token = directory.token()
+        tools = _tools(options, config, HttpControl(token), EmulateRunner(lock, token))
         if options.command == "setup":
-            setup(tools, config, directory.token())
+            setup(tools, config, token)
             if state.phase == "setup":
-                directory.save(state.at("tracker"))
+                directory.save(state.at(first_phase(config)))
             return
-        Driver(tools, config, options.out, directory.token(), directory.save).run(state)
+        Driver(tools, config, options.out, token, directory.save).run(state)
     _say_what_next(options.out, config)
 
 
@@ -88,12 +89,18 @@ def _tools(
 ) -> Tools:
     return Tools(
         Cloud(config.all_regions, options.endpoint_url, planned),
-        PublicAddresses() if options.address_map is None else MappedAddresses(options.address_map),
+        _addresses(options, config),
         control,
         runner,
         _say_news(),
         Pace(options.poll_interval, options.timeout),
     )
+
+
+def _addresses(options: argparse.Namespace, config: Config) -> Addresses:
+    if options.address_map is not None:
+        return MappedAddresses(options.address_map)
+    return PrivateAddresses() if config.role == "worker" else PublicAddresses()
 
 
 def _teardown(options: argparse.Namespace) -> None:
@@ -117,7 +124,11 @@ def _confirm(options: argparse.Namespace) -> None:
 
 
 def _say_what_next(out: Path, config: Config) -> None:
-    records = out / "*-nodes" / "repeat-*" / f"{config.experiment}.json"
+    records = out / f"*-{config.role}s" / "repeat-*" / f"{config.experiment}.json"
+    if config.role == "worker":
+        _say(f"done: {records}")
+        _say(f"No machine runs. To delete the rest: python3 -m runnel_aws teardown --id {config.id}")
+        return
     _say(f"done. The report: npm run -s sim -- report {records} --out {out / 'report'}")
     _say(f"The tracker still runs. To end it: python3 -m runnel_aws teardown --id {config.id}")
 

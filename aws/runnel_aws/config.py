@@ -5,7 +5,7 @@ from __future__ import annotations
 import ipaddress
 import re
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from .errors import AwsError
 from .regions import thesis_regions
@@ -20,6 +20,12 @@ TRACKER_PORT = 30300
 STUN_PORT = 3478
 PING_PORT = 9
 """Of nodes that do not listen: nobody does there, and that the kernel says so takes one round trip. As in emulation/src/session/session.ts."""
+WORKER_PORT = 7180
+"""Of a machine's first bench worker; it has one for each processor, on the ports from there."""
+MAX_WORKERS = 128
+"""Of a machine; more processors than that are left idle."""
+SESSIONS = ("sessions", "sessions-cost")
+"""Experiments whose users are on bench workers; those of the others are nodes."""
 LINKS = ("webrtc", "websocket", "mixed")
 OVERLAYS = ("random", "topology-aware")
 
@@ -63,6 +69,8 @@ class Config:
     overlay: str = "random"
 
     def __post_init__(self) -> None:
+        if self.role == "worker":
+            self._check_workers()
         for name, pattern in _patterns.items():
             _require(re.fullmatch(pattern, getattr(self, name)) is not None, name, getattr(self, name))
         for region in self.regions:
@@ -89,9 +97,30 @@ class Config:
             f"{self.driver_cidr} is not one address, such as 203.0.113.7/32",
         )
 
+    def _check_workers(self) -> None:
+        """Workers and driver talk in clear text, so that they do so inside one VPC, where the driver has the tracker."""
+        _require(len(self.regions) == 1, "regions", "workers are in one, that of this machine")
+        _require(
+            self.experiment == "sessions" or self.sizes == (1,),
+            "sizes",
+            "sessions-cost has 1 machine, and counts the others",
+        )
+        _require(
+            not _is_one_address(self.driver_cidr) or ipaddress.IPv4Network(self.driver_cidr).is_private,
+            "driver_cidr",
+            f"{self.driver_cidr} is public, and workers talk to their VPC only",
+        )
+
+    @property
+    def role(self) -> Literal["node", "worker"]:
+        """What the machines of the experiment are."""
+        return "worker" if self.experiment in SESSIONS else "node"
+
     @property
     def all_regions(self) -> tuple[str, ...]:
-        """Those of the nodes and, last, that of the tracker where it is another."""
+        """Those of the machines and, last, that of the nodes' tracker where it is another."""
+        if self.role == "worker":
+            return self.regions
         return tuple(dict.fromkeys((*self.regions, self.tracker_region)))
 
     def per_region(self, size: int) -> int:

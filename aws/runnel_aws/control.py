@@ -1,4 +1,4 @@
-"""The control API of nodes and trackers (docs of `runnel node --control-enabled`), as far as the driver needs it."""
+"""The control API of nodes and trackers (docs of `runnel node --control-enabled`), as far as the driver needs it, and bench workers."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ import json
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from http import HTTPStatus
 from http.client import HTTPException
 from typing import Any, Protocol
+from urllib.error import HTTPError
 from urllib.request import ProxyHandler, Request, build_opener
 
 from .dry_run import PlannedCalls
@@ -32,6 +34,7 @@ class Control(Protocol):
 
     def status(self, url: str) -> Status | None: ...
     def stop(self, url: str) -> None: ...
+    def has_worker(self, place: str) -> bool: ...
 
 
 class HttpControl:
@@ -59,6 +62,17 @@ class HttpControl:
         except (OSError, HTTPException):
             return
 
+    def has_worker(self, place: str) -> bool:
+        """Whether a bench worker listens at host:port: it refuses all but WebSockets. It is not told the token."""
+        try:
+            with self._opener.open(f"http://{place}", timeout=self._timeout_s):
+                return False
+        except HTTPError as refusal:
+            with refusal:
+                return refusal.code == HTTPStatus.UPGRADE_REQUIRED
+        except (OSError, HTTPException):
+            return False
+
     def _ask(self, request: Request) -> bytes:
         with self._opener.open(request, timeout=self._timeout_s) as reply:
             answer = reply.read(MAX_ANSWER_BYTES + 1)
@@ -83,6 +97,11 @@ class PlannedControl:
     def stop(self, url: str) -> None:
         """Only says so."""
         self._planned.add(f"POST {url}/v1/control/stop")
+
+    def has_worker(self, place: str) -> bool:
+        """Only says so."""
+        self._planned.add(f"GET http://{place}")
+        return True
 
 
 def answering(control: Control, urls: Mapping[str, str], is_right: Callable[[Status], bool]) -> set[str]:

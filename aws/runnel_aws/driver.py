@@ -10,8 +10,9 @@ from .phases.experiment import run_experiment
 from .phases.restart_tracker import restart_tracker
 from .phases.scale_in import scale_in
 from .phases.scale_out import scale_out
+from .phases.sessions import run_sessions
 from .setup import setup
-from .state import Phase, State
+from .state import Phase, State, first_phase
 from .tools import Tools
 
 
@@ -54,12 +55,12 @@ class Driver:
             "experiment": f"phase 3: {self._config.experiment}",
             "scale-in": "phase 4: end machines",
         }
-        of = f" ({self._config.sizes[state.size]} nodes, repeat {state.repeat + 1} of {self._config.repeats})"
+        of = f" ({self._config.sizes[state.size]} {self._config.role}s, repeat {state.repeat + 1} of {self._config.repeats})"
         return names[state.phase] + ("" if state.phase in ("setup", "scale-in") else of)
 
     def _set_up(self, state: State) -> State:
         setup(self._tools, self._config, self._token)
-        return state.at("tracker")
+        return state.at(first_phase(self._config))
 
     def _restart_tracker(self, state: State) -> State:
         restart_tracker(self._tools, self._config)
@@ -71,14 +72,19 @@ class Driver:
 
     def _run_experiment(self, state: State) -> State:
         size = self._config.sizes[state.size]
-        out = self._directory / f"{size:04}-nodes" / f"repeat-{state.repeat + 1:02}"
-        if not run_experiment(self._tools, self._config, size, self._directory, out):
+        out = self._directory / f"{size:04}-{self._config.role}s" / f"repeat-{state.repeat + 1:02}"
+        if not self._run_on_machines(size, out):
             return state.at("scale-out")
         if state.repeat + 1 < self._config.repeats:
-            return state.at("tracker", repeat=state.repeat + 1)
+            return state.at(first_phase(self._config), repeat=state.repeat + 1)
         if state.size + 1 < len(self._config.sizes):
-            return state.at("tracker", size=state.size + 1, repeat=0)
+            return state.at(first_phase(self._config), size=state.size + 1, repeat=0)
         return state.at("scale-in")
+
+    def _run_on_machines(self, size: int, out: Path) -> bool:
+        if self._config.role == "worker":
+            return run_sessions(self._tools, self._config, size, out)
+        return run_experiment(self._tools, self._config, size, self._directory, out)
 
     def _scale_in(self, state: State) -> State:
         scale_in(self._tools, self._config)

@@ -75,6 +75,11 @@ ERRORS: dict[str, ErrorEntry] = {
         "Look at the log of one: aws ec2 get-console-output --latest --instance-id ID; then run the same command again.",
         69,
     ),
+    "WORKERS_UNREACHABLE": ErrorEntry(
+        "Bench workers do not answer",
+        "Is this machine in their VPC? Look at the log of one: aws ec2 get-console-output --latest --instance-id ID; then run the same command again.",
+        69,
+    ),
     "EXPERIMENT_FAILED": ErrorEntry(
         "The experiment did not complete",
         "Its output says why. The machines still run: the same command goes on where it was, teardown ends them.",

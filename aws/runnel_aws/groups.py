@@ -1,4 +1,4 @@
-"""The Auto Scaling group of a region: how many nodes run there is one number."""
+"""The Auto Scaling group of a region: how many machines run there is one number."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def ensure_group(region: Region, config: Config, subnet_ids: tuple[str, ...]) ->
             MinSize=0,
             MaxSize=MAX_PER_REGION,
             DesiredCapacity=0,
-            LaunchTemplate={"LaunchTemplateName": template_name(config, "node"), "Version": "$Latest"},
+            LaunchTemplate={"LaunchTemplateName": template_name(config, config.role), "Version": "$Latest"},
             VPCZoneIdentifier=",".join(subnet_ids),
             HealthCheckType="EC2",
             Tags=[
@@ -38,7 +38,7 @@ def ensure_group(region: Region, config: Config, subnet_ids: tuple[str, ...]) ->
                     "Value": tag["Value"],
                     "PropagateAtLaunch": True,
                 }
-                for tag in tags(config, "node")
+                for tag in tags(config, config.role)
             ],
         )
     region.autoscaling.suspend_processes(AutoScalingGroupName=name, ScalingProcesses=["AZRebalance"])

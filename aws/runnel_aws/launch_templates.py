@@ -1,4 +1,4 @@
-"""What a machine is made of: one launch template for the nodes of a region, and the same for the tracker's machine."""
+"""What a machine is made of: one launch template for the nodes (or workers) of a region, and the same for the tracker's machine."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def template_data(
     No key pair, so nobody logs in. Metadata only with a session token, and only from the machine itself (one hop). The
     volume is encrypted and goes with the machine. A public address, and tags on whatever comes with it.
     """
-    instance_type = config.instance_type if role == "node" else config.tracker_instance_type
+    instance_type = config.tracker_instance_type if role == "tracker" else config.instance_type
     data: RequestLaunchTemplateDataTypeDef = {
         "ImageId": image,
         "InstanceType": cast("InstanceTypeType", instance_type),

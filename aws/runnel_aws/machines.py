@@ -18,12 +18,13 @@ GONE = "terminated"
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """An instance; it has a public address once it runs."""
+    """An instance; it has its addresses once it runs."""
 
     id: str
     region: str
     state: str
     public_ip: str | None
+    private_ip: str | None = None
 
 
 def list_machines(region: Region, experiment: str, role: Role | None = None) -> list[Machine]:
@@ -40,7 +41,8 @@ def list_machines(region: Region, experiment: str, role: Role | None = None) -> 
 
 
 def _machine(region: str, instance: InstanceTypeDef) -> Machine:
-    return Machine(instance["InstanceId"], region, instance["State"]["Name"], instance.get("PublicIpAddress"))
+    addresses = (instance.get("PublicIpAddress"), instance.get("PrivateIpAddress"))
+    return Machine(instance["InstanceId"], region, instance["State"]["Name"], *addresses)
 
 
 def all_running(machines: Iterable[Machine], count: int) -> bool:

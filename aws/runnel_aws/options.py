@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import argparse
 import os
+import socket
 import subprocess
 import urllib.request
 from pathlib import Path
 from typing import NoReturn
 
-from .config import LINKS, OVERLAYS, Config
+from .config import LINKS, OVERLAYS, SESSIONS, Config
 from .errors import AwsError
 from .regions import REPOSITORY_ROOT, thesis_regions
 
@@ -82,7 +83,7 @@ def _add_experiment(parser: argparse.ArgumentParser, name: str) -> None:
         "experiment",
         nargs="?",
         default="propagation",
-        help="of npm run emulate; default: propagation. delays measures all pairs of machines",
+        help="of npm run emulate; default: propagation. delays measures all pairs of machines; sessions and sessions-cost have bench workers instead of nodes, and run in their VPC",
     )
     parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="state, token and records")
     parser.add_argument(
@@ -91,9 +92,8 @@ def _add_experiment(parser: argparse.ArgumentParser, name: str) -> None:
     parser.add_argument(
         "--sizes",
         type=_numbers,
-        default=(32,),
         metavar="N,…",
-        help="numbers of nodes over all regions; default: 32",
+        help="numbers of nodes over all regions, default: 32; or of machines with workers, default: 1",
     )
     parser.add_argument("--repeats", type=int, default=1, help="of each size; default: 1")
     parser.add_argument(
@@ -103,7 +103,7 @@ def _add_experiment(parser: argparse.ArgumentParser, name: str) -> None:
         metavar="REGION,…",
         help="default: the 16 of the thesis",
     )
-    parser.add_argument("--instance-type", default="t3.small", help="of nodes; default: t3.small")
+    parser.add_argument("--instance-type", help="default: t3.small, of workers t3.xlarge")
     parser.add_argument("--tracker-region", default="eu-north-1", help="default: eu-north-1")
     parser.add_argument("--tracker-instance-type", default="c5.large", help="default: c5.large")
     parser.add_argument(
@@ -123,7 +123,7 @@ def _add_experiment(parser: argparse.ArgumentParser, name: str) -> None:
     parser.add_argument(
         "--driver-cidr",
         metavar="ADDRESS/32",
-        help=f"who may use the control API; default: as {AWS_ADDRESS_SERVICE} sees this machine",
+        help=f"who may use the control API, or workers; default: as {AWS_ADDRESS_SERVICE} sees this machine, for workers its private address",
     )
     parser.add_argument(
         "--address-map",
@@ -143,18 +143,19 @@ def config_from(options: argparse.Namespace) -> Config:
     images = tuple(tuple(entry.split("=", 1)) for entry in options.image)
     if any(len(entry) != 2 for entry in images):
         raise AwsError("INVALID_CONFIG", "--image: write REGION=AMI")
+    has_workers = options.experiment in SESSIONS
     return Config(
         id=options.id,
         owner=options.owner,
         repository=options.repository or _git("remote", "get-url", "origin"),
         revision=options.revision or _git("rev-parse", "HEAD"),
-        driver_cidr=options.driver_cidr or f"{_own_address()}/32",
+        driver_cidr=options.driver_cidr or f"{_private_address() if has_workers else _own_address()}/32",
         experiment=options.experiment,
         emulate_arguments=options.emulate_arguments,
-        sizes=options.sizes,
+        sizes=options.sizes or ((1,) if has_workers else (32,)),
         repeats=options.repeats,
         regions=options.regions,
-        instance_type=options.instance_type,
+        instance_type=options.instance_type or ("t3.xlarge" if has_workers else "t3.small"),
         tracker_region=options.tracker_region,
         tracker_instance_type=options.tracker_instance_type,
         images=images,
@@ -189,6 +190,17 @@ def _git(*arguments: str) -> str:
             f"git {' '.join(arguments)}: {ended.stderr.strip()}; give --repository and --revision",
         )
     return ended.stdout.strip()
+
+
+def _private_address() -> str:
+    """That of the interface which leads to others; nothing is sent."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect(("192.0.2.1", 9))
+        except OSError as error:
+            raise AwsError("NO_DRIVER_ADDRESS", str(error)) from error
+        address: str = probe.getsockname()[0]
+        return address
 
 
 def _own_address() -> str:

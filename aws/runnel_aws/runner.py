@@ -1,4 +1,4 @@
-"""Runs an experiment of emulation/ on machines that are there: the TypeScript driver, with a file of hosts."""
+"""Runs an experiment of emulation/ on machines that are there: the TypeScript driver, told where they are."""
 
 from __future__ import annotations
 
@@ -18,30 +18,31 @@ from .regions import REPOSITORY_ROOT
 class Runner(Protocol):
     """Runs an experiment to its end, with its record in the directory. Raises EXPERIMENT_FAILED."""
 
-    def run(self, experiment: str, hosts_file: Path, out: Path, arguments: tuple[str, ...]) -> None: ...
+    def run(self, experiment: str, out: Path, arguments: tuple[str, ...]) -> None: ...
 
 
-def command(experiment: str, hosts_file: Path, out: Path, arguments: tuple[str, ...]) -> list[str]:
+def command(experiment: str, out: Path, arguments: tuple[str, ...]) -> list[str]:
     """What is run, in the root of the repository."""
-    fixed = ["--place", "hosts", "--hosts", str(hosts_file), "--out", str(out)]
-    return ["npm", "run", "-s", "emulate", "--", experiment, *fixed, *arguments]
+    return ["npm", "run", "-s", "emulate", "--", experiment, "--out", str(out), *arguments]
 
 
 class EmulateRunner:
     """
     A process group of its own, which ends with this driver where that is told to end. It holds the driver's lock too: where
-    the driver is killed and the experiment goes on, no second driver gets in its way.
+    the driver is killed and the experiment goes on, no second driver gets in its way. The token is for bench workers.
     """
 
-    def __init__(self, lock: int) -> None:
+    def __init__(self, lock: int, token: str) -> None:
         self._lock = lock
+        self._token = token
 
-    def run(self, experiment: str, hosts_file: Path, out: Path, arguments: tuple[str, ...]) -> None:
+    def run(self, experiment: str, out: Path, arguments: tuple[str, ...]) -> None:
         """Its output goes where the driver's goes. Raises EXPERIMENT_FAILED."""
         out.mkdir(parents=True, exist_ok=True)
         child = subprocess.Popen(
-            command(experiment, hosts_file, out, arguments),
+            command(experiment, out, arguments),
             cwd=REPOSITORY_ROOT,
+            env={**os.environ, "RUNNEL_BENCH_TOKEN": self._token},
             stdin=subprocess.DEVNULL,
             pass_fds=(self._lock,),
             start_new_session=True,
@@ -69,6 +70,6 @@ class PlannedRunner:
     def __init__(self, planned: PlannedCalls) -> None:
         self._planned = planned
 
-    def run(self, experiment: str, hosts_file: Path, out: Path, arguments: tuple[str, ...]) -> None:
+    def run(self, experiment: str, out: Path, arguments: tuple[str, ...]) -> None:
         """Only says so."""
-        self._planned.add(shlex.join(command(experiment, hosts_file, out, arguments)))
+        self._planned.add(shlex.join(command(experiment, out, arguments)))

@@ -1,4 +1,4 @@
-"""Who may send what to the machines: nodes and tracker to each other, and the driver alone to the control API."""
+"""Who may send what to the machines: nodes and tracker to each other, and the driver alone to the control API and to workers."""
 
 from __future__ import annotations
 
@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING
 from .cloud import Region
 from .config import (
     CONTROL_PORT,
+    MAX_WORKERS,
     PING_PORT,
     STUN_PORT,
     TRACKER_PORT,
     WEBSOCKET_PORT,
+    WORKER_PORT,
     Config,
 )
 from .tags import tags
@@ -37,7 +39,10 @@ def wanted_rules(config: Config) -> frozenset[Rule]:
     """
     The ports between nodes are open to everyone: groups of one region cannot name those of another, and 2,048 addresses
     are more than a group can hold. What listens there expects strangers. UDP is what Linux gives to WebRTC.
+    Workers have the driver only: users of a session are on one machine, and go to the driver's tracker.
     """
+    if config.role == "worker":
+        return frozenset({Rule("tcp", WORKER_PORT, WORKER_PORT + MAX_WORKERS - 1, config.driver_cidr)})
     return frozenset(
         {
             Rule("tcp", CONTROL_PORT, CONTROL_PORT, config.driver_cidr),

@@ -29,18 +29,36 @@ class Ground:
     security_group: str
 
 
-def setup(tools: Tools, config: Config, token: str) -> TrackerHost:
+def setup(tools: Tools, config: Config, token: str) -> TrackerHost | None:
     """
     Security groups everywhere, the tracker, then launch templates and empty groups in all regions: nodes are told at birth
-    who their tracker is. Raises REGION_FAILED, TRACKER_UNREACHABLE.
+    who their tracker is. Workers need none. Raises REGION_FAILED, TRACKER_UNREACHABLE.
     """
     tools.say(f"security groups in {len(config.all_regions)} regions")
     grounds = tools.cloud.in_each(config.all_regions, lambda region: _lay_ground(region, config))
 
+    tracker, network = None, ""
+    if config.role == "node":
+        tracker, network = _set_up_tracker(tools, config, token, grounds[config.tracker_region])
+
+    tools.say(f"launch templates and Auto Scaling groups in {len(config.regions)} regions")
+    script = user_data(config, config.role, token, network)
+
+    def prepare(region: Region) -> None:
+        ground = grounds[region.name]
+        data = template_data(config, config.role, ground.image, ground.security_group, script)
+        ensure_template(region, config, config.role, data)
+        ensure_group(region, config, ground.subnet_ids)
+
+    tools.cloud.in_each(config.regions, prepare)
+    return tracker
+
+
+def _set_up_tracker(tools: Tools, config: Config, token: str, ground: Ground) -> tuple[TrackerHost, str]:
+    """The tracker, and the network file of its nodes."""
     tools.say(f"tracker in {config.tracker_region}")
     region = tools.cloud.region(config.tracker_region)
     script = user_data(config, "tracker", token)
-    ground = grounds[config.tracker_region]
     ensure_template(
         region,
         config,
@@ -49,25 +67,13 @@ def setup(tools: Tools, config: Config, token: str) -> TrackerHost:
     )
     ensure_tracker(tools, config)
     tracker, status = _wait_for_tracker(tools, config)
-
-    tools.say(f"launch templates and Auto Scaling groups in {len(config.regions)} regions")
-    network = network_file(status.node_id, status.websocket_url or "")
-    script = user_data(config, "node", token, network)
-
-    def prepare(region: Region) -> None:
-        ground = grounds[region.name]
-        data = template_data(config, "node", ground.image, ground.security_group, script)
-        ensure_template(region, config, "node", data)
-        ensure_group(region, config, ground.subnet_ids)
-
-    tools.cloud.in_each(config.regions, prepare)
-    return tracker
+    return tracker, network_file(status.node_id, status.websocket_url or "")
 
 
 def _lay_ground(region: Region, config: Config) -> Ground:
-    is_for_nodes = region.name in config.regions
+    has_its_machines = region.name in config.regions
     network = find_default_network(
-        region, config.instance_type if is_for_nodes else config.tracker_instance_type
+        region, config.instance_type if has_its_machines else config.tracker_instance_type
     )
     image = find_image(region, config)
     return Ground(image, network.subnet_ids, ensure_security_group(region, config, network.vpc_id))

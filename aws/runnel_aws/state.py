@@ -39,6 +39,11 @@ class State:
         )
 
 
+def first_phase(config: Config) -> Phase:
+    """Of each repeat. The tracker of workers is the driver's, and begins anew by itself."""
+    return "tracker" if config.role == "node" else "scale-out"
+
+
 class StateDirectory:
     """The directory of an experiment: its state, its token, and what comes of it. Made if there is none."""
 

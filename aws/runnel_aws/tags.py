@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from mypy_boto3_ec2.type_defs import FilterTypeDef, TagTypeDef
 
 PROJECT = "runnel"
-Role = Literal["node", "tracker"]
+Role = Literal["node", "tracker", "worker"]
 
 
 def tags(config: Config, role: Role | None = None) -> list[TagTypeDef]:

@@ -6,11 +6,14 @@ import sys
 
 import pytest
 
-from .addresses import Address, MappedAddresses, PublicAddresses
+from .addresses import Address, MappedAddresses, PrivateAddresses, PublicAddresses
 from .errors import AwsError
 from .machines import Machine
 
-MACHINES = [Machine("i-1", "eu-west-1", "running", "192.0.2.1"), Machine("i-2", "eu-west-1", "pending", None)]
+MACHINES = [
+    Machine("i-1", "eu-west-1", "running", "192.0.2.1", "10.0.0.1"),
+    Machine("i-2", "eu-west-1", "pending", None),
+]
 
 
 def command(code: str) -> str:
@@ -19,6 +22,10 @@ def command(code: str) -> str:
 
 def test_public_addresses_are_those_of_aws_once_there_are_some() -> None:
     assert PublicAddresses().find(MACHINES) == {"i-1": Address("192.0.2.1", "http://192.0.2.1:7172")}
+
+
+def test_private_addresses_are_those_inside_the_vpc() -> None:
+    assert PrivateAddresses().find(MACHINES) == {"i-1": Address("10.0.0.1", "http://10.0.0.1:7172")}
 
 
 def test_a_command_maps_the_machines_it_knows() -> None:

@@ -83,6 +83,28 @@ def test_the_plan_has_costs_and_steps(
     assert "--messages 3" in said
 
 
+def test_the_driver_of_workers_is_known_by_its_address_in_the_vpc(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], endpoint: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("runnel_aws.options._private_address", lambda: "10.0.0.9")
+    out = ["--out", str(tmp_path), "--endpoint-url", endpoint, "--address-map", "true"]
+    where = ["--id", "t", "--regions", "us-east-1", "--sizes", "2"]
+    arms = ["--", "--arms", "light-websocket", "--members", "5"]
+    assert run("plan", "sessions", *where, *REVISION, *out, *arms) == 0
+    said = capsys.readouterr().out
+    assert "total" in said and "tracker" not in said and "t3.xlarge" in said
+    assert "10.0.0.9/32" in said and "--listen 10.0.0.9 --arms light-websocket --members 5" in said
+
+
+def test_what_workers_cannot_do_is_refused_before_anything_starts(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ["run", "sessions", *EXPERIMENT, *REVISION, "--out", str(tmp_path / "out"), "--yes"]
+    assert run(*command, "--", "--arms", "browser") == 78
+    assert "browser: users on workers are" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
 def test_teardown_says_that_nothing_is_left(capsys: pytest.CaptureFixture[str], endpoint: str) -> None:
     assert run("teardown", "--id", "t", "--endpoint-url", endpoint) == 0
     assert "nothing of t is left in" in capsys.readouterr().err

@@ -10,7 +10,7 @@ import pytest
 from .config import NODE_VERSION, PING_PORT, Config
 from .errors import AwsError
 from .regions import REPOSITORY_ROOT, thesis_regions
-from .testkit import small_config
+from .testkit import small_config, worker_config
 
 
 def test_the_regions_are_those_of_the_thesis_in_its_order() -> None:
@@ -54,6 +54,24 @@ def test_refuses_what_cannot_be_and_names_it(name: str, value: Any) -> None:
         small_config(**{name: value})
     assert error.value.code == "INVALID_CONFIG"
     assert ("image" if name == "images" else name) in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("regions", ("eu-west-1", "us-east-1")), ("driver_cidr", "8.8.8.8/32")]
+)
+def test_workers_and_their_driver_are_in_one_vpc(name: str, value: Any) -> None:
+    with pytest.raises(AwsError, match=name):
+        worker_config(**{name: value, "sizes": (2,)})
+
+
+def test_the_final_experiment_is_run_on_one_machine() -> None:
+    with pytest.raises(AwsError, match="sizes"):
+        worker_config(experiment="sessions-cost", sizes=(2,))
+
+
+def test_workers_need_no_tracker() -> None:
+    assert (worker_config().role, worker_config().all_regions) == ("worker", ("eu-west-1",))
+    assert small_config().role == "node"
 
 
 def test_all_regions_have_the_tracker_once(config: Config) -> None:

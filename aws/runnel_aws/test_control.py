@@ -25,12 +25,16 @@ class Machine(BaseHTTPRequestHandler):
         "/list": (200, "[]"),
         "/half": (200, json.dumps({"role": "node"})),
         "/error": (500, "{}"),
+        "/worker": (426, ""),
         "/long": (200, json.dumps({**STATUS, "padding": "x" * MAX_ANSWER_BYTES})),
     }
     stopped: list[str] = []
 
     def _answer(self) -> None:
-        if self.headers["authorization"] != f"Bearer {TOKEN}":
+        if self.path == "/worker" and "authorization" in self.headers:
+            self.send_error(400)
+            return
+        if self.path != "/worker" and self.headers["authorization"] != f"Bearer {TOKEN}":
             self.send_error(401)
             return
         code, text = self.answers[self.path.removesuffix("/v1/control").removesuffix("/v1/control/stop")]
@@ -88,3 +92,11 @@ def test_a_process_that_ends_without_an_answer_was_stopped(url: str) -> None:
 def test_asks_many_and_names_those_that_are_right(url: str) -> None:
     urls = {name: f"{url}/{name}" for name in ("good", "tracker", "error")}
     assert answering(HttpControl(TOKEN), urls, lambda status: status.role == "node") == {"good"}
+
+
+def test_a_worker_refuses_all_but_websockets_and_is_not_told_the_token(url: str) -> None:
+    place = url.removeprefix("http://")
+    control = HttpControl(TOKEN)
+    assert control.has_worker(f"{place}/worker")
+    assert not control.has_worker(f"{place}/good")
+    assert not control.has_worker("127.0.0.1:1")

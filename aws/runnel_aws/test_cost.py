@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from .cost import cost_table, estimate, repeat_hours
+from .cost import cost_table, estimate, machine_price, repeat_hours
 from .errors import AwsError
 from .regions import thesis_regions
-from .testkit import small_config
+from .session_plan import session_hours
+from .testkit import small_config, worker_config
 
 ALL = thesis_regions()
 
@@ -39,6 +40,22 @@ def test_the_table_has_every_region_the_total_and_its_caveats() -> None:
     table = cost_table(config, estimate(config))
     for part in (*config.regions, "tracker", "total", "Prices change", "2025"):
         assert part in table
+
+
+def test_workers_cost_their_machines_for_the_longest_that_sessions_take() -> None:
+    config = worker_config(sizes=(3,), repeats=2)
+    cost = estimate(config)
+    hours = 0.25 + 2 * session_hours(config)
+    assert cost.tracker == 0
+    assert cost.hours == pytest.approx(hours)
+    assert cost.total == pytest.approx(3 * hours * machine_price("t3.xlarge", "eu-west-1"))
+    table = cost_table(config, cost)
+    assert "tracker" not in table and f"{cost.total:.2f}" in table
+
+
+def test_the_price_is_not_told_of_sessions_that_cannot_be() -> None:
+    with pytest.raises(AwsError, match="headless"):
+        estimate(worker_config(emulate_arguments=("--arms", "headless")), 1.0)
 
 
 def test_a_machine_without_a_price_is_named() -> None:

@@ -19,7 +19,7 @@ from .runner import PlannedRunner
 from .setup import setup
 from .state import State
 from .teardown import teardown
-from .testkit import TOKEN, EveryAddress
+from .testkit import TOKEN, EveryAddress, worker_config
 from .tools import Tools
 from .waiting import Pace
 
@@ -60,10 +60,25 @@ def test_the_plan_has_all_steps_in_order(endpoint: str, config: Config, director
     ]
     assert rest[10] == "POST http://(tracker):7172/v1/control/stop"
     assert rest[12:14] == ["eu-central-1 SetDesiredCapacity", "us-east-1 SetDesiredCapacity"]
-    assert rest[15].startswith("npm run -s emulate -- propagation --place hosts --hosts ")
+    assert rest[15].startswith("npm run -s emulate -- propagation --out ")
+    assert " --place hosts --hosts " in rest[15]
     assert rest[16:] == ["eu-central-1 SetDesiredCapacity", "us-east-1 SetDesiredCapacity"]
     assert '"DesiredCapacity": 2' in steps[-4] or '"DesiredCapacity": 2' in steps[-5]
     assert all('"DesiredCapacity": 0' in step for step in steps[-2:])
+
+
+def test_the_plan_of_workers_has_no_tracker(endpoint: str, directory: Path) -> None:
+    config = worker_config(instance_type="t3.small")
+    steps = plan_of_everything(endpoint, config, directory).steps
+    calls = [step.split("  ")[2] if "  " in step else step for step in steps]
+    assert calls == [
+        *("CreateSecurityGroup", "AuthorizeSecurityGroupIngress"),
+        *("CreateLaunchTemplate", "CreateAutoScalingGroup", "SuspendProcesses", "SetDesiredCapacity"),
+        "GET 2 workers, until all answer",
+        f"npm run -s emulate -- sessions --out {directory}/0001-workers/repeat-01 --worker '(machine-1):7180' "
+        "--worker '(machine-1):7181' --listen 10.0.0.7 --arms light-websocket",
+        "SetDesiredCapacity",
+    ]
 
 
 def test_nothing_is_made_and_no_secret_is_said(endpoint: str, config: Config, directory: Path) -> None:

@@ -26,7 +26,7 @@ from .launch_templates import ensure_template, template_data
 from .machines import list_machines
 from .security_groups import Rule, ensure_security_group, wanted_rules
 from .subnets import find_default_network
-from .testkit import small_config
+from .testkit import small_config, worker_config
 
 
 def test_takes_the_newest_debian_unless_told_otherwise(region: Region, config: Config) -> None:
@@ -69,6 +69,12 @@ def test_only_the_driver_reaches_the_control_port_also_when_it_moves(region: Reg
     assert ensure_security_group(region, moved, vpc) == group
     assert rules_in(region, group) == wanted_rules(moved)
     assert {rule.cidr for rule in rules_in(region, group) if rule.first_port == 7172} == {"198.51.100.1/32"}
+
+
+def test_only_the_driver_reaches_workers(region: Region) -> None:
+    vpc = find_default_network(region, "t3.xlarge").vpc_id
+    group = ensure_security_group(region, worker_config(), vpc)
+    assert rules_in(region, group) == {Rule("tcp", 7180, 7307, "10.0.0.7/32")}
 
 
 def newest(region: Region, name: str) -> Any:

@@ -14,6 +14,7 @@ from .dry_run import PlannedCalls
 from .errors import AwsError
 from .regions import REPOSITORY_ROOT
 from .runner import EmulateRunner, PlannedRunner, command
+from .testkit import TOKEN
 
 
 @pytest.fixture
@@ -33,10 +34,10 @@ def npm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str) -> Path:
 
 
 def test_the_record_is_where_it_belongs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lock: int) -> None:
-    out = npm(tmp_path, monkeypatch, 'echo "$PWD $*" >"$out/propagation.json"')
-    EmulateRunner(lock).run("propagation", tmp_path / "hosts.json", out, ("--nodes", "2"))
+    out = npm(tmp_path, monkeypatch, 'echo "$PWD $* $RUNNEL_BENCH_TOKEN" >"$out/propagation.json"')
+    EmulateRunner(lock, TOKEN).run("propagation", out, ("--nodes", "2"))
     assert (out / "propagation.json").read_text() == (
-        f"{REPOSITORY_ROOT} run -s emulate -- propagation --place hosts --hosts {tmp_path}/hosts.json --out {out} --nodes 2\n"
+        f"{REPOSITORY_ROOT} run -s emulate -- propagation --out {out} --nodes 2 {TOKEN}\n"
     )
     os.close(lock)
 
@@ -47,7 +48,7 @@ def test_an_experiment_that_fails_or_leaves_no_record(
 ) -> None:
     out = npm(tmp_path, monkeypatch, script)
     with pytest.raises(AwsError) as error:
-        EmulateRunner(lock).run("churn", tmp_path / "hosts.json", out, ())
+        EmulateRunner(lock, TOKEN).run("churn", out, ())
     assert error.value.code == "EXPERIMENT_FAILED"
     assert why in str(error.value)
     os.close(lock)
@@ -62,7 +63,7 @@ def test_a_driver_that_is_told_to_end_takes_the_experiment_along(
     code = (
         "import signal, sys; from pathlib import Path; from runnel_aws.cli import _interrupt;"
         "from runnel_aws.runner import EmulateRunner; signal.signal(signal.SIGTERM, _interrupt);"
-        f"EmulateRunner(2).run('churn', Path('h'), Path({str(out)!r}), ())"
+        f"EmulateRunner(2, 'token').run('churn', Path({str(out)!r}), ())"
     )
     driver = subprocess.Popen(
         [sys.executable, "-c", code],
@@ -80,8 +81,6 @@ def test_a_driver_that_is_told_to_end_takes_the_experiment_along(
 
 def test_a_dry_run_only_says_the_command(tmp_path: Path) -> None:
     planned = PlannedCalls(lambda step: None)
-    PlannedRunner(planned).run("churn", tmp_path / "h", tmp_path / "results", ("--nodes", "2"))
-    assert planned.steps == [
-        " ".join(command("churn", tmp_path / "h", tmp_path / "results", ("--nodes", "2")))
-    ]
+    PlannedRunner(planned).run("churn", tmp_path / "results", ("--nodes", "2"))
+    assert planned.steps == [" ".join(command("churn", tmp_path / "results", ("--nodes", "2")))]
     assert not (tmp_path / "results").exists()

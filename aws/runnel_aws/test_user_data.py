@@ -11,18 +11,22 @@ from pathlib import Path
 import pytest
 
 from .config import LINKS, Config
+from .regions import REPOSITORY_ROOT
 from .tags import Role
-from .testkit import TOKEN, small_config
+from .testkit import TOKEN, small_config, worker_config
 from .user_data import MAX_BYTES, boot_file, network_file, user_data
 
 NETWORK = network_file("0x" + "a" * 40, "ws://192.0.2.1:30300")
+
+
+UNITS = ("runnel-node.service", "runnel-tracker.service", "runnel-stun.service", "runnel-worker@.service")
 
 
 def script_of(role: Role, config: Config) -> str:
     return user_data(config, role, TOKEN, NETWORK if role == "node" else "")
 
 
-@pytest.mark.parametrize("role", ["node", "tracker"])
+@pytest.mark.parametrize("role", ["node", "tracker", "worker"])
 @pytest.mark.parametrize("links", LINKS)
 def test_is_a_small_bash_script_with_everything_filled_in(role: Role, links: str) -> None:
     script = script_of(role, small_config(links=links))
@@ -82,7 +86,18 @@ def test_the_tracker_says_where_it_and_the_stun_server_are() -> None:
     )
 
 
-@pytest.mark.parametrize("name", ["runnel-node.service", "runnel-tracker.service", "runnel-stun.service"])
+def test_a_worker_listens_inside_its_vpc_and_has_its_token_where_only_its_user_reads() -> None:
+    script = script_of("worker", worker_config())
+    assert boot_file("runnel-worker@.service") in script and "runnel-node.service\n" not in script
+    assert arguments("worker", worker_config()) == "--host 192.0.2.9"
+    assert "worker ] && echo local-ipv4" in script
+    env = f"printf 'RUNNEL_BENCH_TOKEN=%s\\n' {TOKEN} >>/etc/runnel/host.env"
+    assert "umask" in script and script.rfind("umask 077", 0, script.index(env)) > script.rfind(
+        "umask 022", 0, script.index(env)
+    )
+
+
+@pytest.mark.parametrize("name", UNITS)
 def test_units_restart_always_and_have_no_rights_to_spare(name: str) -> None:
     unit = boot_file(name)
     for line in ("Restart=always", "NoNewPrivileges=yes", "CapabilityBoundingSet=", "ProtectSystem=strict"):
@@ -90,8 +105,14 @@ def test_units_restart_always_and_have_no_rights_to_spare(name: str) -> None:
     assert "\nIPAddressDeny=169.254.169.254\n" in unit
 
 
+def test_workers_take_as_many_drivers_as_those_of_the_experiment_itself() -> None:
+    processes = (REPOSITORY_ROOT / "emulation/src/sessions/worker-processes.ts").read_text("utf-8")
+    assert "const maxDrivers = 500\n" in processes
+    assert " --drivers 500 " in boot_file("runnel-worker@.service")
+
+
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="no systemd-analyze here")
-@pytest.mark.parametrize("name", ["runnel-node.service", "runnel-tracker.service", "runnel-stun.service"])
+@pytest.mark.parametrize("name", UNITS)
 def test_units_are_what_systemd_takes(name: str, tmp_path: Path) -> None:
     file = tmp_path / name
     # The programs are not on this machine.

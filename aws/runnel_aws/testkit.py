@@ -31,6 +31,19 @@ def small_config(**changes: Any) -> Config:
     return Config(**fields | changes)
 
 
+def worker_config(**changes: Any) -> Config:
+    """One machine with workers, and sessions on it."""
+    fields = {
+        "experiment": "sessions",
+        "emulate_arguments": ("--arms", "light-websocket"),
+        "regions": ("eu-west-1",),
+        "sizes": (1,),
+        "instance_type": "t3.xlarge",
+        "driver_cidr": "10.0.0.7/32",
+    }
+    return small_config(**fields | changes)
+
+
 class EveryAddress(Addresses):
     """Every machine is at 127.0.0.1; nothing is ever sent there."""
 
@@ -57,6 +70,10 @@ class ObedientMachines:
             "tracker" if url in self.trackers else "node", "0x" + "a" * 40, pid, "ws://127.0.0.1:30300"
         )
 
+    def has_worker(self, place: str) -> bool:
+        """All of them."""
+        return place not in self.silent
+
     def stop(self, url: str) -> None:
         """Remembers it."""
         self.stopped.append(url)
@@ -67,10 +84,14 @@ class RecordingRunner:
     """Runs nothing, but leaves a record."""
 
     runs: list[tuple[str, Path]] = field(default_factory=list)
+    """The file of hosts, if there was one, and where the record belongs."""
+    arguments: list[tuple[str, ...]] = field(default_factory=list)
 
-    def run(self, experiment: str, hosts_file: Path, out: Path, arguments: tuple[str, ...]) -> None:
+    def run(self, experiment: str, out: Path, arguments: tuple[str, ...]) -> None:
         """As the real one, where all goes well."""
-        self.runs.append((hosts_file.read_text("utf-8"), out))
+        hosts = Path(arguments[arguments.index("--hosts") + 1]).read_text() if "--hosts" in arguments else ""
+        self.runs.append((hosts, out))
+        self.arguments.append(arguments)
 
 
 def tools_of(cloud: Cloud, control: Any, runner: Any, timeout_s: float = 30.0) -> Tools:

@@ -7,7 +7,7 @@ import re
 import shlex
 from importlib.resources import files
 
-from .config import NODE_VERSION, Config
+from .config import MAX_WORKERS, NODE_VERSION, WORKER_PORT, Config
 from .tags import Role
 
 MAX_BYTES = 16 * 1024
@@ -16,10 +16,12 @@ _places = {
     "chrony.conf": "/etc/chrony/chrony.conf",
     "runnel-node.service": "/etc/systemd/system/runnel-node.service",
     "runnel-tracker.service": "/etc/systemd/system/runnel-tracker.service",
+    "runnel-worker@.service": "/etc/systemd/system/runnel-worker@.service",
     "runnel-stun.service": "/etc/systemd/system/runnel-stun.service",
 }
 _needed: dict[Role, tuple[str, ...]] = {
     "node": ("chrony.conf", "runnel-node.service"),
+    "worker": ("chrony.conf", "runnel-worker@.service"),
     "tracker": ("chrony.conf", "runnel-tracker.service", "runnel-stun.service"),
 }
 
@@ -30,12 +32,14 @@ def boot_file(name: str) -> str:
 
 
 def user_data(config: Config, role: Role, token: str, network: str = "") -> str:
-    """The script for a node or the tracker. `network` is the network file of the nodes; the tracker needs none."""
+    """The script for a node, a worker or the tracker. `network` is the network file of the nodes; the others need none."""
     values = {
         "role": role,
         "links": config.links,
         "degree": str(config.degree),
         "overlay": config.overlay,
+        "worker_port": str(WORKER_PORT),
+        "max_workers": str(MAX_WORKERS),
         "node_version": NODE_VERSION,
         "repository": shlex.quote(config.repository),
         "revision": config.revision,

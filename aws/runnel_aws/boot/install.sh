@@ -22,11 +22,22 @@ imds_token=$(again curl -sSf -X PUT -H 'X-aws-ec2-metadata-token-ttl-seconds: 30
 metadata() {
   again curl -sSf -H "X-aws-ec2-metadata-token: $imds_token" "http://169.254.169.254/latest/meta-data/$1"
 }
-address=$(metadata public-ipv4)
+# Workers are reached inside their VPC.
+address=$(metadata "$([ "$role" = worker ] && echo local-ipv4 || echo public-ipv4)")
 instance=$(metadata instance-id)
 
 packages=(chrony curl ca-certificates git xz-utils)
-services=("runnel-$role.service")
+case "$role" in
+  worker)
+    # One for each processor; each is named by its port.
+    processors=$(nproc)
+    services=()
+    for ((port = @worker_port@; port < @worker_port@ + processors && port < @worker_port@ + @max_workers@; port++)); do
+      services+=("runnel-worker@$port.service")
+    done
+    ;;
+  *) services=("runnel-$role.service") ;;
+esac
 if [ "$role" = tracker ]; then
   packages+=(coturn)
   services+=(runnel-stun.service)
@@ -69,6 +80,7 @@ case "$role-$links" in
   tracker-*)
     arguments="--public-url ws://$address:30300 --ice-server stun:$address:3478 --degree @degree@ --overlay @overlay@"
     ;;
+  worker-*) arguments="--host $address" ;;
   node-webrtc) arguments='--no-websocket-listen' ;;
   node-websocket) arguments='--no-webrtc-enabled' ;;
   # Every second one can be reached by WebSocket, in the mean: nothing but its id tells the machines of a group apart.
@@ -78,6 +90,7 @@ if [ "$role" = node ] && [[ "$arguments" != *no-websocket-listen* ]]; then
   arguments+=" --websocket-host 0.0.0.0 --websocket-port 7170 --websocket-public-url ws://$address:7170"
 fi
 printf 'RUNNEL_ARGUMENTS=%s\n' "$arguments" >/etc/runnel/host.env
+if [ "$role" = worker ]; then printf 'RUNNEL_BENCH_TOKEN=%s\n' @token@ >>/etc/runnel/host.env; fi
 cat >/etc/runnel/network.json <<'END_OF_FILE'
 @network@
 END_OF_FILE

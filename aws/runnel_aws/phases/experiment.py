@@ -22,9 +22,11 @@ def run_experiment(tools: Tools, config: Config, size: int, directory: Path, out
     hosts_file = directory / "hosts.json"
     if tools.cloud.planned is not None:
         tools.cloud.planned.add(f"GET /v1/control of {size} nodes, until all answer")
-        tools.runner.run(config.experiment, hosts_file, out, _arguments(config, size))
+        tools.runner.run(config.experiment, out, _arguments(config, size, hosts_file))
         return True
-    by_region = tools.cloud.in_each(config.regions, lambda region: list_machines(region, config.id, "node"))
+    by_region = tools.cloud.in_each(
+        config.regions, lambda region: list_machines(region, config.id, config.role)
+    )
     if not all(all_running(machines, config.per_region(size)) for machines in by_region.values()):
         tools.say("machines are missing")
         return False
@@ -34,13 +36,17 @@ def run_experiment(tools: Tools, config: Config, size: int, directory: Path, out
     if tracker is None:
         raise AwsError("TRACKER_UNREACHABLE", f"no machine of it runs in {config.tracker_region}")
     write_hosts_file(hosts_file, tracker, machines, addresses, "token")
-    tools.runner.run(config.experiment, hosts_file, out, _arguments(config, size))
+    tools.runner.run(config.experiment, out, _arguments(config, size, hosts_file))
     return True
 
 
-def _arguments(config: Config, size: int) -> tuple[str, ...]:
-    """What the machines were made for, and what the user wants besides."""
+def _arguments(config: Config, size: int, hosts_file: Path) -> tuple[str, ...]:
+    """Where the machines are, what they were made for, and what the user wants besides."""
     made_for = (
+        "--place",
+        "hosts",
+        "--hosts",
+        str(hosts_file),
         "--nodes",
         str(size),
         "--links",

@@ -1,4 +1,4 @@
-"""Phase 4: no machine of a node is left. The tracker's stays, until teardown."""
+"""Phase 4: no machine of a node or worker is left. The tracker's stays, until teardown."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def scale_in(tools: Tools, config: Config) -> None:
 
     def look() -> bool | None:
         machines = tools.cloud.in_each(
-            config.regions, lambda region: list_machines(region, config.id, "node")
+            config.regions, lambda region: list_machines(region, config.id, config.role)
         )
         left[:] = [f"{machine.id} in {machine.region}" for here in machines.values() for machine in here]
         if len(left) > 0:

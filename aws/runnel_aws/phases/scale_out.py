@@ -38,7 +38,7 @@ def _wait(tools: Tools, config: Config, count: int, known: dict[str, frozenset[s
         if len(details) > 0:
             raise AwsError("REGION_FAILED", "; ".join(details))
         machines = tools.cloud.in_each(
-            config.regions, lambda region: list_machines(region, config.id, "node")
+            config.regions, lambda region: list_machines(region, config.id, config.role)
         )
         running.update(
             {name: sum(machine.state == "running" for machine in here) for name, here in machines.items()}
