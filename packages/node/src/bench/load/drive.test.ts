@@ -61,7 +61,8 @@ describe('drive', () => {
     async () => {
       const times = { settleMs: 300, warmupMs: 0, durationMs: 50, drainMs: 20_000 }
       const { unsettled, results } = await drive(optionsWith(planWith({ degree: 5 }), { times }))
-      expect(unsettled).toContain('user 0 has 4 of 5 neighbours')
+      // Overlays of six have room for a fifth neighbour of some.
+      expect(unsettled).toContainEqual(expect.stringMatching(/^user \d has 4 of 5 neighbours$/))
       expect(results[0]?.received).toBe(expectedOf(planWith(), results))
     },
     timeoutMs,
