@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { catalogue } from './catalogue.ts'
 import { install } from './install.ts'
-import { runArm, type InstalledArm, type Round, type RoundOptions } from './run-arm.ts'
+import { firstLine, runArm, type InstalledArm, type Round, type RoundOptions } from './run-arm.ts'
 import { contentBytes } from './system.ts'
 import { figuresOf } from './figures.ts'
 
@@ -32,8 +32,8 @@ export async function peersBench(options: PeersOptions, tell: (text: string) => 
     try {
       arms.push({ ...arm, directory: arm.recipe === undefined ? '' : await install(arm.recipe, tell) })
     } catch (error) {
-      absent.set(arm.name, messageOf(error))
-      tell(`without ${arm.name}: ${messageOf(error)}`)
+      absent.set(arm.name, firstLine(error))
+      tell(`without ${arm.name}: ${firstLine(error)}`)
     }
   }
   const rounds = new Map<string, Round[]>(arms.map(({ name }) => [name, []]))
@@ -55,8 +55,8 @@ export async function peersBench(options: PeersOptions, tell: (text: string) => 
           notRun.push(what)
           continue
         }
-        failed[arm.name] = messageOf(error)
-        tell(`without ${arm.name}: ${messageOf(error)}`)
+        failed[arm.name] = firstLine(error)
+        tell(`without ${arm.name}: ${firstLine(error)}`)
       }
     }
   }
@@ -74,6 +74,3 @@ export async function peersBench(options: PeersOptions, tell: (text: string) => 
 }
 
 export type PeersReport = Awaited<ReturnType<typeof peersBench>>
-
-const messageOf = (error: unknown): string =>
-  (error instanceof Error ? error.message : String(error)).split('\n')[0] ?? ''

@@ -64,7 +64,8 @@ export async function runArm(arm: InstalledArm, options: RoundOptions, limitMs: 
   }
 }
 
-const firstLine = (error: unknown): string =>
+/** What an error says, without its details. */
+export const firstLine = (error: unknown): string =>
   (error instanceof Error ? error.message : String(error)).split('\n')[0] ?? ''
 
 /** What a process wrote to its standard error last. */
