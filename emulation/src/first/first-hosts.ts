@@ -17,6 +17,7 @@ import { startTurnServer, type TurnServer } from '../nat/turn-server.ts'
 import type { PlaceFacts } from '../places/place.ts'
 import { networkDocument } from '../places/processes/network-document.ts'
 import { RunnelProcess } from '../places/processes/runnel-process.ts'
+import { statFieldsOf, tickMs } from '../process-stat.ts'
 import { LinkEmulator, type EmulatedHost } from '../underlay/link-emulator.ts'
 import {
   firstArms,
@@ -33,8 +34,6 @@ const addresses: Readonly<Record<HostName, string>> = {
   ...{ websocket: '10.0.0.2', direct: '10.0.0.3', relayed: '10.0.0.4' },
 }
 const trackerPort = 30_300
-/** In /proc: one tick of the time that a process has used. */
-const tickMs = 10
 
 /** What a process is besides its name, its host and its arguments. */
 export interface ProcessOptions {
@@ -169,8 +168,7 @@ export class FirstHosts {
   #relayCosts(): PlaceFacts {
     const pid = this.#turn?.pid
     if (pid === undefined) return {}
-    // The name may hold spaces and is in brackets; behind it are the fields from the third on.
-    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
+    const fields = statFieldsOf(pid)
     const [, kib = ''] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
     const cpuMs = (Number(fields[11]) + Number(fields[12])) * tickMs
     return { 'relay.cpuMs': cpuMs, 'relay.rssMiB': Math.round(Number(kib) / 1_024) }

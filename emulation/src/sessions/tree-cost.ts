@@ -1,7 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
-
-/** Ticks a second of /proc: 100 on all systems that Node runs on. */
-const tickMs = 10
+import { statFieldsOf, tickMs } from '../process-stat.ts'
 
 /** What processes take. */
 export interface TreeCost {
@@ -34,25 +32,26 @@ function descendants(pid: number, children: ReadonlyMap<number, readonly Process
 
 function allProcesses(): readonly Process[] {
   return readdirSync('/proc').flatMap((name) => {
-    const stat = /^\d+$/.test(name) ? readIfThere(`/proc/${name}/stat`) : ''
-    // The name may hold spaces and brackets; behind it are the fields from the third on (proc(5)), and the time of children that ended.
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-    if (fields.length < 15) return []
+    if (!/^\d+$/.test(name)) return []
+    const fields = ifThere(() => statFieldsOf(Number(name)))
+    if (fields === undefined) return []
+    // Of the process itself, and of its children that ended.
     const ticks = fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0)
     return [{ pid: Number(name), parent: Number(fields[1]), cpuMs: ticks * tickMs }]
   })
 }
 
 function memoryBytesOf(pid: number): number {
-  const [, kib = '0'] = /^Pss:\s+(\d+)/m.exec(readIfThere(`/proc/${pid}/smaps_rollup`)) ?? []
+  const smaps = ifThere(() => readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))
+  const [, kib = '0'] = /^Pss:\s+(\d+)/m.exec(smaps ?? '') ?? []
   return Number(kib) * 1_024
 }
 
 /** A process may have ended meanwhile. */
-function readIfThere(path: string): string {
+function ifThere<T>(read: () => T): T | undefined {
   try {
-    return readFileSync(path, 'utf8')
+    return read()
   } catch {
-    return ''
+    return undefined
   }
 }
