@@ -28,16 +28,19 @@ class Addresses(Protocol):
     def find(self, machines: Iterable[Machine]) -> dict[str, Address]: ...
 
 
+def _with_control(ips: Iterable[tuple[str, str | None]]) -> dict[str, Address]:
+    """By id of the machine; without those that have no address."""
+    return {
+        machine_id: Address(ip, f"http://{ip}:{CONTROL_PORT}") for machine_id, ip in ips if ip is not None
+    }
+
+
 class PublicAddresses:
     """As AWS says."""
 
     def find(self, machines: Iterable[Machine]) -> dict[str, Address]:
         """By id of the machine."""
-        return {
-            machine.id: Address(machine.public_ip, f"http://{machine.public_ip}:{CONTROL_PORT}")
-            for machine in machines
-            if machine.public_ip is not None
-        }
+        return _with_control((machine.id, machine.public_ip) for machine in machines)
 
 
 class PrivateAddresses:
@@ -45,11 +48,7 @@ class PrivateAddresses:
 
     def find(self, machines: Iterable[Machine]) -> dict[str, Address]:
         """By id of the machine."""
-        return {
-            machine.id: Address(machine.private_ip, f"http://{machine.private_ip}:{CONTROL_PORT}")
-            for machine in machines
-            if machine.private_ip is not None
-        }
+        return _with_control((machine.id, machine.private_ip) for machine in machines)
 
 
 class MappedAddresses:
