@@ -45,10 +45,10 @@ function clockTrack(width: number, height: number): MediaStreamTrack {
   return track
 }
 
-/** The first member's picture. */
+/** The picture of the first member that has one: members come in any order. */
 function pictureOf(what: 'camera' | 'screen' = 'camera'): HTMLCanvasElement | undefined {
-  const [member] = opened().members
-  return member && player?.canvasOf(member.id, what)
+  const canvases = opened().members.map(({ id }) => player?.canvasOf(id, what))
+  return canvases.find((canvas) => canvas !== undefined)
 }
 
 function joined(): RunnelClient {
