@@ -71,6 +71,10 @@ export class BrowserDataChannel implements DataChannelPort {
     this.#watchForLow()
   }
 
+  close(): void {
+    this.#native.close()
+  }
+
   /** The threshold is half of what is buffered now, so that the event fires whatever the marks of the connection are. */
   #watchForLow(): void {
     this.#native.bufferedAmountLowThreshold = Math.min(

@@ -6,6 +6,7 @@ import { addressOf, pathOf, remoteAddressOf } from '../webrtc/candidate.ts'
 import { parseIceServer } from '../webrtc/ice-server.ts'
 import { EventGuard } from '../webrtc/event-guard.ts'
 import {
+  firstChannel,
   isLaneLabel,
   type DescriptionKind,
   type LaneLabel,
@@ -61,14 +62,24 @@ class BrowserPeerConnection implements PeerConnectionPort {
   }
 
   offer(): void {
-    this.#hold(this.#native.createDataChannel('runnel'))
+    this.#create(firstChannel.agreed)
     this.#describe('offer', async () => {})
   }
 
-  setRemote(kind: DescriptionKind, sdp: string): void {
+  setRemote(kind: DescriptionKind, sdp: string, agrees: boolean): void {
     const applied = this.#native.setRemoteDescription({ type: kind, sdp })
+    if (kind === 'offer' && agrees) this.#create(firstChannel.agreed)
+    if (kind === 'answer' && !agrees) {
+      const agreed = this.#channel
+      this.#create({})
+      agreed?.close()
+    }
     if (kind === 'offer') this.#describe('answer', () => applied)
     else applied.catch((error: unknown) => this.#guard.run(() => this.#guard.fail(String(error))))
+  }
+
+  #create(options: RTCDataChannelInit): void {
+    this.#hold(this.#native.createDataChannel(firstChannel.label, options))
   }
 
   /**
@@ -129,7 +140,8 @@ class BrowserPeerConnection implements PeerConnectionPort {
   #hold(native: RTCDataChannel): void {
     const channel = new BrowserDataChannel(native, this.#guard.run)
     this.#channel = channel
-    channel.events = { ...channel.events, onClose: () => this.#guard.fail('the data channel closed') }
+    const onClose = () => channel === this.#channel && this.#guard.fail('the data channel closed')
+    channel.events = { ...channel.events, onClose }
     channel.whenOpen(() => this.#events.onOpen(channel))
   }
 }

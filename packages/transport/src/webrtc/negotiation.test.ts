@@ -2,7 +2,7 @@ import { VirtualClock } from '../memory/virtual-clock.ts'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { SignalKind } from '@runnel/protocol'
 import { negotiationPair, negotiationSide, type Alter, type Side } from './negotiation.testkit.ts'
-import type { PeerConnectionPort } from './peer-connection-port.ts'
+import type { DescriptionKind, PeerConnectionEvents, PeerConnectionPort } from './peer-connection-port.ts'
 import type { RtcChannel } from './rtc-channel.ts'
 
 const sides: Side[] = []
@@ -31,6 +31,8 @@ afterEach(async () => {
   }
 })
 
+const agreed = 'a=runnel-channel:agreed\r\n'
+
 /** A side whose peer connection only notes what is asked of it. */
 function noted(maxCandidates = 4) {
   const asked: string[] = []
@@ -38,17 +40,23 @@ function noted(maxCandidates = 4) {
     path: undefined,
     remoteAddress: undefined,
     offer: () => void asked.push('offer'),
-    setRemote: (kind) => void asked.push(kind),
+    setRemote: (kind, _, agrees) => void asked.push(agrees ? `${kind}, agreed` : kind),
     addCandidate: ({ candidate }) => asked.push(candidate) > 0,
     openLane: () => void asked.push('lane'),
     close: () => void asked.push('close'),
   }
-  const side = negotiationSide(() => true, {
+  const sent: [SignalKind, agrees: boolean][] = []
+  let describe: PeerConnectionEvents['onDescription'] = () => {}
+  const send = (kind: SignalKind, payload: string) => sent.push([kind, payload.endsWith(agreed)]) > 0
+  const side = negotiationSide(send, {
     clock: new VirtualClock(),
-    createPeerConnection: () => port,
+    createPeerConnection: (_, { onDescription }) => {
+      describe = onDescription
+      return port
+    },
     maxCandidates,
   })
-  return { side, asked }
+  return { side, asked, sent, describe: (kind: DescriptionKind) => describe(kind, sdp) }
 }
 
 const sdp = `m=application 9 x\na=fingerprint:sha-256 ${Array.from({ length: 32 }, () => 'AB').join(':')}\n`
@@ -69,6 +77,18 @@ describe('Negotiation over node-datachannel', () => {
     })
     expect(answer).toMatch(/^a=setup:passive\r?$/m)
   })
+
+  it.each([['offer'], ['answer']])(
+    'opens one by a message where the %s does not agree on it, and keeps that',
+    async (kind) => {
+      const [a, b] = await open((of, payload) => [[of, of === kind ? payload.replace(agreed, '') : payload]])
+      const frame = new Promise<Uint8Array>((resolve) => {
+        b.events = { onFrame: resolve, onDrain() {}, onClose() {} }
+      })
+      a.send(Uint8Array.of(7))
+      expect([...(await frame)]).toEqual([7])
+    },
+  )
 
   it('carries frames, and all of them when closed behind them', async () => {
     const [a, b] = await open()
@@ -129,6 +149,27 @@ describe('Negotiation', () => {
     side.negotiation.handle('answer', sdp)
     side.negotiation.handle('candidate', `0\n${candidate(3)}`)
     expect(asked).toEqual(['offer', 'answer', candidate(1), candidate(2), candidate(3)])
+  })
+
+  it.each([
+    ['agrees on the channel with an offer that does', sdp + agreed, 'offer, agreed', true],
+    ['does not where the offer does not', sdp, 'offer', false],
+  ])('%s', (_, offer, told, agrees) => {
+    const { side, asked, sent, describe } = noted()
+    side.negotiation.accept(offer)
+    describe('answer')
+    expect([asked, sent]).toEqual([[told], [['answer', agrees]]])
+  })
+
+  it('offers to agree on the channel, and hears whether the other side does', () => {
+    for (const answer of [sdp, sdp + agreed]) {
+      const { side, asked, sent, describe } = noted()
+      side.negotiation.offer()
+      describe('offer')
+      side.negotiation.handle('answer', answer)
+      expect(sent).toEqual([['offer', true]])
+      expect(asked).toEqual(['offer', answer === sdp ? 'answer' : 'answer, agreed'])
+    }
   })
 
   it('takes a bounded number of candidates, and counts what it drops', () => {

@@ -11,7 +11,13 @@ import type {
   RtcCandidate,
 } from './peer-connection-port.ts'
 import { RtcChannel } from './rtc-channel.ts'
-import { channelBinding, fingerprintOf, withOffererAsDtlsClient } from './sdp.ts'
+import {
+  agreeingOnChannel,
+  agreesOnChannel,
+  channelBinding,
+  fingerprintOf,
+  withOffererAsDtlsClient,
+} from './sdp.ts'
 
 export interface NegotiationOptions {
   readonly peerConnection: PeerConnectionOptions
@@ -101,7 +107,7 @@ export class Negotiation {
   #setRemote(kind: DescriptionKind, sdp: string): void {
     this.#remoteSdp = sdp
     this.#state = 'connecting'
-    this.#peerConnection?.setRemote(kind, sdp)
+    this.#peerConnection?.setRemote(kind, sdp, agreesOnChannel(sdp))
     const early = this.#early
     this.#early = []
     for (const candidate of early) this.#add(candidate)
@@ -128,7 +134,10 @@ export class Negotiation {
   #described(kind: DescriptionKind, sdp: string): void {
     if (this.#isOver) return
     this.#localSdp = sdp
-    if (!this.#modules.send(kind, sdp)) this.#fail(transportError('NO_SIGNALLING'))
+    // An answer agrees to what the offer proposes.
+    const agrees = kind === 'offer' || agreesOnChannel(this.#remoteSdp)
+    if (!this.#modules.send(kind, agrees ? agreeingOnChannel(sdp) : sdp))
+      this.#fail(transportError('NO_SIGNALLING'))
   }
 
   #localCandidate(candidate: RtcCandidate): void {

@@ -1,7 +1,13 @@
 import { isIP } from 'node:net'
 
 import type { Cancel, IceServer } from '@runnel/protocol'
-import type { DataChannel, IceServer as NativeIceServer, PeerConnection, RtcConfig } from 'node-datachannel'
+import type {
+  DataChannel,
+  DataChannelInitConfig,
+  IceServer as NativeIceServer,
+  PeerConnection,
+  RtcConfig,
+} from 'node-datachannel'
 
 import type { LinkPath } from '../ports.ts'
 import { addressOf, pathOf, remoteAddressOf } from './candidate.ts'
@@ -10,6 +16,7 @@ import { EventGuard } from './event-guard.ts'
 import { parseIceServer } from './ice-server.ts'
 import { nodeDataChannel } from './node-data-channel.ts'
 import {
+  firstChannel,
   isLaneLabel,
   maxDataChannelFrameBytes,
   type DataChannelEvents,
@@ -95,15 +102,25 @@ class NodePeerConnection implements PeerConnectionPort {
   }
 
   offer(): void {
-    const native = this.#native.createDataChannel('runnel')
-    const channel = this.#hold(native)
-    native.onOpen(() => this.#guard.run(() => this.#opened(channel)))
+    this.#create(firstChannel.agreed)
   }
 
-  setRemote(kind: DescriptionKind, sdp: string): void {
+  setRemote(kind: DescriptionKind, sdp: string, agrees: boolean): void {
     if (kind === 'offer' && this.#awaits !== undefined)
       this.#candidates = new CandidateHold({ awaits: this.#awaits }, { schedule })
     this.#native.setRemoteDescription(sdp, kind)
+    if (kind === 'offer' && agrees) this.#create(firstChannel.agreed)
+    if (kind === 'answer' && !agrees) {
+      const agreed = this.#channel
+      this.#create({})
+      agreed?.close()
+    }
+  }
+
+  #create(config: DataChannelInitConfig): void {
+    const native = this.#native.createDataChannel(firstChannel.label, config)
+    const channel = this.#hold(native)
+    native.onOpen(() => this.#guard.run(() => this.#opened(channel)))
   }
 
   /**
@@ -161,7 +178,8 @@ class NodePeerConnection implements PeerConnectionPort {
 
   #hold(native: DataChannel): NodeDataChannel {
     const channel = new NodeDataChannel(native, this.#guard.run)
-    channel.events = { ...channel.events, onClose: () => this.#guard.fail('the data channel closed') }
+    const onClose = () => channel === this.#channel && this.#guard.fail('the data channel closed')
+    channel.events = { ...channel.events, onClose }
     this.#channel = channel
     return channel
   }

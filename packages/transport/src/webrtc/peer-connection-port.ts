@@ -54,6 +54,9 @@ export interface PeerConnectionEvents {
   onClose(text: string): void
 }
 
+/** Of the first data channel, which both sides create where they agree on it (RFC 8831, section 6.6). */
+export const firstChannel = { label: 'runnel', agreed: { negotiated: true, id: 0 } } as const
+
 /** Labels of the data channels beside the first one: for urgent messages, and for packets that others bring when they are lost. */
 const laneLabels = ['urgent', 'lossy'] as const
 export type LaneLabel = (typeof laneLabels)[number]
@@ -76,10 +79,13 @@ export interface PeerConnectionPort {
   readonly path: LinkPath | undefined
   /** The address of the other end in that pair. Never throws. */
   readonly remoteAddress: string | undefined
-  /** Creates the data channel and the offer. */
+  /** Creates the data channel, as one that both agree on, and the offer. */
   offer(): void
-  /** Sets the other side's description; an offer is answered. Throws when it is invalid. */
-  setRemote(kind: DescriptionKind, sdp: string): void
+  /**
+   * Sets the other side's description; an offer is answered. Unless the other side agrees on the data channel, the offerer opens it by a message
+   * in the association, as sides of version 1.1 and earlier do. Throws when the description is invalid.
+   */
+  setRemote(kind: DescriptionKind, sdp: string, agrees: boolean): void
   /** Only after `setRemote`. False when the candidate cannot be used here. */
   addCandidate(candidate: RtcCandidate): boolean
   /** Opens the data channel of a lane. Once for each label, after `onOpen`. */

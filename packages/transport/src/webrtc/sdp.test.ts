@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { channelBinding, fingerprintOf, withOffererAsDtlsClient } from './sdp.ts'
+import {
+  agreeingOnChannel,
+  agreesOnChannel,
+  channelBinding,
+  fingerprintOf,
+  withOffererAsDtlsClient,
+} from './sdp.ts'
 
 const hex = (byte: string) => Array.from({ length: 32 }, () => byte).join(':')
 
@@ -34,6 +40,19 @@ describe('channelBinding', () => {
     expect(channelBinding(low, high)).toEqual(channelBinding(high, low))
     expect(channelBinding(low, high)).toHaveLength(64)
     expect(channelBinding(low, low)).not.toEqual(channelBinding(low, high))
+  })
+})
+
+describe('agreeingOnChannel', () => {
+  it.each(['a=mid:0\r\n', 'a=mid:0\n', 'a=mid:0'])('adds a line that is found again, behind %j', (text) => {
+    expect(agreesOnChannel(text)).toBe(false)
+    expect(agreeingOnChannel(text)).toBe('a=mid:0\r\na=runnel-channel:agreed\r\n')
+    expect(agreesOnChannel(agreeingOnChannel(text))).toBe(true)
+  })
+
+  it('is found as a whole line only', () => {
+    for (const text of ['a=runnel-channel:agreed-not', 'a=mid:a=runnel-channel:agreed'])
+      expect(agreesOnChannel(`${text}\r\n`)).toBe(false)
   })
 })
 
