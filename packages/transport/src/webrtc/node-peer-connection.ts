@@ -90,6 +90,12 @@ class NodePeerConnection implements PeerConnectionPort {
         if (state === 'failed' || state === 'closed') this.#guard.fail(`the peer connection ${state}`)
       }),
     )
+    this.#native.onGatheringStateChange((state) =>
+      this.#guard.run(() => {
+        if (state === 'complete' && iceTransportPolicy === 'relay' && !this.#hasCandidate)
+          this.#guard.fail('no TURN server gave a relay')
+      }),
+    )
     this.#native.onDataChannel((channel) => this.#guard.run(() => this.#adopt(channel)))
   }
 
@@ -99,6 +105,11 @@ class NodePeerConnection implements PeerConnectionPort {
 
   get remoteAddress(): string | undefined {
     return remoteAddressOf(() => this.#native.getSelectedCandidatePair())
+  }
+
+  /** By the description: whatever order the library's events come in. */
+  get #hasCandidate(): boolean {
+    return /^a=candidate:/m.test(this.#native.localDescription()?.sdp ?? '')
   }
 
   offer(): void {
