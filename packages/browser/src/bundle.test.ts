@@ -25,7 +25,7 @@ import { bundleForPages, type PageBundles } from './bundle.ts'
  * 3.0 kB are for fewer copies of urgent messages: two packets, digests, what is kept for neighbours, and what is asked of them; 0.2 kB for
  * rates that do not take a busy machine for a queue, and 0.1 kB for light clients that only publish.
  */
-const budgetBytes = 202_400
+const budgetBytes = 202_700
 /** What is loaded in addition for encryption. */
 const encryptionBudgetBytes = 31_050
 

@@ -7,6 +7,8 @@ import type { Signalling, Transport } from './ports.ts'
 import { TcpTransport, type TcpOptions } from './tcp/tcp-transport.ts'
 import { nodeDataChannel } from './webrtc/node-data-channel.ts'
 import { createPeerConnection } from './webrtc/node-peer-connection.ts'
+import type { CreatePeerConnection } from './webrtc/peer-connection-port.ts'
+import { tunnelHost } from './webrtc/turn-tunnel.ts'
 import { TurnTunnels } from './webrtc/turn-tunnels.ts'
 import { WebRtcTransport, type WebRtcOptions } from './webrtc/web-rtc-transport.ts'
 import { asDialError, checkedUrl, connectWebSocket } from './ws/connect-web-socket.ts'
@@ -60,11 +62,24 @@ export function createTransports(
   return [
     tcp && new TcpTransport({ ...tcp, role: 'node' }, dialling),
     websocket && new WebSocketTransport({ ...websocket, ...listening, role: 'node' }, dialling),
-    webrtc && new WebRtcTransport(webrtc, { ...modules, createPeerConnection, tunnels: new TurnTunnels() }),
+    webrtc && createWebRtcTransport(webrtc, modules),
     websocket &&
       circuits &&
       new CircuitTransport({ ...circuits, waits: !isDialled }, { ...dialling, openSocket }),
   ].filter((transport) => transport !== false)
+}
+
+/**
+ * The library sends its checks to the other side's addresses also where it may use relays only, and so shows its own. There it is bound to this
+ * machine, and reaches TURN servers by tunnels.
+ */
+function createWebRtcTransport(options: WebRtcOptions, modules: Modules): WebRtcTransport {
+  const isHidden = options.iceTransportPolicy === 'relay'
+  const tunnels = new TurnTunnels({ always: isHidden, localAddress: options.bindAddress })
+  const hidden: CreatePeerConnection = (given, events) =>
+    createPeerConnection({ ...given, bindAddress: tunnelHost }, events)
+  const create = isHidden ? hidden : createPeerConnection
+  return new WebRtcTransport(options, { ...modules, createPeerConnection: create, tunnels })
 }
 
 function openSocketOf({ clock, limits }: ConnectionModules, localAddress: string | undefined): OpenSocket {

@@ -1,6 +1,5 @@
-import { createSocket, type Socket } from 'node:dgram'
+import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
-import type { AddressInfo } from 'node:net'
 import { afterEach, expect, it } from 'vitest'
 import { dial, failureCode } from '../conformance/transport-pair.testkit.ts'
 import { SignallingNetwork } from './signalling.testkit.ts'
@@ -18,25 +17,26 @@ function mismatch(request: Buffer): Buffer {
   return answer
 }
 
-async function serverWithoutRelays(): Promise<{ readonly socket: Socket; readonly url: string }> {
+async function serverWithoutRelays(): Promise<string> {
   const socket = createSocket('udp4', (request, { port, address }) =>
     socket.send(mismatch(request), port, address),
   )
   socket.bind(0, '127.0.0.1')
   await once(socket, 'listening')
   stops.push(() => socket.close())
-  return { socket, url: `turn:user:password@127.0.0.1:${(socket.address() as AddressInfo).port}` }
+  return `turn:user:password@127.0.0.1:${socket.address().port}`
 }
 
 it('fails, and is tried again, as soon as no server gives a relay where nothing else may be used', async () => {
-  const { url } = await serverWithoutRelays()
+  const url = await serverWithoutRelays()
   const network = new SignallingNetwork()
-  const options = { iceServers: [url], iceTransportPolicy: 'relay' } as const
-  const [a, b] = [await network.transport('a', options), await network.transport('b')]
+  const a = await network.transport('a', { iceServers: [url], iceTransportPolicy: 'relay' })
+  const b = await network.transport('b')
   stops.push(
     () => a.transport.stop(),
     () => b.transport.stop(),
   )
   expect(failureCode(await dial(a, { peerId: b.nodeId }))).toBe('DIAL_FAILED')
   expect(a.transport.counters).toMatchObject({ dials: 1, retries: 3, failed: 1 })
+  expect(b.transport.counters.opened).toBe(0)
 })

@@ -2,11 +2,25 @@ import type { IceServer } from '@runnel/protocol'
 import { parseIceServer } from './ice-server.ts'
 import { TurnTunnel } from './turn-tunnel.ts'
 
-/** The tunnels to the TURN servers that are reached by TCP or TLS, one for each. */
+export interface TurnTunnelsOptions {
+  /** Also to servers that are reached by UDP, as the agent must not show its address to anybody else. STUN servers are left out. */
+  readonly always?: boolean
+  /** Of the interface to use; any when absent. */
+  readonly localAddress?: string | undefined
+}
+
+/** The tunnels to the TURN servers that are reached by TCP or TLS, or to all, one for each. */
 export class TurnTunnels {
+  readonly always: boolean
+  readonly #localAddress: string | undefined
   readonly #tunnels = new Map<string, { readonly tunnel: TurnTunnel; readonly where: Promise<string> }>()
 
-  /** The same servers, those reached by TCP or TLS as where their tunnels are. One whose tunnel cannot be made is left out. */
+  constructor({ always = false, localAddress }: TurnTunnelsOptions) {
+    this.always = always
+    this.#localAddress = localAddress
+  }
+
+  /** The same servers, those that have a tunnel as where that is. One whose tunnel cannot be made is left out. */
   async servers(servers: readonly IceServer[]): Promise<readonly IceServer[]> {
     const reached = await Promise.all(servers.map((server) => this.#reached(server)))
     return reached.filter((server) => server !== undefined)
@@ -20,8 +34,11 @@ export class TurnTunnels {
 
   async #reached(server: IceServer): Promise<IceServer | undefined> {
     const parsed = parseIceServer(server)
-    if (parsed.scheme === 'stun' || (parsed.scheme === 'turn' && parsed.transport === 'udp')) return server
-    const known = this.#tunnels.get(server.url) ?? this.#start(server.url, new TurnTunnel(parsed))
+    const isUdp = parsed.scheme === 'stun' || (parsed.scheme === 'turn' && parsed.transport === 'udp')
+    if (isUdp && !this.always) return server
+    if (parsed.scheme === 'stun') return undefined
+    const options = { server: parsed, localAddress: this.#localAddress }
+    const known = this.#tunnels.get(server.url) ?? this.#start(server.url, new TurnTunnel(options))
     return known.where.then(
       (url) => ({ ...server, url }),
       () => undefined,

@@ -11,7 +11,7 @@ import type { RtcChannel } from './rtc-channel.ts'
 export interface WebRtcOptions {
   /** STUN and TURN servers: `stun:host:port`, `turn:user:password@host:port`, or with separate credentials. Default none. */
   readonly iceServers?: readonly (string | IceServer)[]
-  /** `relay`: only through TURN. Default `all`. */
+  /** `relay`: only through TURN; nobody but the TURN server is sent anything. Default `all`. */
   readonly iceTransportPolicy?: 'all' | 'relay'
   /** Address of the network interface to use; all when absent. */
   readonly bindAddress?: string
@@ -52,8 +52,10 @@ export interface WebRtcModules extends ConnectionModules {
   readonly signalling: Signalling
   /** The platform's implementation of WebRTC. */
   readonly createPeerConnection: CreatePeerConnection
-  /** Where that does not reach TURN servers by TCP and TLS: what does. */
+  /** Where that does not reach TURN servers as it should: what does. */
   readonly tunnels?: {
+    /** Servers are of no use before they have a tunnel. */
+    readonly always: boolean
     servers(servers: readonly IceServer[]): Promise<readonly IceServer[]>
     stop(): void
   }
@@ -103,6 +105,8 @@ export class WebRtcTransport implements Transport {
   readonly #channels = new Map<RtcChannel, Connection | undefined>()
   readonly #dials = new Set<{ fail(error: RunnelError): void }>()
   #iceServers: readonly IceServer[] = []
+  /** What was given last, of which some may not be reached yet. */
+  #given: readonly IceServer[] = []
   #running = false
   readonly #waitingForEnd: (() => void)[] = []
 
@@ -114,7 +118,7 @@ export class WebRtcTransport implements Transport {
   /** Throws INVALID_ICE_SERVER. */
   async start(): Promise<void> {
     if (this.#running) return
-    if (this.#iceServers.length === 0) await this.#use(this.#settings.iceServers.map(toIceServer))
+    if (this.#given.length === 0) await this.#use(this.#settings.iceServers.map(toIceServer))
     this.#running = true
   }
 
@@ -148,9 +152,11 @@ export class WebRtcTransport implements Transport {
 
   /** At once, and again when those are there that need a tunnel. */
   async #use(servers: readonly IceServer[]): Promise<void> {
-    this.#iceServers = servers
-    const reached = await this.#modules.tunnels?.servers(servers)
-    if (reached !== undefined && this.#iceServers === servers) this.#iceServers = reached
+    const { tunnels } = this.#modules
+    this.#given = servers
+    if (tunnels?.always !== true) this.#iceServers = servers
+    const reached = await tunnels?.servers(servers)
+    if (reached !== undefined && this.#given === servers) this.#iceServers = reached
   }
 
   canDial(url: string): boolean {
