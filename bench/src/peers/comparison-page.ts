@@ -16,11 +16,13 @@ export function comparisonPage(report: PeersReport, before = readFileSync(compar
   return `${figuresPart(report)}\n\n${byHand}${kept}`
 }
 
-function figuresPart({ date, machine, settings, arms, absent, failed, notRun }: PeersReport): string {
+function figuresPart({ date, machine, settings, arms, absent, failed, brokeAtStop, notRun }: PeersReport): string {
   const { nodes, contentBytes, perS, seconds, joins, rounds } = settings
   const lacking = [...Object.entries(absent), ...Object.entries(failed)].map(
     ([name, reason]) => `- \`${name}\`: ${reason}`,
   )
+  for (const [name, reason] of Object.entries(brokeAtStop))
+    lacking.push(`- \`${name}\` was measured, and broke when it was stopped: ${reason}`)
   const late = notRun.length === 0 ? [] : [`- time was up before ${notRun.join(', ')}`]
   return [
     '# Beside its peers',

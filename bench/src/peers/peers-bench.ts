@@ -27,6 +27,7 @@ export async function peersBench(options: PeersOptions, tell: (text: string) => 
   )
   const absent = new Map<string, string>()
   const failed: Record<string, string> = {}
+  const brokeAtStop: Record<string, string> = {}
   const arms: InstalledArm[] = []
   for (const arm of wanted) {
     try {
@@ -49,7 +50,9 @@ export async function peersBench(options: PeersOptions, tell: (text: string) => 
       }
       tell(what)
       try {
-        rounds.get(arm.name)?.push(await runArm(arm, options, Math.min(leftMs, armLimitS * 1000)))
+        const round = await runArm(arm, options, Math.min(leftMs, armLimitS * 1000))
+        rounds.get(arm.name)?.push(round)
+        if (round.stopFailure !== undefined) brokeAtStop[arm.name] = round.stopFailure
       } catch (error) {
         if (performance.now() >= endMs) {
           notRun.push(what)
@@ -69,6 +72,7 @@ export async function peersBench(options: PeersOptions, tell: (text: string) => 
     arms: arms.flatMap((arm) => figuresOf(arm, rounds.get(arm.name) ?? [])),
     absent: Object.fromEntries(absent),
     failed,
+    brokeAtStop,
     notRun,
   }
 }

@@ -8,7 +8,7 @@ describe('peers', { timeout: 180_000 }, () => {
     const size = { nodes: 4, rounds: 1, seconds: 0.3, perS: 50, joins: 1 }
     const said: string[] = []
     const report = await peersBench({ ...size, only, limitS: 170 }, (text) => said.push(text))
-    expect(report).toMatchObject({ absent: {}, failed: {}, notRun: [] })
+    expect(report).toMatchObject({ absent: {}, failed: {}, brokeAtStop: {}, notRun: [] })
     expect(report.arms.map(({ name }) => name)).toEqual(only)
     for (const { saturated, paced } of report.arms) {
       expect(saturated).toMatchObject({ lost: 0 })

@@ -26,6 +26,8 @@ export interface Round {
   readonly saturated: LoadFigures
   readonly paced: LoadFigures
   readonly joinsMs: readonly number[]
+  /** What went wrong when it was stopped, after all was measured. */
+  readonly stopFailure: string | undefined
 }
 
 const keptChars = 2_000
@@ -50,8 +52,8 @@ export async function runArm(arm: InstalledArm, options: RoundOptions, limitMs: 
     for (let n = 0; n < joins; n++)
       joinsMs.push(...[await calls.call('join')].filter((ms) => ms !== undefined))
     doing = 'stop'
-    await calls.call('stop')
-    return { saturated, paced, joinsMs }
+    const stopFailure = await calls.call('stop').then(() => undefined, firstLine)
+    return { saturated, paced, joinsMs, stopFailure }
   }
   const errors = lastLinesOf(child)
   try {
