@@ -16,7 +16,16 @@ export function comparisonPage(report: PeersReport, before = readFileSync(compar
   return `${figuresPart(report)}\n\n${byHand}${kept}`
 }
 
-function figuresPart({ date, machine, settings, arms, absent, failed, brokeAtStop, notRun }: PeersReport): string {
+function figuresPart({
+  date,
+  machine,
+  settings,
+  arms,
+  absent,
+  failed,
+  brokeAtStop,
+  notRun,
+}: PeersReport): string {
   const { nodes, contentBytes, perS, seconds, joins, rounds } = settings
   const lacking = [...Object.entries(absent), ...Object.entries(failed)].map(
     ([name, reason]) => `- \`${name}\`: ${reason}`,
