@@ -1,6 +1,6 @@
 /** How pages are joined: as nodes of an overlay, as light clients of one relay, by an SFU (Janus). */
 export const glassArms = ['overlay', 'relay', 'sfu'] as const
-export type GlassArm = (typeof glassArms)[number]
+type GlassArm = (typeof glassArms)[number]
 
 export interface GlassOptions {
   readonly arm: GlassArm
