@@ -87,7 +87,7 @@ module.exports = {
       name: 'production-imports-no-testkit',
       severity: 'error',
       // Benchmarks and simulations are no part of a product either.
-      from: { path: '/src/', pathNot: [notProduction, '^(bench|sim)/'] },
+      from: { path: '/src/', pathNot: [notProduction, '^(bench|sim|emulation)/'] },
       to: { path: notProduction },
     },
     {

@@ -8,7 +8,7 @@ const network = [...emulated, 'nft', 'turnserver']
 export const testNeeds = {
   aws: [python],
   'bench/src/encryption': ['chromium'],
-  emulation: [...network, python, 'vpxenc', 'chromium'],
+  emulation: [...network, python, 'vpxenc', 'chromium', 'janus'],
   examples: ['chromium'],
   'packages/browser': ['chromium', 'firefox'],
   'packages/explorer': ['chromium'],
@@ -37,6 +37,7 @@ const taskNeeds = {
   emulate: (args) => {
     if (args[0] === 'nat') return network
     if (args[0]?.startsWith('sessions')) return ['chromium', 'Xvfb']
+    if (args[0] === 'media-glass') return [...emulated, 'chromium', 'janus']
     if (args[0]?.startsWith('media')) return [...emulated, 'vpxenc']
     return /--place[= ](loopback|hosts|core)/.test(args.join(' ')) ? [] : emulated
   },

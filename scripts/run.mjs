@@ -112,6 +112,7 @@ const programs = {
   vpxenc: { packages: ['vpx-tools'], isThere: () => isOnPath('vpxenc') },
   nft: { packages: ['nftables'], isThere: () => isOnPath('nft') },
   turnserver: { packages: ['coturn'], isThere: () => isOnPath('turnserver') },
+  janus: { packages: ['janus'], isThere: () => isOnPath('janus') },
   'arm64 emulation': {
     packages: ['qemu-user-static', 'libstdc++6-arm64-cross'],
     isThere: () => isOnPath('qemu-aarch64-static') && existsSync('/usr/aarch64-linux-gnu/lib/libstdc++.so.6'),

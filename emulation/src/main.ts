@@ -9,6 +9,7 @@ import { loss } from './experiments/loss.ts'
 import { propagation } from './experiments/propagation.ts'
 import { redundancy } from './experiments/redundancy.ts'
 import { firstCommands } from './first/first-commands.ts'
+import { mediaGlassCommand } from './media/glass/media-glass-command.ts'
 import { mediaLinkCommand } from './media/link/media-link-command.ts'
 import { mediaCommand } from './media/room/media-command.ts'
 import { natCommand } from './nat/nat-command.ts'
@@ -27,6 +28,7 @@ for (const experiment of [propagation, loss, redundancy, churn, delays])
   parser.command(experimentCommand(experiment, stop.signal))
 parser.command(mediaCommand(stop.signal))
 parser.command(mediaLinkCommand(stop.signal))
+parser.command(mediaGlassCommand(stop.signal))
 for (const command of firstCommands(stop.signal)) parser.command(command)
 parser.command(natCommand(stop.signal))
 parser.command(sessionsCommand(stop.signal))

@@ -68,7 +68,7 @@ describe('the room', () => {
     const figures = ben.locator('#figures tr', { hasText: 'Ada' })
     await until(async () => /(180|360)p, [1-9]\d*\/s/.test((await figures.textContent()) ?? '')).toBe(true)
     await until(() => ben.locator('#overall').textContent()).toMatch(
-      /^1 neighbours, \d+ ms there and back; \d\.\d\d copies/,
+      /^1 neighbour, \d+ ms there and back; \d\.\d\d copies/,
     )
     await ada.getByRole('button', { name: 'Microphone' }).click()
     await tile(ben, 'Ada (muted)').waitFor()

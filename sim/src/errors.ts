@@ -23,6 +23,10 @@ export const simErrors = {
     summary: 'Not the record of an experiment',
     remedy: 'Correct the field that the message names; docs/records.md describes all of them.',
   },
+  TOO_SLOW: {
+    summary: 'A run took longer than it may',
+    remedy: 'Run a smaller one, or give it more --minutes.',
+  },
   CHILD_FAILED: {
     summary: 'A child process ended before its task was done',
     remedy: 'Run the task that the message names alone, with one job, and read what it prints.',

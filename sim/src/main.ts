@@ -20,7 +20,7 @@ import { fairness } from './experiments/fairness.ts'
 import { matrix } from './experiments/matrix.ts'
 import { propagation } from './experiments/propagation.ts'
 import { redundancy } from './experiments/redundancy.ts'
-import { viewers } from './experiments/viewers.ts'
+import { lightViewers, viewers } from './experiments/viewers.ts'
 
 const parser = yargs(hideBin(process.argv))
   .scriptName('sim')
@@ -41,6 +41,7 @@ for (const experiment of [
   compare,
   copies,
   viewers,
+  lightViewers,
   churn,
   attack,
   fairness,

@@ -1,4 +1,5 @@
 import type { CommandModule } from 'yargs'
+import { simError } from '../errors.ts'
 import { textTable } from '../report/text-table.ts'
 import type { RoomReport } from '../scenarios/room/room-measure.ts'
 import { runRoom, type RoomOptions } from '../scenarios/room/room-run.ts'
@@ -7,6 +8,10 @@ import { showProgress } from './progress.ts'
 
 interface RoomArguments {
   readonly members: number
+  readonly voices: number | undefined
+  readonly pictures: number | undefined
+  readonly cases: string | undefined
+  readonly minutes: number
   readonly degree: number
   readonly seconds: number
   readonly seed: string
@@ -29,24 +34,39 @@ const maxMembers = 100
 
 export const roomCommand: CommandModule<object, RoomArguments> = {
   command: 'room',
-  describe:
-    'members that all send sound and pictures: copies, delays and losses, with thin floods and without',
+  describe: 'members that send sound and pictures: copies, delays and losses, with thin floods and without',
   builder: {
     members: { type: 'number', default: 12 },
+    voices: { type: 'number', describe: 'members that speak; all unless given' },
+    pictures: { type: 'number', describe: 'members that show themselves; all unless given' },
+    cases: { type: 'string', describe: `some of: ${cases.map(({ name }) => name).join('; ')}` },
+    minutes: { type: 'number', default: 60, describe: 'what each run may take of real time' },
     degree: { type: 'number', default: 4, describe: 'neighbours per node, of sound and of pictures' },
     seconds: { type: 'number', default: 10, describe: 'virtual seconds that are measured' },
     seed: { type: 'string', default: '1', describe: 'same seed, same run' },
     json: { type: 'boolean', default: false, describe: 'a line of JSON for each run' },
   },
-  handler: async ({ members, degree, seconds, seed, json }) => {
-    wholeNumbers({ members, degree, seconds }, maxMembers)
+  handler: async ({
+    members,
+    voices = members,
+    pictures = members,
+    degree,
+    seconds,
+    seed,
+    json,
+    ...argv
+  }) => {
+    wholeNumbers({ members, voices, pictures, degree, seconds, minutes: argv.minutes }, maxMembers)
     const rows: (string | number)[][] = []
-    for (const { name, ...one } of cases)
+    for (const { name, ...one } of chosen(argv.cases))
       for (const thinFloods of [false, true]) {
         const arm = thinFloods ? 'thin' : 'full'
-        const report = await runRoom({ ...one, seed, members, degree, seconds, thinFloods }, (text) =>
-          showProgress(`${name}, ${arm}: ${text}`),
-        )
+        const room = { members, voices, pictures, degree, seconds }
+        const untilMs = performance.now() + 60_000 * argv.minutes
+        const report = await runRoom({ ...one, ...room, seed, thinFloods }, (text) => {
+          if (performance.now() > untilMs) throw simError('TOO_SLOW', `${name}, ${arm}: ${text}`)
+          showProgress(`${name}, ${arm}: ${text}`)
+        })
         if (json) process.stdout.write(`${JSON.stringify({ case: name, arm, ...report })}\n`)
         else rows.push(...rowsOf(report).map((row) => [name, arm, ...row]))
       }
@@ -66,6 +86,16 @@ export const roomCommand: CommandModule<object, RoomArguments> = {
     ]
     if (!json) process.stdout.write(`${textTable(head, rows)}\n`)
   },
+}
+
+/** Throws INVALID_ARGUMENT. */
+function chosen(names: string | undefined): typeof cases {
+  if (names === undefined) return cases
+  return names.split(';').map((text) => {
+    const found = cases.find(({ name }) => name === text.trim())
+    if (found !== undefined) return found
+    throw simError('INVALID_ARGUMENT', `--cases has no ${text}`)
+  })
 }
 
 /** Digests and pulls are of a member in a second, of both kinds. */

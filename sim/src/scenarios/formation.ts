@@ -1,3 +1,4 @@
+import { lightParts } from '@runnel/network/light'
 import type { NodeId, Random } from '@runnel/protocol'
 import { FloodPrediction, predictionLimits, type FloodDelays } from '@runnel/tracker'
 import type { Overlay } from '../experiments/experiment.ts'
@@ -17,6 +18,8 @@ export interface FormationOptions {
   readonly jitterMs?: number
   /** See `WorldOptions`. */
   readonly thinFloods?: boolean
+  /** Nodes serve light ones. Default false. */
+  readonly servesGuests?: boolean
 }
 
 /** What a node needs to take a frame and pass it on, in milliseconds: a round trip has it twice. */
@@ -85,6 +88,11 @@ export class Formation {
     await formation.#join(onProgress)
     await formation.#settle(onProgress)
     return formation
+  }
+
+  /** Somebody who is not of the overlay is at that place of the model. */
+  place(nodeId: NodeId, index: number): void {
+    this.#indexes.set(nodeId, index)
   }
 
   indexOf(nodeId: NodeId): number | undefined {
@@ -165,13 +173,16 @@ export class Formation {
   }
 
   async #join(onProgress: (text: string) => void): Promise<void> {
-    const { nodes } = this.#options.model
+    const { model, servesGuests = false } = this.#options
+    const { nodes } = model
+    const light = servesGuests ? { parts: lightParts, servesGuests } : undefined
     for (let index = 0; index < nodes; index++) {
       await this.world.advanceTo((joiningMs * (index + 1)) / nodes)
       // Its place has to be known before it dials.
       const name = `node ${index}`
       this.#indexes.set(this.world.identity(name).nodeId, index)
-      const simNode = await this.world.addNode(name, noArchive)
+      const simNode = await this.world.startNode(name, noArchive, undefined, light)
+      simNode.node.join(this.world.streamPartId)
       this.nodes.push(simNode)
       simNode.node.on('neighbours', (_, neighbours) => this.#changed(index, neighbours))
       if (index % 100 === 0) onProgress(`${index} of ${nodes} nodes joined`)

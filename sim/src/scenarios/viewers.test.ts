@@ -17,3 +17,16 @@ it('sound and pictures of one sender come to all others', async () => {
   expect(copies).toBeLessThan(2)
   expect(jitterMs).toBeLessThan(5)
 })
+
+it('comes to light nodes through two others each', async () => {
+  const model = createLatencyModel({ latency: 'aws', nodes: 20, seed: '1' })
+  const options = { seed: '1', degree: 4, overlay: 'random', model, seconds: 2, light: 12 } as const
+  const { kinds, copies, sentOn } = await runViewers(options, () => {})
+  const sound = kinds.find(({ kind }) => kind === 'sound')
+  expect(sound).toMatchObject({ expected: 19 * 100, arrived: 19 * 100 })
+  for (const { kind, expected, arrived } of kinds)
+    expect([kind, arrived / expected > 0.85]).toEqual([kind, true])
+  expect(copies).toBeLessThan(2.2)
+  // Seven hosts bring twelve guests what they need.
+  expect(sentOn.most).toBeGreaterThan(2)
+})

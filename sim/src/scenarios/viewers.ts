@@ -1,11 +1,15 @@
+import { lightParts } from '@runnel/network/light'
 import { urgentFieldsOf, type Identity, type NodeId } from '@runnel/protocol'
 import { mean, percentile } from '../measures/statistics.ts'
 import { UrgentPublisher } from '../world/urgent-publisher.ts'
+import type { SimNode } from '../world/world.ts'
 import { Camera, layerOf, picturesPerS, type Layer } from './camera.ts'
 import { Formation, type FormationOptions } from './formation.ts'
 
 export interface ViewersOptions extends FormationOptions {
   readonly seconds: number
+  /** Viewers that are light nodes, each through two others: the last of the model. Default 0. */
+  readonly light?: number
 }
 
 /** What came of the frames of one kind, at all nodes but the sender's. */
@@ -33,14 +37,24 @@ const pictureKbitPerS = 500
 const sound = { perS: 50, bytes: 90, lifetimeMs: 500, priority: 20 } as const
 const tickMs = 10
 const settlingMs = 3_000
+/** Light nodes come within this time, and have as much again to attach. */
+const attachingMs = 5_000
+
+const noArchive = { fill: () => Promise.resolve() }
 
 /** One sender, whose sound and pictures all others watch: production nodes in an overlay that has settled. */
 export async function runViewers(
   options: ViewersOptions,
   onProgress: (text: string) => void,
 ): Promise<ViewersReport> {
-  const formation = await Formation.run(options, onProgress)
-  const { world, nodes } = formation
+  const { light = 0, model } = options
+  const members = model.nodes - light
+  const formation = await Formation.run(
+    { ...options, model: { ...model, nodes: members }, servesGuests: light > 0 },
+    onProgress,
+  )
+  const { world } = formation
+  const nodes = [...formation.nodes, ...(await addGuests(formation, { light, members }))]
   const { clock, crypto, streamPartId } = world
   const [sender, ...viewers] = nodes
   if (sender === undefined) throw new Error('a sender at least')
@@ -96,6 +110,30 @@ export async function runViewers(
   }
 }
 
+/** Light nodes, each with two hosts by turns; resolves when they have had time to attach. */
+async function addGuests(
+  formation: Formation,
+  { light, members }: { readonly light: number; readonly members: number },
+): Promise<SimNode[]> {
+  const { world, nodes } = formation
+  // Whose pictures are watched serves nobody.
+  const hosts = nodes.slice(1).map(({ nodeId }) => ({ url: `memory:${nodeId}` }))
+  const startMs = world.clock.monotonicMs()
+  const guests: SimNode[] = []
+  for (let number = 0; number < light; number++) {
+    await world.advanceTo(startMs + (attachingMs * (number + 1)) / light)
+    const name = `guest ${number}`
+    formation.place(world.identity(name).nodeId, members + number)
+    const own = [number, number + 1].flatMap((turn) => hosts[turn % hosts.length] ?? [])
+    const hosting = { parts: lightParts, hosts: { hosts: own, atOnce: own.length } }
+    const guest = await world.startNode(name, noArchive, undefined, hosting)
+    guest.node.join(world.streamPartId)
+    guests.push(guest)
+  }
+  await world.advanceTo(startMs + 2 * attachingMs)
+  return guests
+}
+
 function ofDelays(delaysMs: readonly number[]) {
   const at = (share: number): number => percentile(delaysMs, share) ?? Infinity
   return { p50Ms: at(0.5), p95Ms: at(0.95), p99Ms: at(0.99), maxMs: at(1) }
@@ -106,6 +144,6 @@ function jitterAfter(before: { lastMs: number; jitterMs: number } | undefined, l
   return { lastMs, jitterMs: jitterMs + (Math.abs(lastMs - earlierMs) - jitterMs) / 16 }
 }
 
-function sumOf(nodes: Formation['nodes'], counter: string): number {
+function sumOf(nodes: readonly SimNode[], counter: string): number {
   return nodes.reduce((sum, { node }) => sum + (node.metrics().counters[counter] ?? 0), 0)
 }

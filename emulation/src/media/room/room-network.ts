@@ -1,21 +1,17 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { createIdentity, generatePrivateKey, loadCrypto, toStreamId } from '@runnel/protocol'
-import { systemRandom } from '@runnel/protocol/system'
-import { ControlClient } from '../../control/control-client.ts'
 import { emulationError } from '../../errors.ts'
-import { networkDocument } from '../../places/processes/network-document.ts'
 import { RunnelProcess } from '../../places/processes/runnel-process.ts'
 import { inParallel } from '../../session/in-parallel.ts'
 import { LinkEmulator, type EmulatedHost, type EmulatorStatistics } from '../../underlay/link-emulator.ts'
 import type { Underlay } from '../../underlay/underlay.ts'
+import { startRelay, startTracker, networkFileOf, type RunProcess, type ServerPlace } from '../servers.ts'
 import type { MemberNews, MemberRecord, MemberTask } from './member-record.ts'
 import { relayOf, relaysOf, type RoomOptions } from './room-plan.ts'
 
 const memberProgram = fileURLToPath(new URL('./member.ts', import.meta.url))
 const startingAtOnce = 4
-const port = 30_300
 const degree = 4
 /** How long it may take until everybody knows everybody. */
 const gatheredWithinMs = 120_000
@@ -60,15 +56,16 @@ export class RoomNetwork {
   ): Promise<void> {
     const { members, sites, dilation, floods } = this.#options
     await this.#startLinks()
-    const trackerId = await this.#startTracker(signal)
-    const streamId = toStreamId(`${trackerId}/experiment`)
+    const overlay = this.#options.arm === 'topology-aware' ? 'topology-aware' : 'random'
+    const run = this.#runServer(signal)
+    const streamId = await startTracker(this.#serverPlace('tracker'), { degree, overlay }, run)
     const relays = await this.#startRelays(signal)
     const numbers = Array.from({ length: members }, (_, number) => number)
     await inParallel(startingAtOnce, numbers, (number) => {
       const site = sites[number % sites.length] ?? ''
       const relay = relays[this.#relayOf(number, site)]
       const task: MemberTask = {
-        ...{ name: nameOf(number), networkFile: this.#file('network.json'), streamId },
+        ...{ name: nameOf(number), networkFile: networkFileOf(this.#modules.directory), streamId },
         ...{ recordFile: this.#file(`${nameOf(number)}.json`), via: relay, others: members - 1, dilation },
         thinFloods: floods === 'thin',
         voiceFile: number < this.#options.voices ? files.voiceFile : undefined,
@@ -140,36 +137,20 @@ export class RoomNetwork {
     )
   }
 
-  async #startTracker(signal: AbortSignal): Promise<string> {
-    const key = generatePrivateKey(systemRandom)
-    const { nodeId } = createIdentity(key, await loadCrypto())
-    const { address } = this.#placeOf('tracker').host
-    const overlay = this.#options.arm === 'topology-aware' ? 'topology-aware' : 'random'
-    const flags = [`--host=${address}`, `--port=${port}`, `--degree=${degree}`, `--overlay=${overlay}`]
-    const env = { RUNNEL_PRIVATE_KEY: Buffer.from(key).toString('hex') }
-    await this.#startProcess('tracker', ['tracker', ...flags, '--no-explorer'], signal, {
-      env,
-      isControlled: true,
-    })
-    const { websocketUrl: url } = await new ControlClient(`unix:${this.#file('tracker.sock')}`).info()
-    const document = networkDocument(
-      { nodeId, url },
-      { id: toStreamId(`${nodeId}/experiment`), partitions: 4 },
+  /** Their URLs. */
+  #startRelays(signal: AbortSignal): Promise<string[]> {
+    const names = Array.from({ length: relaysOf(this.#options.arm) }, (_, relay) => `relay-${relay}`)
+    return inParallel(startingAtOnce, names, (name) =>
+      startRelay(this.#serverPlace(name), this.#runServer(signal)),
     )
-    writeFileSync(this.#file('network.json'), JSON.stringify(document), { mode: 0o600 })
-    return nodeId
   }
 
-  /** Their URLs. */
-  async #startRelays(signal: AbortSignal): Promise<string[]> {
-    const names = Array.from({ length: relaysOf(this.#options.arm) }, (_, relay) => `relay-${relay}`)
-    return inParallel(startingAtOnce, names, async (name) => {
-      const { address } = this.#placeOf(name).host
-      const flags = [`--network=${this.#file('network.json')}`, '--http-enabled=false', '--guests-serve']
-      const listens = ['--websocket-listen', `--websocket-host=${address}`, `--websocket-port=${port}`]
-      await this.#startProcess(name, ['node', ...flags, ...listens], signal, { isControlled: true })
-      return `ws://${address}:${port}`
-    })
+  #serverPlace(name: string): ServerPlace {
+    return { name, address: this.#placeOf(name).host.address, directory: this.#modules.directory }
+  }
+
+  #runServer(signal: AbortSignal): RunProcess {
+    return (name, args, env = {}) => this.#startProcess(name, args, signal, { env, isControlled: true })
   }
 
   async #startProcess(

@@ -99,6 +99,7 @@ describe('Opus in Ogg', () => {
       [flipped, 'checksum'],
       [ivf('vp8'), 'not Ogg'],
       [new Uint8Array(0), 'no Opus in it'],
+      [opus.slice(0, -10), 'cut off within a page'],
     ] as const)
       await expect(packetsOf(bytes)).rejects.toThrow(text)
   })
@@ -160,6 +161,7 @@ describe('IVF', () => {
     const large = ivf('vp8')
     new DataView(large.buffer).setUint32(32, 1_000_000, true)
     await expect(picturesOf(large)).rejects.toThrow('a frame of 1000000 bytes')
+    await expect(picturesOf(ivf('vp8').slice(0, -10))).rejects.toThrow('cut off within a frame')
     await expect(picturesOf(opus)).rejects.toThrow('not IVF')
     await expect(picturesOf(new Uint8Array(0))).rejects.toThrow('not IVF')
   })

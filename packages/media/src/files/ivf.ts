@@ -56,7 +56,8 @@ async function* framesOf(
   let firstTick: number | undefined
   for (;;) {
     const header = await reader.take(frameHeaderBytes)
-    if (header.length < frameHeaderBytes) return
+    if (header.length === 0) return
+    if (header.length < frameHeaderBytes) throw cutOff()
     const view = new DataView(header.buffer)
     const length = view.getUint32(0, true)
     const tick = Number(view.getBigUint64(4, true))
@@ -66,11 +67,13 @@ async function* framesOf(
         `a frame of ${length} bytes, at most ${mediaLimits.maxObjectBytes} are sent`,
       )
     const data = await reader.take(length)
-    if (data.length < length) return
+    if (data.length < length) throw cutOff()
     firstTick ??= tick
     yield { timestampUs: Math.round((tick - firstTick) * tickUs), isKey: isKey(data), data }
   }
 }
+
+const cutOff = () => mediaError('FILE_INVALID', 'it is cut off within a frame, what was before has been sent')
 
 /** RFC 6386, section 9.1. */
 function isVp8Key([byte = 1]: Uint8Array): boolean {

@@ -83,7 +83,8 @@ async function readPage(reader: BytesReader): Promise<Page | undefined> {
   const lacing = await reader.take(header[26] ?? 0)
   const bodyBytes = lacing.reduce((sum, length) => sum + length, 0)
   const body = await reader.take(bodyBytes)
-  if (body.length < bodyBytes) return undefined
+  if (body.length < bodyBytes)
+    throw mediaError('FILE_INVALID', 'it is cut off within a page, what was before has been sent')
   const view = new DataView(header.buffer)
   const checksum = view.getUint32(22, true)
   view.setUint32(22, 0)

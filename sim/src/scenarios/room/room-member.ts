@@ -8,6 +8,9 @@ import { Camera, picturesPerS } from '../camera.ts'
 export const kinds = ['sound', 'pictures'] as const
 export type Kind = (typeof kinds)[number]
 
+/** What a member sends of. */
+export type Sends = Readonly<Record<Kind, boolean>>
+
 /** As `@runnel/media` sends: sound of 20 ms, and pictures in three layers. */
 const sound = { perS: 50, bytes: 90, lifetimeMs: 500, priority: 20 } as const
 const pictureKbitPerS = 300
@@ -22,7 +25,7 @@ const noArchive = { fill: () => Promise.resolve() }
 export const kindOfPart = (streamPartId: StreamPartId): Kind =>
   parseStreamPartId(streamPartId).partition === 0 ? 'sound' : 'pictures'
 
-/** Somebody in a room, with a voice and a camera. */
+/** Somebody in a room, perhaps with a voice and a camera. */
 export class RoomMember implements SimNode {
   readonly name: string
   readonly nodeId: SimNode['nodeId']
@@ -31,9 +34,11 @@ export class RoomMember implements SimNode {
   readonly #number: number
   readonly #voice: UrgentPublisher
   readonly #camera: Camera
+  readonly #sends: Sends
   #isThere = true
 
-  private constructor(world: World, number: number, { name, nodeId, node }: SimNode) {
+  private constructor(world: World, number: number, sends: Sends, { name, nodeId, node }: SimNode) {
+    this.#sends = sends
     this.name = name
     this.nodeId = nodeId
     this.node = node
@@ -44,11 +49,15 @@ export class RoomMember implements SimNode {
   }
 
   /** One that has joined. A liar announces everything, and sends half of what is others' to nobody. */
-  static async add(world: World, number: number, isLiar: boolean): Promise<RoomMember> {
+  static async add(
+    world: World,
+    number: number,
+    { isLiar, sends }: { readonly isLiar: boolean; readonly sends: Sends },
+  ): Promise<RoomMember> {
     const wrap = isLiar ? withholding(world, number) : undefined
     const simNode = await world.addNode(`member ${number}`, noArchive, {}, wrap)
     simNode.node.join(world.partition(1))
-    return new RoomMember(world, number, simNode)
+    return new RoomMember(world, number, sends, simNode)
   }
 
   /** Sends what is due so long after the room began. */
@@ -56,8 +65,9 @@ export class RoomMember implements SimNode {
     const shiftedMs = atMs - tickMs * (this.#number % shifts)
     if (!this.#isThere || shiftedMs < 0) return
     const isDue = (perS: number): boolean => countAt(shiftedMs, perS) > countAt(shiftedMs - tickMs, perS)
-    if (isDue(sound.perS)) this.node.publish(this.#voice.next(new Uint8Array(sound.bytes), sound))
-    if (isDue(picturesPerS)) this.node.publish(this.#camera.next(pictureKbitPerS))
+    const { sound: speaks, pictures: shows } = this.#sends
+    if (speaks && isDue(sound.perS)) this.node.publish(this.#voice.next(new Uint8Array(sound.bytes), sound))
+    if (shows && isDue(picturesPerS)) this.node.publish(this.#camera.next(pictureKbitPerS))
   }
 
   /** Leaves, or comes back. */

@@ -37,6 +37,14 @@ describe('a room whose members all send sound and pictures', () => {
     }
   })
 
+  it('has members that only listen and watch', async () => {
+    const { kinds } = await run({ voices: 2, pictures: 1 })
+    const [sound, pictures] = kinds
+    // Three seconds of 50 frames of two voices, and of 30 pictures of one camera, at five others.
+    expect([sound?.expected, pictures?.expected]).toEqual([5 * 2 * 150, 5 * 90])
+    for (const { expected, arrived } of kinds) expect(arrived).toBe(expected)
+  })
+
   it('goes on when one is lost without a word, some come and go, and one withholds half', async () => {
     for (const changes of [{ kills: true }, { churns: true }, { liars: 1 }]) {
       const { kinds } = await run(changes)

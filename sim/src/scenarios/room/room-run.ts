@@ -6,6 +6,9 @@ import { kindOfPart, kinds, RoomMember, tickMs, userOf } from './room-member.ts'
 export interface RoomOptions {
   readonly seed: string
   readonly members: number
+  /** How many of them speak, and how many show themselves; those that come first. Default: all. */
+  readonly voices?: number
+  readonly pictures?: number
   readonly degree: number
   /** The part of frames that vanish on every link between members, from when it is measured. */
   readonly lossRate: number
@@ -34,7 +37,7 @@ const churnMs = 500
 /** What waits before a link, or is under way in it. */
 const windowBytes = 64 * 1024
 
-/** A room whose members all send sound and pictures: how many copies of each come, how late, and how many not at all? */
+/** A room whose members send sound and pictures: how many copies of each come, how late, and how many not at all? */
 export async function runRoom(options: RoomOptions, onProgress: (text: string) => void): Promise<RoomReport> {
   const run = await RoomRun.form(options)
   return run.publish(onProgress)
@@ -94,9 +97,10 @@ class RoomRun {
   }
 
   async #add(number: number): Promise<void> {
-    const { kills, liars } = this.#options
+    const { kills, liars, members, voices = members, pictures = members } = this.#options
     const isLiar = number >= Number(kills) && number < Number(kills) + liars
-    const member = await RoomMember.add(this.#world, number, isLiar)
+    const sends = { sound: number < voices, pictures: number < pictures }
+    const member = await RoomMember.add(this.#world, number, { isLiar, sends })
     this.#members.push(member)
     for (const kind of kinds) this.#numbers.set(userOf(this.#world, kind, number).nodeId, number)
     const { clock } = this.#world

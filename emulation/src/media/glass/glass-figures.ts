@@ -1,0 +1,78 @@
+import { mean, percentile, round } from '@runnel/sim/statistics'
+import { freezes, type Window } from '../room/flow-figures.ts'
+
+/** A picture as it was seen on a screen; Unix milliseconds. */
+export interface ShownPicture {
+  readonly paintedMs: number
+  readonly shownMs: number
+}
+
+/** What a member's own stack says, since it joined. */
+export interface FlowCounters {
+  /** RFC 3550, section 6.4.1, of the sound. */
+  readonly jitterMs: number
+  /** Of the sound, what was made up. */
+  readonly concealedShare: number
+  /** Of the pictures: of frames where a frame is a message, of packets by RTP. */
+  readonly lostShare: number
+}
+
+/** What a page wrote down. */
+export interface PageRecord {
+  readonly shown: readonly ShownPicture[]
+  readonly heardMs: readonly number[]
+  readonly clicksMs: readonly number[]
+  readonly counters: FlowCounters | undefined
+}
+
+/** What came of a room whose first page publishes: from glass to glass, and from mouth to ear. */
+export function glassFigures(
+  [publisher, ...watching]: readonly PageRecord[],
+  window: Window,
+  picturesPerS: number,
+) {
+  const isIn = (ms: number): boolean => ms >= window.fromMs && ms < window.untilMs
+  const everyMs = 1_000 / picturesPerS
+  const clicksMs = publisher?.clicksMs ?? []
+  const shown = watching.map((page) => page.shown.filter(({ shownMs }) => isIn(shownMs)))
+  const pictureMs = shown.flatMap((pictures) => pictures.map(({ paintedMs, shownMs }) => shownMs - paintedMs))
+  const soundMs = watching.flatMap(({ heardMs }) => delaysOf(heardMs.filter(isIn), clicksMs))
+  const frozen = shown.map((pictures) =>
+    freezes(
+      pictures.map(({ shownMs }) => shownMs),
+      everyMs,
+      window,
+    ),
+  )
+  const seconds = (window.untilMs - window.fromMs) / 1_000
+  const counters = watching.flatMap((page) => page.counters ?? [])
+  const ofAll = (of: (one: FlowCounters) => number) => rounded(mean(counters.map(of)))
+  return {
+    ...percentilesOf('picture', pictureMs),
+    ...percentilesOf('sound', soundMs),
+    picturesPerS: rounded(mean(shown.map(({ length }) => length / seconds))),
+    clicks: clicksMs.filter(isIn).length * watching.length,
+    clicksHeard: soundMs.length,
+    freezesPerMinute: rounded(mean(frozen.map((times) => (60 * times) / seconds))),
+    jitterMs: ofAll(({ jitterMs }) => jitterMs),
+    concealedPercent: ofAll(({ concealedShare }) => 100 * concealedShare),
+    pictureLossPercent: ofAll(({ lostShare }) => 100 * lostShare),
+  }
+}
+
+/** What was heard is the last click before. */
+function delaysOf(heardMs: readonly number[], clicksMs: readonly number[]): number[] {
+  return heardMs.flatMap((atMs) => {
+    const clickMs = clicksMs.findLast((ms) => ms <= atMs)
+    return clickMs === undefined ? [] : atMs - clickMs
+  })
+}
+
+function percentilesOf(name: 'picture' | 'sound', delaysMs: readonly number[]) {
+  return {
+    [`${name}P50Ms`]: rounded(percentile(delaysMs, 0.5)),
+    [`${name}P95Ms`]: rounded(percentile(delaysMs, 0.95)),
+  }
+}
+
+const rounded = (value: number | undefined): number | null => (value === undefined ? null : round(value))

@@ -1,0 +1,114 @@
+import type { CommandModule } from 'yargs'
+import type { RecordRow } from '@runnel/sim/records'
+import { cellOf, textTable } from '@runnel/sim/text-table'
+import { writeResults } from '../../cli/write-results.ts'
+import { emulationError } from '../../errors.ts'
+import { createUnderlay } from '../../underlay/underlay.ts'
+import { within } from '../within.ts'
+import { begunWithinMs, besideMs, glassArms, warmUpMs, type GlassOptions } from './glass-plan.ts'
+import { runGlass } from './run-glass.ts'
+
+interface MediaGlassArguments {
+  readonly arms: string
+  readonly watching: number
+  readonly sites: string
+  readonly relay: string
+  readonly loss: string
+  readonly seconds: number
+  readonly seed: number
+  readonly json: boolean
+  readonly out: string | undefined
+}
+
+const columns = [
+  ...['arm', 'watching', 'lossPercent', 'networkMs', 'networkByRelayMs'],
+  ...['pictureP50Ms', 'pictureP95Ms', 'soundP50Ms', 'soundP95Ms', 'picturesPerS', 'freezesPerMinute'],
+  ...['clicks', 'clicksHeard', 'jitterMs', 'concealedPercent', 'pictureLossPercent', 'machineLoad'],
+]
+
+/** `emulate media-glass`: from glass to glass in pages, beside an SFU. */
+export function mediaGlassCommand(signal: AbortSignal): CommandModule<object, MediaGlassArguments> {
+  return {
+    command: 'media-glass',
+    describe:
+      'from a picture painted, or a click made, in a page until another shows or plays it: by an overlay, a relay, and an SFU (Janus)',
+    builder: {
+      arms: { type: 'string', default: glassArms.join(','), describe: 'how pages are joined' },
+      watching: { type: 'number', default: 2, describe: 'pages that watch the one that publishes' },
+      sites: {
+        type: 'string',
+        default: 'eu-central-1,eu-west-3',
+        describe: 'of table 5.1; pages are there in turn, the one that publishes first',
+      },
+      relay: { type: 'string', default: 'eu-west-2', describe: 'site of the relay, or the SFU' },
+      loss: {
+        type: 'string',
+        default: '0',
+        describe: 'per cent of packets that each link loses each way; several: 0,1,3',
+      },
+      seconds: { type: 'number', default: 30, describe: 'what is measured' },
+      seed: { type: 'number', default: 1, describe: 'of loss' },
+      json: { type: 'boolean', default: false, describe: 'one line of JSON' },
+      out: { type: 'string', describe: 'folder for the record, JSON' },
+    },
+    handler: async (argv) => {
+      const runs = runsOf(argv)
+      const say = (text: string): void => void process.stderr.write(`media-glass: ${text}\n`)
+      say(`${runs.length} runs, ${Math.ceil((runs.length * longestMs(runs[0])) / 60_000)} minutes at most`)
+      const underlay = createUnderlay('aws')
+      const rows: RecordRow[] = []
+      for (const run of runs) {
+        say(`${run.arm}, ${run.watching} watching, ${run.lossPercent} % loss`)
+        rows.push(await within(longestMs(run), signal, (either) => runGlass(run, underlay, either)))
+      }
+      const { arms, watching, sites, relay, loss, seconds, seed } = argv
+      const parameters = { arms, watching, sites, relay, loss, seconds, seed }
+      const facts = { place: 'namespaces', latency: 'aws' }
+      if (argv.out !== undefined)
+        writeResults(argv.out, { experiment: 'media-glass', source: 'emulation', rows, facts, parameters })
+      process.stdout.write(
+        argv.json ? `${JSON.stringify({ experiment: 'media-glass', rows })}\n` : tabulate(rows),
+      )
+    },
+  }
+}
+
+function longestMs(run: GlassOptions | undefined): number {
+  return besideMs + begunWithinMs + warmUpMs + (run?.measureMs ?? 0)
+}
+
+/** Turned on its side: there are more figures than rows. */
+function tabulate(rows: readonly RecordRow[]): string {
+  const [head = [], ...rest] = columns.map((column) => [
+    column,
+    ...rows.map((row) => String(cellOf(row[column]) ?? '')),
+  ])
+  return `${textTable(head, rest)}\n`
+}
+
+/** Checks the arguments. Throws INVALID_ARGUMENT. */
+function runsOf(argv: MediaGlassArguments): GlassOptions[] {
+  const known = createUnderlay('aws').sites
+  const [sites, relaySites] = [argv.sites.split(','), [argv.relay]]
+  for (const site of [...sites, ...relaySites])
+    if (!known.includes(site))
+      throw emulationError('INVALID_ARGUMENT', `a site is one of ${known.join(', ')}`)
+  const shared = {
+    ...{ sites, relaySite: argv.relay, watching: checked('watching', argv.watching, 1, 8) },
+    measureMs: 1_000 * checked('seconds', argv.seconds, 1, 600),
+    seed: checked('seed', argv.seed, 0, 2 ** 31),
+  }
+  return argv.loss.split(',').flatMap((text) => {
+    const lossPercent = checked('loss', text === '' ? NaN : Number(text), 0, 50)
+    return argv.arms.split(',').map((word) => {
+      const arm = glassArms.find((one) => one === word)
+      if (arm === undefined) throw emulationError('INVALID_ARGUMENT', `--arms is of ${glassArms.join(', ')}`)
+      return { ...shared, arm, lossPercent }
+    })
+  })
+}
+
+function checked(name: string, value: number, min: number, max: number): number {
+  if (value >= min && value <= max) return value
+  throw emulationError('INVALID_ARGUMENT', `--${name} is from ${min} to ${max}`)
+}
