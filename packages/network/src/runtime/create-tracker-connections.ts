@@ -24,6 +24,8 @@ export function createTrackerConnections(
   const { limits, dialTimeoutMs, isKeyShared, about } = options
   const heartbeat = {
     pingIntervalMs: limits.trackerPingIntervalMs,
+    // All nodes of a tracker should notice within the same second that it is dead.
+    maxPingIntervalMs: limits.trackerPingIntervalMs,
     maxMissedPongs: limits.trackerMaxMissedPongs,
   }
   const trackers: TrackerConnections = new TrackerConnections(

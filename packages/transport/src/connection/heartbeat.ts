@@ -5,17 +5,29 @@ import type { Outflow } from './outflow.ts'
 /** RFC 6298, section 2: the weight of a new sample in the smoothed round-trip time. */
 const newSampleWeight = 1 / 8
 
+/** With each answer. */
+const growth = 2
+
+/** By how much of itself a grown interval is shortened, at random: so that the ends of a link rarely ping each other at the same time. */
+const spread = 0.2
+
 interface HeartbeatModules {
   readonly clock: Clock
-  readonly random: Pick<Random, 'bytes'>
+  readonly random: Pick<Random, 'bytes' | 'next'>
   readonly outflow: Pick<Outflow, 'queuedBytes' | 'leftBytes'>
   sendPing(token: number): void
   onDead(): void
 }
 
-type HeartbeatOptions = Pick<ConnectionLimits, 'pingIntervalMs' | 'maxMissedPongs' | 'rttIntervalMs'>
+type HeartbeatOptions = Pick<
+  ConnectionLimits,
+  'pingIntervalMs' | 'maxPingIntervalMs' | 'maxMissedPongs' | 'rttIntervalMs'
+>
 
-/** Pings a silent peer, measures the round-trip time, and notices when the peer is dead. */
+/**
+ * Pings a silent peer, measures the round-trip time, and notices when the peer is dead: `pingIntervalMs` × (1 + `maxMissedPongs`) after the last use of
+ * the link at the latest. Where nothing but pings goes over it the pings become fewer, and it may take `maxPingIntervalMs` in place of the first of these.
+ */
 export class Heartbeat {
   readonly #options: HeartbeatOptions
   readonly #modules: HeartbeatModules
@@ -26,11 +38,15 @@ export class Heartbeat {
   #lastHeardMs = 0
   #missed = 0
   #leftBytes = 0
+  #intervalMs: number
+  /** After so long a silence a ping goes out: the interval, or a little less. */
+  #silenceMs: number
   #cancelTick: Cancel = () => {}
 
   constructor(options: HeartbeatOptions, modules: HeartbeatModules) {
     this.#options = options
     this.#modules = modules
+    this.#intervalMs = this.#silenceMs = options.pingIntervalMs
   }
 
   /** Smoothed; undefined before the first pong. */
@@ -55,6 +71,15 @@ export class Heartbeat {
     this.#missed = 0
   }
 
+  /** Something else than pings goes over the link, either way: it should be noticed soon if nobody is there. */
+  used(): void {
+    const { pingIntervalMs } = this.#options
+    if (this.#intervalMs === pingIntervalMs) return
+    this.#setInterval(pingIntervalMs)
+    // After a ping that was not answered yet, the next look is as soon.
+    if (this.#missed === 0) this.#tickAfter(pingIntervalMs)
+  }
+
   /** A pong that answers no ping of ours is ignored. */
   onPong(token: number): void {
     const sentAtMs = this.#sentAtMs.get(token)
@@ -67,9 +92,23 @@ export class Heartbeat {
     const sampleMs = this.#modules.clock.monotonicMs() - sentAtMs
     this.#rttMs =
       this.#rttMs === undefined ? sampleMs : this.#rttMs + newSampleWeight * (sampleMs - this.#rttMs)
+    this.#answered()
+  }
+
+  #answered(): void {
+    const { pingIntervalMs, maxPingIntervalMs } = this.#options
+    this.#setInterval(Math.max(pingIntervalMs, Math.min(maxPingIntervalMs, growth * this.#intervalMs)))
+    this.#tickAfter(this.#silenceMs)
+  }
+
+  #setInterval(intervalMs: number): void {
+    this.#intervalMs = intervalMs
+    const isGrown = intervalMs > this.#options.pingIntervalMs
+    this.#silenceMs = isGrown ? intervalMs * (1 - spread * this.#modules.random.next()) : intervalMs
   }
 
   #tickAfter(delayMs: number): void {
+    this.#cancelTick()
     this.#cancelTick = this.#modules.clock.schedule(delayMs, () => this.#tick())
   }
 
@@ -77,14 +116,15 @@ export class Heartbeat {
     const { pingIntervalMs, maxMissedPongs, rttIntervalMs } = this.#options
     const nowMs = this.#modules.clock.monotonicMs()
     const silentMs = nowMs - this.#lastHeardMs
-    if (silentMs < pingIntervalMs) {
+    if (silentMs < this.#silenceMs) {
       if (nowMs - this.#lastPingMs >= rttIntervalMs) this.#ping(nowMs)
       // At least a millisecond: a remainder left by rounding may be too small to advance a clock at all.
-      return this.#tickAfter(Math.max(1, pingIntervalMs - silentMs))
+      return this.#tickAfter(Math.max(1, this.#silenceMs - silentMs))
     }
     // Pings queue behind data: while a backlog is moving, a missing pong only means that the ping has not got there yet.
     if (this.#isDraining()) this.#missed = 0
     if (this.#missed >= maxMissedPongs) return this.#modules.onDead()
+    if (this.#missed > 0) this.#setInterval(pingIntervalMs)
     this.#missed++
     this.#ping(nowMs)
     this.#tickAfter(pingIntervalMs)
