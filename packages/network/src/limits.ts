@@ -296,7 +296,7 @@ export const networkLimits = {
   settleMs: 1_000,
   /** After a status in which a round-trip time was not known, look again after this long. */
   firstRttCheckMs: 5_000,
-  /** Changed round-trip times are reported at most this often. */
+  /** Whether round-trip times changed is looked at this often, for all stream parts at once. */
   rttCheckMs: 30_000,
   /** First pause before a tracker is dialled again; doubles with each failure or loss, and is shortened at random by up to a half. */
   minTrackerBackoffMs: 1_000,

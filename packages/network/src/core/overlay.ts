@@ -347,6 +347,7 @@ export class Overlay {
     if (part === undefined) return undefined
     this.counters['status.sent']++
     const status = part.takeStatus(this.#modules, nowMs)
+    this.#neighbourhood.statusTaken(nowMs)
     this.#updateDue()
     return status
   }

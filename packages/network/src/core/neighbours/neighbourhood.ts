@@ -39,6 +39,8 @@ export class Neighbourhood {
   readonly #limits: NetworkLimits
   readonly #modules: NeighbourhoodModules
   readonly #permits: Permits
+  /** Whether round-trip times changed is looked at for all stream parts at once: what one of each would cost a node of a thousand is many wake-ups a second. */
+  #rttCheckMs = Infinity
 
   constructor(limits: NetworkLimits, modules: NeighbourhoodModules) {
     this.#limits = limits
@@ -54,7 +56,12 @@ export class Neighbourhood {
   }
 
   get dueMs(): number {
-    return this.#modules.peers.dueMs
+    return Math.min(this.#modules.peers.dueMs, this.#rttCheckMs)
+  }
+
+  /** From now on it is looked whether what it said changes. */
+  statusTaken(nowMs: number): void {
+    if (this.#rttCheckMs === Infinity) this.#rttCheckMs = nowMs + this.#limits.rttCheckMs
   }
 
   instructed(part: StreamPart, nowMs: number): void {
@@ -239,12 +246,13 @@ export class Neighbourhood {
   tick(time: Time): void {
     const { nowMs } = time
     const { parts, peers, effects } = this.#modules
+    const isRttCheckDue = this.#rttCheckMs <= nowMs
+    if (isRttCheckDue) this.#rttCheckMs = parts.size === 0 ? Infinity : nowMs + this.#limits.rttCheckMs
     parts.each((part) => {
       if (part.readersDueMs <= nowMs) this.#permits.check(part, time)
       if (part.dueMs <= nowMs) this.#refresh(part, nowMs)
-      if (part.schedule.isRttCheckDue(nowMs) && part.hasNews(this.#modules)) {
-        effects.statusDue(part.id)
-      }
+      const isDue = part.schedule.isRttCheckDue(nowMs) || isRttCheckDue
+      if (isDue && part.hasNews(this.#modules)) effects.statusDue(part.id)
     })
     for (const peerId of peers.unused(nowMs)) {
       peers.closed(peerId, nowMs)
