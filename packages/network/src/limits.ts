@@ -319,6 +319,8 @@ export const networkLimits = {
   trackerAnswerMs: 2_000,
   /** Trackers are pinged when they were silent for this long: all their nodes should notice a dead one within one adoption. */
   trackerPingIntervalMs: 1_000,
+  /** The most that this grows to while a tracker answers and nothing else is said. */
+  maxTrackerPingIntervalMs: 3_000,
   /** A tracker is dead when this many pings in a row got no answer. */
   trackerMaxMissedPongs: 2,
   /** Peers whose signalling came through a tracker, remembered for the answer. */

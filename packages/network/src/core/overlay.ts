@@ -348,7 +348,8 @@ export class Overlay {
     this.counters['status.sent']++
     const status = part.takeStatus(this.#modules, nowMs)
     this.#neighbourhood.statusTaken(nowMs)
-    this.#updateDue()
+    // Not a look at all stream parts: all of them may have a status due at once.
+    this.#dueMs = Math.min(this.#dueMs, part.dueMs, this.#neighbourhood.dueMs)
     return status
   }
 

@@ -24,8 +24,7 @@ export function createTrackerConnections(
   const { limits, dialTimeoutMs, isKeyShared, about } = options
   const heartbeat = {
     pingIntervalMs: limits.trackerPingIntervalMs,
-    // All nodes of a tracker should notice within the same second that it is dead.
-    maxPingIntervalMs: limits.trackerPingIntervalMs,
+    maxPingIntervalMs: limits.maxTrackerPingIntervalMs,
     maxMissedPongs: limits.trackerMaxMissedPongs,
   }
   const trackers: TrackerConnections = new TrackerConnections(

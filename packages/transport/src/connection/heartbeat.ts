@@ -4,12 +4,17 @@ import type { Outflow } from './outflow.ts'
 
 /** RFC 6298, section 2: the weight of a new sample in the smoothed round-trip time. */
 const newSampleWeight = 1 / 8
+/** Of one after a pause of more than twice `pingIntervalMs`: there are fewer then, and what a busy start measured should not stay for minutes. */
+const rareSampleWeight = 1 / 4
 
 /** With each answer. */
 const growth = 2
 
 /** By how much of itself a grown interval is shortened, at random: so that the ends of a link rarely ping each other at the same time. */
 const spread = 0.2
+
+/** Grown intervals end with a second of the process's clock: the pings of all its links go out in one wake-up, which costs more than they do. */
+const gridMs = 1_000
 
 interface HeartbeatModules {
   readonly clock: Clock
@@ -34,6 +39,8 @@ export class Heartbeat {
   /** When the pings without an answer were sent, by token. At most `maxMissedPongs` + 1. */
   readonly #sentAtMs = new Map<number, number>()
   #rttMs: number | undefined
+  /** When the ping of the last sample was sent. */
+  #sampledMs = 0
   #lastPingMs = 0
   #lastHeardMs = 0
   #missed = 0
@@ -80,6 +87,14 @@ export class Heartbeat {
     if (this.#missed === 0) this.#tickAfter(pingIntervalMs)
   }
 
+  /** The peer asked, so that this end need not for now, but for the round-trip time. */
+  pinged(): void {
+    if (!this.#isGrown || this.#missed > 0) return
+    const nowMs = this.#modules.clock.monotonicMs()
+    if (nowMs - this.#lastPingMs >= this.#options.rttIntervalMs) this.#ping(nowMs)
+    this.#tickAfter(this.#silenceMs)
+  }
+
   /** A pong that answers no ping of ours is ignored. */
   onPong(token: number): void {
     const sentAtMs = this.#sentAtMs.get(token)
@@ -89,10 +104,15 @@ export class Heartbeat {
       this.#sentAtMs.delete(older)
       if (older === token) break
     }
-    const sampleMs = this.#modules.clock.monotonicMs() - sentAtMs
-    this.#rttMs =
-      this.#rttMs === undefined ? sampleMs : this.#rttMs + newSampleWeight * (sampleMs - this.#rttMs)
+    this.#addSample(this.#modules.clock.monotonicMs() - sentAtMs, sentAtMs)
     this.#answered()
+  }
+
+  #addSample(sampleMs: number, sentAtMs: number): void {
+    const isRare = sentAtMs - this.#sampledMs > 2 * this.#options.pingIntervalMs
+    const weight = isRare ? rareSampleWeight : newSampleWeight
+    this.#rttMs = this.#rttMs === undefined ? sampleMs : this.#rttMs + weight * (sampleMs - this.#rttMs)
+    this.#sampledMs = sentAtMs
   }
 
   #answered(): void {
@@ -101,14 +121,22 @@ export class Heartbeat {
     this.#tickAfter(this.#silenceMs)
   }
 
-  #setInterval(intervalMs: number): void {
-    this.#intervalMs = intervalMs
-    const isGrown = intervalMs > this.#options.pingIntervalMs
-    this.#silenceMs = isGrown ? intervalMs * (1 - spread * this.#modules.random.next()) : intervalMs
+  get #isGrown(): boolean {
+    return this.#intervalMs > this.#options.pingIntervalMs
   }
 
+  #setInterval(intervalMs: number): void {
+    this.#intervalMs = intervalMs
+    this.#silenceMs = this.#isGrown ? intervalMs * (1 - spread * this.#modules.random.next()) : intervalMs
+  }
+
+  /** After a grown interval at the last second of the clock before that. */
   #tickAfter(delayMs: number): void {
     this.#cancelTick()
+    if (this.#isGrown) {
+      const nowMs = this.#modules.clock.monotonicMs()
+      delayMs = Math.max(1, Math.floor((nowMs + delayMs) / gridMs) * gridMs - nowMs)
+    }
     this.#cancelTick = this.#modules.clock.schedule(delayMs, () => this.#tick())
   }
 
@@ -116,7 +144,7 @@ export class Heartbeat {
     const { pingIntervalMs, maxMissedPongs, rttIntervalMs } = this.#options
     const nowMs = this.#modules.clock.monotonicMs()
     const silentMs = nowMs - this.#lastHeardMs
-    if (silentMs < this.#silenceMs) {
+    if (silentMs < this.#silenceMs - (this.#isGrown ? gridMs : 0)) {
       if (nowMs - this.#lastPingMs >= rttIntervalMs) this.#ping(nowMs)
       // At least a millisecond: a remainder left by rounding may be too small to advance a clock at all.
       return this.#tickAfter(Math.max(1, this.#silenceMs - silentMs))

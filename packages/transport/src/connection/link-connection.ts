@@ -292,6 +292,7 @@ export class LinkConnection implements Connection {
       case 'arrivals':
         return this.#onUrgentPacket(packet)
       case 'ping':
+        this.#heartbeat.pinged()
         return this.#answer(packet.token, isDatagram)
       case 'pong':
         if (this.#urgent?.answered(packet.token) !== true) this.#heartbeat.onPong(packet.token)
