@@ -28,7 +28,8 @@ export const clientCommands = [
         network: {
           type: 'string' as const,
           implies: 'stream',
-          describe: 'file of a network that runs, such as that of runnel up; default: a small one without a chain',
+          describe:
+            'file of a network that runs, such as that of runnel up; default: a small one without a chain',
         },
         stream: { type: 'string' as const, implies: 'network', describe: 'that everybody may use' },
       },

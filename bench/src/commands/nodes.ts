@@ -52,7 +52,8 @@ export const nodeCommands = [
   benchCommand(
     'idle',
     {
-      about: 'CPU of nodes while nothing is published, in one stream part and in many, against as many bare links',
+      about:
+        'CPU of nodes while nothing is published, in one stream part and in many, against as many bare links',
       options: {
         transport: { choices: ['webrtc', 'websocket'] as const, default: 'webrtc' as const },
         parts: { type: 'array' as const, default: [1, 100, 1_000], describe: 'stream parts of each arm' },

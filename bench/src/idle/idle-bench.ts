@@ -78,5 +78,7 @@ async function each<T>(
   arms: ReadonlyMap<string, ChildCalls<IdleCalls>>,
   ask: (child: ChildCalls<IdleCalls>) => Promise<T>,
 ): Promise<Map<string, T>> {
-  return new Map(await Promise.all(Array.from(arms, async ([name, child]) => [name, await ask(child)] as const)))
+  return new Map(
+    await Promise.all(Array.from(arms, async ([name, child]) => [name, await ask(child)] as const)),
+  )
 }

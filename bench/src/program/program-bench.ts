@@ -49,7 +49,12 @@ async function measure(runs: number, { networkFile, streamId }: Place) {
     transports: { websocket: { listen: { host: '127.0.0.1', port: 0 } } },
   })
   let arrived: (content: unknown) => void = () => {}
-  const times = { node: [] as number[], version: [] as number[], delivered: [] as number[], ended: [] as number[] }
+  const times = {
+    node: [] as number[],
+    version: [] as number[],
+    delivered: [] as number[],
+    ended: [] as number[],
+  }
   try {
     await subscriber.subscribe(streamId, {}, ({ content }) => arrived(content))
     for (let run = 0; run <= runs; run++) {
