@@ -298,6 +298,8 @@ export const networkLimits = {
   firstRttCheckMs: 5_000,
   /** Whether round-trip times changed is looked at this often, for all stream parts at once. */
   rttCheckMs: 30_000,
+  /** Stream parts whose round-trip times are reported then, when all that is new is these times; the others have their turn the next time. */
+  maxRttReports: 64,
   /** First pause before a tracker is dialled again; doubles with each failure or loss, and is shortened at random by up to a half. */
   minTrackerBackoffMs: 1_000,
   /** The same for a circuit: the tracker that it passes may not have noticed yet that the one behind it is down. */
