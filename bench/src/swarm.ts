@@ -24,7 +24,7 @@ import {
 import { systemClock, systemRandom } from '@runnel/protocol/system'
 import { createNetworkNode, type NetworkNode, type TrackerAddress } from '@runnel/network'
 import type { Acting } from '@runnel/transport'
-import { createTracker } from '@runnel/tracker'
+import { createTracker, type Tracker } from '@runnel/tracker'
 import { settled } from './settling.ts'
 
 export type BenchTransport = 'webrtc' | 'websocket' | 'mixed'
@@ -75,9 +75,11 @@ export interface SwarmOptions {
   readonly thinFloods?: boolean
   /** Whether all nodes act for the publisher, and a delegate signs batches. Default: each is its own user. */
   readonly delegated?: boolean
+  /** One in another process. Default: one of its own in this. */
+  readonly tracker?: TrackerAddress
 }
 
-/** A tracker and nodes in this process, found without a chain: everything else is what production runs. */
+/** Nodes, and mostly their tracker, in this process, found without a chain: everything else is what production runs. */
 export class Swarm {
   readonly crypto: Crypto
   readonly publisher: Identity
@@ -87,7 +89,8 @@ export class Swarm {
   readonly nodes: NetworkNode[] = []
   readonly #delegation: Delegation | undefined
   readonly #options: SwarmOptions
-  readonly #tracker: ReturnType<typeof createTracker>
+  /** Of its own. */
+  readonly #tracker: Tracker | undefined
 
   private constructor(crypto: Crypto, options: SwarmOptions) {
     this.crypto = crypto
@@ -97,19 +100,21 @@ export class Swarm {
     this.#delegation = delegate?.delegation
     this.signer = delegate?.signer ?? this.publisher
     this.streamPartId = toStreamPartId(toStreamId(`${this.publisher.nodeId}/bench`), 0)
-    this.#tracker = createTracker(
-      {
-        listen: { host: '127.0.0.1', port: 0 },
-        degree: options.degree ?? 4,
-        ...(options.overlay === undefined ? {} : { overlay: options.overlay }),
-      },
-      { identity: newIdentity(crypto), crypto, clock, random },
-    )
+    this.#tracker = options.tracker === undefined ? this.#newTracker() : undefined
+  }
+
+  #newTracker(): Tracker {
+    const { degree = 4, overlay } = this.#options
+    const options = { listen: { host: '127.0.0.1', port: 0 }, degree }
+    return createTracker(overlay === undefined ? options : { ...options, overlay }, {
+      identity: newIdentity(this.crypto),
+      ...{ crypto: this.crypto, clock, random },
+    })
   }
 
   static async start(options: SwarmOptions): Promise<Swarm> {
     const swarm = new Swarm(await loadCrypto(), options)
-    await swarm.#tracker.start()
+    await swarm.#tracker?.start()
     return swarm
   }
 
@@ -117,7 +122,9 @@ export class Swarm {
   createNode(): NetworkNode {
     const { transport, verify, delegated } = this.#options
     const identity = newIdentity(this.crypto)
-    const tracker: TrackerAddress = { nodeId: this.#tracker.nodeId, url: this.#tracker.url }
+    const tracker = this.#options.tracker ?? this.#tracker
+    if (tracker === undefined) throw new Error('no tracker')
+    const { nodeId, url } = tracker
     const reachable = transport === 'websocket' || (transport === 'mixed' && this.nodes.length % 2 === 0)
     const node = createNetworkNode(
       {
@@ -134,7 +141,7 @@ export class Swarm {
         clock,
         random,
         publisherPolicy: { check: () => 'allowed', resolve: async () => {} },
-        trackers: { trackersFor: () => [tracker], onChange: () => () => {} },
+        trackers: { trackersFor: () => [{ nodeId, url }], onChange: () => () => {} },
         ...(verify ? {} : { verify: () => true }),
       },
     )
@@ -175,7 +182,7 @@ export class Swarm {
 
   async stop(): Promise<void> {
     await Promise.all(this.nodes.map((node) => node.stop()))
-    await this.#tracker.stop()
+    await this.#tracker?.stop()
   }
 }
 

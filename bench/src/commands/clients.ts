@@ -1,6 +1,7 @@
 import { delegationBench } from '../delegation/delegation-bench.ts'
 import { encryptionBench } from '../encryption/encryption-bench.ts'
 import { lastBench } from '../last/last-bench.ts'
+import { programBench } from '../program/program-bench.ts'
 import { publishBench } from '../publish/publish-bench.ts'
 import { readerBench } from '../reader/reader-bench.ts'
 import { requestBench } from '../request/request-bench.ts'
@@ -17,6 +18,31 @@ export const clientCommands = [
       limitS: 120,
     },
     ({ messages, limitS }) => publishBench({ messages, limitS }),
+  ),
+  benchCommand(
+    'program',
+    {
+      about: 'wall time of runnel --version and of runnel publish with one message, against node -e 0',
+      options: {
+        runs: count(10),
+        network: {
+          type: 'string' as const,
+          implies: 'stream',
+          describe:
+            'file of a network that runs, such as that of runnel up; default: a small one without a chain',
+        },
+        stream: { type: 'string' as const, implies: 'network', describe: 'that everybody may use' },
+      },
+      limitS: 120,
+    },
+    ({ runs, network, stream }) =>
+      programBench({
+        runs,
+        place:
+          network === undefined || stream === undefined
+            ? undefined
+            : { networkFile: network, streamId: stream },
+      }),
   ),
   benchCommand(
     'delegation',

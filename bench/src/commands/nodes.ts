@@ -1,4 +1,5 @@
 import { floodBench } from '../flood/flood-bench.ts'
+import { idleBench } from '../idle/idle-bench.ts'
 import { joinBench } from '../join/join-bench.ts'
 import { lightBench } from '../light/light-bench.ts'
 import { relayBench } from '../relay/relay-bench.ts'
@@ -47,6 +48,22 @@ export const nodeCommands = [
     },
     ({ transport, verify, nodes, messages, limitS }) =>
       floodBench({ transport, verify: verify === 'on', nodes, messages, limitS }),
+  ),
+  benchCommand(
+    'idle',
+    {
+      about:
+        'CPU of nodes while nothing is published, in one stream part and in many, against as many bare links',
+      options: {
+        transport: { choices: ['webrtc', 'websocket'] as const, default: 'webrtc' as const },
+        parts: { type: 'array' as const, default: [1, 100, 1_000], describe: 'stream parts of each arm' },
+        settle: count(30, 'seconds before anything is measured'),
+        seconds: count(60),
+      },
+      limitS: 300,
+    },
+    ({ transport, parts, settle, seconds }) =>
+      idleBench({ transport, streamParts: parts.map(Number), settleS: settle, seconds }),
   ),
   benchCommand(
     'join',

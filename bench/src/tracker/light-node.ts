@@ -43,11 +43,15 @@ export class LightNode {
   async connect(tracker: { readonly nodeId: NodeId; readonly url: string }): Promise<void> {
     await this.#transport.start()
     const { promise, resolve, reject } = Promise.withResolvers<Connection>()
-    const { trackerPingIntervalMs: pingIntervalMs, trackerMaxMissedPongs: maxMissedPongs } = networkLimits
+    const { trackerPingIntervalMs, maxTrackerPingIntervalMs, trackerMaxMissedPongs } = networkLimits
     this.#transport.dial({
       peerId: tracker.nodeId,
       url: tracker.url,
-      limits: { pingIntervalMs, maxMissedPongs },
+      limits: {
+        pingIntervalMs: trackerPingIntervalMs,
+        maxPingIntervalMs: maxTrackerPingIntervalMs,
+        maxMissedPongs: trackerMaxMissedPongs,
+      },
       onFail: reject,
       onOpen: (connection) => {
         connection.events = {

@@ -84,7 +84,7 @@ function pingAll(links: readonly BareLink[]): NodeJS.Timeout {
   let lastMs = performance.now()
   return setInterval(() => {
     const nowMs = performance.now()
-    const due = Math.round((links.length * (nowMs - lastMs)) / networkLimits.trackerPingIntervalMs)
+    const due = Math.round((links.length * (nowMs - lastMs)) / networkLimits.maxTrackerPingIntervalMs)
     lastMs = nowMs
     for (let i = 0; i < due; i++) links[next++ % links.length]?.send(ping)
   }, stepMs)

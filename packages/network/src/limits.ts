@@ -296,8 +296,10 @@ export const networkLimits = {
   settleMs: 1_000,
   /** After a status in which a round-trip time was not known, look again after this long. */
   firstRttCheckMs: 5_000,
-  /** Changed round-trip times are reported at most this often. */
+  /** Whether round-trip times changed is looked at this often, for all stream parts at once. */
   rttCheckMs: 30_000,
+  /** Stream parts whose round-trip times are reported then, when all that is new is these times; the others have their turn the next time. */
+  maxRttReports: 64,
   /** First pause before a tracker is dialled again; doubles with each failure or loss, and is shortened at random by up to a half. */
   minTrackerBackoffMs: 1_000,
   /** The same for a circuit: the tracker that it passes may not have noticed yet that the one behind it is down. */
@@ -319,6 +321,8 @@ export const networkLimits = {
   trackerAnswerMs: 2_000,
   /** Trackers are pinged when they were silent for this long: all their nodes should notice a dead one within one adoption. */
   trackerPingIntervalMs: 1_000,
+  /** The most that this grows to while a tracker answers and nothing else is said. */
+  maxTrackerPingIntervalMs: 3_000,
   /** A tracker is dead when this many pings in a row got no answer. */
   trackerMaxMissedPongs: 2,
   /** Peers whose signalling came through a tracker, remembered for the answer. */

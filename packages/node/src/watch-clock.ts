@@ -1,4 +1,3 @@
-import { rpcUrlsOf } from '@runnel/contracts'
 import { isNetworkUrl, type DescribedNetwork } from './cli/network-source.ts'
 import { errorLine } from './cli/error-line.ts'
 import { notice } from './cli/output.ts'
@@ -28,7 +27,7 @@ export function tellOfClock(network: DescribedNetwork) {
 }
 
 async function wrongClock(network: DescribedNetwork, signal?: AbortSignal) {
-  const middle = await middleOffsetMs(clocksOf(network).slice(0, maxServers), signal)
+  const middle = await middleOffsetMs((await clocksOf(network)).slice(0, maxServers), signal)
   if (middle === undefined || Math.abs(middle.offsetMs) < clockWrongMs) return undefined
   return {
     offsetMs: Math.round(middle.offsetMs),
@@ -36,8 +35,12 @@ async function wrongClock(network: DescribedNetwork, signal?: AbortSignal) {
   }
 }
 
-function clocksOf(network: DescribedNetwork): string[] {
-  if (network.kind === 'chain') return [...rpcUrlsOf(network)]
+async function clocksOf(network: DescribedNetwork): Promise<readonly string[]> {
+  if (network.kind === 'chain') {
+    // Loaded where there is a chain: it comes with ethers.
+    const { rpcUrlsOf } = await import('@runnel/contracts')
+    return rpcUrlsOf(network)
+  }
   if (network.kind === 'document') return network.sources.filter(isNetworkUrl)
   return (network.document.trackers ?? []).map(({ url }) => httpUrlOf(url))
 }

@@ -1,8 +1,10 @@
+import { toStreamPartId } from '@runnel/protocol'
 import { describe, expect, it } from 'vitest'
 import {
   attach,
   batchAt,
   closed,
+  contact,
   CoreScript,
   data,
   detach,
@@ -16,6 +18,7 @@ import {
   partId,
   publish,
   startMs,
+  streamId,
 } from './core.testkit.ts'
 import { networkLimits } from '../limits.ts'
 
@@ -151,6 +154,34 @@ describe('changing neighbours', () => {
     expect(script.pass(60_000)).toEqual([])
     script.rttMs = 60
     expect(script.pass(30_000)).toEqual(['status'])
+  })
+
+  it('looks at all stream parts at once, and reports of many some now and the others the next time', () => {
+    const script = new CoreScript({ maxRttReports: 2 })
+    script.rttMs = 20
+    script.run(opened(2))
+    const ids = [0, 1, 2, 3, 4].map((partition) => toStreamPartId(streamId, partition))
+    for (const streamPartId of ids) {
+      const neighbours = [{ nodeId: idOf(2), contact }]
+      const instruction = { type: 'instruction', streamPartId, counter: 1, neighbours } as const
+      const packet = { type: 'attach', streamPartId, sinceMs: 0, heads: [] } as const
+      const events = [
+        { type: 'instruction', instruction } as const,
+        { type: 'control', peerId: idOf(2), packet } as const,
+      ]
+      script.run({ type: 'join', streamPartId, fillGaps: true, reads: true }, ...events)
+      script.core.takeStatus(streamPartId, script.nowMs)
+      script.pass(1_000)
+    }
+    expect(script.pass(60_000)).toEqual([])
+    script.rttMs = 60
+    const taken = [ids.slice(0, 2), ids.slice(2, 4), ids.slice(4), []]
+    const reports = taken.map((some) => {
+      const lines = script.pass(30_000)
+      for (const id of some) script.core.takeStatus(id, script.nowMs)
+      return lines
+    })
+    expect(reports).toEqual([['status', 'status'], ['status', 'status'], ['status'], []])
   })
 
   it('tells by what it is linked when that is news to the tracker, and then nothing more', () => {

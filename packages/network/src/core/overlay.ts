@@ -347,7 +347,9 @@ export class Overlay {
     if (part === undefined) return undefined
     this.counters['status.sent']++
     const status = part.takeStatus(this.#modules, nowMs)
-    this.#updateDue()
+    this.#neighbourhood.statusTaken(nowMs)
+    // Not a look at all stream parts: all of them may have a status due at once.
+    this.#dueMs = Math.min(this.#dueMs, part.dueMs, this.#neighbourhood.dueMs)
     return status
   }
 

@@ -24,6 +24,7 @@ export function createTrackerConnections(
   const { limits, dialTimeoutMs, isKeyShared, about } = options
   const heartbeat = {
     pingIntervalMs: limits.trackerPingIntervalMs,
+    maxPingIntervalMs: limits.maxTrackerPingIntervalMs,
     maxMissedPongs: limits.trackerMaxMissedPongs,
   }
   const trackers: TrackerConnections = new TrackerConnections(

@@ -19,7 +19,7 @@ export function describeFaults(make: (options?: PairOptions) => Promise<Transpor
 
   it('keeps an idle link alive with pings', async () => {
     // A busy machine may stand still for longer than a short interval.
-    const pair = await make({ limits: { pingIntervalMs: 300, maxMissedPongs: 2 } })
+    const pair = await make({ limits: { pingIntervalMs: 300, maxPingIntervalMs: 300, maxMissedPongs: 2 } })
     const [a, b] = await openLink(pair)
     faultsOf(pair)
     // Six answered pings in a row are more than a dead peer gets.

@@ -9,7 +9,7 @@ function setUp(options = {}) {
   const outflow = { queuedBytes: 0, leftBytes: 0 }
   let deadAtMs: number | undefined
   const heartbeat = new Heartbeat(
-    { pingIntervalMs: 3000, maxMissedPongs: 3, rttIntervalMs: 30_000, ...options },
+    { pingIntervalMs: 3000, maxPingIntervalMs: 3000, maxMissedPongs: 3, rttIntervalMs: 30_000, ...options },
     {
       clock,
       random: seededRandom('pings'),
@@ -81,6 +81,81 @@ describe('Heartbeat', () => {
     expect(Math.max(...tokens)).toBeGreaterThan(2 ** 31)
     for (let guess = 0; guess < 1_000; guess++) heartbeat.onPong(guess)
     expect(heartbeat.rttMs).toBeUndefined()
+  })
+
+  describe('on a link that is not used', () => {
+    const idle = { maxPingIntervalMs: 10_000 }
+
+    /** A link whose peer answers all pings for so long. */
+    function answered(ms: number) {
+      const it = setUp(idle)
+      it.heartbeat.start()
+      for (let last = 0; it.clock.monotonicMs() < ms; it.clock.advanceBy(10)) {
+        if (it.pings.length > last) it.pong()
+        last = it.pings.length
+      }
+      return it
+    }
+
+    it('pings less and less often while all is answered', () => {
+      const { pings, deadAtMs } = answered(100_000)
+      const pauses = pings.map(({ atMs }, i) => atMs - (pings[i - 1]?.atMs ?? 0)).slice(1)
+      expect(pauses[0]).toBeGreaterThan(3_500)
+      for (const pause of pauses.slice(1)) {
+        expect(pause).toBeGreaterThan(7_000)
+        expect(pause).toBeLessThanOrEqual(10_000)
+      }
+      expect(deadAtMs()).toBeUndefined()
+    })
+
+    it('pings with the seconds of the clock, so that all links of a process do at once', () => {
+      const { pings } = answered(60_000)
+      for (const { atMs } of pings.slice(1)) expect(atMs % 1_000).toBe(0)
+    })
+
+    it('leaves it to the other end, but for the round-trip time', () => {
+      const { clock, pings, heartbeat, pong } = answered(60_000)
+      const askedBefore = pings.length
+      for (let i = 0; i < 20; i++) {
+        clock.advanceBy(5_000)
+        heartbeat.heard()
+        heartbeat.pinged()
+        if (pings.length > askedBefore) pong()
+      }
+      expect(pings.length - askedBefore).toBeGreaterThanOrEqual(2)
+      expect(pings.length - askedBefore).toBeLessThanOrEqual(8)
+    })
+
+    it('pings as often as ever once one is not answered, and gives up after as many', () => {
+      const { clock, pings, deadAtMs } = answered(60_000)
+      const count = pings.length
+      clock.advanceBy(60_000)
+      const unanswered = pings.slice(count).map(({ atMs }) => atMs)
+      expect(unanswered.map((atMs) => atMs - (unanswered[0] ?? 0))).toEqual([0, 3_000, 6_000])
+      expect(deadAtMs()).toBe((unanswered[0] ?? 0) + 9_000)
+    })
+
+    it('finds out that nobody is there as soon as ever after it is used', () => {
+      const { clock, heartbeat, deadAtMs } = answered(60_000)
+      const usedMs = clock.monotonicMs()
+      heartbeat.used()
+      clock.advanceBy(2_000)
+      heartbeat.used()
+      clock.advanceBy(60_000)
+      expect(deadAtMs()).toBeLessThanOrEqual(usedMs + 12_000)
+    })
+
+    it('does not put off its pings by being used while one is not answered', () => {
+      const { clock, pings, heartbeat, deadAtMs } = answered(60_000)
+      const count = pings.length
+      while (pings.length === count) clock.advanceBy(1)
+      const sentMs = pings.at(-1)?.atMs ?? 0
+      for (let i = 0; i < 60; i++) {
+        clock.advanceBy(200)
+        heartbeat.used()
+      }
+      expect(deadAtMs()).toBe(sentMs + 9_000)
+    })
   })
 
   it('does not give up a slow link while its backlog moves', () => {

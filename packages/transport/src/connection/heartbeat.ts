@@ -4,33 +4,56 @@ import type { Outflow } from './outflow.ts'
 
 /** RFC 6298, section 2: the weight of a new sample in the smoothed round-trip time. */
 const newSampleWeight = 1 / 8
+/** Of one after a pause of more than twice `pingIntervalMs`: there are fewer then, and what a busy start measured should not stay for minutes. */
+const rareSampleWeight = 1 / 4
+
+/** With each answer. */
+const growth = 2
+
+/** By how much of itself a grown interval is shortened, at random: so that the ends of a link rarely ping each other at the same time. */
+const spread = 0.2
+
+/** Grown intervals end with a second of the process's clock: the pings of all its links go out in one wake-up, which costs more than they do. */
+const gridMs = 1_000
 
 interface HeartbeatModules {
   readonly clock: Clock
-  readonly random: Pick<Random, 'bytes'>
+  readonly random: Pick<Random, 'bytes' | 'next'>
   readonly outflow: Pick<Outflow, 'queuedBytes' | 'leftBytes'>
   sendPing(token: number): void
   onDead(): void
 }
 
-type HeartbeatOptions = Pick<ConnectionLimits, 'pingIntervalMs' | 'maxMissedPongs' | 'rttIntervalMs'>
+type HeartbeatOptions = Pick<
+  ConnectionLimits,
+  'pingIntervalMs' | 'maxPingIntervalMs' | 'maxMissedPongs' | 'rttIntervalMs'
+>
 
-/** Pings a silent peer, measures the round-trip time, and notices when the peer is dead. */
+/**
+ * Pings a silent peer, measures the round-trip time, and notices when the peer is dead: `pingIntervalMs` × (1 + `maxMissedPongs`) after the last use of
+ * the link at the latest. Where nothing but pings goes over it the pings become fewer, and it may take `maxPingIntervalMs` in place of the first of these.
+ */
 export class Heartbeat {
   readonly #options: HeartbeatOptions
   readonly #modules: HeartbeatModules
   /** When the pings without an answer were sent, by token. At most `maxMissedPongs` + 1. */
   readonly #sentAtMs = new Map<number, number>()
   #rttMs: number | undefined
+  /** When the ping of the last sample was sent. */
+  #sampledMs = 0
   #lastPingMs = 0
   #lastHeardMs = 0
   #missed = 0
   #leftBytes = 0
+  #intervalMs: number
+  /** After so long a silence a ping goes out: the interval, or a little less. */
+  #silenceMs: number
   #cancelTick: Cancel = () => {}
 
   constructor(options: HeartbeatOptions, modules: HeartbeatModules) {
     this.#options = options
     this.#modules = modules
+    this.#intervalMs = this.#silenceMs = options.pingIntervalMs
   }
 
   /** Smoothed; undefined before the first pong. */
@@ -55,6 +78,23 @@ export class Heartbeat {
     this.#missed = 0
   }
 
+  /** Something else than pings goes over the link, either way: it should be noticed soon if nobody is there. */
+  used(): void {
+    const { pingIntervalMs } = this.#options
+    if (this.#intervalMs === pingIntervalMs) return
+    this.#setInterval(pingIntervalMs)
+    // After a ping that was not answered yet, the next look is as soon.
+    if (this.#missed === 0) this.#tickAfter(pingIntervalMs)
+  }
+
+  /** The peer asked, so that this end need not for now, but for the round-trip time. */
+  pinged(): void {
+    if (!this.#isGrown || this.#missed > 0) return
+    const nowMs = this.#modules.clock.monotonicMs()
+    if (nowMs - this.#lastPingMs >= this.#options.rttIntervalMs) this.#ping(nowMs)
+    this.#tickAfter(this.#silenceMs)
+  }
+
   /** A pong that answers no ping of ours is ignored. */
   onPong(token: number): void {
     const sentAtMs = this.#sentAtMs.get(token)
@@ -64,12 +104,39 @@ export class Heartbeat {
       this.#sentAtMs.delete(older)
       if (older === token) break
     }
-    const sampleMs = this.#modules.clock.monotonicMs() - sentAtMs
-    this.#rttMs =
-      this.#rttMs === undefined ? sampleMs : this.#rttMs + newSampleWeight * (sampleMs - this.#rttMs)
+    this.#addSample(this.#modules.clock.monotonicMs() - sentAtMs, sentAtMs)
+    this.#answered()
   }
 
+  #addSample(sampleMs: number, sentAtMs: number): void {
+    const isRare = sentAtMs - this.#sampledMs > 2 * this.#options.pingIntervalMs
+    const weight = isRare ? rareSampleWeight : newSampleWeight
+    this.#rttMs = this.#rttMs === undefined ? sampleMs : this.#rttMs + weight * (sampleMs - this.#rttMs)
+    this.#sampledMs = sentAtMs
+  }
+
+  #answered(): void {
+    const { pingIntervalMs, maxPingIntervalMs } = this.#options
+    this.#setInterval(Math.max(pingIntervalMs, Math.min(maxPingIntervalMs, growth * this.#intervalMs)))
+    this.#tickAfter(this.#silenceMs)
+  }
+
+  get #isGrown(): boolean {
+    return this.#intervalMs > this.#options.pingIntervalMs
+  }
+
+  #setInterval(intervalMs: number): void {
+    this.#intervalMs = intervalMs
+    this.#silenceMs = this.#isGrown ? intervalMs * (1 - spread * this.#modules.random.next()) : intervalMs
+  }
+
+  /** After a grown interval at the last second of the clock before that. */
   #tickAfter(delayMs: number): void {
+    this.#cancelTick()
+    if (this.#isGrown) {
+      const nowMs = this.#modules.clock.monotonicMs()
+      delayMs = Math.max(1, Math.floor((nowMs + delayMs) / gridMs) * gridMs - nowMs)
+    }
     this.#cancelTick = this.#modules.clock.schedule(delayMs, () => this.#tick())
   }
 
@@ -77,14 +144,15 @@ export class Heartbeat {
     const { pingIntervalMs, maxMissedPongs, rttIntervalMs } = this.#options
     const nowMs = this.#modules.clock.monotonicMs()
     const silentMs = nowMs - this.#lastHeardMs
-    if (silentMs < pingIntervalMs) {
+    if (silentMs < this.#silenceMs - (this.#isGrown ? gridMs : 0)) {
       if (nowMs - this.#lastPingMs >= rttIntervalMs) this.#ping(nowMs)
       // At least a millisecond: a remainder left by rounding may be too small to advance a clock at all.
-      return this.#tickAfter(Math.max(1, pingIntervalMs - silentMs))
+      return this.#tickAfter(Math.max(1, this.#silenceMs - silentMs))
     }
     // Pings queue behind data: while a backlog is moving, a missing pong only means that the ping has not got there yet.
     if (this.#isDraining()) this.#missed = 0
     if (this.#missed >= maxMissedPongs) return this.#modules.onDead()
+    if (this.#missed > 0) this.#setInterval(pingIntervalMs)
     this.#missed++
     this.#ping(nowMs)
     this.#tickAfter(pingIntervalMs)

@@ -5,6 +5,8 @@ import { urgentLimits, type UrgentLimits } from '../urgent/limits.ts'
 export interface ConnectionLimits extends UrgentLimits {
   /** A ping goes out when nothing was received for this long. */
   readonly pingIntervalMs: number
+  /** While all pings are answered and nothing else is sent or received, that time doubles with each answer, up to this. Not below `pingIntervalMs`. */
+  readonly maxPingIntervalMs: number
   /** The peer is dead when this many pings in a row, each `pingIntervalMs` after the one before, brought nothing back. */
   readonly maxMissedPongs: number
   /** A ping goes out at least this often on a busy link too, so that the round-trip time stays true. */
@@ -43,6 +45,7 @@ export interface ConnectionLimits extends UrgentLimits {
 
 export const defaultConnectionLimits: ConnectionLimits = {
   pingIntervalMs: 3000,
+  maxPingIntervalMs: 10_000,
   maxMissedPongs: 3,
   rttIntervalMs: 30_000,
   maxPingsPerSecond: 100,

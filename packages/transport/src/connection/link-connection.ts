@@ -193,11 +193,13 @@ export class LinkConnection implements Connection {
 
   send(packet: Uint8Array, mayLose = false): boolean {
     if (this.#state !== 'open') return false
+    this.#heartbeat.used()
     return (mayLose && this.#lossy?.offer(packet) === true) || this.#outflow.offer(packet)
   }
 
   sendUrgent(message: UrgentMessage): boolean {
     if (this.#state !== 'open' || this.#urgent === undefined) return false
+    this.#heartbeat.used()
     this.#urgent.offer(message)
     return true
   }
@@ -290,6 +292,7 @@ export class LinkConnection implements Connection {
       case 'arrivals':
         return this.#onUrgentPacket(packet)
       case 'ping':
+        this.#heartbeat.pinged()
         return this.#answer(packet.token, isDatagram)
       case 'pong':
         if (this.#urgent?.answered(packet.token) !== true) this.#heartbeat.onPong(packet.token)
@@ -340,6 +343,7 @@ export class LinkConnection implements Connection {
   }
 
   #deliver(type: number, body: Uint8Array, whole: Uint8Array): void {
+    this.#heartbeat.used()
     if (this.#early !== undefined) return this.#keepEarly(type, body, whole)
     this.guard(() => this.events.onPacket(type, body, whole))
   }

@@ -39,6 +39,10 @@ export class Neighbourhood {
   readonly #limits: NetworkLimits
   readonly #modules: NeighbourhoodModules
   readonly #permits: Permits
+  /** Of all stream parts at once: with a time for each, a node in a thousand would wake up many times a second. */
+  #rttCheckMs = Infinity
+  /** How many stream parts were looked at: whose turn it is next. */
+  #rttTurn = 0
 
   constructor(limits: NetworkLimits, modules: NeighbourhoodModules) {
     this.#limits = limits
@@ -54,7 +58,12 @@ export class Neighbourhood {
   }
 
   get dueMs(): number {
-    return this.#modules.peers.dueMs
+    return Math.min(this.#modules.peers.dueMs, this.#rttCheckMs)
+  }
+
+  /** From now on it is looked whether what it said changes. */
+  statusTaken(nowMs: number): void {
+    if (this.#rttCheckMs === Infinity) this.#rttCheckMs = nowMs + this.#limits.rttCheckMs
   }
 
   instructed(part: StreamPart, nowMs: number): void {
@@ -242,16 +251,36 @@ export class Neighbourhood {
     parts.each((part) => {
       if (part.readersDueMs <= nowMs) this.#permits.check(part, time)
       if (part.dueMs <= nowMs) this.#refresh(part, nowMs)
-      if (part.schedule.isRttCheckDue(nowMs) && part.hasNews(this.#modules)) {
-        effects.statusDue(part.id)
-      }
+      if (part.schedule.isRttCheckDue(nowMs)) this.#reportNews(part)
     })
+    if (this.#rttCheckMs <= nowMs) this.#compareRtts(nowMs)
     for (const peerId of peers.unused(nowMs)) {
       peers.closed(peerId, nowMs)
       this.#modules.memberCheck.forget(peerId)
       parts.each((part) => part.members.delete(peerId))
       effects.disconnect(peerId, 'UNUSED', 'no stream part in common')
     }
+  }
+
+  /** A link that became slower is news for each stream part that uses it: of very many some wait for the next time. */
+  #compareRtts(nowMs: number): void {
+    const { parts } = this.#modules
+    const { rttCheckMs, maxRttReports } = this.#limits
+    this.#rttCheckMs = parts.size === 0 ? Infinity : nowMs + rttCheckMs
+    const all = [...parts]
+    const first = this.#rttTurn % Math.max(1, all.length)
+    let left = maxRttReports
+    for (const part of [...all.slice(first), ...all.slice(0, first)]) {
+      if (left === 0) break
+      this.#rttTurn++
+      if (parts.within(part, () => this.#reportNews(part)) === true) left--
+    }
+  }
+
+  #reportNews(part: StreamPart): boolean {
+    const isNews = part.hasNews(this.#modules)
+    if (isNews) this.#modules.effects.statusDue(part.id)
+    return isNews
   }
 
   /** The registry's answer on whether a user may read or publish: the peers that waited for it are attached or refused. */

@@ -1,13 +1,12 @@
 export interface StatusScheduleLimits {
   readonly settleMs: number
   readonly firstRttCheckMs: number
-  readonly rttCheckMs: number
 }
 
 /**
  * When a stream part reports to its tracker: once the wanted neighbours of an instruction are attached, or when that takes long
- * (and then once more when they are); at once when neighbours are lost or cannot be reached; and periodically when round-trip
- * times became known or changed.
+ * (and then once more when they are); at once when neighbours are lost or cannot be reached; and some time later when
+ * round-trip times were not known yet. Whether they changed is looked at for all stream parts at once (`Neighbourhood`).
  */
 export class StatusSchedule {
   readonly #limits: StatusScheduleLimits
@@ -41,15 +40,15 @@ export class StatusSchedule {
     return true
   }
 
-  /** True when it is time to compare round-trip times with those of the last status. */
+  /** True once, when round-trip times that the last status lacked may be known. */
   isRttCheckDue(nowMs: number): boolean {
     if (this.#rttCheckMs > nowMs) return false
-    this.#rttCheckMs = nowMs + this.#limits.rttCheckMs
+    this.#rttCheckMs = Infinity
     return true
   }
 
   /** A status was sent. */
   sent(allRttsKnown: boolean, nowMs: number): void {
-    this.#rttCheckMs = nowMs + (allRttsKnown ? this.#limits.rttCheckMs : this.#limits.firstRttCheckMs)
+    this.#rttCheckMs = allRttsKnown ? Infinity : nowMs + this.#limits.firstRttCheckMs
   }
 }

@@ -25,6 +25,10 @@ export class StreamPartMap {
     this.#boundary = new FaultBoundary((part, error) => modules.onFault(part, error))
   }
 
+  get size(): number {
+    return this.#byId.size
+  }
+
   get ids(): StreamPartId[] {
     return [...this.#byId.keys()]
   }
