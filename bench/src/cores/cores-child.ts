@@ -1,0 +1,45 @@
+import { createNetworkNode, type NetworkNode } from '@runnel/network'
+import { createIdentity, loadCrypto, parsePrivateKey, type NodeId, type StreamPartId } from '@runnel/protocol'
+import { systemClock, systemRandom } from '@runnel/protocol/system'
+import { answerCalls } from '../child-calls.ts'
+import { cpuUs } from '../statistics.ts'
+
+/** What the bench has the node under test do. It runs in a process of its own, so that it can be kept to some cores. */
+const calls = { start, figures }
+export type CoresCalls = typeof calls
+
+export interface CoresNode {
+  readonly privateKey: string
+  readonly tracker: { readonly nodeId: NodeId; readonly url: string }
+  readonly streamPartIds: readonly StreamPartId[]
+  /** Threads that verify beside its own. */
+  readonly workers: number
+}
+
+let node: NetworkNode | undefined
+
+async function start({ privateKey, tracker, streamPartIds }: CoresNode): Promise<void> {
+  const crypto = await loadCrypto()
+  node = createNetworkNode(
+    { transports: { websocket: {}, webrtc: false } },
+    {
+      identity: createIdentity(parsePrivateKey(privateKey), crypto),
+      ...{ crypto, clock: systemClock, random: systemRandom },
+      publisherPolicy: { check: () => 'allowed', resolve: async () => {} },
+      trackers: { trackersFor: () => [tracker], onChange: () => () => {} },
+    },
+  )
+  await node.start()
+  for (const streamPartId of streamPartIds) node.join(streamPartId)
+  const all = streamPartIds.map((id) => node?.waitForNeighbours(id, { count: 4 }))
+  await Promise.all(all)
+}
+
+/** So far. */
+function figures() {
+  const counters = node?.metrics().counters ?? {}
+  const { user, system } = process.threadCpuUsage()
+  return { cpuUs: cpuUs(), mainUs: user + system, counters }
+}
+
+answerCalls(calls)
