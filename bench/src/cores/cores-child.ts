@@ -1,5 +1,12 @@
 import { createNetworkNode, type NetworkNode } from '@runnel/network'
-import { createIdentity, loadCrypto, parsePrivateKey, type NodeId, type StreamPartId } from '@runnel/protocol'
+import {
+  createIdentity,
+  loadCrypto,
+  openVerification,
+  parsePrivateKey,
+  type NodeId,
+  type StreamPartId,
+} from '@runnel/protocol'
 import { systemClock, systemRandom } from '@runnel/protocol/system'
 import { answerCalls } from '../child-calls.ts'
 import { cpuUs } from '../statistics.ts'
@@ -18,13 +25,13 @@ export interface CoresNode {
 
 let node: NetworkNode | undefined
 
-async function start({ privateKey, tracker, streamPartIds }: CoresNode): Promise<void> {
+async function start({ privateKey, tracker, streamPartIds, workers }: CoresNode): Promise<void> {
   const crypto = await loadCrypto()
   node = createNetworkNode(
     { transports: { websocket: {}, webrtc: false } },
     {
       identity: createIdentity(parsePrivateKey(privateKey), crypto),
-      ...{ crypto, clock: systemClock, random: systemRandom },
+      ...{ crypto, clock: systemClock, random: systemRandom, verification: openVerification(workers) },
       publisherPolicy: { check: () => 'allowed', resolve: async () => {} },
       trackers: { trackersFor: () => [tracker], onChange: () => () => {} },
     },

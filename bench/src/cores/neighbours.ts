@@ -56,7 +56,8 @@ export class Neighbours {
 
   /** Has a neighbour send a packet. */
   send(neighbour: number, packet: Uint8Array): void {
-    if (this.#neighbours[neighbour]?.connection?.send(packet) !== true) throw new Error('a link takes no more')
+    if (this.#neighbours[neighbour]?.connection?.send(packet) !== true)
+      throw new Error('a link takes no more')
   }
 
   #serve(connection: Connection): void {

@@ -128,6 +128,11 @@ export class NodeCore {
     return this.#overlay.headerOf(peerId, alias)
   }
 
+  /** As of the overlays. */
+  signerOf(peerId: NodeId, batch: MessageBatch): NodeId | undefined {
+    return this.#overlay.signerOf(peerId, batch)
+  }
+
   /** The connected tracker of a stream part, which may be one that is not joined. */
   trackerOf(streamPartId: StreamPartId): NodeId | undefined {
     return this.#links.wayFor(streamPartId)?.trackerId
