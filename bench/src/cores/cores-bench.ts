@@ -5,7 +5,7 @@ import { generatePrivateKey, loadCrypto, type Crypto } from '@runnel/protocol'
 import { systemRandom } from '@runnel/protocol/system'
 import { ChildCalls } from '../child-calls.ts'
 import { settled } from '../settling.ts'
-import { percentile, round } from '../statistics.ts'
+import { cpuUs, percentile, round } from '../statistics.ts'
 import type { CoresCalls } from './cores-child.ts'
 import { Crowd } from './crowd.ts'
 import { Neighbours } from './neighbours.ts'
@@ -29,18 +29,22 @@ type Arm = keyof typeof arms
 
 const neighbourCount = 4
 /** On their way at most: enough to saturate, few enough that sockets hold little. */
-const maxInFlight = 1_024
+const maxInFlight = 2_048
 const quietPerS = 100
 /** Of content: what is larger is of the quiet stream. */
 const quietBytes = 1_000
 /** Of what the node takes at most, beside the quiet stream: nobody runs a node at its limit. */
 const loadShare = 0.8
 const quietMs = 20_000
+const maxWarmings = 20
 
 interface Figures {
   readonly messagesPerS: number
   readonly cpuUs: number
   readonly mainUs: number
+  /** Of the neighbours, which are on the same cores. */
+  readonly driverUs: number
+  readonly asideShare: number
   readonly besidePerS: number
   readonly delaysMs: readonly number[]
 }
@@ -93,15 +97,17 @@ async function runArm(arm: { readonly cpus: string; readonly workers: number }, 
     })
     // Every publisher once, so that chains are known and code is compiled.
     await saturate(neighbours, crowd, crowd.size)
-    const before = await child.call('figures')
-    const perS = await saturate(neighbours, crowd, messages)
+    const before = await warmed(child, arm.workers, () => saturate(neighbours, crowd, crowd.size))
+    const { perS, driverUs } = await saturate(neighbours, crowd, messages)
     const after = await child.call('figures')
     const besidePerS = Math.round(perS * loadShare)
     const delaysMs = await watchQuiet(neighbours, { crowd, quiet, besidePerS, seconds })
     return {
       messagesPerS: perS,
+      driverUs,
       cpuUs: (after.cpuUs - before.cpuUs) / messages,
       mainUs: (after.mainUs - before.mainUs) / messages,
+      asideShare: (after.verifiedAside - before.verifiedAside) / messages,
       besidePerS,
       delaysMs,
     }
@@ -109,6 +115,16 @@ async function runArm(arm: { readonly cpus: string; readonly workers: number }, 
     await child.stop()
     await neighbours.stop()
   }
+}
+
+/** The figures once workers have begun to verify: their threads load what they need meanwhile. */
+async function warmed(child: ChildCalls<CoresCalls>, workers: number, work: () => Promise<unknown>) {
+  for (let i = 0; i < maxWarmings; i++) {
+    const figures = await child.call('figures')
+    if (workers === 0 || figures.verifiedAside > 0) return figures
+    await work()
+  }
+  throw new Error('the workers do not verify')
 }
 
 function startChild(cpus: string): ChildCalls<CoresCalls> {
@@ -120,7 +136,7 @@ function startChild(cpus: string): ChildCalls<CoresCalls> {
 }
 
 /** So many messages as quickly as the node takes them: messages a second. A node sends each to all neighbours but the one that brought it. */
-async function saturate(neighbours: Neighbours, crowd: Crowd, count: number): Promise<number> {
+async function saturate(neighbours: Neighbours, crowd: Crowd, count: number) {
   const signed = crowd.sign(count)
   const copies = neighbourCount - 1
   let received = 0
@@ -136,11 +152,12 @@ async function saturate(neighbours: Neighbours, crowd: Crowd, count: number): Pr
     if (received % 64 === 0 || sent === received / copies) fill()
   }
   const startMs = performance.now()
+  const startUs = cpuUs()
   fill()
   const isDone = () => received >= count * copies
   const { done, endMs } = await settled({ isDone, progress: () => received, quietMs })
   if (!done) throw new Error(`${received} of ${count * copies} copies came`)
-  return (1_000 * count) / (endMs - startMs)
+  return { perS: (1_000 * count) / (endMs - startMs), driverUs: (cpuUs() - startUs) / count }
 }
 
 /** Delays of a quiet stream from one neighbour through the node to the next, in milliseconds, beside so much else. */
@@ -183,6 +200,8 @@ function summary(runs: readonly Figures[]) {
     messagesPerS: median((run) => run.messagesPerS),
     cpuUsPerMessage: median((run) => run.cpuUs),
     mainThreadUsPerMessage: median((run) => run.mainUs),
+    driverUsPerMessage: median((run) => run.driverUs),
+    verifiedByWorkers: median((run) => run.asideShare),
     quiet: {
       besidePerS: median((run) => run.besidePerS),
       p50Ms: median((run) => percentile(run.delaysMs, 0.5)),

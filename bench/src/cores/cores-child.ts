@@ -46,7 +46,7 @@ async function start({ privateKey, tracker, streamPartIds, workers }: CoresNode)
 function figures() {
   const counters = node?.metrics().counters ?? {}
   const { user, system } = process.threadCpuUsage()
-  return { cpuUs: cpuUs(), mainUs: user + system, counters }
+  return { cpuUs: cpuUs(), mainUs: user + system, verifiedAside: counters['data.verifiedAside'] ?? 0 }
 }
 
 answerCalls(calls)

@@ -6,6 +6,7 @@ import {
   type DelegationHistory,
   type Random,
   type StreamMessage,
+  type VerificationPool,
 } from '@runnel/protocol'
 import { throwIfAborted } from '../deadline.ts'
 import { clientError } from '../errors.ts'
@@ -36,6 +37,8 @@ export interface HistorySourceModules {
   readonly clock: Clock
   readonly random: Random
   readonly status: StatusHub
+  /** Where signatures are checked ahead. Default: nowhere. */
+  readonly verification?: VerificationPool | undefined
 }
 
 export type OnGap = (gap: Gap) => void
@@ -58,12 +61,14 @@ export class HistorySource {
   }
 
   constructor(limits: ResendLimits, modules: HistorySourceModules) {
-    const { node, user, crypto, clock, policy, endings } = modules
+    const { node, user, crypto, clock, policy, endings, verification } = modules
+    const { delegations } = node
     this.limits = limits
     this.#modules = modules
     this.directory = new StorageDirectory(limits, modules)
-    this.check = new BatchCheck({ crypto, clock, policy, endings, delegations: node.delegations })
+    this.check = new BatchCheck({ crypto, clock, policy, endings, delegations, verification })
     this.sourceModules = {
+      checkAhead: (batch) => this.check.ahead(batch),
       requests: new DirectRequests({ node }),
       tokens: new AccessTokens(
         { lifetimeMs: limits.tokenLifetimeMs, nodeId: node.nodeId },

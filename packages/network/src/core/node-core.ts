@@ -1,4 +1,12 @@
-import type { MessageChain, MessageRef, NodeId, StreamPartId, Time, TrackerToNode } from '@runnel/protocol'
+import type {
+  MessageBatch,
+  MessageChain,
+  MessageRef,
+  NodeId,
+  StreamPartId,
+  Time,
+  TrackerToNode,
+} from '@runnel/protocol'
 import type { NetworkLimits } from '../limits.ts'
 import type { HostsOptions, HostView, TrackerDirectory } from '../ports.ts'
 import type { CounterName, Counters } from './counters.ts'

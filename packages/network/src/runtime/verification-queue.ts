@@ -102,7 +102,7 @@ export class VerificationQueue {
 
   #ask(pool: VerificationPool, waiting: Waiting, peerId: NodeId, batch: MessageBatch): void {
     const { clock, signerOf, counters } = this.#modules
-    if (!this.#share.isBehind(clock.monotonicMs())) return
+    if (!this.isWaiting && !this.#share.isBehind(clock.monotonicMs())) return
     const signerId = signerOf(peerId, batch)
     if (signerId === undefined) return
     const key = keyOf(batch)

@@ -17,17 +17,19 @@ export interface VerificationPool {
 
 /** What a pool of workers holds at most. */
 export const verificationLimits = {
-  /** Batches that wait at one worker, about 60 ms of its work; what comes above is checked by the caller. */
-  maxBatchesPerWorker: 1_024,
+  /** Batches that wait at one worker: a quarter of a second of its work. What comes above is checked by the caller. */
+  maxBatchesPerWorker: 4_096,
+  /** The same in a page, where it takes a millisecond or two to check one. */
+  maxBatchesPerPageWorker: 128,
   /** Their bytes. */
   maxBytesPerWorker: 2 * 1024 * 1024,
   /** Batches of one request at most: of a turn with more, the first are checked while the rest still comes. */
   maxBatchesPerRequest: 32,
+  /** Workers that can be asked for. */
+  maxWorkers: 64,
   /** Workers unless told otherwise; the thread that has them takes a core, too. */
   maxDefaultWorkers: 4,
 } as const
-
-export type VerificationLimits = { readonly [Name in keyof typeof verificationLimits]: number }
 
 /** As many workers as cores that this thread leaves free, and not too many. */
 export function defaultWorkers(cores: number): number {

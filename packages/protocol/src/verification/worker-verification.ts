@@ -3,7 +3,6 @@ import type { SignedBatch } from '../signing/batch-signature.ts'
 import {
   verificationLimits,
   type OnVerdict,
-  type VerificationLimits,
   type VerificationPool,
 } from './verification-pool.ts'
 import { encodeVerificationRequest } from './verification-request.ts'
@@ -30,6 +29,12 @@ export interface WorkerVerificationModules {
   readonly endOfTurn: (fn: () => void) => void
 }
 
+export interface WorkerVerificationLimits {
+  readonly maxBatchesPerWorker: number
+  readonly maxBytesPerWorker: number
+  readonly maxBatchesPerRequest: number
+}
+
 interface Check {
   readonly batch: SignedBatch
   readonly signerId: NodeId
@@ -50,7 +55,7 @@ interface Member {
  */
 export class WorkerVerification implements VerificationPool {
   readonly #size: number
-  readonly #limits: VerificationLimits
+  readonly #limits: WorkerVerificationLimits
   readonly #modules: WorkerVerificationModules
   #members: Member[] | undefined
   /** Those of this turn. */
@@ -61,7 +66,7 @@ export class WorkerVerification implements VerificationPool {
   constructor(
     size: number,
     modules: WorkerVerificationModules,
-    limits: VerificationLimits = verificationLimits,
+    limits: WorkerVerificationLimits = verificationLimits,
   ) {
     this.#size = size
     this.#modules = modules
