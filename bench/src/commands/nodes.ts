@@ -32,13 +32,14 @@ export const nodeCommands = [
       options: {
         publishers: count(10_000),
         messages: count(30_000, 'as quickly as the node takes them, of each run'),
-        seconds: count(6, 'of a quiet stream beside 80 % of that'),
+        beside: count(5_000, 'messages a second beside a quiet stream'),
+        seconds: count(5, 'of that'),
         rounds: count(3),
       },
       limitS: 600,
     },
-    ({ publishers, messages, seconds, rounds }, tell) =>
-      coresBench({ publishers, messages, seconds, rounds }, tell),
+    ({ publishers, messages, beside, seconds, rounds }, tell) =>
+      coresBench({ publishers, messages, besidePerS: beside, seconds, rounds }, tell),
   ),
   benchCommand(
     'start',

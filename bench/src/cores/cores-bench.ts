@@ -6,6 +6,7 @@ import { systemRandom } from '@runnel/protocol/system'
 import { ChildCalls } from '../child-calls.ts'
 import { settled } from '../settling.ts'
 import { cpuUs, percentile, round } from '../statistics.ts'
+import { bareVerification } from './bare-verification.ts'
 import type { CoresCalls } from './cores-child.ts'
 import { Crowd } from './crowd.ts'
 import { Neighbours } from './neighbours.ts'
@@ -14,6 +15,8 @@ export interface CoresBenchOptions {
   readonly publishers: number
   /** With which the node is kept busy, one run. */
   readonly messages: number
+  /** Messages a second beside the quiet stream. */
+  readonly besidePerS: number
   /** The quiet stream is watched for so long. */
   readonly seconds: number
   readonly rounds: number
@@ -33,8 +36,6 @@ const maxInFlight = 2_048
 const quietPerS = 100
 /** Of content: what is larger is of the quiet stream. */
 const quietBytes = 1_000
-/** Of what the node takes at most, beside the quiet stream: nobody runs a node at its limit. */
-const loadShare = 0.8
 const quietMs = 20_000
 const maxWarmings = 20
 
@@ -45,7 +46,6 @@ interface Figures {
   /** Of the neighbours, which are on the same cores. */
   readonly driverUs: number
   readonly asideShare: number
-  readonly besidePerS: number
   readonly delaysMs: readonly number[]
 }
 
@@ -72,7 +72,8 @@ export async function coresBench(options: CoresBenchOptions, tell: (text: string
   const to = (baseline: Arm) => round(figures.twoCores.messagesPerS / figures[baseline].messagesPerS)
   return {
     ...{ bench: 'cores', publishers: options.publishers, messages: options.messages, messageBytes: 100 },
-    ...{ rounds: options.rounds, neighbours: neighbourCount, cryptoBackend: crypto.backend, ...figures },
+    ...{ rounds: options.rounds, neighbours: neighbourCount, besidePerS: options.besidePerS },
+    ...{ cryptoBackend: crypto.backend, ...figures, baseline: await bareVerification(crypto) },
     ratio: { toOneCore: to('oneCore'), toNoWorkers: to('twoCoresNoWorkers') },
   }
 }
@@ -84,7 +85,7 @@ interface ArmModules extends CoresBenchOptions {
 }
 
 async function runArm(arm: { readonly cpus: string; readonly workers: number }, modules: ArmModules) {
-  const { crowd, quiet, crypto, messages, seconds } = modules
+  const { crowd, quiet, crypto, messages, besidePerS, seconds } = modules
   const neighbours = new Neighbours(neighbourCount, crypto)
   await neighbours.start()
   const child = startChild(arm.cpus)
@@ -100,7 +101,6 @@ async function runArm(arm: { readonly cpus: string; readonly workers: number }, 
     const before = await warmed(child, arm.workers, () => saturate(neighbours, crowd, crowd.size))
     const { perS, driverUs } = await saturate(neighbours, crowd, messages)
     const after = await child.call('figures')
-    const besidePerS = Math.round(perS * loadShare)
     const delaysMs = await watchQuiet(neighbours, { crowd, quiet, besidePerS, seconds })
     return {
       messagesPerS: perS,
@@ -108,7 +108,6 @@ async function runArm(arm: { readonly cpus: string; readonly workers: number }, 
       cpuUs: (after.cpuUs - before.cpuUs) / messages,
       mainUs: (after.mainUs - before.mainUs) / messages,
       asideShare: (after.verifiedAside - before.verifiedAside) / messages,
-      besidePerS,
       delaysMs,
     }
   } finally {
@@ -163,7 +162,7 @@ async function saturate(neighbours: Neighbours, crowd: Crowd, count: number) {
 /** Delays of a quiet stream from one neighbour through the node to the next, in milliseconds, beside so much else. */
 async function watchQuiet(
   neighbours: Neighbours,
-  options: { crowd: Crowd; quiet: Crowd; besidePerS: number; seconds: number },
+  options: Pick<ArmModules, 'crowd' | 'quiet' | 'besidePerS' | 'seconds'>,
 ): Promise<number[]> {
   const { crowd, quiet, besidePerS, seconds } = options
   const loud = crowd.sign(Math.ceil(besidePerS * seconds))
@@ -203,7 +202,6 @@ function summary(runs: readonly Figures[]) {
     driverUsPerMessage: median((run) => run.driverUs),
     verifiedByWorkers: median((run) => run.asideShare),
     quiet: {
-      besidePerS: median((run) => run.besidePerS),
       p50Ms: median((run) => percentile(run.delaysMs, 0.5)),
       p99Ms: median((run) => percentile(run.delaysMs, 0.99)),
     },

@@ -1,10 +1,6 @@
 import type { NodeId } from '../ids/node-id.ts'
 import type { SignedBatch } from '../signing/batch-signature.ts'
-import {
-  verificationLimits,
-  type OnVerdict,
-  type VerificationPool,
-} from './verification-pool.ts'
+import { verificationLimits, type OnVerdict, type VerificationPool } from './verification-pool.ts'
 import { encodeVerificationRequest } from './verification-request.ts'
 
 /** A thread that answers requests with `answerVerificationRequest`, in their order. */
