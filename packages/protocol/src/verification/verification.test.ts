@@ -8,6 +8,7 @@ import {
   verdictOf,
 } from './conformance.testkit.ts'
 import { inlineVerification } from './inline-verification.ts'
+import { LazyVerification } from './lazy-verification.ts'
 import { openVerification } from './node-verification.ts'
 import { defaultWorkers, verificationLimits, type VerificationPool } from './verification-pool.ts'
 import { answerVerificationRequest } from './verification-request.ts'
@@ -26,6 +27,9 @@ const opened = (workers: number): VerificationPool => {
 describe('verification on this thread', () => itIsAVerificationPool(() => inlineVerification(crypto)))
 describe('verification by one thread', () => itIsAVerificationPool(() => opened(1)))
 describe('verification by three threads', () => itIsAVerificationPool(() => opened(3)))
+
+describe('verification that is loaded when it is used', () =>
+  itIsAVerificationPool(() => new LazyVerification(() => Promise.resolve(opened(1)))))
 
 /** Workers that answer when they are told to, on this thread. */
 function scripted(size: number, limits: WorkerVerificationLimits = verificationLimits) {
@@ -117,6 +121,17 @@ describe('workers', () => {
     }
     const pool = new WorkerVerification(1, { start, endOfTurn: () => {} })
     expect(pool.verify(signedBatch(1), publisher.nodeId, () => expect.unreachable())).toBe(false)
+  })
+})
+
+describe('verification that is loaded when it is used', () => {
+  it('is none where it cannot be loaded', async () => {
+    const loading = Promise.reject<VerificationPool>(new Error('no such file'))
+    const pool = new LazyVerification(() => loading)
+    const ask = () => pool.verify(signedBatch(1), publisher.nodeId, () => expect.unreachable())
+    expect(ask()).toBe(false)
+    await loading.catch(() => undefined)
+    expect(ask()).toBe(false)
   })
 })
 
