@@ -68,7 +68,6 @@ export class HistorySource {
     this.directory = new StorageDirectory(limits, modules)
     this.check = new BatchCheck({ crypto, clock, policy, endings, delegations, verification })
     this.sourceModules = {
-      checkAhead: (batch) => this.check.ahead(batch),
       requests: new DirectRequests({ node }),
       tokens: new AccessTokens(
         { lifetimeMs: limits.tokenLifetimeMs, nodeId: node.nodeId },
@@ -118,6 +117,7 @@ export class HistorySource {
       {
         ...this.sourceModules,
         check: this.check,
+        checkAhead: (batch) => this.check.ahead(batch),
         events: {
           given: (count) => void (this.#counters.resentMessages += count),
           sourceFailed: (streamPartId, storageNodeId, error) => {
