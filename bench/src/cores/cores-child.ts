@@ -27,7 +27,7 @@ let node: NetworkNode | undefined
 
 async function start({ privateKey, tracker, streamPartIds, workers }: CoresNode): Promise<void> {
   const crypto = await loadCrypto()
-  node = createNetworkNode(
+  const created = createNetworkNode(
     { transports: { websocket: {}, webrtc: false } },
     {
       identity: createIdentity(parsePrivateKey(privateKey), crypto),
@@ -36,10 +36,10 @@ async function start({ privateKey, tracker, streamPartIds, workers }: CoresNode)
       trackers: { trackersFor: () => [tracker], onChange: () => () => {} },
     },
   )
-  await node.start()
-  for (const streamPartId of streamPartIds) node.join(streamPartId)
-  const all = streamPartIds.map((id) => node?.waitForNeighbours(id, { count: 4 }))
-  await Promise.all(all)
+  node = created
+  await created.start()
+  for (const streamPartId of streamPartIds) created.join(streamPartId)
+  await Promise.all(streamPartIds.map((id) => created.waitForNeighbours(id, { count: 4 })))
 }
 
 /** So far. */

@@ -1,6 +1,5 @@
 import { createClient, type RunnelClient } from '@runnel/client'
 import type { Tracker } from '@runnel/tracker'
-import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { networkOf, startTracker } from './network.testkit.ts'
 import { Tabs, value, type TabOptions } from './tabs.testkit.ts'
@@ -20,15 +19,6 @@ afterAll(async () => {
   await publisher.close()
   await tracker.stop()
 })
-
-/** As a page whose policy forbids workers. */
-const forbidWorkers = async (page: Page): Promise<void> => {
-  await page.route('**/modules', async (route) => {
-    const response = await route.fetch()
-    const headers = { ...response.headers(), 'content-security-policy': "worker-src 'none'" }
-    await route.fulfill({ response, headers })
-  })
-}
 
 /** Opens a page and sends it single messages until workers verify, or for some rounds; tells whether they do. */
 async function verifiesAside(options: TabOptions, verificationWorkers: number): Promise<boolean> {
@@ -61,7 +51,7 @@ it.each(['modules', 'single'] as const)(
 
 it.each<[string, TabOptions, number]>([
   ['has asked for none', {}, 0],
-  ['may have none', { prepare: forbidWorkers }, 1],
+  ['may have none', { build: 'no-workers' }, 1],
 ])('a page that %s verifies everything itself', async (_, options, workers) => {
   expect(await verifiesAside(options, workers)).toBe(false)
 })
