@@ -1,3 +1,4 @@
+import { coresBench } from '../cores/cores-bench.ts'
 import { floodBench } from '../flood/flood-bench.ts'
 import { idleBench } from '../idle/idle-bench.ts'
 import { joinBench } from '../join/join-bench.ts'
@@ -24,6 +25,22 @@ export const nodeCommands = [
       if (transport !== 'mixed') return run(transport)
       return { bench: 'relay', transport, webrtc: await run('webrtc'), websocket: await run('websocket') }
     },
+  ),
+  benchCommand(
+    'cores',
+    {
+      about: 'one node with 4 neighbours and single messages of many publishers, on two cores against one',
+      options: {
+        publishers: count(10_000),
+        messages: count(30_000, 'as quickly as the node takes them, of each run'),
+        beside: count(5_000, 'messages a second beside a quiet stream'),
+        seconds: count(5, 'of that'),
+        rounds: count(3),
+      },
+      limitS: 600,
+    },
+    ({ publishers, messages, beside, seconds, rounds }, tell) =>
+      coresBench({ publishers, messages, besidePerS: beside, seconds, rounds }, tell),
   ),
   benchCommand(
     'start',

@@ -38,28 +38,50 @@ export async function resendBench({ transports, messages, perBatch }: ResendBenc
     const unbatchedMessages = Math.max(1, Math.round(messages * unbatchedShare))
     const bareMs = await bareResend(crypto, transport, messages, perBatch)
     const batched = await benchOne(crypto, transport, messages, perBatch)
-    const {
-      live: _,
-      again: __,
-      newcomers: ___,
-      ...unbatched
-    } = await benchOne(crypto, transport, unbatchedMessages, 1)
+    const oneCore = await readSingle(crypto, transport, unbatchedMessages, 0)
+    const unbatched = await readSingle(crypto, transport, unbatchedMessages, undefined)
     figures[transport] = {
       ...batched,
-      unbatched: { messages: unbatchedMessages, ...unbatched },
+      unbatched: { messages: unbatchedMessages, ...unbatched, withoutWorkers: oneCore },
       baseline: {
         what: 'the same bytes over a bare link of the same transport, nothing stored, checked or decoded',
         seconds: round(bareMs / 1000),
         messagesPerS: round(messages / (bareMs / 1000)),
       },
-      ratio: { secondsToBare: round((batched.seconds * 1000) / bareMs) },
+      ratio: {
+        secondsToBare: round((batched.seconds * 1000) / bareMs),
+        withoutWorkersToWith: round(oneCore.again.seconds / unbatched.again.seconds),
+      },
     }
   }
   return { bench: 'resend', messages, messageBytes, perBatch, cryptoBackend: crypto.backend, ...figures }
 }
 
+/** Messages that were signed one by one; `verificationWorkers` as in the reader's configuration. */
+async function readSingle(
+  crypto: Crypto,
+  transport: ResendTransport,
+  messages: number,
+  verificationWorkers: number | undefined,
+) {
+  const {
+    live: _,
+    newcomers: __,
+    ...figures
+  } = await benchOne(crypto, transport, messages, 1, {
+    verificationWorkers,
+  })
+  return figures
+}
+
 /** A tracker, a storage node and a reader, each on its own, and a publisher here. */
-async function benchOne(crypto: Crypto, transport: ResendTransport, messages: number, perBatch: number) {
+async function benchOne(
+  crypto: Crypto,
+  transport: ResendTransport,
+  messages: number,
+  perBatch: number,
+  reading: Pick<ClientConfig, 'verificationWorkers'> = {},
+) {
   const directory = mkdtempSync(join(tmpdir(), 'runnel-resend-'))
   const [publisher, storageNode] = [newKey(crypto), newKey(crypto)]
   const tracker = createTracker(
@@ -103,7 +125,7 @@ async function benchOne(crypto: Crypto, transport: ResendTransport, messages: nu
       },
       storageNode.privateKey,
     )
-    await reader.call('connect', clientConfig)
+    await reader.call('connect', { ...clientConfig, ...reading })
     source = await createClient({ ...clientConfig, privateKey: publisher.privateKey })
     // Opens the link, and compiles what will be used.
     await reader.call('read', history, Math.min(2_000, messages))

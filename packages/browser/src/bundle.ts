@@ -26,9 +26,10 @@ export interface PageBundles {
   readonly single: Metafile
 }
 
-/** Writes the ES module build and the single file; makes the folder, which has to be there before esbuild works in it. */
+/** Writes the ES module build, the single file, and the worker that either starts where there is much to verify; makes the folder, which has to be there before esbuild works in it. */
 export async function bundleForPages(outdir: string): Promise<PageBundles> {
   const entry = join(packageRoot, 'src/index.ts')
+  const worker = join(packageRoot, '../protocol/src/verification/page-verification-worker.ts')
   await mkdir(outdir, { recursive: true })
   const [modules, single] = await Promise.all([
     build({
@@ -40,6 +41,8 @@ export async function bundleForPages(outdir: string): Promise<PageBundles> {
       absWorkingDir: outdir,
     }),
     build({ ...pageOptions, entryPoints: { 'runnel.single': entry }, outdir, absWorkingDir: outdir }),
+    // By itself: shared with the others, what it takes would be in more and smaller files of theirs.
+    build({ ...pageOptions, entryPoints: [worker], outdir, absWorkingDir: outdir }),
   ])
   return { modules: modules.metafile, single: single.metafile }
 }

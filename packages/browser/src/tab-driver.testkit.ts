@@ -154,6 +154,7 @@ const driver = {
     await statuses.until(() => ofMessages().length >= count)
     return ofMessages().map(({ code }) => code)
   },
+  counters: () => opened().network.metrics().counters,
   hosts: () => opened().hosts.map(({ url, nodeId }) => ({ url, nodeId })),
   phases: () => opened().phases,
   async close(): Promise<void> {

@@ -12,13 +12,15 @@ import type { Driver, Outcome } from './tab-driver.testkit.ts'
 
 const here = dirname(fileURLToPath(import.meta.url))
 /** A page as anybody would write it, with what drives it for a test loaded after it. */
-const pageWith = (bundle: string): string =>
-  `<!doctype html><meta charset="utf-8"><title>Runnel</title><link rel="icon" href="data:,">
+const pageWith = (bundle: string, head = ''): string =>
+  `<!doctype html><meta charset="utf-8">${head}<title>Runnel</title><link rel="icon" href="data:,">
 <script type="module">
 import * as runnel from './${bundle}'
 globalThis.runnel = runnel
 </script>
 <script type="module" src="driver.js"></script>`
+
+const noWorkers = `<meta http-equiv="Content-Security-Policy" content="worker-src 'none'">`
 
 type Async<F> = F extends (...args: infer A) => infer R ? (...args: A) => Promise<Awaited<R>> : never
 /** The driver of a page, as it is called from outside. */
@@ -26,8 +28,8 @@ export type DrivenPage = { readonly [K in keyof Driver]: Async<Driver[K]> }
 export type Tab = DrivenPage & { readonly page: Page }
 
 export interface TabOptions {
-  /** With the ES module build, or the single file. */
-  readonly build?: 'modules' | 'single'
+  /** With the ES module build, also in a page whose policy forbids workers, or the single file. */
+  readonly build?: 'modules' | 'no-workers' | 'single'
   readonly context?: BrowserContext
   /** Called before the page is loaded. */
   readonly prepare?: (page: Page) => Promise<void>
@@ -65,6 +67,7 @@ export class Tabs {
     const server = await servePages(directory, {
       '/modules': pageWith('runnel.js'),
       '/single': pageWith('runnel.single.js'),
+      '/no-workers': pageWith('runnel.js', noWorkers),
     })
     return new Tabs(await launchChromium(), server, directory)
   }

@@ -14,6 +14,7 @@ import {
   generatePrivateKey,
   guardedClock,
   loadCrypto,
+  openVerification,
   parsePrivateKey,
   toHex,
   toNodeId,
@@ -23,6 +24,7 @@ import {
   type NodeAdmission,
   type Random,
   type ReaderPolicy,
+  type VerificationPool,
 } from '@runnel/protocol'
 import type { Acting } from '@runnel/transport'
 import { systemClock, systemRandom } from '@runnel/protocol/system'
@@ -71,6 +73,8 @@ export interface NodeModules {
   readonly trackers: TrackerDirectory
   /** Decides which peers may be linked with; in a private network the node's own id must be listed, too. */
   readonly admission: NodeAdmission & { readonly isPrivate: boolean }
+  /** Where signatures are checked once the node's own thread is behind; the client stops it. */
+  readonly verification: VerificationPool | undefined
   /** Gaps that neighbours cannot fill are filled from storage nodes. */
   readonly archive: Archive
 }
@@ -131,6 +135,7 @@ export async function openClient(config: ClientConfig, modules: ClientModules): 
   phases.reach('registry')
   let node: NetworkNode | undefined
   let user: ActingUser | undefined
+  const verification = openVerification(parsed.verificationWorkers)
   try {
     const { chainId, accounts, delegations } = registry
     const { sessions = memoryStore() } = modules
@@ -153,7 +158,7 @@ export async function openClient(config: ClientConfig, modules: ClientModules): 
       {
         ...{ identity, isKeyShared: parsed.nodePrivateKey !== undefined },
         ...{ crypto, clock: ownClock, random, publisherPolicy, readerPolicy },
-        ...{ trackers, admission, archive, acting: user },
+        ...{ trackers, admission, archive, verification, acting: user },
         user: user.key === undefined || user.userId === identity.nodeId ? undefined : user.key,
       },
     )
@@ -166,6 +171,7 @@ export async function openClient(config: ClientConfig, modules: ClientModules): 
       faults,
       node,
       registry,
+      verification,
       hasAccount: account !== undefined,
       cards: modules.cards,
       archive,
@@ -177,6 +183,7 @@ export async function openClient(config: ClientConfig, modules: ClientModules): 
   } catch (error) {
     user?.stop()
     await node?.stop()
+    verification?.stop()
     await registry.stop()
     throw error
   }

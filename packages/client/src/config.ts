@@ -1,6 +1,6 @@
 import type { RegistryAddresses } from '@runnel/contracts'
 import { networkLimits } from '@runnel/network'
-import { limits } from '@runnel/protocol'
+import { limits, verificationLimits } from '@runnel/protocol'
 import * as z from 'zod/mini'
 import { clientError } from './errors.ts'
 import type { Signer } from './identity/signer.ts'
@@ -196,6 +196,7 @@ const configSchema = z.strictObject({
   closeTimeoutMs: z._default(waitMsSchema, 5_000),
   maxLiveAgeMs: z._default(msSchema, networkLimits.maxLiveAgeMs),
   thinFloods: z._default(z.boolean(), true),
+  verificationWorkers: z.optional(z.int().check(z.minimum(0), z.maximum(verificationLimits.maxWorkers))),
   registry: z.prefault(registrySchema, {}),
   publish: z.prefault(publishSchema, {}),
   subscribe: z.prefault(z.strictObject(queueShape), {}),
@@ -280,6 +281,11 @@ export interface ClientConfig<Source = NetworkSource> {
    * neighbour is sent a copy of everything. Default true.
    */
   readonly thinFloods?: boolean | undefined
+  /**
+   * Threads (in a page: workers) that check signatures once the node's own thread is behind; none is started before. All clients of a process
+   * with the same number share them. 0: none. Default: one less than there are cores, at most 4.
+   */
+  readonly verificationWorkers?: number | undefined
   readonly registry?:
     | {
         /** After this, known data is still used, but refreshed in the background. Default 600,000. */

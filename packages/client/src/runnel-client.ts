@@ -16,6 +16,7 @@ import {
   isRunnelError,
   type RunnelError,
   type StreamId,
+  type VerificationPool,
 } from '@runnel/protocol'
 import type { ParsedClientConfig } from './config.ts'
 import { deadline, throwIfAborted } from './deadline.ts'
@@ -104,6 +105,8 @@ export interface RunnelClientModules {
   readonly faults: Faults
   readonly node: NetworkNode
   readonly registry: RegistryService
+  /** Where signatures are checked once the node's own thread is behind; the client stops it. */
+  readonly verification?: VerificationPool | undefined
   /** Whether the registries can be changed in the user's name: its key is here, or a wallet that signs. */
   readonly hasAccount: boolean
   /** Of the node: what fills its gaps is given to it. */
@@ -133,6 +136,7 @@ export class RunnelClient implements AsyncDisposable {
   readonly #user: ActingUser
   readonly #hasAccount: boolean
   readonly #registry: RegistryService
+  readonly #verification: VerificationPool | undefined
   readonly #publisher: Publisher
   readonly #subscriber: Subscriber
   readonly #parts: StreamParts
@@ -169,6 +173,7 @@ export class RunnelClient implements AsyncDisposable {
     this.#hasAccount = modules.hasAccount
     this.chainId = registry.chainId
     this.#registry = registry
+    this.#verification = modules.verification
     this.#clock = clock
     this.#crypto = modules.crypto
     this.#phases = modules.phases
@@ -876,6 +881,7 @@ export class RunnelClient implements AsyncDisposable {
     this.#rights.close()
     this.#user.stop()
     await this.network.stop()
+    this.#verification?.stop()
     await this.#registry.stop()
     this.#status.close()
     const closed: ClientClosed = { unsentMessages }

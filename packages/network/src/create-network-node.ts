@@ -22,6 +22,7 @@ import {
   type NodeId,
   type Random,
   type ReaderPolicy,
+  type VerificationPool,
 } from '@runnel/protocol'
 import {
   createLinks,
@@ -101,6 +102,8 @@ export interface NetworkNodeModules {
   readonly transports?: (
     modules: ConnectionModules & { readonly signalling: Signalling },
   ) => readonly Transport[]
+  /** Where signatures of batches are checked once the node's own thread is behind; its owner stops it. Default: nowhere else. */
+  readonly verification?: VerificationPool | undefined
   /** Checks a batch's signature. Default `verifyBatch`; something else only for measuring what it costs. */
   readonly verify?: (batch: MessageBatch, signerId: NodeId) => boolean
   /** What a fault, or the archive, threw; for a log. Called on a stack of its own: what it throws ends the process. */

@@ -1,5 +1,13 @@
 /** Every limit of a node, with its default. Everything a peer, a publisher or a tracker can make grow is bounded here. */
 export const networkLimits = {
+  /** A node with workers that has verified on its own thread for longer than this at once leaves batches to them. */
+  verificationBurstMs: 2,
+  /** The share of its time in which it verifies on its own thread without being behind: 50 ms a second. */
+  verificationShare: 0.05,
+  /** Packets of links that wait until the batches before them are verified; above it, the oldest are verified on the node's own thread. */
+  maxUnverifiedEvents: 8_192,
+  /** Bytes of the batches among them. */
+  maxUnverifiedBytes: 8 * 1024 * 1024,
   /** Keys of one stream part whose newest messages are kept; above it, those that changed longest ago go first (`latest.dropped`). */
   maxLatestKeys: 10_000,
   /** Bytes of the batches that these are in (`latest.dropped`). */

@@ -153,7 +153,7 @@ function openClient(
 /** Beside the node, with its transports, and listening nowhere. */
 function clientConfigOfIdentity(
   { as, readingKey }: Identity,
-  { maxLiveAgeMs, thinFloods, tcp, webrtc, circuits }: BrokerConfig,
+  { maxLiveAgeMs, thinFloods, verificationWorkers, tcp, webrtc, circuits }: BrokerConfig,
   network: DescribedNetwork,
 ): ClientConfig {
   return {
@@ -162,6 +162,7 @@ function clientConfigOfIdentity(
     network,
     maxLiveAgeMs,
     thinFloods,
+    verificationWorkers,
     transports: {
       tcp: tcp.enabled && {},
       websocket: {},
@@ -176,7 +177,7 @@ function clientConfigOf(
   network: DescribedNetwork,
   env: Readonly<Record<string, string | undefined>>,
 ): ClientConfig {
-  const { websocket, tcp, webrtc, circuits, guests, maxLiveAgeMs, thinFloods } = config
+  const { websocket, tcp, webrtc, circuits, guests, maxLiveAgeMs, thinFloods, verificationWorkers } = config
   const { host, port, publicUrl, alsoKnownAs } = websocket
   const tls = readTls(websocket)
   const listen = {
@@ -192,6 +193,7 @@ function clientConfigOf(
     network,
     maxLiveAgeMs,
     thinFloods,
+    verificationWorkers,
     guests,
     transports: {
       tcp: tcp.enabled && tcpOptions(tcp),

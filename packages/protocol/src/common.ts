@@ -34,6 +34,8 @@ export {
 } from './messages/codecs/urgent.ts'
 export * from './signing/access-token.ts'
 export * from './signing/batch-signature.ts'
+export * from './verification/verification-pool.ts'
+export { inlineVerification } from './verification/inline-verification.ts'
 export * from './signing/build-batch.ts'
 export { ethereumMessageDigest } from './signing/ethereum-message.ts'
 export * from './signing/handshake.ts'

@@ -4,6 +4,7 @@ import {
   encodeDelegation,
   signDelegation,
   type MessageBatch,
+  type VerificationPool,
 } from '@runnel/protocol'
 import { VirtualClock } from '@runnel/transport'
 import { expect, it } from 'vitest'
@@ -27,17 +28,27 @@ function delegatedBatch(timestamp: number, signer = delegate): MessageBatch {
   return buildBatch({ chain, messages }, crypto, { sign: signer.sign, delegationRef: ref })
 }
 
+interface Setting {
+  readonly isKnown: boolean
+  readonly isGood: boolean
+  readonly isOfOtherChain: boolean
+  readonly revokedMs: number
+  readonly lookUps: number
+  readonly verification: VerificationPool
+}
+
 function setUp({
   isKnown = true,
   isGood = true,
   isOfOtherChain = false,
   revokedMs = Infinity,
   lookUps = 0,
-} = {}): BatchCheck {
+  verification,
+}: Partial<Setting> = {}): BatchCheck {
   const clock = new VirtualClock({ startMs: startMs + 60_000 })
   let left = lookUps
   return new BatchCheck({
-    ...{ crypto, clock },
+    ...{ crypto, clock, verification },
     delegations: {
       get: () => (isKnown ? delegation : undefined),
       isOfOtherChain: () => isOfOtherChain,
@@ -90,4 +101,28 @@ it('looks up again what a change of the registry makes unknown while it is looke
 
 it('does not look up for ever what stays unknown', async () => {
   expect(await setUp({ lookUps: Infinity }).check(delegatedBatch(startMs))).toBe('denied')
+})
+
+it('asks other cores for the signatures of batches that wait, and checks itself what they do not say', async () => {
+  const asked: string[] = []
+  const answers = [true, false, undefined]
+  const check = setUp({
+    verification: {
+      verify(_, signerId, onVerdict) {
+        if (answers.length === 0) return false
+        asked.push(signerId)
+        onVerdict(answers.shift())
+        return true
+      },
+      stop: () => undefined,
+    },
+  })
+  const batches = [
+    delegatedBatch(startMs),
+    ...[0, 1, 2].map((at) => chainOf([startMs + at])[0] ?? expect.fail()),
+  ]
+  for (const batch of batches) check.ahead(batch)
+  const verdicts = await Promise.all(batches.map((batch) => check.check(batch)))
+  expect(verdicts).toEqual(['good', 'forged', 'good', 'good'])
+  expect(asked).toEqual([delegate.nodeId, alice.nodeId, alice.nodeId])
 })

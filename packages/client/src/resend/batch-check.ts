@@ -9,6 +9,8 @@ import {
   type Delegation,
   type DelegationHistory,
   type MessageBatch,
+  type NodeId,
+  type VerificationPool,
 } from '@runnel/protocol'
 import { maxAheadMs } from '../publish/message-clock.ts'
 
@@ -22,6 +24,12 @@ export type Verdict = 'good' | 'forged' | 'denied' | 'doubtful'
 /** Checking goes on for so long at once; then others have their turn, and live messages do not wait for history. */
 const maxTurnMs = 2
 
+interface Ahead {
+  readonly signerId: NodeId
+  /** Undefined where nobody could say. */
+  readonly isSigned: Promise<boolean | undefined>
+}
+
 export interface BatchCheckModules {
   readonly crypto: Crypto
   readonly clock: Clock
@@ -29,6 +37,8 @@ export interface BatchCheckModules {
   readonly endings: DelegationHistory
   /** Storage nodes send those that their batches name. */
   readonly delegations: Pick<NodeDelegations, 'get' | 'isOfOtherChain' | 'isGood'>
+  /** Where signatures are checked ahead. Default: nowhere. */
+  readonly verification?: VerificationPool | undefined
 }
 
 /**
@@ -39,9 +49,21 @@ export interface BatchCheckModules {
 export class BatchCheck {
   readonly #modules: BatchCheckModules
   #turnBeganMs = 0
+  /** Of signatures that are checked elsewhere, or were. */
+  readonly #ahead = new WeakMap<MessageBatch, Ahead>()
 
   constructor(modules: BatchCheckModules) {
     this.#modules = modules
+  }
+
+  /** Has the signature of a batch checked on other cores, where there are such, until its turn comes. */
+  ahead(batch: MessageBatch): void {
+    const { verification, delegations } = this.#modules
+    const { delegationRef: ref, chain } = batch
+    const signerId = ref === undefined ? chain.publisherId : delegations.get(ref)?.delegateId
+    if (verification === undefined || signerId === undefined) return
+    const { promise: isSigned, resolve } = Promise.withResolvers<boolean | undefined>()
+    if (verification.verify(batch, signerId, resolve)) this.#ahead.set(batch, { signerId, isSigned })
   }
 
   /** Rejects with what the registry throws. */
@@ -62,7 +84,7 @@ export class BatchCheck {
     const { streamId, partition, publisherId } = batch.chain
     const scope = permissionScope(streamId, partition)
     const newestMs = batch.messages.at(-1)?.timestamp ?? 0
-    if (newestMs > clock.now() + maxAheadMs || !this.#isSigned(batch, delegation)) return 'forged'
+    if (newestMs > clock.now() + maxAheadMs || !(await this.#isSigned(batch, delegation))) return 'forged'
     const oldestMs = batch.messages[0]?.timestamp
     const check = () => policy.check(scope, publisherId, newestMs, oldestMs)
     const then = await answerOf(check, () => policy.resolve(scope, publisherId))
@@ -75,11 +97,18 @@ export class BatchCheck {
   }
 
   /** By its publisher, or by a delegate that was let at the time of each message. */
-  #isSigned(batch: MessageBatch, delegation: Delegation | undefined): boolean {
-    const { crypto, delegations } = this.#modules
+  #isSigned(batch: MessageBatch, delegation: Delegation | undefined): boolean | Promise<boolean> {
+    const { delegations } = this.#modules
     const { delegationRef: ref } = batch
-    if (ref === undefined) return verifyBatch(batch, crypto)
+    if (ref === undefined) return this.#verify(batch, batch.chain.publisherId)
     if (delegation === undefined || !coversBatch(delegation, batch) || !delegations.isGood(ref)) return false
-    return verifyBatch(batch, crypto, delegation.delegateId)
+    return this.#verify(batch, delegation.delegateId)
+  }
+
+  #verify(batch: MessageBatch, signerId: NodeId): boolean | Promise<boolean> {
+    const here = () => verifyBatch(batch, this.#modules.crypto, signerId)
+    const ahead = this.#ahead.get(batch)
+    if (ahead?.signerId !== signerId) return here()
+    return ahead.isSigned.then((isSigned) => isSigned ?? here())
   }
 }

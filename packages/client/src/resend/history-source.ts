@@ -6,6 +6,7 @@ import {
   type DelegationHistory,
   type Random,
   type StreamMessage,
+  type VerificationPool,
 } from '@runnel/protocol'
 import { throwIfAborted } from '../deadline.ts'
 import { clientError } from '../errors.ts'
@@ -36,6 +37,8 @@ export interface HistorySourceModules {
   readonly clock: Clock
   readonly random: Random
   readonly status: StatusHub
+  /** Where signatures are checked ahead. Default: nowhere. */
+  readonly verification?: VerificationPool | undefined
 }
 
 export type OnGap = (gap: Gap) => void
@@ -58,11 +61,12 @@ export class HistorySource {
   }
 
   constructor(limits: ResendLimits, modules: HistorySourceModules) {
-    const { node, user, crypto, clock, policy, endings } = modules
+    const { node, user, crypto, clock, policy, endings, verification } = modules
+    const { delegations } = node
     this.limits = limits
     this.#modules = modules
     this.directory = new StorageDirectory(limits, modules)
-    this.check = new BatchCheck({ crypto, clock, policy, endings, delegations: node.delegations })
+    this.check = new BatchCheck({ crypto, clock, policy, endings, delegations, verification })
     this.sourceModules = {
       requests: new DirectRequests({ node }),
       tokens: new AccessTokens(
@@ -113,6 +117,7 @@ export class HistorySource {
       {
         ...this.sourceModules,
         check: this.check,
+        checkAhead: (batch) => this.check.ahead(batch),
         events: {
           given: (count) => void (this.#counters.resentMessages += count),
           sourceFailed: (streamPartId, storageNodeId, error) => {

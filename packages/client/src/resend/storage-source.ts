@@ -20,6 +20,8 @@ export interface SourceModules {
   readonly tokens: AccessTokens
   readonly clock: Clock
   readonly limits: ResendLimits
+  /** Begins to check a batch that has to wait for others. */
+  readonly checkAhead?: ((batch: MessageBatch) => void) | undefined
 }
 
 /** Where the conversation with the storage node is. */
@@ -249,6 +251,7 @@ export class StorageSource {
     if (standing === 'ahead') this.#resumes = 0
     this.#arrivedBytes += bytesOf(batch)
     this.#receivedBytes += bytesOf(batch)
+    if (this.#arrived.length > 0) this.#modules.checkAhead?.(batch)
     this.#arrived.push(batch)
   }
 

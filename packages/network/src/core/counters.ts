@@ -17,6 +17,7 @@ export const counterHelp = {
   'data.delegationUnknown': 'Batches dropped because their delegation is not known here; it was asked for',
   'data.delegationOtherChain': 'Batches dropped because their delegation is for another chain',
   'delegations.refused': 'Delegations of neighbours that were not taken',
+  'data.verifiedAside': 'Batches left to workers to verify, as the node’s own thread was behind',
   'data.forged': 'Batches dropped because their signature was not that of their publisher',
   'data.equivocations': 'Places of messages for which a publisher was shown to have signed two',
   'data.unsupported': 'Batches dropped because their version is unknown',

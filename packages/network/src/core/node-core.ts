@@ -1,4 +1,12 @@
-import type { MessageChain, MessageRef, NodeId, StreamPartId, Time, TrackerToNode } from '@runnel/protocol'
+import type {
+  MessageBatch,
+  MessageChain,
+  MessageRef,
+  NodeId,
+  StreamPartId,
+  Time,
+  TrackerToNode,
+} from '@runnel/protocol'
 import type { NetworkLimits } from '../limits.ts'
 import type { HostsOptions, HostView, TrackerDirectory } from '../ports.ts'
 import type { CounterName, Counters } from './counters.ts'
@@ -126,6 +134,11 @@ export class NodeCore {
   /** As of the overlays. */
   headerOf(peerId: NodeId, alias: number): Uint8Array | undefined {
     return this.#overlay.headerOf(peerId, alias)
+  }
+
+  /** As of the overlays. */
+  signerOf(peerId: NodeId, batch: MessageBatch): NodeId | undefined {
+    return this.#overlay.signerOf(peerId, batch)
   }
 
   /** The connected tracker of a stream part, which may be one that is not joined. */

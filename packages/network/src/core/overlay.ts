@@ -94,6 +94,7 @@ export class Overlay {
   readonly delegations: DelegationBook
   readonly #neighbourhood: Neighbourhood
   readonly #flood: Flood
+  readonly #authorship: Authorship
   readonly #thinning: Thinning
   readonly #urgent: UrgentFlood
   readonly #urgentThinning: UrgentThinning
@@ -167,7 +168,7 @@ export class Overlay {
       ...{ ...modules, self: options.self, counters, parts },
       fetch: (...asked) => this.#fetchOnce(...asked),
     })
-    const authorship = new Authorship({ ...modules, delegations })
+    const authorship = (this.#authorship = new Authorship({ ...modules, delegations }))
     this.#urgentThinning = new UrgentThinning(options.limits, {
       ...{ ...modules, self: options.self, counters, parts },
       isSeen: ({ part, id }, place) => this.#urgent.isSeen(part, id, place),
@@ -199,6 +200,14 @@ export class Overlay {
   /** The header of the batches that a neighbour sends with this alias in its place. */
   headerOf(peerId: NodeId, alias: number): Uint8Array | undefined {
     return this.#thinning.headerOf(peerId, alias)
+  }
+
+  /** Whose signature would be asked for if a neighbour brought this batch now; undefined where none would be. */
+  signerOf(peerId: NodeId, batch: MessageBatch): NodeId | undefined {
+    const part = this.#parts.ofChain(batch.chain)
+    if (part?.takesFrom(peerId, batch.chain.publisherId) !== true || isUrgentChain(batch.chain))
+      return undefined
+    return part.seen.hasNew(batch) ? this.#authorship.signerOf(batch) : undefined
   }
 
   get streamParts(): StreamPartMap {

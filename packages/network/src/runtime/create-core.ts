@@ -16,6 +16,7 @@ export function createCore(
   options: { readonly self: NodeId; readonly limits: NetworkLimits },
   modules: NodeRuntimeModules,
   peers: ReadonlyMap<NodeId, Connection>,
+  verify: NodeRuntimeModules['verify'],
 ): NodeCore {
   const { publisherPolicy, readerPolicy } = modules
   const isHost = (peerId: NodeId): boolean | undefined =>
@@ -30,7 +31,7 @@ export function createCore(
     random: () => modules.random.next(),
     crypto: modules.crypto,
     chainId: modules.chainId,
-    verify: (batch, signerId) => modules.verify(batch, signerId),
+    verify,
     verifyDelegation: (delegation) => modules.verifyDelegation(delegation),
     actingFor: (peerId) => peers.get(peerId)?.actingFor,
     // Undefined is an answer of the policy: it does not know yet.

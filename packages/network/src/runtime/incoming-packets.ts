@@ -1,4 +1,4 @@
-import { decodePacket, packetKind, type DirectPacket, type NodeId } from '@runnel/protocol'
+import { decodePacket, packetKind, PacketType, type DirectPacket, type NodeId } from '@runnel/protocol'
 import type { NodeEvent } from '../core/events.ts'
 import type { Tracer } from '../trace/tracer.ts'
 import { eventOfPacket, type EventOptions } from './node-packets.ts'
@@ -6,6 +6,8 @@ import { eventOfPacket, type EventOptions } from './node-packets.ts'
 export interface IncomingPacketsModules {
   readonly tracer: Tracer | undefined
   dispatch(event: NodeEvent): void
+  /** Whether what is dispatched now is handled later. */
+  isWaiting(): boolean
   headerOf(peerId: NodeId, alias: number): Uint8Array | undefined
   onDirect(peerId: NodeId, packet: DirectPacket): void
   /** A packet of a later version of the protocol. */
@@ -30,7 +32,7 @@ export class IncomingPackets {
     switch (packetKind(type)?.scope) {
       case 'neighbours':
       case 'delegations':
-        return dispatch(eventOfPacket(peerId, type, body, whole, this.#options))
+        return dispatch(this.#eventOf(peerId, type, body, whole))
       case 'toStorage':
       case 'fromStorage':
         return this.#onDirect(peerId, type, body)
@@ -41,6 +43,12 @@ export class IncomingPackets {
       default:
         dispatch({ type: 'malformed', peerId, detail: `a packet of type ${type} between nodes` })
     }
+  }
+
+  #eventOf(peerId: NodeId, type: number, body: Uint8Array, whole: Uint8Array): NodeEvent {
+    // The views are valid only during this call; of a batch the event has a copy anyway.
+    const kept = type !== PacketType.data && this.#modules.isWaiting() ? body.slice() : body
+    return eventOfPacket(peerId, type, kept, whole, this.#options)
   }
 
   /** A node that does not measure has nothing to say about clocks. */

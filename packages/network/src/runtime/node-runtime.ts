@@ -50,6 +50,7 @@ import type { NodeRuntimeModules, NodeRuntimeOptions, NodeWires } from './runtim
 import { Sequence } from './sequence.ts'
 import { StorageSearch } from './storage-search.ts'
 import type { TrackerConnections } from './tracker-connections.ts'
+import { VerificationQueue } from './verification-queue.ts'
 import { Waiters } from './waiters.ts'
 import { watchOutside } from './watch-outside.ts'
 
@@ -74,6 +75,7 @@ export class NodeRuntime implements NetworkNode {
   readonly #renewal: MembershipRenewal
   readonly #waiters = new Waiters()
   readonly #neighbours: PartNeighbours
+  readonly #queue: VerificationQueue
   readonly #listeners: Listeners
   #state: 'new' | 'running' | 'stopping' | 'stopped' = 'new'
   #starting: Promise<void> | undefined
@@ -98,8 +100,18 @@ export class NodeRuntime implements NetworkNode {
     for (const transport of transports)
       transport.onAddresses = () => this.#dispatch({ type: 'contactChanged' })
     const waiters = this.#waiters
-    this.#core = createCore({ self: this.nodeId, limits }, modules, links.peers)
+    this.#core = createCore({ self: this.nodeId, limits }, modules, links.peers, (batch, signerId) =>
+      queue.verify(batch, signerId),
+    )
     const { counters } = this.#core
+    const queue = new VerificationQueue(limits, {
+      ...{ clock, counters, pool: modules.verification },
+      verify: (batch, signerId) => modules.verify(batch, signerId),
+      signerOf: (peerId, batch) => this.#core.signerOf(peerId, batch),
+      dispatch: (event) => this.#dispatch(event),
+    })
+    this.#queue = queue
+    const dispatchInTurn = (event: NodeEvent): void => queue.take(event)
     const listeners = new Listeners(counters)
     this.#listeners = listeners
     const trackers = createTrackerConnections(
@@ -146,7 +158,8 @@ export class NodeRuntime implements NetworkNode {
     )
     const incoming = new IncomingPackets({
       tracer,
-      dispatch,
+      dispatch: dispatchInTurn,
+      isWaiting: () => queue.isWaiting,
       headerOf: (peerId, alias) => this.#core.headerOf(peerId, alias),
       onDirect: (peerId, packet) => listeners.emit('direct', peerId, packet),
       onUnknown: (id, type) => listeners.drop('packets.unknown', `type ${type} of ${id}`),
@@ -162,8 +175,8 @@ export class NodeRuntime implements NetworkNode {
         counters,
         tracer,
         faults,
-        dispatch,
       },
+      dispatch: dispatchInTurn,
     })
     this.#runner = new EffectRunner({
       ...{
@@ -388,6 +401,7 @@ export class NodeRuntime implements NetworkNode {
     for (const streamPartId of this.streamParts) this.#dispatch({ type: 'leave', streamPartId })
     this.#state = 'stopped'
     this.#unwatch()
+    this.#queue.clear()
     this.#alarm.set(Infinity)
     this.#renewal.stop()
     this.#waiters.check()

@@ -10,6 +10,7 @@ import type {
   NodeId,
   Random,
   ReaderPolicy,
+  VerificationPool,
 } from '@runnel/protocol'
 import type { LinksOwner, Signalling, Transport } from '@runnel/transport'
 import type { NetworkLimits } from '../limits.ts'
@@ -33,6 +34,8 @@ export interface NodeRuntimeModules {
   readonly random: Random
   /** True when the key of this address signed a batch. */
   readonly verify: (batch: MessageBatch, signerId: NodeId) => boolean
+  /** Where it verifies once its own thread is behind. Default: nowhere else. */
+  readonly verification?: VerificationPool | undefined
   /** The chain on which delegations have to be; undefined: any will do. */
   readonly chainId?: number | undefined
   /** Whether a delegation is signed by its user, as far as can be said without a chain, and within bounds. */

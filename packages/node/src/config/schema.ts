@@ -1,6 +1,6 @@
 import { isStreamPattern } from '@runnel/client/follow'
 import { networkLimits } from '@runnel/network'
-import { limits } from '@runnel/protocol'
+import { limits, verificationLimits } from '@runnel/protocol'
 import { z } from 'zod'
 import { tlsPair } from '../cli/tls-files.ts'
 import { builtInSchemas } from '../plugins/built-in.ts'
@@ -171,6 +171,14 @@ export const brokerConfigSchema = z.strictObject({
     .default(true)
     .describe(
       'Whether neighbours that bring copies late are asked for digests in their place, of publishers with many messages; without, everybody is sent a copy of everything.',
+    ),
+  verificationWorkers: z
+    .int()
+    .min(0)
+    .max(verificationLimits.maxWorkers)
+    .optional()
+    .describe(
+      'Threads that check signatures once the node’s own thread is behind; none is started before, and 0 is none. One less than there are cores by default, at most 4.',
     ),
   maxLiveAgeMs: z
     .int()

@@ -12,6 +12,9 @@ const delegatedRoot = Uint8Array.of(2, ...new Uint8Array(delegationRefBytes + 32
 /** The parts of a batch that are hashed. */
 export type HashedBatch = Pick<MessageBatch, 'bytes' | 'headerEnd' | 'messageOffsets' | 'delegationRef'>
 
+/** What is needed of a batch to check its signature. */
+export type SignedBatch = HashedBatch & Pick<MessageBatch, 'signature'>
+
 /**
  * The 32 bytes a publisher signs: the EIP-191 digest of the Merkle root over the leaves
  * keccak256(0x00 ‖ keccak256(header) ‖ message). The header is in every leaf, so that a leaf and its path alone prove
@@ -45,6 +48,11 @@ export function verifyBatch(
   crypto: Crypto,
   signerId: NodeId = batch.chain.publisherId,
 ): boolean {
+  return isBatchSignedBy(batch, crypto, signerId)
+}
+
+/** True when the key of this address signed the batch. Never throws. */
+export function isBatchSignedBy(batch: SignedBatch, crypto: Crypto, signerId: NodeId): boolean {
   const address = crypto.recover(batchDigest(batch, crypto), batch.signature, signerId)
   return address !== undefined && nodeIdFromBytes(address) === signerId
 }

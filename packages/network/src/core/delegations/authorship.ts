@@ -54,6 +54,12 @@ export class Authorship {
     return delegation !== undefined && this.#modules.delegations.isOfOtherChain(delegation)
   }
 
+  /** Whose key has to have signed a batch; undefined when it names a delegation that is not known here. */
+  signerOf(batch: MessageBatch): NodeId | undefined {
+    const author = this.authorOf(batch)
+    return author && (author.delegation?.delegateId ?? author.publisherId)
+  }
+
   /** True when the publisher signed the batch, or a delegate of its that was let at the time of each message. */
   isSigned(batch: MessageBatch, { publisherId, delegation }: Author): boolean {
     const { delegations, verify } = this.#modules

@@ -1,0 +1,11 @@
+/** A thread that checks signatures. */
+import { parentPort } from 'node:worker_threads'
+import { loadCrypto } from '../crypto/load-crypto.ts'
+import { answerVerificationRequest } from './verification-request.ts'
+
+const crypto = await loadCrypto()
+parentPort?.on('message', (request: Uint8Array) => {
+  const verdicts = answerVerificationRequest(request, crypto)
+  parentPort?.postMessage(verdicts, [verdicts.buffer])
+})
+parentPort?.postMessage('ready')

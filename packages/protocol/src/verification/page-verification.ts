@@ -1,0 +1,11 @@
+/// <reference lib="dom" />
+import { LazyVerification } from './lazy-verification.ts'
+import { defaultWorkers, type VerificationPool } from './verification-pool.ts'
+
+/** As in Node, in workers of the page. Where it may have none, or their file is not beside this one, all is checked on the page's thread. */
+export function openVerification(
+  workers = defaultWorkers(navigator.hardwareConcurrency),
+): VerificationPool | undefined {
+  if (!(workers > 0) || typeof Worker !== 'function') return undefined
+  return new LazyVerification(async () => (await import('./page-workers.ts')).openPageWorkers(workers))
+}

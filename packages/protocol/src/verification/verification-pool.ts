@@ -1,0 +1,37 @@
+import type { NodeId } from '../ids/node-id.ts'
+import type { SignedBatch } from '../signing/batch-signature.ts'
+
+/** Called once with what `verifyBatch` says; with undefined where nobody could say: the caller checks the batch itself. */
+export type OnVerdict = (isSigned: boolean | undefined) => void
+
+/**
+ * Checks signatures of batches, on other cores where there are any. Verdicts may come in another order than batches went in; whoever
+ * needs an order keeps it.
+ */
+export interface VerificationPool {
+  /** False: it takes no more at present, or has nobody to check; nothing is called then, and the caller checks the batch itself. */
+  verify(batch: SignedBatch, signerId: NodeId, onVerdict: OnVerdict): boolean
+  /** What was taken and not answered gets undefined; nothing is taken any more. Idempotent. */
+  stop(): void
+}
+
+/** What a pool of workers holds at most. */
+export const verificationLimits = {
+  /** Batches that wait at one worker: a quarter of a second of its work. What comes above is checked by the caller. */
+  maxBatchesPerWorker: 4_096,
+  /** The same in a page, where it takes a millisecond or two to check one. */
+  maxBatchesPerPageWorker: 128,
+  /** Their bytes. */
+  maxBytesPerWorker: 2 * 1024 * 1024,
+  /** Batches of one request at most: of a turn with more, the first are checked while the rest still comes. */
+  maxBatchesPerRequest: 32,
+  /** Workers that can be asked for. */
+  maxWorkers: 64,
+  /** Workers unless told otherwise; the thread that has them takes a core, too. */
+  maxDefaultWorkers: 4,
+} as const
+
+/** As many workers as cores that this thread leaves free, and not too many. */
+export function defaultWorkers(cores: number): number {
+  return Math.max(0, Math.min(cores - 1, verificationLimits.maxDefaultWorkers))
+}

@@ -1,0 +1,154 @@
+import { describe, expect, it } from 'vitest'
+import {
+  crypto,
+  forgedBatch,
+  itIsAVerificationPool,
+  publisher,
+  signedBatch,
+  verdictOf,
+} from './conformance.testkit.ts'
+import { inlineVerification } from './inline-verification.ts'
+import { LazyVerification } from './lazy-verification.ts'
+import { openVerification } from './node-verification.ts'
+import { defaultWorkers, verificationLimits, type VerificationPool } from './verification-pool.ts'
+import { answerVerificationRequest } from './verification-request.ts'
+import {
+  WorkerVerification,
+  type VerificationWorkerEvents,
+  type WorkerVerificationLimits,
+} from './worker-verification.ts'
+
+const opened = (workers: number): VerificationPool => {
+  const pool = openVerification(workers)
+  if (pool === undefined) throw new Error('no pool')
+  return pool
+}
+
+describe('verification on this thread', () => itIsAVerificationPool(() => inlineVerification(crypto)))
+describe('verification by one thread', () => itIsAVerificationPool(() => opened(1)))
+describe('verification by three threads', () => itIsAVerificationPool(() => opened(3)))
+
+describe('verification that is loaded when it is used', () =>
+  itIsAVerificationPool(() => new LazyVerification(() => Promise.resolve(opened(1)))))
+
+/** Workers that answer when they are told to, on this thread. */
+function scripted(size: number, limits: WorkerVerificationLimits = verificationLimits) {
+  const workers: { requests: Uint8Array[]; events: VerificationWorkerEvents; isStopped: boolean }[] = []
+  const turns: (() => void)[] = []
+  const pool = new WorkerVerification(
+    size,
+    {
+      start(events) {
+        const worker = { requests: [] as Uint8Array[], events, isStopped: false }
+        workers.push(worker)
+        return { post: (request) => worker.requests.push(request), stop: () => (worker.isStopped = true) }
+      },
+      endOfTurn: (fn) => turns.push(fn),
+    },
+    limits,
+  )
+  const verdicts: (boolean | undefined)[] = []
+  const verify = (batch = signedBatch(1)) => pool.verify(batch, publisher.nodeId, (it) => verdicts.push(it))
+  const answer = (worker: number) => {
+    const request = workers[worker]?.requests.shift() ?? new Uint8Array()
+    workers[worker]?.events.onAnswer(answerVerificationRequest(request, crypto))
+  }
+  const endTurn = () => turns.splice(0).forEach((fn) => fn())
+  return { pool, workers, verdicts, verify, answer, endTurn }
+}
+
+describe('workers', () => {
+  it('are started with the first batch, and take some when they are ready', () => {
+    const { workers, verify } = scripted(2)
+    expect(workers).toHaveLength(0)
+    expect(verify()).toBe(false)
+    expect(workers).toHaveLength(2)
+    workers[1]?.events.onReady()
+    expect(verify()).toBe(true)
+  })
+
+  it('get what came in one turn in one message, and more of it at once where it is much', () => {
+    const { workers, verdicts, verify, answer, endTurn } = scripted(2)
+    verify()
+    for (const { events } of workers) events.onReady()
+    for (let i = 0; i < verificationLimits.maxBatchesPerRequest + 3; i++) verify()
+    expect(workers.map(({ requests }) => requests.length)).toEqual([1, 0])
+    endTurn()
+    expect(workers.map(({ requests }) => requests.length)).toEqual([1, 1])
+    answer(1)
+    expect(verdicts).toEqual([true, true, true])
+    answer(0)
+    expect(verdicts).toHaveLength(verificationLimits.maxBatchesPerRequest + 3)
+  })
+
+  it.each([
+    { maxBatchesPerWorker: 2, maxBytesPerWorker: 1e6, maxBatchesPerRequest: 32 },
+    { maxBatchesPerWorker: 99, maxBytesPerWorker: 2 * signedBatch(1).bytes.length, maxBatchesPerRequest: 32 },
+  ])('hold no more than %j', (limits) => {
+    const { workers, verify, answer, endTurn } = scripted(1, limits)
+    verify()
+    workers[0]?.events.onReady()
+    expect([verify(), verify(), verify()]).toEqual([true, true, false])
+    endTurn()
+    expect(verify()).toBe(false)
+    answer(0)
+    expect(verify()).toBe(true)
+  })
+
+  it('that end leave what they had to the caller; the others go on, and with the last one it is over', () => {
+    const { workers, verdicts, verify, answer, endTurn } = scripted(2)
+    verify()
+    for (const { events } of workers) events.onReady()
+    verify()
+    endTurn()
+    verify(forgedBatch())
+    endTurn()
+    workers[0]?.events.onLost()
+    expect(verdicts).toEqual([undefined])
+    answer(1)
+    expect(verdicts).toEqual([undefined, false])
+    expect(verify()).toBe(true)
+    workers[1]?.events.onLost()
+    endTurn()
+    expect(verdicts).toEqual([undefined, false, undefined])
+    expect(verify()).toBe(false)
+    expect(workers.every(({ isStopped }) => isStopped)).toBe(true)
+  })
+
+  it('are none where they cannot be started', () => {
+    const start = (): never => {
+      throw new Error('not here')
+    }
+    const pool = new WorkerVerification(1, { start, endOfTurn: () => {} })
+    expect(pool.verify(signedBatch(1), publisher.nodeId, () => expect.unreachable())).toBe(false)
+  })
+})
+
+describe('verification that is loaded when it is used', () => {
+  it('is none where it cannot be loaded', async () => {
+    const loading = Promise.reject<VerificationPool>(new Error('no such file'))
+    const pool = new LazyVerification(() => loading)
+    const ask = () => pool.verify(signedBatch(1), publisher.nodeId, () => expect.unreachable())
+    expect(ask()).toBe(false)
+    await loading.catch(() => undefined)
+    expect(ask()).toBe(false)
+  })
+})
+
+describe('openVerification', () => {
+  it('has no pool for no workers', () => {
+    expect(openVerification(0)).toBeUndefined()
+  })
+
+  it('leaves a core to the caller', () => {
+    expect([1, 2, 4, 64].map(defaultWorkers)).toEqual([0, 1, 3, 4])
+  })
+
+  it('shares threads, until all have stopped', async () => {
+    const [first, second] = [opened(2), opened(2)]
+    await verdictOf(first, signedBatch(1))
+    first.stop()
+    expect(await verdictOf(second, forgedBatch())).toBe(false)
+    second.stop()
+  })
+})
