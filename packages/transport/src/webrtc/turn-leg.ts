@@ -11,7 +11,7 @@ const maxQueueBytes = 1024 * 1024
 /** Datagrams that wait until the name of a server is looked up. */
 const maxEarly = 8
 
-export type TurnServerAddress = Pick<ParsedIceServer, 'scheme' | 'hostname' | 'port' | 'transport'>
+type TurnServerAddress = Pick<ParsedIceServer, 'scheme' | 'hostname' | 'port' | 'transport'>
 
 export interface TurnLegOptions {
   readonly server: TurnServerAddress
