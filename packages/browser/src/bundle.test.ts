@@ -27,7 +27,7 @@ import { bundleForPages, type PageBundles } from './bundle.ts'
  * 2.2 kB are for verification on other cores: what waits for it, in its order. The workers are loaded when they are used.
  * 0.6 kB are for the first data channel, on which both ends agree, and for pings that become fewer.
  */
-const budgetBytes = 205_400
+const budgetBytes = 205_200
 /** What is loaded in addition for encryption. */
 const encryptionBudgetBytes = 31_100
 
