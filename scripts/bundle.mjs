@@ -36,6 +36,7 @@ await build({
   absWorkingDir: root,
   entryPoints: {
     main: 'packages/node/src/main.ts',
+    'node-verification-worker': 'packages/protocol/src/verification/node-verification-worker.ts',
     'sqlite-worker': 'packages/storage/src/store/sqlite/sqlite-worker.ts',
   },
   outdir: programDirectory,

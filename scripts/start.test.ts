@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -34,5 +34,16 @@ describe('npm start', { timeout: 240_000 }, () => {
     expect({ code, stderr: stderr.join('') }).toMatchObject({ code: 0 })
     expect(JSON.parse(stdout.join(''))).toMatchObject({ complete: true, died: [] })
     expect(stderr.join('')).not.toContain('compiling')
+  })
+
+  it('has beside its program the workers that this starts', () => {
+    const program = join(root, 'packages/node/dist/program')
+    const named = readdirSync(program)
+      .filter((file) => file.endsWith('.js'))
+      .flatMap(
+        (file) => readFileSync(join(program, file), 'utf8').match(/(?<=["'`]\.\/)[\w-]+-worker\.js/g) ?? [],
+      )
+    expect(new Set(named)).toContain('sqlite-worker.js')
+    for (const worker of named) expect(readdirSync(program)).toContain(worker)
   })
 })
