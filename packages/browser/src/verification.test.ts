@@ -1,29 +1,35 @@
-import { createClient, type RunnelClient } from '@runnel/client'
+import { createClient } from '@runnel/client'
 import type { Tracker } from '@runnel/tracker'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { networkOf, startTracker } from './network.testkit.ts'
 import { Tabs, value, type TabOptions } from './tabs.testkit.ts'
 
-const streamId = `0x${'c'.repeat(40)}/verification`
 const [perRound, maxRounds] = [100, 4]
 let tabs: Tabs
 let tracker: Tracker
-let publisher: RunnelClient
 beforeAll(async () => {
   ;[tabs, tracker] = await Promise.all([Tabs.start(), startTracker()])
-  publisher = await createClient({ network: networkOf(tracker, streamId) })
-  await publisher.subscribe(streamId, {}, () => undefined)
 })
 afterAll(async () => {
   await tabs.close()
-  await publisher.close()
   await tracker.stop()
 })
 
-/** Opens a page and sends it single messages until workers verify, or for some rounds; tells whether they do. */
-async function verifiesAside(options: TabOptions, verificationWorkers: number): Promise<boolean> {
+/**
+ * Opens a page and sends it single messages until workers verify, or for some rounds; tells whether they do. Each in a stream of its own, as who
+ * comes gets what was published alone just before.
+ */
+async function verifiesAside(
+  name: string,
+  options: TabOptions,
+  verificationWorkers: number,
+): Promise<boolean> {
+  const streamId = `0x${'c'.repeat(40)}/${name}`
+  const network = networkOf(tracker, streamId)
+  const publisher = await createClient({ network })
+  await publisher.subscribe(streamId, {}, () => undefined)
   const tab = await tabs.open(options)
-  await value(tab.open({ network: networkOf(tracker, streamId), verificationWorkers }))
+  await value(tab.open({ network, verificationWorkers }))
   await value(tab.subscribe(streamId))
   await tab.neighbours(1)
   const sent: number[] = []
@@ -39,21 +45,22 @@ async function verifiesAside(options: TabOptions, verificationWorkers: number): 
   }
   expect(await tab.received(sent.length)).toEqual(sent)
   await tab.close()
+  await publisher.close()
   return isAside
 }
 
 it.each(['modules', 'single'] as const)(
   'workers verify for a page that is behind, with the %s build, and it gets all in order',
   async (build) => {
-    expect(await verifiesAside({ build }, 1)).toBe(true)
+    expect(await verifiesAside(build, { build }, 1)).toBe(true)
   },
 )
 
-it.each<[string, TabOptions, number]>([
-  ['has asked for none', {}, 0],
-  ['may have none', { build: 'no-workers' }, 1],
-])('a page that %s verifies everything itself', async (_, options, workers) => {
-  expect(await verifiesAside(options, workers)).toBe(false)
+it.each<[string, string, TabOptions, number]>([
+  ['none-asked', 'has asked for none', {}, 0],
+  ['none-allowed', 'may have none', { build: 'no-workers' }, 1],
+])('%s: a page that %s verifies everything itself', async (name, _, options, workers) => {
+  expect(await verifiesAside(name, options, workers)).toBe(false)
 })
 
 it('nothing goes wrong in these pages unseen', () => {
