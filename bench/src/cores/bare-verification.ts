@@ -6,6 +6,7 @@ import {
   type MessageBatch,
   type VerificationPool,
 } from '@runnel/protocol'
+import { systemClock } from '@runnel/protocol/system'
 import { round } from '../statistics.ts'
 import { newIdentity, Source } from '../swarm.ts'
 
@@ -25,7 +26,7 @@ export async function bareVerification(crypto: Crypto) {
 }
 
 async function verifiedPerS(threads: number, signed: readonly MessageBatch[]): Promise<number> {
-  const pool = openVerification(threads)
+  const pool = openVerification(threads, systemClock)
   if (pool === undefined) throw new Error('no pool')
   await verifyAll(pool, signed, signed.length)
   const startMs = performance.now()

@@ -31,7 +31,12 @@ async function start({ privateKey, tracker, streamPartIds, workers }: CoresNode)
     { transports: { websocket: {}, webrtc: false } },
     {
       identity: createIdentity(parsePrivateKey(privateKey), crypto),
-      ...{ crypto, clock: systemClock, random: systemRandom, verification: openVerification(workers) },
+      ...{
+        crypto,
+        clock: systemClock,
+        random: systemRandom,
+        verification: openVerification(workers, systemClock),
+      },
       publisherPolicy: { check: () => 'allowed', resolve: async () => {} },
       trackers: { trackersFor: () => [tracker], onChange: () => () => {} },
     },

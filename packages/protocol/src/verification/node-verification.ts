@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
-import { systemClock } from '../system/system-clock.ts'
+import type { Clock } from '../ports.ts'
 import { SharedVerification } from './shared-verification.ts'
 import { defaultWorkers, type VerificationPool } from './verification-pool.ts'
 import {
@@ -16,19 +16,22 @@ const entry = new URL(
   import.meta.url,
 )
 
-const { endOfTurn } = systemClock
-const shared = new SharedVerification(
-  (workers) => new WorkerVerification(workers, { start: startWorker, endOfTurn }),
-)
+let shared: SharedVerification | undefined
 
 /**
  * Checks signatures in so many threads, which all of this process share that ask for as many; by default one less than there are cores, at
  * most four. Undefined for none. No thread is started before it is needed.
  */
 export function openVerification(
-  workers = defaultWorkers(availableParallelism()),
+  workers: number | undefined,
+  { endOfTurn }: Pick<Clock, 'endOfTurn'>,
 ): VerificationPool | undefined {
-  return workers === 0 ? undefined : shared.open(workers)
+  const size = workers ?? defaultWorkers(availableParallelism())
+  if (size === 0) return undefined
+  shared ??= new SharedVerification(
+    (threads) => new WorkerVerification(threads, { start: startWorker, endOfTurn }),
+  )
+  return shared.open(size)
 }
 
 function startWorker(events: VerificationWorkerEvents): VerificationWorker {

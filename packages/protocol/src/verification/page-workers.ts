@@ -1,26 +1,29 @@
 /// <reference lib="dom" />
-import { systemClock } from '../system/system-clock.ts'
 import { SharedVerification } from './shared-verification.ts'
 import { verificationLimits, type VerificationPool } from './verification-pool.ts'
 import {
   WorkerVerification,
   type VerificationWorker,
   type VerificationWorkerEvents,
+  type WorkerVerificationModules,
 } from './worker-verification.ts'
 
-const { endOfTurn } = systemClock
-const shared = new SharedVerification(
-  (workers) =>
-    new WorkerVerification(
-      workers,
-      { start: startWorker, endOfTurn },
-      { ...verificationLimits, maxBatchesPerWorker: verificationLimits.maxBatchesPerPageWorker },
-    ),
-)
+type EndOfTurn = WorkerVerificationModules['endOfTurn']
+
+let shared: SharedVerification | undefined
 
 /** Checks signatures in so many workers, which all of this page share that ask for as many. */
-export function openPageWorkers(workers: number): VerificationPool {
+export function openPageWorkers(workers: number, endOfTurn: EndOfTurn): VerificationPool {
+  shared ??= new SharedVerification((size) => createPool(size, endOfTurn))
   return shared.open(workers)
+}
+
+function createPool(size: number, endOfTurn: EndOfTurn): VerificationPool {
+  const limits = {
+    ...verificationLimits,
+    maxBatchesPerWorker: verificationLimits.maxBatchesPerPageWorker,
+  }
+  return new WorkerVerification(size, { start: startWorker, endOfTurn }, limits)
 }
 
 function startWorker(events: VerificationWorkerEvents): VerificationWorker {

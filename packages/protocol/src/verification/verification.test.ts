@@ -1,3 +1,4 @@
+import { systemClock } from '../system/system-clock.ts'
 import { describe, expect, it } from 'vitest'
 import {
   crypto,
@@ -19,7 +20,7 @@ import {
 } from './worker-verification.ts'
 
 const opened = (workers: number): VerificationPool => {
-  const pool = openVerification(workers)
+  const pool = openVerification(workers, systemClock)
   if (pool === undefined) throw new Error('no pool')
   return pool
 }
@@ -137,7 +138,7 @@ describe('verification that is loaded when it is used', () => {
 
 describe('openVerification', () => {
   it('has no pool for no workers', () => {
-    expect(openVerification(0)).toBeUndefined()
+    expect(openVerification(0, systemClock)).toBeUndefined()
   })
 
   it('leaves a core to the caller', () => {
