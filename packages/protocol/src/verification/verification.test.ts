@@ -1,5 +1,5 @@
-import { systemClock } from '../system/system-clock.ts'
 import { describe, expect, it } from 'vitest'
+import { systemClock } from '../system/system-clock.ts'
 import {
   crypto,
   forgedBatch,

@@ -83,7 +83,7 @@ export interface PeerConnectionPort {
   offer(): void
   /**
    * Sets the other side's description; an offer is answered. Unless the other side agrees on the data channel, the offerer opens it by a message
-   * in the association, as sides of version 1.1 and earlier do. Throws when the description is invalid.
+   * in the association, as sides of 1.0 do. Throws when the description is invalid.
    */
   setRemote(kind: DescriptionKind, sdp: string, agrees: boolean): void
   /** Only after `setRemote`. False when the candidate cannot be used here. */

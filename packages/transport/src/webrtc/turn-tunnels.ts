@@ -4,7 +4,7 @@ import { TurnTunnel } from './turn-tunnel.ts'
 
 export interface TurnTunnelsOptions {
   /** Also to servers that are reached by UDP, as the agent must not show its address to anybody else. STUN servers are left out. */
-  readonly always?: boolean
+  readonly always: boolean
   /** Of the interface to use; any when absent. */
   readonly localAddress?: string | undefined
 }
@@ -15,7 +15,7 @@ export class TurnTunnels {
   readonly #localAddress: string | undefined
   readonly #tunnels = new Map<string, { readonly tunnel: TurnTunnel; readonly where: Promise<string> }>()
 
-  constructor({ always = false, localAddress }: TurnTunnelsOptions) {
+  constructor({ always, localAddress }: TurnTunnelsOptions) {
     this.always = always
     this.#localAddress = localAddress
   }
