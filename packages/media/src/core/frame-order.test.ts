@@ -62,6 +62,17 @@ describe('the order of pictures', () => {
     expect(order.push(one, 20)).toEqual([one, two])
   })
 
+  it('waits for longer where what came builds on it, and goes on once it is there', () => {
+    const order = new FrameOrder()
+    const given = pictures(1, 9)
+    for (const picture of given.slice(0, 4)) order.push(picture, 0)
+    for (const picture of given.slice(5, 8)) expect(order.push(picture, 10)).toEqual([])
+    expect(order.dueMs).toBe(210)
+    expect(order.take(209)).toEqual([])
+    expect(places(order.push(given[4] as PlacedPicture, 209))).toEqual(['0/4', '0/5', '0/6', '0/7'])
+    expect(order.counters).toEqual({ decoded: 8, lost: 0, late: 0, undecodable: 0 })
+  })
+
   it('goes on without a picture of an upper layer, and without those that build on it', () => {
     const given = pictures(1, 9)
     const withoutLayer = (layer: number) => given.filter(({ temporalLayer }) => temporalLayer !== layer)

@@ -28,6 +28,8 @@ interface Waiting {
 
 /** The next one is waited for so long, as messages overtake each other. */
 const reorderMs = 40
+/** And so long when what waits builds on it: links send again what they lost, and neighbours are asked for it. */
+const repairMs = 200
 
 /**
  * Puts the pictures of one track in order for its decoder, which is given only what builds on what it was given before. Begins with the key
@@ -57,7 +59,7 @@ export class FrameOrder {
   /** When `take` has to be called again, though nothing comes; undefined where it need not. */
   get dueMs(): number | undefined {
     const [first] = this.#waiting
-    return first && this.#waitingGroup === this.#group ? first.sinceMs + reorderMs : undefined
+    return first && this.#waitingGroup === this.#group ? this.#goesOnMs(first) : undefined
   }
 
   /** Takes a picture; returns what can be decoded now, in order. */
@@ -83,7 +85,7 @@ export class FrameOrder {
       const { object } = first.picture
       const isNext = object === this.#last + 1
       const isFull = this.#waiting.length > mediaLimits.maxWaitingFrames
-      if (!isNext && !isFull && nowMs - first.sinceMs < reorderMs) break
+      if (!isNext && !isFull && nowMs < this.#goesOnMs(first)) break
       this.#waiting.shift()
       this.#counters.lost += object - this.#last - 1
       this.#last = object
@@ -92,8 +94,18 @@ export class FrameOrder {
     return taken
   }
 
-  #canDecode({ object, isKey, dependency, temporalLayer }: PlacedPicture): boolean {
-    if (!isKey && !this.#decoded.has(object - dependency)) {
+  /** When nothing is waited for any more before it. */
+  #goesOnMs({ picture, sinceMs }: Waiting): number {
+    return sinceMs + (this.#hasBasis(picture) ? reorderMs : repairMs)
+  }
+
+  #hasBasis({ object, isKey, dependency }: PlacedPicture): boolean {
+    return isKey || this.#decoded.has(object - dependency)
+  }
+
+  #canDecode(picture: PlacedPicture): boolean {
+    const { object, temporalLayer } = picture
+    if (!this.#hasBasis(picture)) {
       this.#counters.undecodable++
       if (temporalLayer === 0) this.#wantsKey = true
       return false

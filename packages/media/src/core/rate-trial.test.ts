@@ -19,7 +19,7 @@ function triedAt(toldBitsPerS: (second: number) => number, seconds: number, isSi
 
 describe('a rendition that pauses', () => {
   it('is tried, and less and less often while links do not follow', () => {
-    expect(triedAt(() => 400_000, 300)).toEqual([2, 9, 20, 39, 74, 137, 200, 263])
+    expect(triedAt(() => 400_000, 160)).toEqual([2, 9, 20, 39, 72, 105, 138])
   })
 
   it('is tried each time soon where nothing else is published', () => {

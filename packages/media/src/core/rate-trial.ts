@@ -1,7 +1,7 @@
 /** How long a rendition is tried. */
 const trialMs = 3_000
 /** How long one pauses before it is tried; twice as long after each trial that failed. */
-const pause = { firstMs: 2_000, mostMs: 60_000 } as const
+const pause = { firstMs: 2_000, mostMs: 30_000 } as const
 /**
  * Where nothing at all is published the pause is no longer than so: links let other packets yield for two seconds after the last urgent message, and
  * then fill with them, so that each trial would begin behind seconds of those.

@@ -3,6 +3,7 @@ import { RenditionChoice, type RenditionReport } from './rendition-choice.ts'
 
 const good: RenditionReport = { decoded: 30, failed: 0 }
 const bad: RenditionReport = { decoded: 20, failed: 10 }
+const halfGood: RenditionReport = { decoded: 10, failed: 10 }
 
 /** Reports so many seconds long, one a second; returns the second of each change. */
 function run(
@@ -45,18 +46,26 @@ describe('the choice of a rendition', () => {
     expect(run(choice, 20, 60, () => good)).toEqual([])
   })
 
-  it('takes none where the lowest does not come through, and tries again every ten seconds', () => {
+  it('takes none where the lowest does not come through for seconds, and tries again every ten seconds', () => {
     const none = { decoded: 0, failed: 0 }
-    expect(run(new RenditionChoice(2, 0), 0, 30, () => bad)).toEqual([])
-    const useless = { decoded: 10, failed: 10 }
-    const changes = run(new RenditionChoice(2, 0), 0, 30, (index) => (index < 0 ? none : useless))
+    const halting = { decoded: 10, failed: 30 }
+    expect(run(new RenditionChoice(2, 0), 0, 30, () => halting)).toEqual([])
+    const useless = { decoded: 2, failed: 10 }
+    const changes = run(new RenditionChoice(2, 0), 0, 40, (index) => (index < 0 ? none : useless))
     expect(changes).toEqual([
-      [2, -1],
-      [12, 0],
-      [14, -1],
-      [24, 0],
-      [26, -1],
+      [5, -1],
+      [15, 0],
+      [20, -1],
+      [30, 0],
+      [35, -1],
     ])
+  })
+
+  it('keeps the lowest where it fails for a moment', () => {
+    const choice = new RenditionChoice(2, 0)
+    const useless = { decoded: 0, failed: 10 }
+    let second = 0
+    expect(run(choice, 0, 60, () => (second++ % 4 === 0 ? halfGood : useless))).toEqual([])
   })
 
   it('learns nothing where nothing is published', () => {

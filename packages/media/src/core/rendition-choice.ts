@@ -1,7 +1,7 @@
 /** Of so large a share of pictures that do not come in time the rendition is too much. */
 const tooMuch = 0.1
-/** Pictures that halt are better than none, up to here. */
-const uselessShare = 0.4
+/** Pictures that halt are better than none, as they take nothing from sound; up to here, and for so long. */
+const useless = { share: 0.8, ms: 5_000 } as const
 /** So little is as good as none. */
 const nearlyNone = 0.02
 /** The next higher one is tried after so long without trouble; twice as long each time that it was too much. */
@@ -29,12 +29,15 @@ export class RenditionChoice {
   #highest: number
   #sinceMs: number
   #tryMs = firstTryMs
+  /** When the lowest last came through. */
+  #usefulMs: number
 
   /** Begins with the lowest of `count`. */
   constructor(count: number, nowMs: number) {
     this.#index = 0
     this.#highest = count - 1
     this.#sinceMs = nowMs
+    this.#usefulMs = nowMs
   }
 
   /** From 0, the lowest; −1 for sound only. */
@@ -54,7 +57,9 @@ export class RenditionChoice {
     // Where none is taken nothing can come of it.
     if (nowMs - this.#sinceMs < judgedAfterMs || (total === 0 && this.#index >= 0)) return
     const share = failed / Math.max(1, total)
-    if (this.#index >= 0 && share >= (this.#index === 0 ? uselessShare : tooMuch)) {
+    if (share < useless.share) this.#usefulMs = nowMs
+    const isTooMuch = this.#index === 0 ? nowMs - this.#usefulMs >= useless.ms : share >= tooMuch
+    if (this.#index >= 0 && isTooMuch) {
       this.#tryMs = Math.min(2 * this.#tryMs, longestTryMs)
       this.#go(this.#index - 1, nowMs)
     } else if (share > nearlyNone) this.#sinceMs = nowMs - judgedAfterMs
@@ -69,5 +74,6 @@ export class RenditionChoice {
   #go(index: number, nowMs: number): void {
     this.#index = index
     this.#sinceMs = nowMs
+    this.#usefulMs = nowMs
   }
 }

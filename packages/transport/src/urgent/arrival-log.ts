@@ -2,6 +2,8 @@ import { limits, type Arrivals } from '@runnel/protocol'
 
 /** The arrivals of urgent frames are told so long after the first. */
 const reportMs = 50
+/** After a number was passed over, as what was lost is sent again, so long after the last report. */
+const missingReportMs = 20
 /** Half of what a report has room for, as each arrival is told twice. */
 const room = limits.maxArrivals / 2
 
@@ -15,15 +17,22 @@ export class ArrivalLog {
   #new: Arrival[] = []
   /** Told once. */
   #told: Arrival[] = []
+  #newest = 0
+  #isMissingSome = false
+  #tookMs = -Infinity
 
   /** When a report is due; Infinity for never. */
   get dueMs(): number {
     const [first] = this.#new
     if (first === undefined) return Infinity
-    return this.#new.length >= room ? -Infinity : first.atMs + reportMs
+    if (this.#new.length >= room) return -Infinity
+    const dueMs = first.atMs + reportMs
+    return this.#isMissingSome ? Math.min(dueMs, Math.max(first.atMs, this.#tookMs + missingReportMs)) : dueMs
   }
 
   add(number: number, nowMs: number): void {
+    if (number > this.#newest + 1 && this.#newest > 0) this.#isMissingSome = true
+    this.#newest = Math.max(this.#newest, number)
     // Of what comes before a report was taken: no peer sends as much in a turn.
     if (this.#new.length < room) this.#new.push({ number, atMs: nowMs })
   }
@@ -34,6 +43,8 @@ export class ArrivalLog {
       .sort(([a], [b]) => a - b)
       .map(([number, atMs]) => ({ number, atTenthsMs: Math.round(atMs * 10) }))
     const newestMs = this.#new.at(-1)?.atMs ?? nowMs
+    this.#isMissingSome = false
+    this.#tookMs = nowMs
     this.#told = this.#new
     this.#new = []
     return { type: 'arrivals', heldTenthsMs: Math.round((nowMs - newestMs) * 10), frames }

@@ -31,6 +31,15 @@ describe('PieceAssembler', () => {
     expect(push(1, 2, 3, 30, 90)?.remainingMs).toBe(40)
   })
 
+  it('takes no piece of what was whole', () => {
+    const { assembler, counts, push } = make()
+    push(1, 0, 2)
+    expect(push(1, 1, 2)).toBeDefined()
+    expect(push(1, 1, 2)).toBeUndefined()
+    assembler.forgetLate(1_000)
+    expect([counts.truncated, assembler.bytes]).toEqual([0, 0])
+  })
+
   it('drops an object that is not complete in time', () => {
     const { assembler, counts, push } = make()
     push(1, 0, 2)

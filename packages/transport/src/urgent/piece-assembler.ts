@@ -14,6 +14,9 @@ export interface Assembled {
   readonly batchBytes: Uint8Array
 }
 
+/** Of so many objects it is remembered that they were whole: a piece of theirs may come again. */
+const maxWhole = 128
+
 type PieceAssemblerLimits = Pick<UrgentLimits, 'maxPiecesBytes' | 'maxIncompleteObjects'>
 
 interface PieceAssemblerModules {
@@ -26,6 +29,8 @@ export class PieceAssembler {
   readonly #limits: PieceAssemblerLimits
   readonly #modules: PieceAssemblerModules
   readonly #objects = new Map<number, Incomplete>()
+  /** The oldest first. */
+  readonly #whole = new Set<number>()
   #bytes = 0
 
   constructor(limits: PieceAssemblerLimits, modules: PieceAssemblerModules) {
@@ -45,6 +50,7 @@ export class PieceAssembler {
   /** Returns the batch with its last piece. A piece that does not fit to the others of its object ends that. */
   push({ object, index, count, remainingMs, bytes }: Piece, nowMs: number): Assembled | undefined {
     this.forgetLate(nowMs)
+    if (this.#whole.has(object)) return undefined
     const known = this.#objects.get(object)
     if (known !== undefined && known.pieces.length !== count) {
       this.#drop(object)
@@ -70,6 +76,9 @@ export class PieceAssembler {
 
   #complete(object: number, { pieces, bytes, deadlineMs }: Incomplete, nowMs: number): Assembled {
     this.#forget(object)
+    this.#whole.add(object)
+    const [oldest] = this.#whole
+    if (this.#whole.size > maxWhole && oldest !== undefined) this.#whole.delete(oldest)
     const batchBytes = new Uint8Array(bytes)
     let offset = 0
     for (const piece of pieces as Uint8Array[]) {

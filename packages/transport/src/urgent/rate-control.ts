@@ -39,8 +39,8 @@ const usedShare = 0.5
 const unusedFactor = 0.85
 /** Before the first queue: in a round trip and `settleMs`. */
 const startFactor = 1.5
-/** One report of a queue may be of a machine that was busy. */
-const overusesUntilLess = 2
+/** A queue is there for so long before less is sent: one report may be of a machine that was busy. */
+const queuedUntilLessMs = 40
 /** A queue of ours is at most this part of what it was when the rate goes down again. */
 const fallShare = 0.75
 /** After so many reductions in a row that changed nothing, what waits is another's, or the machine is busy: it counts as the way from then on. */
@@ -81,8 +81,8 @@ export class RateControl {
   /** What waited then, and how many reductions before it did not make less wait. */
   #reducedQueueMs = 0
   #vain = 0
-  /** Reports of a queue, one after the other. */
-  #overuses = 0
+  /** Since when every report has been of a queue; Infinity when the last was not. */
+  #queuedMs = Infinity
   #feedbackMs = 0
 
   constructor(limits: RateLimits) {
@@ -109,9 +109,10 @@ export class RateControl {
     if (queueMs === undefined) return
     this.#targetMs = Math.min(maxTargetMs, targetMs + jitterFactor * this.#jitterMs())
     const foreseenMs = queueMs + Math.max(0, this.#gradient()) * (rttMs + settleMs / 2)
-    this.#overuses = queueMs > noiseMs && foreseenMs > this.#targetMs ? this.#overuses + 1 : 0
+    const isQueue = queueMs > noiseMs && foreseenMs > this.#targetMs
+    this.#queuedMs = isQueue ? Math.min(this.#queuedMs, nowMs) : Infinity
     if (nowMs - this.#reducedMs <= rttMs + settleMs) return
-    if (this.#overuses >= overusesUntilLess) this.#overused(queueMs, rttMs, nowMs)
+    if (nowMs - this.#queuedMs >= queuedUntilLessMs) this.#overused(queueMs, rttMs, nowMs)
     else if (this.#lossShare > maxLossShare) this.#reduce(1 - this.#lossShare / 2, nowMs)
     else if (queueMs < this.#targetMs / 2) this.#grow(queueMs, elapsedMs, rttMs)
   }
@@ -194,7 +195,7 @@ export class RateControl {
     this.#base = { delayMs: queueMs + Math.min(this.#base.delayMs, this.#earlierBaseMs), sinceMs: nowMs }
     this.#earlierBaseMs = Infinity
     this.#vain = 0
-    this.#overuses = 0
+    this.#queuedMs = Infinity
   }
 
   #reduce(factor: number, nowMs: number): void {

@@ -30,12 +30,28 @@ describe('SentFrames', () => {
     const sent = new SentFrames(10)
     sent.add(frame)
     sent.add({ ...frame, isOther: true })
-    const lost = [1, 2, 3].map((atTenthsMs) => {
-      const number = sent.add(frame)
-      return sent.report({ type: 'arrivals', heldTenthsMs: 0, frames: [{ number, atTenthsMs }] }, 9).lost
+    const lost = [10, 30, 50, 99, 100].map((nowMs) => {
+      const frames = [{ number: sent.add(frame), atTenthsMs: nowMs }]
+      return sent.report({ type: 'arrivals', heldTenthsMs: 0, frames }, nowMs).lost
     })
-    expect(lost).toEqual([0, 0, 1])
+    expect(lost).toEqual([0, 0, 0, 0, 1])
     expect(sent.bytes).toBe(0)
+  })
+
+  it('says at once what to send again, and a report later where frames overtake each other', () => {
+    const sent = new SentFrames(20)
+    const repeatable = { packet: new Uint8Array(1), alias: 0, deadlineMs: 500, priority: 9, repeats: 0 }
+    const addLost = () => sent.add({ ...frame, repeatable })
+    const missing = (nowMs: number, overtaken: readonly number[] = []) => {
+      const frames = [...overtaken, sent.add(frame)].map((number) => ({ number, atTenthsMs: 10 * nowMs }))
+      return sent.report({ type: 'arrivals', heldTenthsMs: 0, frames }, nowMs).missing
+    }
+    addLost()
+    expect([missing(20), missing(40)]).toEqual([[repeatable], []])
+    const overtaken = addLost()
+    expect([missing(60), missing(80, [overtaken])]).toEqual([[repeatable], []])
+    addLost()
+    expect([missing(100), missing(120)]).toEqual([[], [repeatable]])
   })
 
   it('watches so many, and writes off what it does not hear of', () => {
@@ -68,6 +84,21 @@ describe('ArrivalLog', () => {
     expect(log.take(120).frames.map(({ number }) => number)).toEqual([4, 5, 6])
     log.add(7, 130)
     expect(log.take(180).frames.map(({ number }) => number)).toEqual([6, 7])
+  })
+
+  it('tells sooner where a number is missing, 20 ms after the last report', () => {
+    const log = new ArrivalLog()
+    log.add(7, 10)
+    expect(log.dueMs).toBe(60)
+    log.add(9, 12)
+    expect(log.dueMs).toBe(10)
+    log.take(12)
+    log.add(12, 20)
+    expect(log.dueMs).toBe(32)
+    log.take(32)
+    log.add(11, 40)
+    log.add(13, 41)
+    expect(log.dueMs).toBe(90)
   })
 
   it('is full with as many as a report has room for', () => {

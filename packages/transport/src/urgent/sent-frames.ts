@@ -1,17 +1,22 @@
 import type { Arrivals } from '@runnel/protocol'
 import type { ArrivedFrame } from './rate-control.ts'
+import type { Repeatable } from './repeats.ts'
 
-interface SentFrame {
+/** A frame that carries a mark. */
+export interface SentFrame {
   readonly sentMs: number
   readonly bytes: number
   /** Of other packets than urgent ones. They are not lost, and may wait where urgent ones do not. */
   readonly isOther: boolean
   /** The alias that it defines; 0 for none. */
   readonly alias: number
+  /** What is sent again when it is lost. */
+  readonly repeatable?: Repeatable | undefined
 }
 
 interface Watched extends SentFrame {
   passedOver: number
+  passedMs: number
   isWrittenOff: boolean
 }
 
@@ -21,12 +26,16 @@ export interface FrameReport {
   /** Aliases that the receiver knows from now on. */
   readonly aliases: readonly number[]
   readonly lost: number
+  /** What to send again: of frames that most likely are lost. */
+  readonly missing: readonly Repeatable[]
   /** Undefined where no urgent frame is among those that arrived. */
   readonly rttMs: number | undefined
 }
 
-/** Every arrival is told twice: what three reports pass over is lost. */
-const reportsUntilLost = 3
+/** Every arrival is told twice: what three reports pass over is lost, unless they came within less time than this. */
+const lost = { reports: 3, ms: 90 } as const
+/** What one report passes over is sent again, but on a line that has changed the order of frames within so long, where it takes two. */
+const reorderedMs = 10_000
 
 /** The frames of a link that carry a mark and are under way. */
 export class SentFrames {
@@ -34,6 +43,7 @@ export class SentFrames {
   readonly #frames = new Map<number, Watched>()
   #number = 0
   #bytes = 0
+  #reorderedMs = -Infinity
 
   constructor(maxFrames: number) {
     this.#maxFrames = maxFrames
@@ -47,7 +57,7 @@ export class SentFrames {
   /** Returns the number of the frame. */
   add(frame: SentFrame): number {
     this.#number = (this.#number + 1) >>> 0
-    this.#frames.set(this.#number, { ...frame, passedOver: 0, isWrittenOff: frame.isOther })
+    this.#frames.set(this.#number, { ...frame, passedOver: 0, passedMs: Infinity, isWrittenOff: frame.isOther })
     if (!frame.isOther) this.#bytes += frame.bytes
     const [oldest] = this.#frames.keys()
     if (this.#frames.size > this.#maxFrames && oldest !== undefined) this.#remove(oldest)
@@ -61,16 +71,17 @@ export class SentFrames {
     for (const { number, atTenthsMs } of frames) {
       const frame = this.#frames.get(number)
       if (frame === undefined) continue
+      if (frame.passedOver > 0) this.#reorderedMs = nowMs
       this.#remove(number)
       arrived.push({ ...frame, arrivedMs: atTenthsMs / 10 })
       if (frame.alias > 0) aliases.push(frame.alias)
     }
-    const lost = this.#passOver(frames.at(-1)?.number ?? 0)
+    const passed = this.#passOver(frames.at(-1)?.number ?? 0, nowMs)
     const newest = arrived.findLast(({ isOther }) => !isOther)
-    if (newest === undefined) return { arrived, aliases, lost, rttMs: undefined }
+    if (newest === undefined) return { arrived, aliases, ...passed, rttMs: undefined }
     const reportedMs = Math.max(...frames.map(({ atTenthsMs }) => atTenthsMs + heldTenthsMs)) / 10
     const rttMs = nowMs - newest.sentMs - (reportedMs - newest.arrivedMs)
-    return { arrived, aliases, lost, rttMs: Math.max(0, rttMs) }
+    return { arrived, aliases, ...passed, rttMs: Math.max(0, rttMs) }
   }
 
   /** What is under way counts no more. It may arrive. */
@@ -79,16 +90,22 @@ export class SentFrames {
     this.#bytes = 0
   }
 
-  /** Returns how many are lost. */
-  #passOver(newest: number): number {
-    let lost = 0
+  #passOver(newest: number, nowMs: number): Pick<FrameReport, 'lost' | 'missing'> {
+    const reportsUntilMissing = nowMs - this.#reorderedMs < reorderedMs ? 2 : 1
+    const missing: Repeatable[] = []
+    let lostFrames = 0
     for (const [number, frame] of this.#frames) {
       if (number >= newest) break
-      if (frame.isOther || ++frame.passedOver < reportsUntilLost) continue
+      if (frame.isOther) continue
+      frame.passedOver++
+      frame.passedMs = Math.min(frame.passedMs, nowMs)
+      if (frame.passedOver === reportsUntilMissing && frame.repeatable !== undefined)
+        missing.push(frame.repeatable)
+      if (frame.passedOver < lost.reports || nowMs - frame.passedMs < lost.ms) continue
       this.#remove(number)
-      lost++
+      lostFrames++
     }
-    return lost
+    return { lost: lostFrames, missing }
   }
 
   #remove(number: number): void {

@@ -3,6 +3,7 @@ import {
   decodePacket,
   PacketType,
   readPackets,
+  readUrgentParts,
   seededRandom,
   type Mark,
   type Piece,
@@ -20,7 +21,11 @@ import { UrgentFlow } from './urgent-flow.ts'
  * A flow over a channel that is written down. The other end is a flow as well, at half of `rttMs`, which hears of each frame, and only of
  * that, or never.
  */
-function setUp({ hasLane = false, rttMs = 20 }: { hasLane?: boolean; rttMs?: number | 'never' } = {}) {
+function setUp({
+  hasLane = false,
+  rttMs = 20,
+  isLost = () => false,
+}: { hasLane?: boolean; rttMs?: number | 'never'; isLost?: (number: number, body: Uint8Array) => boolean } = {}) {
   const clock = new VirtualClock()
   const sent: { readonly by: 'channel' | 'lane'; readonly type: number; readonly body: Uint8Array }[] = []
   const dropped: string[] = []
@@ -32,10 +37,11 @@ function setUp({ hasLane = false, rttMs = 20 }: { hasLane?: boolean; rttMs?: num
     if (rttMs !== 'never') clock.schedule(rttMs / 2, () => flow.onArrivals(packet))
   }
   const note = (by: 'channel' | 'lane', frame: Uint8Array): void => {
-    for (const { type, body } of readPackets(frame)) {
+    const packets = readPackets(frame)
+    for (const { type, body } of packets) {
       if (type === PacketType.mark) {
         const { number } = decodePacket(type, body) as Mark
-        if (rttMs === 'never') continue
+        if (rttMs === 'never' || isLost(number, packets.at(-1)?.body ?? body)) continue
         clock.schedule(rttMs / 2, () => {
           arrivals.add(number, clock.monotonicMs())
           report.set(arrivals.dueMs)
@@ -136,6 +142,53 @@ describe('UrgentFlow', () => {
     clock.advanceBy(30_000)
     expect(sent.filter(({ type }) => type === PacketType.piece).length).toBe(25)
     expect(flow.kbitPerSOf('p')).toBe(urgentLimits.minKbitPerS)
+  })
+
+  it('sends again what a lane loses, with the time that is left, before what comes later', () => {
+    const { clock, sent, state, offer } = setUp({ hasLane: true, isLost: (number) => number === 2 })
+    state.isOpen = true
+    for (let object = 0; object < 4; object++) {
+      offer({ object, batchBytes: Uint8Array.of(1, 2, object) })
+      clock.advanceBy(15)
+    }
+    clock.advanceBy(300)
+    const objects = sent.map(({ body }) => body.at(-1))
+    expect(objects).toEqual([0, 1, 2, 3, 1].slice(0, objects.length))
+    expect(objects.length).toBe(5)
+    const remainingMs = sent.map(({ body }) => readUrgentParts(body).remainingMs)
+    expect(remainingMs[1]).toBe(290)
+    expect(remainingMs[4]).toBeLessThan(270)
+    expect(remainingMs[4]).toBeGreaterThan(200)
+  })
+
+  it('sends a lost piece again as what it was', () => {
+    const { clock, sent, state, offer } = setUp({ hasLane: true, isLost: (number) => number === 3 })
+    state.isOpen = true
+    offer({}, 30_000, 10_000)
+    clock.advanceBy(5_000)
+    const pieces = sent.map(({ type, body }) => decodePacket(type, body) as Piece)
+    const count = pieces[0]?.count ?? 0
+    expect(pieces.map(({ index }) => index).sort((a, b) => a - b)).toEqual(
+      [2, ...Array.from({ length: count }, (_, i) => i)].sort((a, b) => a - b),
+    )
+    expect(new Set(pieces.map(({ object }) => object)).size).toBe(1)
+    const [first, again] = pieces.filter(({ index }) => index === 2)
+    expect(again?.bytes).toEqual(first?.bytes)
+    expect(again?.remainingMs).toBeLessThan(first?.remainingMs ?? 0)
+  })
+
+  it('sends each three times more at most, and nothing when its time is over', () => {
+    const sentOf = (lifetimeMs: number): number => {
+      const isLost = (_: number, body: Uint8Array): boolean => body.at(-1) === 0
+      const { clock, sent, state, offer } = setUp({ hasLane: true, rttMs: 100, isLost })
+      state.isOpen = true
+      for (let object = 0; object < 100; object++) {
+        offer({ object, batchBytes: Uint8Array.of(1, 2, object) }, 0, lifetimeMs)
+        clock.advanceBy(20)
+      }
+      return sent.filter(({ body }) => body.at(-1) === 0).length
+    }
+    expect([120, 300, 60_000].map(sentOf)).toEqual([1, 2, 4])
   })
 
   it('lets others send without a bound but while there are urgent messages', () => {

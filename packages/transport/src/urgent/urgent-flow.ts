@@ -15,7 +15,8 @@ import type { UrgentLimits } from './limits.ts'
 import { OtherPackets } from './other-packets.ts'
 import { PublisherRates } from './publisher-rates.ts'
 import { RateControl } from './rate-control.ts'
-import { SentFrames } from './sent-frames.ts'
+import { Repeats, type Repeatable } from './repeats.ts'
+import { SentFrames, type SentFrame } from './sent-frames.ts'
 import { UrgentArrivals } from './urgent-arrivals.ts'
 import { UrgentPackets } from './urgent-packets.ts'
 import { UrgentQueue, type UrgentDrop } from './urgent-queue.ts'
@@ -71,6 +72,7 @@ export class UrgentFlow {
   readonly #rate: RateControl
   readonly #offered: PublisherRates
   readonly #sent: SentFrames
+  readonly #repeats: Repeats
   readonly #log = new ArrivalLog()
   readonly #others = new OtherPackets()
   /** When the next frame may leave. */
@@ -96,6 +98,7 @@ export class UrgentFlow {
     this.#rate = new RateControl(limits)
     this.#offered = new PublisherRates(limits.maxUrgentQueueBatches)
     this.#sent = new SentFrames(limits.maxSentFrames)
+    this.#repeats = new Repeats(limits.maxSentFrames)
   }
 
   /** While there are urgent messages, others yield. */
@@ -166,12 +169,13 @@ export class UrgentFlow {
 
   onArrivals(packet: Arrivals): void {
     const nowMs = this.#nowMs
-    const { arrived, aliases, lost, rttMs } = this.#sent.report(packet, nowMs)
+    const { arrived, aliases, lost, missing, rttMs } = this.#sent.report(packet, nowMs)
     for (const alias of aliases) this.#packets.aliasArrived(alias)
     if (rttMs !== undefined) {
       this.#rtt = { ms: rttMs, atMs: nowMs }
       this.#heardMs = nowMs
     }
+    this.#repeats.add(missing)
     this.#rate.feedback({ arrived, lost, rttMs: this.#roundTripMs }, nowMs)
     this.#tellRate()
     this.flush()
@@ -182,9 +186,12 @@ export class UrgentFlow {
     const lane = this.#lane()
     for (;;) {
       const nowMs = this.#nowMs
-      const message = this.#stopped ? undefined : this.#queue.first(nowMs)
-      if (message === undefined || this.#paceMs > nowMs || !this.#hasRoom(lane)) break
-      this.#sendSome(message, nowMs, lane)
+      const message = this.#queue.first(nowMs)
+      if (this.#stopped || this.#paceMs > nowMs || !this.#hasRoom(lane)) break
+      const repeat = this.#repeats.takeBefore(message?.priority ?? Infinity, this.#arrivesMs)
+      if (repeat !== undefined) this.#send(repeat, lane)
+      else if (message !== undefined) this.#sendSome(message, nowMs, lane)
+      else break
     }
     this.#probe()
     this.#setAlarm()
@@ -216,27 +223,43 @@ export class UrgentFlow {
     return this.#sent.bytes < mostBytes && bufferedBytes < this.#limits.maxUrgentBufferBytes
   }
 
+  /** When what is sent now is there. */
+  get #arrivesMs(): number {
+    return this.#nowMs + this.#roundTripMs / 2
+  }
+
+  get #hasSome(): boolean {
+    return this.#queue.size > 0 || this.#repeats.size > 0
+  }
+
   #lane(): DatagramLane | undefined {
     const lane = this.#channel.datagrams
-    if (this.#queue.size > 0) lane?.open()
+    if (this.#hasSome) lane?.open()
     return lane?.isOpen === true ? lane : undefined
   }
 
   /** A message, or one piece of it. */
   #sendSome(message: UrgentMessage, nowMs: number, lane: DatagramLane | undefined): void {
-    const remainingMs = Math.floor(message.deadlineMs - nowMs - this.#roundTripMs / 2)
+    const { deadlineMs, priority } = message
+    const remainingMs = Math.floor(deadlineMs - this.#arrivesMs)
     if (remainingMs < 1) return this.#queue.done(message, true)
     const { packet, alias, isLast } = this.#packets.next(message, remainingMs, this.#pieceBytes)
+    this.#queue.sent(message, packet.length, nowMs)
+    if (isLast) this.#queue.done(message)
+    this.#send({ packet, alias, deadlineMs, priority, repeats: 0 }, lane)
+  }
+
+  #send(repeatable: Repeatable, lane: DatagramLane | undefined): void {
+    const nowMs = this.#nowMs
+    const { packet, alias } = repeatable
     if (this.#sent.bytes === 0) this.#heardMs = nowMs
     const tookMs = (packet.length * 8) / (paceFactor * this.#rate.kbitPerS)
     this.#paceMs = Math.max(this.#paceMs, nowMs - paceBurstMs) + tookMs
-    this.#queue.sent(message, packet.length, nowMs)
-    if (isLast) this.#queue.done(message)
     this.#modules.stats.packetsOut++
-    this.#hand(this.#marked(packet, { isOther: false, alias }), lane)
+    this.#hand(this.#marked(packet, { isOther: false, alias, repeatable }), lane)
   }
 
-  #marked(packets: Uint8Array, about: { readonly isOther: boolean; readonly alias: number }): Uint8Array {
+  #marked(packets: Uint8Array, about: Omit<SentFrame, 'bytes' | 'sentMs'>): Uint8Array {
     const number = this.#sent.add({ ...about, bytes: packets.length, sentMs: this.#nowMs })
     const mark = encodePacket({ type: 'mark', number })
     const frame = new Uint8Array(mark.length + packets.length)
@@ -278,7 +301,7 @@ export class UrgentFlow {
   }
 
   get #sendDueMs(): number {
-    if (this.#queue.size === 0) return Infinity
+    if (!this.#hasSome) return Infinity
     return this.#hasRoom(this.#lane()) ? this.#paceMs : Math.max(this.#paceMs, this.#nowMs + lookAgainMs)
   }
 
