@@ -57,6 +57,38 @@ describe('the jitter buffer', () => {
     expect(concealed + late + recovered).toBeLessThan(0.03 * played)
   })
 
+  it('gives what has come ahead of its time, and neither conceals nor waits then', () => {
+    const buffer = new JitterBuffer({ frameMs })
+    buffer.push(frame(0), 50)
+    expect(buffer.pullAhead(60)).toBeUndefined()
+    expect(buffer.pullAhead(70)).toMatchObject({ type: 'frame', frame: frame(0) })
+    expect(buffer.pullAhead(90)).toBeUndefined()
+    buffer.push(frame(1), 75)
+    expect(buffer.pullAhead(90)).toMatchObject({ type: 'frame', frame: frame(1) })
+    expect(buffer.pull(110)).toMatchObject({ type: 'conceal' })
+    expect(buffer.counters).toMatchObject({ played: 2, concealed: 1 })
+  })
+
+  it('makes up for a delay also where each frame goes ahead as it comes', () => {
+    const buffer = new JitterBuffer({ frameMs })
+    let atMs = 0
+    const played: number[] = []
+    for (let number = 0; number < 600; number++) {
+      // The first ones come late, all others evenly.
+      const nowMs = number * frameMs + (number < 20 ? 200 - 10 * number : 0)
+      buffer.push(frame(number, 127), nowMs)
+      for (
+        let step;
+        (step = atMs <= nowMs ? buffer.pull(atMs) : buffer.pullAhead(atMs)) !== undefined;
+        atMs += frameMs
+      )
+        if (step.type === 'frame') played.push(atMs - step.frame.timestampUs / 1_000)
+    }
+    expect(Math.max(...played)).toBeGreaterThanOrEqual(180)
+    expect(played.at(-1)).toBeLessThanOrEqual(3 * frameMs)
+    expect(buffer.counters.concealed).toBe(0)
+  })
+
   it('recovers a lost frame from the next one, and plays all others', () => {
     const delays: (number | undefined)[] = repeated(60, 10)
     delays[20] = undefined

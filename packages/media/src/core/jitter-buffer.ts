@@ -82,14 +82,25 @@ export class JitterBuffer {
     if (this.#frames.size > mediaLimits.maxJitterFrames) this.#drop(this.#oldest())
   }
 
-  /** What to play now; called once for each `frameMs`. */
+  /** What to play at this moment; called once for each `frameMs`. */
   pull(nowMs: number): AudioStep {
-    if (this.#turn === undefined && !this.#begins(nowMs)) return { type: 'silence' }
-    this.#adjust(nowMs)
+    const frame = this.#next(nowMs, false)
+    if (frame !== undefined) return frame
+    if (this.#turn === undefined) return { type: 'silence' }
+    return this.#missing(this.#turn, this.#heldBackMs(this.#turn, nowMs) < this.targetMs)
+  }
+
+  /** The same for a moment that is still ahead: undefined while the frame that is to be played then has not come. */
+  pullAhead(atMs: number): AudioStep | undefined {
+    return this.#next(atMs, true)
+  }
+
+  #next(atMs: number, isAhead: boolean): AudioStep | undefined {
+    if (this.#turn === undefined && !this.#begins(atMs)) return undefined
+    this.#adjust(atMs, isAhead)
     const turn = this.#turn ?? 0
     const frame = this.#frames.get(turn)
-    if (frame !== undefined) return this.#play(turn, frame)
-    return this.#missing(turn, this.#heldBackMs(turn, nowMs) < this.targetMs)
+    return frame === undefined ? undefined : this.#play(turn, frame)
   }
 
   #play(turn: number, frame: BufferedFrame): AudioStep {
@@ -131,14 +142,16 @@ export class JitterBuffer {
   }
 
   /** Leaves a frame out where they wait for too long. Where they wait for too short a time one is late soon, and is waited for. */
-  #adjust(nowMs: number): void {
+  #adjust(atMs: number, isAhead: boolean): void {
     const turn = this.#turn
-    if (turn === undefined || nowMs - this.#adjustedMs < adjustEveryMs) return
-    const tooLongMs = this.#heldBackMs(turn, nowMs) - this.targetMs
+    if (turn === undefined || atMs - this.#adjustedMs < adjustEveryMs) return
+    const tooLongMs = this.#heldBackMs(turn, atMs) - this.targetMs
     const frame = this.#frames.get(turn)
     const isQuiet = frame === undefined || frame.level >= silentLevel
-    if (tooLongMs < this.#frameMs * (isQuiet ? 1.5 : 5) || !this.#frames.has(turn + 1)) return
-    this.#adjustedMs = nowMs
+    if (tooLongMs < this.#frameMs * (isQuiet ? 1.5 : 5)) return
+    // Ahead of its time the next one may still come.
+    if (!this.#frames.has(turn + 1) && (frame === undefined || !isAhead)) return
+    this.#adjustedMs = atMs
     if (frame !== undefined) this.#drop(turn)
     this.#turn = turn + 1
   }

@@ -4,8 +4,10 @@ import type { AudioObject } from '../core/media-object.ts'
 import { OpusPlayback } from '../opus/opus.ts'
 import { playSamples, type SoundOutput } from './play-samples.ts'
 
-/** Frames are given to the browser so long before they are heard: what a busy page needs. */
-const leadMs = 40
+/** So long before its time it is decided what is played in place of a frame that has not come. */
+const leadMs = 15
+/** What has come goes to the browser at once, so that it is heard though the page stands still; so long before its time at most, as it cannot be taken back. */
+const aheadMs = 200
 
 export interface AudioPlayerModules extends SoundOutput {
   /** Sound of this time is heard at that moment, by `performance.now`. */
@@ -47,9 +49,10 @@ export class AudioPlayer {
 
   push(object: AudioObject, nowMs: number): void {
     this.#buffer.push(object, nowMs)
+    this.tick(nowMs)
   }
 
-  /** Plays what is due: called every few milliseconds. */
+  /** Plays what is due, and what is there: called every few milliseconds. */
   tick(nowMs: number): void {
     const { context } = this.#modules
     if (context.state !== 'running') return
@@ -58,14 +61,21 @@ export class AudioPlayer {
     if (this.#nextS < currentTime) this.#nextS = currentTime + leadMs / 1_000
     for (;;) {
       const heardMs = nowMs + (this.#nextS - currentTime) * 1_000
-      if (heardMs - leadMs > nowMs) return
-      this.#play(this.#buffer.pull(heardMs - leadMs), heardMs + context.outputLatency * 1_000)
+      const step = this.#stepFor(heardMs, nowMs)
+      if (step === undefined) return
+      this.#play(step, heardMs + context.outputLatency * 1_000)
       this.#nextS += this.#frameMs / 1_000
     }
   }
 
   close(): void {
     this.#playback[Symbol.dispose]()
+  }
+
+  #stepFor(heardMs: number, nowMs: number): AudioStep | undefined {
+    const atMs = heardMs - leadMs
+    if (atMs <= nowMs) return this.#buffer.pull(atMs)
+    return heardMs - aheadMs <= nowMs ? this.#buffer.pullAhead(atMs) : undefined
   }
 
   #play(step: AudioStep, heardMs: number): void {
