@@ -3,13 +3,16 @@ import { mediaLimits } from '../limits.ts'
 import { LipSync } from './lip-sync.ts'
 
 describe('lip sync', () => {
-  it('paints a picture when the sound of its time is heard', () => {
+  it('paints a picture a little before the sound of its time at most, and not after it', () => {
     const sync = new LipSync()
     sync.heard(1_000_000, 5_000)
-    expect(sync.dueMs(1_000_000, 5_000, 5_000)).toBe(5_000)
-    expect(sync.dueMs(1_080_000, 5_010, 5_010)).toBe(5_080)
+    expect(sync.dueMs(1_080_000, 5_010, 5_010)).toBe(5_020)
     // It is late already.
     expect(sync.dueMs(900_000, 5_010, 5_010)).toBe(4_900)
+    for (let i = 0; i < 100; i++) sync.arrived(i * 33_000, i * 33 + 4_030)
+    expect(sync.dueMs(1_080_000, 5_010, 5_010)).toBe(5_080)
+    for (let i = 0; i < 250; i++) sync.arrived(i * 33_000, i * 33 + 3_980)
+    expect(sync.dueMs(1_080_000, 5_010, 5_010)).toBe(5_060)
   })
 
   it('holds pictures back by what their own way varies where there is no sound', () => {

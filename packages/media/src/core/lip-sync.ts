@@ -3,10 +3,12 @@ import { DelayEstimate } from './delay-estimate.ts'
 
 /** Sound that was heard so long ago says nothing about now: the member is muted. */
 const audioAgeMs = 1_000
+/** Pictures may be so much before their sound: nobody notices before it is 125 ms (ITU-R BT.1359-1). */
+const soundLateMs = 60
 
 /**
- * When the pictures of a member are painted. Sound is the master: a picture waits until the sound of its time is played, and what comes later
- * than that is painted at once. Without sound, pictures are held back by what their own delay varies.
+ * When the pictures of a member are painted. They are held back by what their own delay varies. Sound is the master: a picture waits until it is
+ * at most `soundLateMs` before the sound of its time, and no longer than until that is played.
  */
 export class LipSync {
   readonly #delay = new DelayEstimate()
@@ -32,10 +34,10 @@ export class LipSync {
   }
 
   #wantedMs(timestampUs: number, nowMs: number): number {
+    const ownMs = this.#delay.isEmpty ? nowMs : timestampUs / 1_000 + this.#delay.baseMs + this.#delay.spreadMs
     const heard = this.#heard
-    if (heard !== undefined && nowMs - heard.atMs < audioAgeMs)
-      return heard.atMs + (timestampUs - heard.timestampUs) / 1_000
-    if (this.#delay.isEmpty) return nowMs
-    return timestampUs / 1_000 + this.#delay.baseMs + this.#delay.spreadMs
+    if (heard === undefined || nowMs - heard.atMs >= audioAgeMs) return ownMs
+    const soundMs = heard.atMs + (timestampUs - heard.timestampUs) / 1_000
+    return Math.min(soundMs, Math.max(ownMs, soundMs - soundLateMs))
   }
 }
