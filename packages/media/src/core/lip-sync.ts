@@ -34,7 +34,9 @@ export class LipSync {
   }
 
   #wantedMs(timestampUs: number, nowMs: number): number {
-    const ownMs = this.#delay.isEmpty ? nowMs : timestampUs / 1_000 + this.#delay.baseMs + this.#delay.spreadMs
+    const ownMs = this.#delay.isEmpty
+      ? nowMs
+      : timestampUs / 1_000 + this.#delay.baseMs + this.#delay.spreadMs
     const heard = this.#heard
     if (heard === undefined || nowMs - heard.atMs >= audioAgeMs) return ownMs
     const soundMs = heard.atMs + (timestampUs - heard.timestampUs) / 1_000

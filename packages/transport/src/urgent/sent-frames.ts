@@ -57,7 +57,12 @@ export class SentFrames {
   /** Returns the number of the frame. */
   add(frame: SentFrame): number {
     this.#number = (this.#number + 1) >>> 0
-    this.#frames.set(this.#number, { ...frame, passedOver: 0, passedMs: Infinity, isWrittenOff: frame.isOther })
+    this.#frames.set(this.#number, {
+      ...frame,
+      passedOver: 0,
+      passedMs: Infinity,
+      isWrittenOff: frame.isOther,
+    })
     if (!frame.isOther) this.#bytes += frame.bytes
     const [oldest] = this.#frames.keys()
     if (this.#frames.size > this.#maxFrames && oldest !== undefined) this.#remove(oldest)

@@ -25,7 +25,11 @@ function setUp({
   hasLane = false,
   rttMs = 20,
   isLost = () => false,
-}: { hasLane?: boolean; rttMs?: number | 'never'; isLost?: (number: number, body: Uint8Array) => boolean } = {}) {
+}: {
+  hasLane?: boolean
+  rttMs?: number | 'never'
+  isLost?: (number: number, body: Uint8Array) => boolean
+} = {}) {
   const clock = new VirtualClock()
   const sent: { readonly by: 'channel' | 'lane'; readonly type: number; readonly body: Uint8Array }[] = []
   const dropped: string[] = []
