@@ -1,0 +1,183 @@
+import { encodePacket, type Arrivals, type Clock, type UrgentMessage } from '@runnel/protocol'
+import type { DatagramLane } from '../connection/channel.ts'
+import type { UrgentLimits } from './limits.ts'
+import { RateControl } from './rate-control.ts'
+import { Repeats, type Repeatable } from './repeats.ts'
+import { SentFrames, type SentFrame } from './sent-frames.ts'
+import { UrgentPackets } from './urgent-packets.ts'
+import { UrgentQueue, type UrgentDrop } from './urgent-queue.ts'
+
+/** Not every channel tells when it has room. */
+const lookAgainMs = 5
+/** Frames leave a little faster than the rate, so that what a publisher sends at that does not wait here. */
+const paceFactor = 1.25
+/** What a timer that is late may make up for. */
+const paceBurstMs = 5
+/** Below it pieces are small, as each takes its time on the line. */
+const slowKbitPerS = 4_000
+/** Under way may be what the rate sends in a round trip and so long, and some more. */
+const inFlightMs = 300
+const inFlightBytes = 8 * 1024
+/** When nothing was heard for a round trip and so long, what is under way is given up. */
+const starvedMs = 1_000
+/** A round trip of urgent frames counts for so long, then that of the heartbeat. */
+const freshMs = 1_000
+
+export interface UrgentSenderModules {
+  readonly clock: Clock
+  rttMs(): number | undefined
+  /** The lane for datagrams, where it is open. */
+  lane(): DatagramLane | undefined
+  /** Bytes that the channel or the lane holds. */
+  bufferedBytes(lane: DatagramLane | undefined): number
+  /** Hands a frame to the lane, or to the channel where there is none. */
+  hand(frame: Uint8Array, lane: DatagramLane | undefined): void
+  dropped(why: UrgentDrop, message: UrgentMessage): void
+}
+
+/**
+ * Sends the urgent messages of a connection at the rate that the link carries, as the peer tells of the arrival of each frame. What is lost is
+ * sent again while its time lasts.
+ */
+export class UrgentSender {
+  readonly #limits: UrgentLimits
+  readonly #modules: UrgentSenderModules
+  readonly #queue: UrgentQueue
+  readonly #packets: UrgentPackets
+  readonly #rate: RateControl
+  readonly #sent: SentFrames
+  readonly #repeats: Repeats
+  /** When the next frame may leave. */
+  #paceMs = -Infinity
+  #rtt = { ms: 0, atMs: -Infinity }
+  /** When something was last heard of what is under way. */
+  #heardMs = -Infinity
+
+  constructor(limits: UrgentLimits, modules: UrgentSenderModules) {
+    this.#limits = limits
+    this.#modules = modules
+    this.#queue = new UrgentQueue(limits, modules)
+    this.#packets = new UrgentPackets(limits)
+    this.#rate = new RateControl(limits)
+    this.#sent = new SentFrames(limits.maxSentFrames)
+    this.#repeats = new Repeats(limits.maxSentFrames)
+  }
+
+  /** What the link carries. */
+  get rate(): Pick<RateControl, 'kbitPerS' | 'isLimited'> {
+    return this.#rate
+  }
+
+  /** Whether something waits. */
+  get hasSome(): boolean {
+    return this.#queue.size > 0 || this.#repeats.size > 0
+  }
+
+  /** Packets are cut to so many bytes, between which others come. */
+  get pieceBytes(): number {
+    const { urgentPieceBytes } = this.#limits
+    const { kbitPerS, isLimited } = this.#rate
+    return isLimited && kbitPerS < slowKbitPerS ? Math.ceil(urgentPieceBytes / 3) : urgentPieceBytes
+  }
+
+  push(message: UrgentMessage): void {
+    this.#queue.push(message, this.#nowMs)
+  }
+
+  /** Sends as much as there is room for. */
+  flush(): void {
+    const lane = this.#modules.lane()
+    for (;;) {
+      const nowMs = this.#nowMs
+      const message = this.#queue.first(nowMs)
+      if (this.#paceMs > nowMs || !this.#hasRoom(lane)) return
+      const repeat = this.#repeats.takeBefore(message?.priority ?? Infinity, this.#arrivesMs)
+      if (repeat !== undefined) this.#send(repeat, lane)
+      else if (message !== undefined) this.#sendSome(message, nowMs, lane)
+      else return
+    }
+  }
+
+  /** The peer tells which frames came. */
+  arrived(packet: Arrivals): void {
+    const nowMs = this.#nowMs
+    const { arrived, aliases, lost, missing, rttMs } = this.#sent.report(packet, nowMs)
+    for (const alias of aliases) this.#packets.aliasArrived(alias)
+    if (rttMs !== undefined) {
+      this.#rtt = { ms: rttMs, atMs: nowMs }
+      this.#heardMs = nowMs
+    }
+    this.#repeats.add(missing)
+    this.#rate.feedback({ arrived, lost, rttMs: this.#roundTripMs }, nowMs)
+  }
+
+  /** Packets as a frame, with a mark, so that the peer tells of its arrival. */
+  marked(packets: Uint8Array, about: Omit<SentFrame, 'bytes' | 'sentMs'>): Uint8Array {
+    const number = this.#sent.add({ ...about, bytes: packets.length, sentMs: this.#nowMs })
+    const mark = encodePacket({ type: 'mark', number })
+    const frame = new Uint8Array(mark.length + packets.length)
+    frame.set(mark)
+    frame.set(packets, mark.length)
+    return frame
+  }
+
+  /** When `flush` has to be called again; Infinity for never. */
+  get sendDueMs(): number {
+    if (!this.hasSome) return Infinity
+    return this.#hasRoom(this.#modules.lane())
+      ? this.#paceMs
+      : Math.max(this.#paceMs, this.#nowMs + lookAgainMs)
+  }
+
+  /** When too long nothing was heard of what is under way; Infinity for never. */
+  get starvedDueMs(): number {
+    return this.#sent.bytes === 0 ? Infinity : this.#heardMs + this.#roundTripMs + starvedMs
+  }
+
+  /** Gives up what is under way. */
+  starved(): void {
+    this.#sent.writeOff()
+    this.#rate.starved(this.#nowMs)
+  }
+
+  get #nowMs(): number {
+    return this.#modules.clock.monotonicMs()
+  }
+
+  get #roundTripMs(): number {
+    // One of a time when much waited would have all that comes now dropped as late, and nothing would show that it has passed.
+    return this.#nowMs - this.#rtt.atMs < freshMs ? this.#rtt.ms : (this.#modules.rttMs() ?? 0)
+  }
+
+  /** When what is sent now is there. */
+  get #arrivesMs(): number {
+    return this.#nowMs + this.#roundTripMs / 2
+  }
+
+  #hasRoom(lane: DatagramLane | undefined): boolean {
+    const mostBytes = inFlightBytes + (this.#rate.kbitPerS * (this.#roundTripMs + inFlightMs)) / 8
+    return (
+      this.#sent.bytes < mostBytes && this.#modules.bufferedBytes(lane) < this.#limits.maxUrgentBufferBytes
+    )
+  }
+
+  /** A message, or one piece of it. */
+  #sendSome(message: UrgentMessage, nowMs: number, lane: DatagramLane | undefined): void {
+    const { deadlineMs, priority } = message
+    const remainingMs = Math.floor(deadlineMs - this.#arrivesMs)
+    if (remainingMs < 1) return this.#queue.done(message, true)
+    const { packet, alias, isLast } = this.#packets.next(message, remainingMs, this.pieceBytes)
+    this.#queue.sent(message, packet.length, nowMs)
+    if (isLast) this.#queue.done(message)
+    this.#send({ packet, alias, deadlineMs, priority, repeats: 0 }, lane)
+  }
+
+  #send(repeatable: Repeatable, lane: DatagramLane | undefined): void {
+    const nowMs = this.#nowMs
+    const { packet, alias } = repeatable
+    if (this.#sent.bytes === 0) this.#heardMs = nowMs
+    const tookMs = (packet.length * 8) / (paceFactor * this.#rate.kbitPerS)
+    this.#paceMs = Math.max(this.#paceMs, nowMs - paceBurstMs) + tookMs
+    this.#modules.hand(this.marked(packet, { isOther: false, alias, repeatable }), lane)
+  }
+}
