@@ -10,6 +10,7 @@ import { protocolErrors, type ErrorTable } from '@runnel/protocol'
 import { storageErrors } from '@runnel/storage'
 import { trackerErrors } from '@runnel/tracker'
 import { transportErrors } from '@runnel/transport'
+import { benchErrors } from '../bench/src/errors.ts'
 import { emulationErrors } from '../emulation/src/errors.ts'
 import { underlayErrors } from '../emulation/src/underlay/errors.ts'
 import { simErrors } from '../sim/src/errors.ts'
@@ -24,6 +25,7 @@ const tables: Readonly<Record<string, ErrorTable>> = {
   '@runnel/storage': storageErrors,
   '@runnel/node': nodeErrors,
   '@runnel/contracts': contractsErrors,
+  '@runnel/bench': benchErrors,
   '@runnel/sim': simErrors,
   '@runnel/emulation': { ...emulationErrors, ...underlayErrors },
 }

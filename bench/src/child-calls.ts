@@ -1,4 +1,5 @@
 import type { ChildProcess } from 'node:child_process'
+import { benchError } from './errors.ts'
 
 /** What a process can be asked to do: functions whose arguments and results survive JSON. */
 export type Calls = { readonly [name: string]: (...args: never[]) => unknown }
@@ -31,11 +32,13 @@ async function answerCall(calls: Calls, { id, name, args }: Question): Promise<v
   }
 }
 
-/** Calls functions of a child process. */
+/** Calls functions of a child process. Calls reject with CHILD_FAILED when it does not start or has ended. */
 export class ChildCalls<C extends Calls> {
   readonly #child: ChildProcess
   readonly #waiting = new Map<number, PromiseWithResolvers<unknown>>()
   #lastId = 0
+  /** How it ended, or why it did not start. */
+  #ended: string | undefined
 
   constructor(child: ChildProcess) {
     this.#child = child
@@ -45,11 +48,8 @@ export class ChildCalls<C extends Calls> {
       if (error === undefined) waiting?.resolve(result)
       else waiting?.reject(new Error(error))
     })
-    child.on('exit', (code, signal) => {
-      for (const { reject } of this.#waiting.values())
-        reject(new Error(`the process ended: ${signal ?? code}`))
-      this.#waiting.clear()
-    })
+    child.on('exit', (code, signal) => this.#end(`the process ended: ${signal ?? code}`))
+    child.on('error', ({ message }) => this.#end(message))
   }
 
   call<Name extends keyof C & string>(
@@ -59,15 +59,22 @@ export class ChildCalls<C extends Calls> {
     const id = ++this.#lastId
     const waiting = Promise.withResolvers<unknown>()
     this.#waiting.set(id, waiting)
-    this.#child.send({ id, name, args })
+    if (this.#ended !== undefined) this.#end(this.#ended)
+    else if (this.#child.pid !== undefined) this.#child.send({ id, name, args })
     return waiting.promise as Promise<Awaited<ReturnType<C[Name]>>>
   }
 
   /** Resolves when the process has ended. */
   async stop(): Promise<void> {
-    if (this.#child.exitCode !== null || this.#child.signalCode !== null) return
+    if (this.#ended !== undefined || this.#child.pid === undefined) return
     const ended = new Promise((resolve) => this.#child.once('exit', resolve))
     this.#child.disconnect()
     await ended
+  }
+
+  #end(how: string): void {
+    this.#ended = how
+    for (const { reject } of this.#waiting.values()) reject(benchError('CHILD_FAILED', how))
+    this.#waiting.clear()
   }
 }

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { benchError } from './errors.ts'
 
 const lookEveryMs = 5
 
@@ -31,7 +32,7 @@ export async function settled({ isDone, progress, quietMs }: SettlingOptions) {
   return { done: true, endMs: performance.now() }
 }
 
-/** Rejects when the work takes longer than that; a benchmark has no other way out of a wait for what never comes. */
+/** Rejects with TOO_SLOW when the work takes longer than that; a benchmark has no other way out of a wait for what never comes. */
 export async function within<T>(
   limitMs: number,
   what: string | (() => string),
@@ -39,7 +40,8 @@ export async function within<T>(
 ): Promise<T> {
   const controller = new AbortController()
   const limit = pause(limitMs, undefined, { signal: controller.signal }).then(() => {
-    throw new Error(`${typeof what === 'string' ? what : what()} did not end within ${limitMs / 1000} s`)
+    const doing = typeof what === 'string' ? what : what()
+    throw benchError('TOO_SLOW', `${doing} did not end within ${limitMs / 1000} s`)
   })
   try {
     return await Promise.race([work, limit])

@@ -12,7 +12,8 @@ export const emulationErrors = {
   },
   PROCESS_FAILED: {
     summary: 'A process of the experiment did not start, or ended unexpectedly',
-    remedy: 'Read its last lines in the message.',
+    remedy:
+      'Read its last lines in the message. Chromium needs many open files (ulimit -n; 64 are too few), and to be where RUNNEL_CHROMIUM says.',
   },
   CONTROL_FAILED: {
     summary: 'A node or tracker did not carry out a control command',
@@ -38,6 +39,10 @@ export const emulationErrors = {
   PLACE_CANNOT: {
     summary: 'This place cannot do what the experiment needs',
     remedy: 'Choose another with --place: namespaces and core can emulate delay and loss.',
+  },
+  OUT_UNWRITABLE: {
+    summary: 'The folder for what comes of it cannot be made',
+    remedy: 'Name another with --out, or one in which you may write.',
   },
   DISPLAY_MISSING: {
     summary: 'There is no display for browsers with windows',

@@ -27,6 +27,10 @@ export const simErrors = {
     summary: 'A run took longer than it may',
     remedy: 'Run a smaller one, or give it more --minutes.',
   },
+  OUT_UNWRITABLE: {
+    summary: 'The folder for what comes of it cannot be made',
+    remedy: 'Name another with --out, or one in which you may write.',
+  },
   CHILD_FAILED: {
     summary: 'A child process ended before its task was done',
     remedy: 'Run the task that the message names alone, with one job, and read what it prints.',

@@ -1,5 +1,6 @@
 import type { CommandModule, InferredOptionTypes, Options } from 'yargs'
 import { within } from '../settling.ts'
+import { checkCounts } from './counts.ts'
 
 const transports = ['webrtc', 'websocket', 'mixed'] as const
 
@@ -12,12 +13,6 @@ export const link = {
     describe: 'check signatures at every hop',
   },
 }
-
-export const count = (value: number, describe?: string) => ({
-  type: 'number' as const,
-  default: value,
-  ...(describe === undefined ? {} : { describe }),
-})
 
 interface About<O> {
   readonly about: string
@@ -32,7 +27,7 @@ type Run<O extends Record<string, Options>> = (
   tell: (text: string) => void,
 ) => object | Promise<object>
 
-/** A benchmark as a command: it says by when it ends, ends by then, naming what it was at, and prints its report. */
+/** A benchmark as a command: it says by when it ends, ends by then, naming what it was at, and prints its report. Rejects with INVALID_ARGUMENT and TOO_SLOW. */
 export function benchCommand<O extends Record<string, Options>>(
   name: string,
   { about, options, limitS }: About<O>,
@@ -40,7 +35,7 @@ export function benchCommand<O extends Record<string, Options>>(
 ): CommandModule {
   const common = {
     json: { type: 'boolean' as const, default: false, describe: 'one line of JSON' },
-    limit: count(limitS, 'seconds after which it fails'),
+    limit: { type: 'number' as const, default: limitS, describe: 'seconds after which it fails' },
   }
   return {
     command: name,
@@ -48,6 +43,7 @@ export function benchCommand<O extends Record<string, Options>>(
     builder: (yargs) => yargs.options({ ...common, ...options }),
     async handler(args) {
       const { json, limit } = args as unknown as InferredOptionTypes<typeof common>
+      checkCounts(options, args)
       let doing = name
       const say = (text: string) => void process.stderr.write(`${text}\n`)
       const tell = (text: string): void => {

@@ -5,7 +5,9 @@ import { programBench } from '../program/program-bench.ts'
 import { publishBench } from '../publish/publish-bench.ts'
 import { readerBench } from '../reader/reader-bench.ts'
 import { requestBench } from '../request/request-bench.ts'
-import { benchCommand, count } from './bench-command.ts'
+import { benchCommand } from './bench-command.ts'
+import { benchError } from '../errors.ts'
+import { count } from './counts.ts'
 
 /** What applications do with a client. */
 export const clientCommands = [
@@ -27,22 +29,19 @@ export const clientCommands = [
         runs: count(10),
         network: {
           type: 'string' as const,
-          implies: 'stream',
           describe:
             'file of a network that runs, such as that of runnel up; default: a small one without a chain',
         },
-        stream: { type: 'string' as const, implies: 'network', describe: 'that everybody may use' },
+        stream: { type: 'string' as const, describe: 'of that network, which everybody may use' },
       },
       limitS: 120,
     },
-    ({ runs, network, stream }) =>
-      programBench({
-        runs,
-        place:
-          network === undefined || stream === undefined
-            ? undefined
-            : { networkFile: network, streamId: stream },
-      }),
+    ({ runs, network, stream }) => {
+      if (network === undefined && stream === undefined) return programBench({ runs })
+      if (network === undefined || stream === undefined)
+        throw benchError('INVALID_ARGUMENT', '--network and --stream go together')
+      return programBench({ runs, place: { networkFile: network, streamId: stream } })
+    },
   ),
   benchCommand(
     'delegation',

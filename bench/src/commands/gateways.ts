@@ -1,6 +1,7 @@
 import { gatewayBench } from '../gateway/gateway-bench.ts'
 import { mqttBench } from '../mqtt/mqtt-bench.ts'
-import { benchCommand, count } from './bench-command.ts'
+import { benchCommand } from './bench-command.ts'
+import { count } from './counts.ts'
 
 /** Those who have no node of their own. */
 export const gatewayCommands = [
@@ -14,7 +15,7 @@ export const gatewayCommands = [
         rounds: count(9, 'of each path, by turns'),
         paced: count(150, 'messages a round whose delay is measured'),
         messages: count(10_000, 'messages a round at once'),
-        idle: count(10_000, 'readers that get nothing'),
+        idle: count(10_000, 'readers that get nothing', { min: 0 }),
       },
       limitS: 180,
     },
@@ -30,10 +31,10 @@ export const gatewayCommands = [
         nodes: count(8, 'in the overlay, two of them gateways'),
         rate: count(1_000, 'messages a second, of the delays'),
         seconds: count(20, 'how long each state is watched'),
-        warmUp: count(10, 'seconds before delays are taken'),
+        warmUp: count(10, 'seconds before delays are taken', { min: 0 }),
         messages: count(200_000, 'of 100 bytes, as fast as they go'),
-        idle: count(10_000, 'connections that do nothing'),
-        busy: count(1_000, 'connections with a message a second each'),
+        idle: count(10_000, 'connections that do nothing', { min: 0 }),
+        busy: count(1_000, 'connections with a message a second each', { min: 0 }),
         mosquitto: { type: 'boolean' as const, default: true, describe: 'measure mosquitto in the same run' },
       },
       limitS: 400,

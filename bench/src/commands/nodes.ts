@@ -8,7 +8,9 @@ import { sparseBench } from '../sparse/sparse-bench.ts'
 import { startBench } from '../start/start-bench.ts'
 import { topologyBench } from '../topology/topology-bench.ts'
 import { urgentBench } from '../urgent/urgent-bench.ts'
-import { benchCommand, count, link } from './bench-command.ts'
+import { benchCommand, link } from './bench-command.ts'
+import { benchError } from '../errors.ts'
+import { count, counted } from './counts.ts'
 
 /** Nodes, their links and overlays. */
 export const nodeCommands = [
@@ -31,9 +33,9 @@ export const nodeCommands = [
     {
       about: 'one node with 4 neighbours and single messages of many publishers, on two cores against one',
       options: {
-        publishers: count(10_000),
+        publishers: count(10_000, undefined, { max: 100_000 }),
         messages: count(30_000, 'as quickly as the node takes them, of each run'),
-        beside: count(5_000, 'messages a second beside a quiet stream'),
+        beside: count(5_000, 'messages a second beside a quiet stream', { min: 0 }),
         seconds: count(5, 'of that'),
         rounds: count(3),
       },
@@ -49,7 +51,7 @@ export const nodeCommands = [
       options: {
         networks: count(100),
         trackers: count(3),
-        busy: count(2, 'threads that keep processors busy'),
+        busy: count(2, 'threads that keep processors busy', { min: 0 }),
         late: count(20, 'seconds after which a network is late'),
       },
       limitS: 900,
@@ -73,14 +75,26 @@ export const nodeCommands = [
         'CPU of nodes while nothing is published, in one stream part and in many, against as many bare links',
       options: {
         transport: { choices: ['webrtc', 'websocket'] as const, default: 'webrtc' as const },
-        parts: { type: 'array' as const, default: [1, 100, 1_000], describe: 'stream parts of each arm' },
-        settle: count(30, 'seconds before anything is measured'),
+        parts: {
+          type: 'array' as const,
+          number: true as const,
+          default: [1, 100, 1_000],
+          describe: 'stream parts of each arm',
+          ...counted({ max: 100_000 }),
+        },
+        settle: count(30, 'seconds before anything is measured', { min: 0 }),
         seconds: count(60),
       },
       limitS: 300,
     },
-    ({ transport, parts, settle, seconds }) =>
-      idleBench({ transport, streamParts: parts.map(Number), settleS: settle, seconds }),
+    ({ transport, parts, settle, seconds, limitS }, tell) => {
+      if (settle + seconds >= limitS)
+        throw benchError(
+          'INVALID_ARGUMENT',
+          `--settle and --seconds take ${settle + seconds} s, --limit ${limitS}`,
+        )
+      return idleBench({ transport, streamParts: parts.map(Number), settleS: settle, seconds }, tell)
+    },
   ),
   benchCommand(
     'join',
@@ -115,8 +129,8 @@ export const nodeCommands = [
       options: {
         transport: { choices: ['webrtc', 'websocket'] as const, default: 'webrtc' as const },
         rate: count(2_000, 'kbit/s of the line'),
-        delay: count(20, 'ms one way'),
-        loss: count(0, 'percent of the datagrams; WebRTC only'),
+        delay: count(20, 'ms one way', { min: 0 }),
+        loss: count(0, 'percent of the datagrams; WebRTC only', { min: 0, max: 100 }),
         messages: count(500, 'of each kind, 50 a second'),
       },
       limitS: 120,

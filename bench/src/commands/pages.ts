@@ -2,7 +2,8 @@ import { browserBench } from '../browser/browser-bench.ts'
 import { tabsBench } from '../browser/tabs-bench.ts'
 import { playbackBench } from '../playback/playback-bench.ts'
 import { speakersBench } from '../speakers/speakers-bench.ts'
-import { benchCommand, count } from './bench-command.ts'
+import { benchCommand } from './bench-command.ts'
+import { count, counted } from './counts.ts'
 
 /** Pages in Chromium. */
 export const pageCommands = [
@@ -59,6 +60,7 @@ export const pageCommands = [
           number: true as const,
           default: [1, 5, 10, 15, 20, 30],
           describe: 'how many, one after the other; ends where the page is not smooth',
+          ...counted(),
         },
         seconds: count(10, 'for which each number is watched'),
       },

@@ -1,7 +1,8 @@
 import { writeFileSync } from 'node:fs'
 import { comparisonPage, comparisonPath } from '../peers/comparison-page.ts'
 import { peersBench } from '../peers/peers-bench.ts'
-import { benchCommand, count } from './bench-command.ts'
+import { benchCommand } from './bench-command.ts'
+import { count } from './counts.ts'
 
 /** Other systems. */
 export const peerCommands = [

@@ -1,4 +1,5 @@
 import type { CommandModule } from 'yargs'
+import { benchError } from '../errors.ts'
 import { profileBench } from '../profile/profile-bench.ts'
 
 /** `profile <benchmark> …`: from its name on everything is the benchmark's, which says by when it ends. */
@@ -19,7 +20,7 @@ export function profileCommand(benches: readonly CommandModule[], argv: readonly
       }),
     async handler(args) {
       const at = argv.findIndex((word) => names.has(word))
-      if (at < 0) throw new Error(`name one of ${[...names].join(', ')}`)
+      if (at < 0) throw benchError('INVALID_ARGUMENT', `name one of ${[...names].join(', ')}`)
       const report = await profileBench({ words: argv.slice(at), directory: String(args['out']) })
       const isLine = argv.slice(0, at).includes('--json')
       process.stdout.write(`${JSON.stringify(report, null, isLine ? 0 : 2)}\n`)

@@ -3,7 +3,8 @@ import { resendBench } from '../resend/resend-bench.ts'
 import { storeBench } from '../store/store-bench.ts'
 import { siegeBench } from '../tracker/siege-bench.ts'
 import { trackerBench } from '../tracker/tracker-bench.ts'
-import { benchCommand, count, link } from './bench-command.ts'
+import { benchCommand, link } from './bench-command.ts'
+import { count } from './counts.ts'
 
 /** Storage nodes and trackers. */
 export const serverCommands = [
@@ -50,7 +51,7 @@ export const serverCommands = [
         streams: count(1_000),
         streamsPerNode: count(2),
         seconds: count(15, 'how long each state is watched'),
-        rejoins: count(100, 'joins a second in the busy state'),
+        rejoins: count(100, 'joins a second in the busy state', { min: 0 }),
       },
       limitS: 600,
     },
@@ -85,7 +86,7 @@ export const serverCommands = [
         nodes: count(24, 'four in a process'),
         streams: count(20),
         rate: count(100, 'messages a second, in all streams together'),
-        joins: count(20, 'nodes that join during each outage'),
+        joins: count(20, 'nodes that join during each outage', { min: 0 }),
         deadSeconds: count(120, 'how long all trackers are dead'),
       },
       limitS: 900,

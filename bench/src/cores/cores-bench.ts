@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { generatePrivateKey, loadCrypto, type Crypto } from '@runnel/protocol'
 import { systemRandom } from '@runnel/protocol/system'
 import { ChildCalls } from '../child-calls.ts'
+import { benchError } from '../errors.ts'
 import { settled } from '../settling.ts'
 import { cpuUs, percentile, round } from '../statistics.ts'
 import { bareVerification } from './bare-verification.ts'
@@ -123,7 +124,7 @@ async function warmed(child: ChildCalls<CoresCalls>, workers: number, work: () =
     if (workers === 0 || figures.verifiedAside > 0) return figures
     await work()
   }
-  throw new Error('the workers do not verify')
+  throw benchError('CHILD_FAILED', 'the workers do not verify')
 }
 
 function startChild(cpus: string): ChildCalls<CoresCalls> {
@@ -155,7 +156,7 @@ async function saturate(neighbours: Neighbours, crowd: Crowd, count: number) {
   fill()
   const isDone = () => received >= count * copies
   const { done, endMs } = await settled({ isDone, progress: () => received, quietMs })
-  if (!done) throw new Error(`${received} of ${count * copies} copies came`)
+  if (!done) throw benchError('INCOMPLETE', `${received} of ${count * copies} copies came`)
   return { perS: (1_000 * count) / (endMs - startMs), driverUs: (cpuUs() - startUs) / count }
 }
 
@@ -189,7 +190,7 @@ async function watchQuiet(
   }
   const isDone = () => delaysMs.length >= soft.length
   const { done } = await settled({ isDone, progress: () => delaysMs.length, quietMs })
-  if (!done) throw new Error(`${delaysMs.length} of ${soft.length} quiet messages came`)
+  if (!done) throw benchError('INCOMPLETE', `${delaysMs.length} of ${soft.length} quiet messages came`)
   return delaysMs
 }
 

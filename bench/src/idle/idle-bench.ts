@@ -26,7 +26,10 @@ export interface IdleBenchOptions {
  * What nodes cost while nothing is published: five nodes in a process, for each number of stream parts, beside processes with nothing in them and with
  * as many bare links. All at the same time: together they take a small part of a core. The tracker is in this process, and is not counted.
  */
-export async function idleBench({ transport, streamParts, settleS, seconds }: IdleBenchOptions) {
+export async function idleBench(
+  { transport, streamParts, settleS, seconds }: IdleBenchOptions,
+  tell: (text: string) => void = () => {},
+) {
   const identity = newIdentity(await loadCrypto())
   const tracker = createTracker(
     { listen: { host: '127.0.0.1', port: 0 } },
@@ -39,10 +42,14 @@ export async function idleBench({ transport, streamParts, settleS, seconds }: Id
   try {
     await arms.get('bareLinks')?.call('startBare', transport, links)
     const address = { nodeId: tracker.nodeId, url: tracker.url }
-    for (const count of streamParts)
+    for (const count of streamParts) {
+      tell(`joining ${count} stream parts`)
       await arms.get(`${count}`)?.call('start', transport, { nodes, streamParts: count }, address)
+    }
+    tell(`settling for ${settleS} s`)
     await each(arms, (child) => child.call('collect'))
     await pause(1_000 * settleS)
+    tell(`measuring for ${seconds} s`)
     const before = await each(arms, (child) => child.call('usage'))
     const startMs = performance.now()
     await pause(1_000 * seconds)

@@ -3,11 +3,13 @@ import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { createClient, type StaticNetwork } from '@runnel/client'
 import { loadCrypto } from '@runnel/protocol'
 import { systemClock, systemRandom } from '@runnel/protocol/system'
 import { createTracker, type Tracker } from '@runnel/tracker'
+import { benchError } from '../errors.ts'
 import { percentile, round } from '../statistics.ts'
 import { newIdentity } from '../swarm.ts'
 
@@ -94,10 +96,18 @@ const figures = (times: readonly number[]) => ({
 async function timed(args: readonly string[]): Promise<number> {
   const startMs = performance.now()
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'pipe'] })
+  // Where this process is ended meanwhile.
+  const kill = () => child.kill('SIGKILL')
+  process.once('exit', kill)
   let said = ''
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (said += text))
-  const [code] = (await once(child, 'close')) as [number | null]
-  if (code !== 0) throw new Error(`${args.join(' ')}: exit code ${code}: ${said}`)
+  // There is none where the process could not be started.
+  const stderr: Readable | null | undefined = child.stderr
+  stderr?.setEncoding('utf8').on('data', (text: string) => (said += text))
+  const ended = once(child, 'close').catch((cause: unknown) => {
+    throw benchError('CHILD_FAILED', String(cause), { cause })
+  })
+  const [code] = (await ended.finally(() => process.off('exit', kill))) as [number | null]
+  if (code !== 0) throw benchError('CHILD_FAILED', `${args.join(' ')}: exit code ${code}: ${said.trim()}`)
   return performance.now() - startMs
 }
 

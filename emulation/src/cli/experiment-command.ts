@@ -6,7 +6,7 @@ import type { Experiment, ExperimentOptions } from '../experiments/experiment.ts
 import { runOnPlace } from '../experiments/run-on-place.ts'
 import { createPlace, placeKinds, type PlaceOptions } from '../places/create-place.ts'
 import { floodKinds, linkKinds, overlayKinds } from '../places/place.ts'
-import { writeResults } from './write-results.ts'
+import { makeFolder, writeResults } from './write-results.ts'
 
 interface ExperimentArguments {
   readonly place: string
@@ -85,6 +85,7 @@ export function experimentCommand(
       const sizes = sizesOf(experiment, argv.nodes)
       refuseWhatItDoesNotTake(experiment, options)
       const place = placeOptionsOf(argv)
+      if (argv.out !== undefined) makeFolder(argv.out)
       const onProgress = (text: string): void => void process.stderr.write(`${experiment.name}: ${text}\n`)
       const { rows, facts, source } = await runOnPlace(
         { experiment, options, sizes, signal },

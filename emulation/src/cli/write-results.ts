@@ -1,7 +1,8 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { accessSync, constants, mkdirSync, writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { parseRecord, type RecordRow } from '@runnel/sim/records'
+import { emulationError } from '../errors.ts'
 import { latencyFileOf } from '../experiments/delays.ts'
 import type { PlaceFacts } from '../places/place.ts'
 
@@ -11,6 +12,16 @@ export interface Results {
   readonly parameters: Readonly<Record<string, string | number | boolean | undefined>>
   readonly facts: PlaceFacts
   readonly rows: readonly RecordRow[]
+}
+
+/** Makes the folder for the record, before anything is measured. Throws OUT_UNWRITABLE. */
+export function makeFolder(folder: string): void {
+  try {
+    mkdirSync(folder, { recursive: true })
+    accessSync(folder, constants.W_OK)
+  } catch (cause) {
+    throw emulationError('OUT_UNWRITABLE', folder, { cause })
+  }
 }
 
 /** Writes the record of an experiment into a folder, as its name and `.json`, and of `delays` also latencies.json. */
@@ -27,7 +38,7 @@ export function writeResults(folder: string, results: Results): void {
   const head = { format: 'runnel-record', version: 1, experiment, source, parameters: given, environment }
   // Checked as a reader will: what is refused then is better refused now.
   const record = parseRecord(JSON.stringify({ ...head, rows }), experiment)
-  mkdirSync(folder, { recursive: true })
+  makeFolder(folder)
   write(join(folder, `${experiment}.json`), record)
   if (experiment !== 'delays') return
   const latencies = latencyFileOf(rows, `pings between hosts, ${new Date().toISOString().slice(0, 10)}`)

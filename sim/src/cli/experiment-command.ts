@@ -1,3 +1,4 @@
+import { accessSync, constants, mkdirSync } from 'node:fs'
 import type { CommandModule } from 'yargs'
 import { simError } from '../errors.ts'
 import { overlays, type Experiment, type ExperimentOptions, type Overlay } from '../experiments/experiment.ts'
@@ -6,6 +7,7 @@ import { writeRecord } from '../records/write-record.ts'
 import type { ExperimentRecord } from '../records/record.ts'
 import { floodsOption, type Floods } from './floods-option.ts'
 import { showProgress } from './progress.ts'
+import { maxMinutes, progressWithin, sayBound } from './time-bound.ts'
 
 interface ExperimentArguments {
   readonly nodes: number | undefined
@@ -16,6 +18,7 @@ interface ExperimentArguments {
   readonly repeats: number | undefined
   readonly floods?: Floods
   readonly rate?: number | undefined
+  readonly minutes: number
   readonly json: boolean
   readonly out: string | undefined
 }
@@ -25,29 +28,39 @@ const limits = {
   degree: { min: 3, max: 64 },
   repeats: { min: 1, max: 100_000 },
   rate: { min: 1, max: 1_000 },
+  minutes: { min: 1, max: maxMinutes },
 }
+
+const aDay = 1_440
 
 const rateOption = { type: 'number', describe: 'messages a second of each publisher' } as const
 
 /** An experiment as a command of the command line. */
 export function experimentCommand(experiment: Experiment): CommandModule<object, ExperimentArguments> {
+  const { usualNodes = 'all sizes of the published table', minutes = aDay } = experiment
   return {
     command: experiment.name,
     describe: experiment.describe,
     builder: {
-      nodes: { type: 'number', describe: 'nodes; all sizes of the published table unless given' },
+      nodes: { type: 'number', describe: `nodes; ${usualNodes} unless given` },
       degree: { type: 'number', describe: 'neighbours per node' },
       overlay: { type: 'string', default: 'random', describe: overlays.join(' or ') },
       latency: { type: 'string', default: 'aws', describe: 'aws, aws-lastmile, transit-stub, or a file' },
       seed: { type: 'string', default: '1', describe: 'same seed, same run' },
-      repeats: { type: 'number', describe: 'runs, each with an overlay of its own' },
+      ...(experiment.isOneRun !== true && {
+        repeats: { type: 'number', describe: 'runs, each with an overlay of its own' } as const,
+      }),
       ...(experiment.takesFloods === true && { ...floodsOption, rate: rateOption }),
+      minutes: { type: 'number', default: minutes, describe: 'of real time, after which it fails' },
       json: { type: 'boolean', default: false, describe: 'one line of JSON' },
       out: { type: 'string', describe: 'folder for figures, SVG and PNG, and the record, JSON' },
     },
     handler: async (argv) => {
       const options = optionsOf(argv)
-      const { report, text, figures } = await experiment.run(options, showProgress)
+      whole('minutes', argv.minutes)
+      if (argv.out !== undefined) makeFolder(argv.out)
+      sayBound(argv.minutes)
+      const { report, text, figures } = await experiment.run(options, progressWithin(argv))
       showProgress('')
       if (argv.out !== undefined) {
         await writeFigures(argv.out, figures)
@@ -58,13 +71,23 @@ export function experimentCommand(experiment: Experiment): CommandModule<object,
   }
 }
 
+/** Before anything is measured. Throws OUT_UNWRITABLE. */
+function makeFolder(folder: string): void {
+  try {
+    mkdirSync(folder, { recursive: true })
+    accessSync(folder, constants.W_OK)
+  } catch (cause) {
+    throw simError('OUT_UNWRITABLE', folder, { cause })
+  }
+}
+
 /** Options by name; null where none was given. */
 function givenOf(options: ExperimentOptions): ExperimentRecord['parameters'] {
   return Object.fromEntries(Object.entries(options).map(([name, value]) => [name, value ?? null]))
 }
 
 /** Checks the arguments. Throws INVALID_ARGUMENT. */
-export function optionsOf(argv: Omit<ExperimentArguments, 'json' | 'out'>): ExperimentOptions {
+export function optionsOf(argv: Omit<ExperimentArguments, 'minutes' | 'json' | 'out'>): ExperimentOptions {
   const { overlay, latency, seed } = argv
   if (!isOverlay(overlay)) throw simError('INVALID_ARGUMENT', `--overlay is ${overlays.join(' or ')}`)
   if (latency === '') throw simError('INVALID_ARGUMENT', '--latency is empty')

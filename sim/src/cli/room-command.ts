@@ -5,6 +5,7 @@ import type { RoomReport } from '../scenarios/room/room-measure.ts'
 import { runRoom, type RoomOptions } from '../scenarios/room/room-run.ts'
 import { wholeNumbers } from './arguments.ts'
 import { showProgress } from './progress.ts'
+import { maxMinutes, progressWithin, sayBound } from './time-bound.ts'
 
 interface RoomArguments {
   readonly members: number
@@ -31,6 +32,14 @@ const cases: readonly (Case & { readonly name: string })[] = [
   { name: 'two withhold half', ...steady, liars: 2 },
 ]
 const maxMembers = 100
+/** Of a random overlay; neither overlays nor cases are with fewer. */
+const minDegree = 2
+const minMembers = 3
+
+const head = [
+  ...['links', 'floods', 'kind', 'copies', 'lost %', 'p50 ms', 'p95', 'p99', 'max'],
+  ...['digests', 'pulled'],
+]
 
 export const roomCommand: CommandModule<object, RoomArguments> = {
   command: 'room',
@@ -40,7 +49,11 @@ export const roomCommand: CommandModule<object, RoomArguments> = {
     voices: { type: 'number', describe: 'members that speak; all unless given' },
     pictures: { type: 'number', describe: 'members that show themselves; all unless given' },
     cases: { type: 'string', describe: `some of: ${cases.map(({ name }) => name).join('; ')}` },
-    minutes: { type: 'number', default: 60, describe: 'what each run may take of real time' },
+    minutes: {
+      type: 'number',
+      default: 60,
+      describe: 'of real time, that each run may take; there are two for each case',
+    },
     degree: { type: 'number', default: 4, describe: 'neighbours per node, of sound and of pictures' },
     seconds: { type: 'number', default: 10, describe: 'virtual seconds that are measured' },
     seed: { type: 'string', default: '1', describe: 'same seed, same run' },
@@ -56,45 +69,44 @@ export const roomCommand: CommandModule<object, RoomArguments> = {
     json,
     ...argv
   }) => {
-    wholeNumbers({ members, voices, pictures, degree, seconds, minutes: argv.minutes }, maxMembers)
+    wholeNumbers({ members, degree, seconds }, maxMembers)
+    wholeNumbers({ voices, pictures }, members)
+    wholeNumbers({ minutes: argv.minutes }, maxMinutes)
+    if (members < minMembers) throw simError('INVALID_ARGUMENT', `--members is ${minMembers} at least`)
+    if (degree < minDegree) throw simError('INVALID_ARGUMENT', `--degree is ${minDegree} at least`)
+    const chosen = casesOf(argv.cases)
+    sayBound(2 * chosen.length * argv.minutes)
     const rows: (string | number)[][] = []
-    for (const { name, ...one } of chosen(argv.cases))
-      for (const thinFloods of [false, true]) {
-        const arm = thinFloods ? 'thin' : 'full'
-        const room = { members, voices, pictures, degree, seconds }
-        const untilMs = performance.now() + 60_000 * argv.minutes
-        const report = await runRoom({ ...one, ...room, seed, thinFloods }, (text) => {
-          if (performance.now() > untilMs) throw simError('TOO_SLOW', `${name}, ${arm}: ${text}`)
-          showProgress(`${name}, ${arm}: ${text}`)
-        })
-        if (json) process.stdout.write(`${JSON.stringify({ case: name, arm, ...report })}\n`)
-        else rows.push(...rowsOf(report).map((row) => [name, arm, ...row]))
-      }
-    showProgress('')
-    const head = [
-      'links',
-      'floods',
-      'kind',
-      'copies',
-      'lost %',
-      'p50 ms',
-      'p95',
-      'p99',
-      'max',
-      'digests',
-      'pulled',
-    ]
-    if (!json) process.stdout.write(`${textTable(head, rows)}\n`)
+    try {
+      for (const { name, ...one } of chosen)
+        for (const thinFloods of [false, true]) {
+          const arm = thinFloods ? 'thin' : 'full'
+          const room = { members, voices, pictures, degree, seconds }
+          const onProgress = progressWithin(argv)
+          const report = await runRoom({ ...one, ...room, seed, thinFloods }, (text) =>
+            onProgress(`${name}, ${arm}: ${text}`),
+          )
+          if (json) process.stdout.write(`${JSON.stringify({ case: name, arm, ...report })}\n`)
+          else rows.push(...rowsOf(report).map((row) => [name, arm, ...row]))
+        }
+    } finally {
+      showProgress('')
+      // Also what was there before a run took too long.
+      if (rows.length > 0) process.stdout.write(`${textTable(head, rows)}\n`)
+    }
   },
 }
 
 /** Throws INVALID_ARGUMENT. */
-function chosen(names: string | undefined): typeof cases {
+function casesOf(names: string | undefined): typeof cases {
   if (names === undefined) return cases
   return names.split(';').map((text) => {
     const found = cases.find(({ name }) => name === text.trim())
     if (found !== undefined) return found
-    throw simError('INVALID_ARGUMENT', `--cases has no ${text}`)
+    throw simError(
+      'INVALID_ARGUMENT',
+      `--cases has no "${text.trim()}"; it is some of: ${cases.map(({ name }) => name).join('; ')}`,
+    )
   })
 }
 

@@ -33,6 +33,12 @@ export interface Experiment {
   readonly describe: string
   /** Whether it takes `thinFloods` and `rate`. */
   readonly takesFloods?: boolean
+  /** Whether it is one run, which takes no `repeats`. */
+  readonly isOneRun?: boolean
+  /** What `nodes` is where none is given, for people. Default: all sizes of the published table. */
+  readonly usualNodes?: string
+  /** Of real time, that it may take unless told otherwise. Default: a day. */
+  readonly minutes?: number
   /** `onProgress` is called now and then with a few words for people. */
   run(options: ExperimentOptions, onProgress: (text: string) => void): Promise<ExperimentResult>
 }

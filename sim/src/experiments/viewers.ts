@@ -1,6 +1,6 @@
 import { simError } from '../errors.ts'
-import { createLatencyModel } from '../latency/latency-model.ts'
-import { round } from '../measures/statistics.ts'
+import { createLatencyModel, type LatencyModel } from '../latency/latency-model.ts'
+import { percentile, round } from '../measures/statistics.ts'
 import { textTable } from '../report/text-table.ts'
 import { runViewers } from '../scenarios/viewers.ts'
 import type { Experiment } from './experiment.ts'
@@ -35,6 +35,9 @@ function experimentWith(which: {
   return {
     name,
     describe,
+    isOneRun: true,
+    usualNodes: `${defaultNodes} with the sender`,
+    minutes: 120,
     async run(options, onProgress) {
       const { nodes = defaultNodes, degree = 4, overlay, latency, seed } = options
       const light = isLight ? nodes - hosts - 1 : 0
@@ -47,6 +50,7 @@ function experimentWith(which: {
         copies: round(found.copies),
         sentOn: round(found.sentOn.mean),
         sentOnMost: round(found.sentOn.most),
+        ...directly(model),
       }
       const report = { experiment: name, seed, nodes, degree, overlay, latency, ...figures, rows }
       const head = ['frames', 'arrived', 'of', 'p50 ms', 'p95', 'p99', 'max']
@@ -58,4 +62,11 @@ function experimentWith(which: {
       return { report, text: `${textTable(head, cells)}\n${said.join(', ')}`, figures: [] }
     },
   }
+}
+
+/** The baseline: what the network alone takes from the sender straight to each viewer. */
+function directly({ nodes, oneWayMs }: LatencyModel) {
+  const delaysMs = Array.from({ length: nodes - 1 }, (_, i) => oneWayMs(0, i + 1))
+  const at = (share: number): number => round(percentile(delaysMs, share) ?? 0)
+  return { directP50Ms: at(0.5), directP95Ms: at(0.95) }
 }

@@ -2,6 +2,7 @@ import { chmodSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { chromium, type Browser, type Page } from 'playwright-core'
 import type { BundledFile } from '../../pages/bundle-page.ts'
+import { emulationError } from '../../errors.ts'
 import type { EmulatedHost } from '../../underlay/link-emulator.ts'
 
 /** Where Debian's package puts it. */
@@ -25,7 +26,17 @@ export async function openHostPage(
   const script = `#!/bin/sh\nexec nsenter --net=${host.namespace} -- ${chromiumPath} "$@"\n`
   writeFileSync(executablePath, script)
   chmodSync(executablePath, 0o755)
-  const browser = await chromium.launch({ executablePath, args })
+  const browser = await chromium
+    .launch({
+      ...{ executablePath, args },
+      // What it leaves of temporary files goes with the run.
+      env: { ...process.env, TMPDIR: directory },
+      // Who runs this ends the whole experiment, and not only the browser.
+      ...{ handleSIGINT: false, handleSIGTERM: false, handleSIGHUP: false },
+    })
+    .catch((cause: unknown) => {
+      throw emulationError('PROCESS_FAILED', `${chromiumPath} did not start`, { cause })
+    })
   // Where no device may be used a page does not tell its addresses.
   const context = await browser.newContext({ permissions: ['camera', 'microphone'] })
   const page = await context.newPage()

@@ -1,7 +1,7 @@
 import type { CommandModule } from 'yargs'
 import type { RecordRow } from '@runnel/sim/records'
 import { cellOf, textTable } from '@runnel/sim/text-table'
-import { writeResults } from '../../cli/write-results.ts'
+import { makeFolder, writeResults } from '../../cli/write-results.ts'
 import { emulationError } from '../../errors.ts'
 import { createUnderlay } from '../../underlay/underlay.ts'
 import { within } from '../within.ts'
@@ -53,8 +53,9 @@ export function mediaGlassCommand(signal: AbortSignal): CommandModule<object, Me
     },
     handler: async (argv) => {
       const runs = runsOf(argv)
+      if (argv.out !== undefined) makeFolder(argv.out)
       const say = (text: string): void => void process.stderr.write(`media-glass: ${text}\n`)
-      say(`${runs.length} runs, ${Math.ceil((runs.length * longestMs(runs[0])) / 60_000)} minutes at most`)
+      say(`runs: ${runs.length}, ${Math.ceil((runs.length * longestMs(runs[0])) / 60_000)} minutes at most`)
       const underlay = createUnderlay('aws')
       const rows: RecordRow[] = []
       for (const run of runs) {
@@ -94,9 +95,9 @@ function runsOf(argv: MediaGlassArguments): GlassOptions[] {
     if (!known.includes(site))
       throw emulationError('INVALID_ARGUMENT', `a site is one of ${known.join(', ')}`)
   const shared = {
-    ...{ sites, relaySite: argv.relay, watching: checked('watching', argv.watching, 1, 8) },
+    ...{ sites, relaySite: argv.relay, watching: whole('watching', argv.watching, 1, 8) },
     measureMs: 1_000 * checked('seconds', argv.seconds, 1, 600),
-    seed: checked('seed', argv.seed, 0, 2 ** 31),
+    seed: whole('seed', argv.seed, 0, 2 ** 31),
   }
   return argv.loss.split(',').flatMap((text) => {
     const lossPercent = checked('loss', text === '' ? NaN : Number(text), 0, 50)
@@ -106,6 +107,11 @@ function runsOf(argv: MediaGlassArguments): GlassOptions[] {
       return { ...shared, arm, lossPercent }
     })
   })
+}
+
+function whole(name: string, value: number, min: number, max: number): number {
+  if (Number.isSafeInteger(value)) return checked(name, value, min, max)
+  throw emulationError('INVALID_ARGUMENT', `--${name} is a whole number from ${min} to ${max}`)
 }
 
 function checked(name: string, value: number, min: number, max: number): number {

@@ -84,7 +84,7 @@ class RoomRun {
     this.#lines.lossRate = lossRate
     for (let atMs = formingMs; atMs < this.#endMs; atMs += tickMs) {
       await this.#world.advanceTo(atMs)
-      if (atMs % 1_000 === 0) onProgress(`second ${(atMs - formingMs) / 1_000}`)
+      if (atMs % 100 === 0) onProgress(`second ${(atMs - formingMs) / 1_000}`)
       if (atMs === this.#startMs) this.#measure.begin(staying)
       if (kills && atMs === this.#startMs + 500 * seconds) unsteady[0]?.vanish()
       if (churns && atMs % churnMs === 0) unsteady[(atMs / churnMs) % unsteady.length]?.turn()

@@ -1,0 +1,53 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { afterAll, describe, expect, it } from 'vitest'
+
+const main = fileURLToPath(new URL('main.ts', import.meta.url))
+const temporary = mkdtempSync(join(tmpdir(), 'runnel-bench-test-'))
+afterAll(() => rmSync(temporary, { recursive: true }))
+
+/** What it said, its exit code, and what it left of temporary files. */
+async function run(command: string, interruptedAt?: string) {
+  const args = ['--conditions=runnel-src', main, ...command.split(' ')]
+  const env = { ...process.env, TMPDIR: temporary, NODE_DISABLE_COMPILE_CACHE: '1' }
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'pipe'], env })
+  const ended = once(child, 'close')
+  let said = ''
+  for await (const line of createInterface({ input: child.stderr })) {
+    said += `${line}\n`
+    if (line === interruptedAt) child.kill('SIGINT')
+  }
+  const [code] = await ended
+  return { said, code: code as unknown, left: readdirSync(temporary) }
+}
+
+describe('the command line', { timeout: 120_000 }, () => {
+  it.each([
+    ['cores --rounds 0', '--rounds is a whole number'],
+    ['idle --transport tcp', 'Given: "tcp"'],
+    ['idle --seconds 280', '--settle and --seconds take 310 s, --limit 300'],
+  ])('refuses %s in two lines', async (command, why) => {
+    const { said, code } = await run(command)
+    const [refusal, remedy, end] = said.replace(/^ends within \d+ s\n/, '').split('\n')
+    expect(refusal).toMatch(/^INVALID_ARGUMENT: /)
+    expect(refusal).toContain(why)
+    expect([remedy?.includes('--help'), end, code]).toEqual([true, '', 1])
+  })
+
+  it('leaves nothing when it took too long', async () => {
+    const { said, code, left } = await run('program --runs 1000 --limit 5')
+    expect(said).toContain('TOO_SLOW')
+    expect([code, left]).toEqual([1, []])
+  })
+
+  it('leaves nothing when it is interrupted', async () => {
+    const { said, code, left } = await run('idle --parts 1', 'joining 1 stream parts')
+    expect(said).toContain('INTERRUPTED')
+    expect([code, left]).toEqual([1, []])
+  })
+})
