@@ -16,6 +16,8 @@ const spread = 0.2
 /** Grown intervals end with a second of the process's clock: the pings of all its links go out in one wake-up, which costs more than they do. */
 const gridMs = 1_000
 
+const nothing: Cancel = () => {}
+
 interface HeartbeatModules {
   readonly clock: Clock
   readonly random: Pick<Random, 'bytes' | 'next'>
@@ -48,7 +50,7 @@ export class Heartbeat {
   #intervalMs: number
   /** After so long a silence a ping goes out: the interval, or a little less. */
   #silenceMs: number
-  #cancelTick: Cancel = () => {}
+  #cancelTick: Cancel = nothing
 
   constructor(options: HeartbeatOptions, modules: HeartbeatModules) {
     this.#options = options
