@@ -17,8 +17,7 @@ interface OutflowModules {
   /** Data is queued and none of it has left for `stallTimeoutMs`. */
   onStalled(): void
   /** Of a link that urgent messages share; undefined before the first of them. */
-  urgent?():
-    Pick<UrgentFlow, 'othersFrameBytes' | 'roomForOthers' | 'markOthers' | 'othersSent'> | undefined
+  urgent?(): Pick<UrgentFlow, 'othersFrameBytes' | 'roomForOthers' | 'markOthers' | 'othersSent'> | undefined
 }
 
 /**
