@@ -81,7 +81,8 @@ export class LinkConnection implements Connection {
   /** Packets that came before the owner had its turn to set `events`; undefined afterwards. */
   #early: RawPacket[] | undefined = []
   #earlyBytes = 0
-  readonly #credential: PeerCredential
+  /** Of a peer that acts for somebody. */
+  readonly #credential: PeerCredential | undefined
   #cancelCloseTimeout: Cancel = nothing
   #unwatchActing: () => void = nothing
 
@@ -95,7 +96,8 @@ export class LinkConnection implements Connection {
     this.#reassembler = new Reassembler(limits.maxPacketBytes)
     this.#pings = new RateWindow(limits.maxPingsPerSecond, 1000)
     const onExpired = (code: string, text: string): void => this.close(code, text)
-    this.#credential = new PeerCredential(peer, limits, { ...modules, onExpired })
+    if (peer.actingFor !== undefined)
+      this.#credential = new PeerCredential(peer, limits, { ...modules, onExpired })
     this.#lossy = this.#newLossyFlow()
     this.#outflow = new Outflow(channel, limits, {
       clock,
@@ -157,7 +159,7 @@ export class LinkConnection implements Connection {
   }
 
   get actingFor(): ActingFor | undefined {
-    return this.#credential.actingFor
+    return this.#credential?.actingFor
   }
 
   get transport(): string {
@@ -196,7 +198,7 @@ export class LinkConnection implements Connection {
   start(): void {
     this.#heartbeat.start()
     this.#unwatchActing = this.#modules.acting?.onChange(() => this.#showCredential()) ?? nothing
-    this.#credential.watch()
+    this.#credential?.watch()
     const { datagrams, lossy } = this.#channel
     if (datagrams !== undefined) datagrams.onFrame = this.#reader((...packet) => this.#onDatagram(...packet))
     if (lossy !== undefined) lossy.onFrame = this.#reader((...packet) => this.#onLossy(...packet))
@@ -299,6 +301,8 @@ export class LinkConnection implements Connection {
     if (next === 'violation')
       throw transportError('PROTOCOL_VIOLATION', `packet type ${type} on an open link`)
     if (type === PacketType.credential) {
+      if (this.#credential === undefined)
+        throw transportError('PROTOCOL_VIOLATION', 'a credential that is not due')
       this.#credential.renew(body)
       return this.guard(() => this.events.onCredential?.())
     }
@@ -452,7 +456,7 @@ export class LinkConnection implements Connection {
     this.#urgent?.stop()
     this.#lossy?.stop()
     this.#unwatchActing()
-    this.#credential.stop()
+    this.#credential?.stop()
     if (this.#early === undefined) this.#reportClose(reason)
   }
 
