@@ -1,7 +1,7 @@
 import { seededRandom, toNodeId, type NodeId, type StreamPartId } from '@runnel/protocol'
 import { defaultTrackerLimits, TrackerCore, type TrackerEffect, type TrackerEvent } from '@runnel/tracker'
 import { processingMs } from '../formation.ts'
-import { cpuMs, type ScaleOptions } from './scale-run.ts'
+import { cpuMs, limitsFor, type ScaleOptions } from './scale-run.ts'
 
 export const streamPartId = '0x00000000000000000000000000000000000000aa/scale#0' as StreamPartId
 
@@ -30,9 +30,12 @@ export class ModelledNodes {
 
   constructor(options: ScaleOptions) {
     this.#options = options
-    const { degree, overlay, seed } = options
+    const { degree, overlay, seed, model } = options
     const random = seededRandom(`tracker of ${seed}`)
-    this.core = new TrackerCore({ degree, overlay, limits: defaultTrackerLimits }, { random })
+    this.core = new TrackerCore(
+      { degree, overlay, limits: { ...defaultTrackerLimits, ...limitsFor(model.nodes) } },
+      { random },
+    )
   }
 
   join(): void {

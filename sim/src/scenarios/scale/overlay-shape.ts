@@ -7,7 +7,7 @@ import { processingMs } from '../formation.ts'
 import { pickOf } from './pick-of.ts'
 
 /** Nodes from which delays to all others are followed, and hops. */
-const delaySources = 16
+const delaySources = 32
 const hopSources = 1_024
 
 /** What an overlay is like as a graph. */

@@ -3,7 +3,7 @@ import { heldBytes } from '../../measures/heap.ts'
 import { World, type SimNode } from '../../world/world.ts'
 import { processingMs } from '../formation.ts'
 import { shapeOf } from './overlay-shape.ts'
-import { cpuMs, joiningMsOf, sampleTimesS, type ScaleOptions, type ScaleRun } from './scale-run.ts'
+import { cpuMs, joiningMs, limitsFor, sampleTimesS, type ScaleOptions, type ScaleRun } from './scale-run.ts'
 
 const noArchive = { fill: () => Promise.resolve() }
 
@@ -20,7 +20,7 @@ export async function runCores(options: ScaleOptions, onProgress: (text: string)
   const samples = []
   let rdp = Infinity
   for (const atS of sampleTimesS(watchedS)) {
-    await cores.world.advanceTo(joiningMsOf(nodes) + atS * 1_000)
+    await cores.world.advanceTo(joiningMs + atS * 1_000)
     const shape = shapeOf(cores.neighbours, options.degree, model, cores.world.random('sampled sources'))
     rdp = shape.rdp
     samples.push({ atS, meanMs: shape.meanMs })
@@ -54,14 +54,17 @@ class Cores {
     const placeOf = (nodeId: NodeId): number => indexes.get(nodeId) ?? 0
     const latencyMs = (from: NodeId, to: NodeId): number =>
       model.oneWayMs(placeOf(from), placeOf(to)) + processingMs
-    const world = await World.create({ seed, degree, overlay, jitterMs: 0, lossRate: () => 0, latencyMs })
+    const trackerLimits = limitsFor(model.nodes)
+    const world = await World.create({
+      ...{ seed, degree, overlay, trackerLimits, jitterMs: 0, lossRate: () => 0, latencyMs },
+    })
     return new Cores(options, world, indexes)
   }
 
   async join(onProgress: (text: string) => void): Promise<void> {
     const { nodes } = this.#options.model
     for (let index = 0; index < nodes; index++) {
-      await this.world.advanceTo((joiningMsOf(nodes) * (index + 1)) / nodes)
+      await this.world.advanceTo((joiningMs * (index + 1)) / nodes)
       // Its place has to be known before it dials.
       const name = `node ${index}`
       this.#indexes.set(this.world.identity(name).nodeId, index)

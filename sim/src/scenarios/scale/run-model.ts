@@ -2,7 +2,7 @@ import { seededRandom } from '@runnel/protocol'
 import { heldBytes } from '../../measures/heap.ts'
 import { ModelledNodes } from './modelled-nodes.ts'
 import { shapeOf } from './overlay-shape.ts'
-import { cpuMs, joiningMsOf, sampleTimesS, type ScaleOptions, type ScaleRun } from './scale-run.ts'
+import { cpuMs, joiningMs, sampleTimesS, type ScaleOptions, type ScaleRun } from './scale-run.ts'
 
 /** The production tracker's core and the delay model alone. */
 export function runModel(options: ScaleOptions, onProgress: (text: string) => void): ScaleRun {
@@ -12,7 +12,7 @@ export function runModel(options: ScaleOptions, onProgress: (text: string) => vo
   const [bytesBefore, cpuBefore] = [heldBytes(), cpuMs()]
   for (let index = 0; index < nodes; index++) {
     modelled.join()
-    modelled.advanceTo((joiningMsOf(nodes) * (index + 1)) / nodes)
+    modelled.advanceTo((joiningMs * (index + 1)) / nodes)
     if (index % 10_000 === 0) onProgress(`${index} of ${nodes} nodes joined`)
   }
   const trackerMsPerJoin = modelled.trackerMs / nodes
@@ -22,7 +22,7 @@ export function runModel(options: ScaleOptions, onProgress: (text: string) => vo
   const samples = []
   let rdp = Infinity
   for (const atS of sampleTimesS(watchedS)) {
-    modelled.advanceTo(joiningMsOf(nodes) + atS * 1_000)
+    modelled.advanceTo(joiningMs + atS * 1_000)
     const shape = shapeOf(modelled.neighbours, degree, model, seededRandom(`sampled sources of ${seed}`))
     rdp = shape.rdp
     samples.push({ atS, meanMs: shape.meanMs })

@@ -1,3 +1,4 @@
+import { defaultTrackerLimits, type TrackerLimits } from '@runnel/tracker'
 import type { Overlay } from '../../experiments/experiment.ts'
 import type { LatencyModel } from '../../latency/latency-model.ts'
 import type { ShapeSample } from './convergence.ts'
@@ -33,9 +34,12 @@ export interface ScaleRun {
   readonly cpuMsPerNode: number
 }
 
-/** Virtual time in which all nodes join: at a thousand a second, and not quicker than in ten. */
-export function joiningMsOf(nodes: number): number {
-  return Math.max(10_000, nodes)
+/** Virtual time in which all nodes join, evenly. */
+export const joiningMs = 10_000
+
+/** Of a tracker that takes so many nodes, which is more than by default. */
+export function limitsFor(nodes: number): Pick<TrackerLimits, 'maxNodes'> {
+  return { maxNodes: Math.max(defaultTrackerLimits.maxNodes, nodes) }
 }
 
 /** Processor time of this process so far, in milliseconds. */
