@@ -11,5 +11,5 @@ const shared = new NoEntries<never, never>()
  * dozens of tables that most nodes never use, and an empty map takes 184 bytes.
  */
 export function noEntries<K, V>(): Map<K, V> {
-  return shared as unknown as Map<K, V>
+  return shared
 }

@@ -3,7 +3,7 @@ import { defaultTrackerLimits, TrackerCore, type TrackerEffect, type TrackerEven
 import { processingMs } from '../formation.ts'
 import { cpuMs, limitsFor, type ScaleOptions } from './scale-run.ts'
 
-export const streamPartId = '0x00000000000000000000000000000000000000aa/scale#0' as StreamPartId
+const streamPartId = '0x00000000000000000000000000000000000000aa/scale#0' as StreamPartId
 
 const contact = { addresses: [{ kind: 'webrtc', text: '' }], dials: ['websocket', 'webrtc'] }
 /** Time passes in such steps: instructions sent in one are carried out at its end. */
