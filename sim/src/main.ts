@@ -20,6 +20,7 @@ import { fairness } from './experiments/fairness.ts'
 import { matrix } from './experiments/matrix.ts'
 import { propagation } from './experiments/propagation.ts'
 import { redundancy } from './experiments/redundancy.ts'
+import { scale, scaleModel } from './experiments/scale.ts'
 import { lightViewers, viewers } from './experiments/viewers.ts'
 
 const parser = yargs(hideBin(process.argv))
@@ -42,6 +43,8 @@ for (const experiment of [
   copies,
   viewers,
   lightViewers,
+  scale,
+  scaleModel,
   churn,
   attack,
   fairness,

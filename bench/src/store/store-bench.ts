@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { loadCrypto, type Crypto } from '@runnel/protocol'
@@ -66,11 +66,13 @@ async function benchIngest(crypto: Crypto, directory: string, messages: number, 
     ms.OFF += await msOf(() => bare.OFF.insert(batches))
   }
   await store.close()
+  const bytesOnDisk = bytesIn(directory)
   bare.FULL.close()
   bare.OFF.close()
   const rate = (total: number) => round((1000 * stored) / total)
   return {
     messagesPerS: rate(ms.store),
+    bytesOnDiskPerMessage: round(bytesOnDisk / stored),
     baseline: { bareMessagesPerS: rate(ms.FULL), bareWithoutFsyncMessagesPerS: rate(ms.OFF) },
     ratio: { bareToStore: round(ms.store / ms.FULL), bareWithoutFsyncToStore: round(ms.store / ms.OFF) },
   }
@@ -112,4 +114,10 @@ async function msOf(work: () => unknown): Promise<number> {
   const start = performance.now()
   await work()
   return performance.now() - start
+}
+
+/** Of a database, whose newest pages may still be in the log beside it. */
+function bytesIn(directory: string): number {
+  const files = readdirSync(directory).filter((name) => name.startsWith('messages.sqlite'))
+  return files.reduce((sum, name) => sum + statSync(join(directory, name)).size, 0)
 }

@@ -126,7 +126,7 @@ const defaultDialTimeoutMs = 15_000
 export function createNetworkNode(options: NetworkNodeOptions, modules: NetworkNodeModules): NetworkNode {
   const dialTimeoutMs = options.dialTimeoutMs ?? defaultDialTimeoutMs
   const { identity, crypto, random } = modules
-  const limits = { ...networkLimits, ...options.limits }
+  const limits = options.limits === undefined ? networkLimits : { ...networkLimits, ...options.limits }
   // On links and in batches a node meets the same delegations.
   const credentialCrypto = memoisedRecovery(crypto, limits.maxRememberedSigners)
   const { tracing = false, role = 'node', name = '', light } = options

@@ -24,7 +24,7 @@ interface ExperimentArguments {
 }
 
 const limits = {
-  nodes: { min: 2, max: 200_000 },
+  nodes: { min: 2, max: 1_000_000 },
   degree: { min: 3, max: 64 },
   repeats: { min: 1, max: 100_000 },
   rate: { min: 1, max: 1_000 },

@@ -35,6 +35,8 @@ function floodHops(neighbours: Int32Array, degree: number, sources: readonly num
       }
       next[node] = word
     }
+    // Who has not been reached by now never is.
+    if (next.every((word, node) => word === reached[node])) return Infinity
     reached = next
   }
   return Infinity

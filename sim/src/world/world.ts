@@ -205,10 +205,10 @@ export class World {
   ): Promise<SimNode> {
     const modules = this.#modules(name)
     const { nodeId, url } = { nodeId: this.#trackerIdentity.nodeId, url: 'memory://tracker' }
-    const { nodeLimits: limits = {}, admission, thinFloods = true } = this.#options
+    const { nodeLimits: limits, admission, thinFloods = true } = this.#options
     const self = modules.identity.nodeId
     const node = createNetworkNode(
-      { limits, light, thinFloods },
+      { ...(limits !== undefined && { limits }), light, thinFloods },
       {
         ...modules,
         crypto: this.#options.tappedCrypto?.(self, this.#crypto) ?? this.#crypto,

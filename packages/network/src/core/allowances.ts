@@ -1,9 +1,9 @@
-import { TokenBucket, type NodeId } from '@runnel/protocol'
+import { noEntries, TokenBucket, type NodeId } from '@runnel/protocol'
 
 /** How often each peer may ask: so many times in a second, also at once. */
 export class Allowances {
   readonly #perSecond: number
-  readonly #buckets = new Map<NodeId, TokenBucket>()
+  #buckets: Map<NodeId, TokenBucket> = noEntries()
 
   constructor(perSecond: number) {
     this.#perSecond = perSecond
@@ -13,6 +13,7 @@ export class Allowances {
   take(peerId: NodeId, nowMs: number): boolean {
     let bucket = this.#buckets.get(peerId)
     if (bucket === undefined) {
+      if (this.#buckets === noEntries<NodeId, TokenBucket>()) this.#buckets = new Map()
       bucket = new TokenBucket({ perSecond: this.#perSecond, burst: this.#perSecond }, nowMs)
       this.#buckets.set(peerId, bucket)
     }

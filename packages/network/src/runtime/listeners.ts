@@ -2,30 +2,12 @@ import { isRunnelError } from '@runnel/protocol'
 import type { CounterName, Counters } from '../core/counters.ts'
 import type { NodeEvents } from '../ports.ts'
 
-type ListenerSets = { [E in keyof NodeEvents]: Set<NodeEvents[E]> }
+type ListenerSets = { [E in keyof NodeEvents]?: Set<NodeEvents[E]> }
 
 /** The application's listeners. What one throws is reported and affects nobody else. */
 export class Listeners {
-  readonly #sets: ListenerSets = {
-    message: new Set(),
-    batch: new Set(),
-    duplicate: new Set(),
-    equivocation: new Set(),
-    gap: new Set(),
-    direct: new Set(),
-    linkClosed: new Set(),
-    linkFailed: new Set(),
-    neighbours: new Set(),
-    host: new Set(),
-    withheld: new Set(),
-    guestPart: new Set(),
-    tracker: new Set(),
-    replaced: new Set(),
-    fault: new Set(),
-    dropped: new Set(),
-    urgentRate: new Set(),
-    urgentDropped: new Set(),
-  }
+  /** Of events that were ever listened to. */
+  readonly #sets: ListenerSets = {}
   readonly #counters: Counters
 
   constructor(counters: Counters) {
@@ -33,13 +15,15 @@ export class Listeners {
   }
 
   add<E extends keyof NodeEvents>(event: E, listener: NodeEvents[E]): () => void {
-    const set: Set<NodeEvents[E]> = this.#sets[event]
+    const sets: { [F in E]?: Set<NodeEvents[F]> } = this.#sets
+    const set = (sets[event] ??= new Set())
     set.add(listener)
     return () => void set.delete(listener)
   }
 
   emit<E extends keyof NodeEvents>(event: E, ...args: Parameters<NodeEvents[E]>): void {
-    const set: Set<NodeEvents[E]> = this.#sets[event]
+    const set: Set<NodeEvents[E]> | undefined = this.#sets[event]
+    if (set === undefined) return
     for (const listener of set) {
       try {
         ;(listener as (...args: Parameters<NodeEvents[E]>) => void)(...args)

@@ -1,3 +1,5 @@
+import { noEntries } from './no-entries.ts'
+
 export interface SharesOptions {
   /** Units that all causes hold together. */
   readonly max: number
@@ -30,8 +32,8 @@ interface Share<Item> {
  */
 export class Shares<Item> {
   readonly #options: SharesOptions
-  readonly #places = new Map<Item, Place>()
-  readonly #shares = new Map<string, Share<Item>>()
+  #places: Map<Item, Place> = noEntries()
+  #shares: Map<string, Share<Item>> = noEntries()
   #held = 0
   #turn = 0
 
@@ -62,6 +64,10 @@ export class Shares<Item> {
    * `[item]` when it is refused. Linear in the causes while the table is full, constant otherwise.
    */
   add(item: Item, cause: string, weight = 1): readonly Item[] {
+    if (this.#places === noEntries<Item, Place>()) {
+      this.#places = new Map()
+      this.#shares = new Map()
+    }
     let share = this.#shares.get(cause)
     if (share === undefined) this.#shares.set(cause, (share = { held: 0, items: new Set(), uses: [] }))
     share.items.add(item)

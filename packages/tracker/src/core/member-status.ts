@@ -1,4 +1,4 @@
-import type { NodeId, Status } from '@runnel/protocol'
+import { noEntries, type NodeId, type Status } from '@runnel/protocol'
 import type { Member } from './member.ts'
 
 /** What a node would report now, as far as the tracker knows. */
@@ -15,10 +15,17 @@ export function statusOf(member: Member, claimed: ReadonlySet<NodeId> | undefine
   }
 }
 
-/** The round-trip times in a status. */
-export function rttsOf(status: Status): ReadonlyMap<NodeId, number> {
+/**
+ * The round-trip times in a status. They are remembered for many peers, so their keys are the ids that the tracker holds already, and not copies
+ * from each packet.
+ */
+export function rttsOf(
+  status: Status,
+  members: ReadonlyMap<NodeId, { readonly nodeId: NodeId }>,
+): ReadonlyMap<NodeId, number> {
   const rttsMs = new Map<NodeId, number>()
-  for (const { nodeId, rttMs } of status.neighbours) if (rttMs !== undefined) rttsMs.set(nodeId, rttMs)
+  for (const { nodeId, rttMs } of status.neighbours)
+    if (rttMs !== undefined) rttsMs.set(members.get(nodeId)?.nodeId ?? nodeId, rttMs)
   return rttsMs
 }
 
@@ -30,5 +37,5 @@ export function transportsOf(
   const transports = new Map<NodeId, number>()
   for (const { nodeId, transport = before.get(nodeId) } of status.neighbours)
     if (transport !== undefined) transports.set(nodeId, transport)
-  return transports
+  return transports.size === 0 ? noEntries() : transports
 }

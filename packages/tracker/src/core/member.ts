@@ -1,4 +1,10 @@
-import type { Membership, NodeId, StreamPartId, TokenBucket } from '@runnel/protocol'
+import {
+  noEntries,
+  type Membership,
+  type NodeId,
+  type StreamPartId,
+  type TokenBucket,
+} from '@runnel/protocol'
 import { transitionOf, type MemberInput, type MemberState, type Transition } from './member-states.ts'
 
 /** A node in a stream part, as the tracker sees it. */
@@ -20,9 +26,9 @@ export class Member {
   /** How often the newest instruction was sent again. */
   resends = 0
   /** Round-trip times by its newest status. */
-  rttsMs: ReadonlyMap<NodeId, number> = new Map()
+  rttsMs: ReadonlyMap<NodeId, number> = noEntries()
   /** By what it is linked to its neighbours, as it says: numbers of `transportCode`. */
-  transports: ReadonlyMap<NodeId, number> = new Map()
+  transports: ReadonlyMap<NodeId, number> = noEntries()
   /** Neighbours that report it as lost while its connection to the tracker is lost too. */
   readonly lostBy = new Set<NodeId>()
   /** Made when first needed. */

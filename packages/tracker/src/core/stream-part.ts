@@ -161,7 +161,7 @@ export class StreamPart {
     const known = this.#members.get(nodeId)
     const member = known ?? new Member(this.id, nodeId, status.counter)
     member.membership = status.membership
-    member.rttsMs = rttsOf(status)
+    member.rttsMs = rttsOf(status, this.#members)
     member.transports = transportsOf(status, member.transports)
     const disputed = this.topology.report(nodeId, member.rttsMs)
     if (disputed > 0) this.#host.count('rttsDisputed', disputed)

@@ -60,7 +60,9 @@ export class Dial<C extends Channel> {
     const { connection: modules, onOpen } = this.#modules
     this.#cancelStep = openConnection(
       { channel, direction: 'outbound', ...expecting(request.peerId), role, address },
-      { ...modules, limits: { ...modules.limits, ...request.limits } },
+      request.limits === undefined
+        ? modules
+        : { ...modules, limits: { ...modules.limits, ...request.limits } },
       {
         onOpen: (connection) => {
           this.#finish('open')

@@ -16,12 +16,15 @@ export function splitPacket(packet: Uint8Array, maxFrameBytes: number): Uint8Arr
   return fragments
 }
 
+/** Of every connection that is not in the middle of a packet. */
+const nothing = new Uint8Array(0)
+
 /**
  * Puts fragments together again, one packet at a time. It holds at most `maxPacketBytes`, however small the pieces are.
  */
 export class Reassembler {
   readonly #maxPacketBytes: number
-  #buffer = new Uint8Array(0)
+  #buffer: Uint8Array = nothing
   #length = 0
 
   constructor(maxPacketBytes: number) {
@@ -40,7 +43,7 @@ export class Reassembler {
     this.#length += bytes.length
     if (!last) return undefined
     const whole = this.#buffer.subarray(0, this.#length)
-    this.#buffer = new Uint8Array(0)
+    this.#buffer = nothing
     this.#length = 0
     return onlyPacket(whole)
   }

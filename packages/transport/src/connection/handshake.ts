@@ -184,15 +184,23 @@ export class Handshake {
 
 /** Throws CAPABILITY_MISSING when one side requires what the other lacks. */
 function commonCapabilities(ours: readonly Capability[], theirs: readonly Capability[]): ReadonlySet<string> {
-  const [own, others] = [ours, theirs].map((all) => new Set(all.map(({ name }) => name))) as [
-    Set<string>,
-    Set<string>,
-  ]
+  const own = namesOf(ours)
+  const others = new Set(theirs.map(({ name }) => name))
   const missing = [...ours, ...theirs].find(
     ({ name, required }) => required && !(own.has(name) && others.has(name)),
   )
   if (missing !== undefined) throw transportError('CAPABILITY_MISSING', missing.name)
-  return new Set([...own].filter((name) => others.has(name)))
+  const common = [...own].filter((name) => others.has(name))
+  return common.length === own.size ? own : new Set(common)
+}
+
+/** One set for all links of a process: most peers can do what it can. */
+const known = new WeakMap<readonly Capability[], ReadonlySet<string>>()
+
+function namesOf(capabilities: readonly Capability[]): ReadonlySet<string> {
+  let names = known.get(capabilities)
+  if (names === undefined) known.set(capabilities, (names = new Set(capabilities.map(({ name }) => name))))
+  return names
 }
 
 /** Takes the header off a packet made here. */

@@ -16,6 +16,10 @@ const spread = 0.2
 /** Grown intervals end with a second of the process's clock: the pings of all its links go out in one wake-up, which costs more than they do. */
 const gridMs = 1_000
 
+const nothing: Cancel = () => {}
+/** Of every link whose pings are answered. */
+const none = [] as const
+
 interface HeartbeatModules {
   readonly clock: Clock
   readonly random: Pick<Random, 'bytes' | 'next'>
@@ -36,8 +40,8 @@ type HeartbeatOptions = Pick<
 export class Heartbeat {
   readonly #options: HeartbeatOptions
   readonly #modules: HeartbeatModules
-  /** When the pings without an answer were sent, by token. At most `maxMissedPongs` + 1. */
-  readonly #sentAtMs = new Map<number, number>()
+  /** The pings without an answer, in the order in which they were sent. At most `maxMissedPongs` + 1. */
+  #sent: readonly { readonly token: number; readonly atMs: number }[] = none
   #rttMs: number | undefined
   /** When the ping of the last sample was sent. */
   #sampledMs = 0
@@ -48,7 +52,7 @@ export class Heartbeat {
   #intervalMs: number
   /** After so long a silence a ping goes out: the interval, or a little less. */
   #silenceMs: number
-  #cancelTick: Cancel = () => {}
+  #cancelTick: Cancel = nothing
 
   constructor(options: HeartbeatOptions, modules: HeartbeatModules) {
     this.#options = options
@@ -97,13 +101,11 @@ export class Heartbeat {
 
   /** A pong that answers no ping of ours is ignored. */
   onPong(token: number): void {
-    const sentAtMs = this.#sentAtMs.get(token)
+    const place = this.#sent.findIndex((ping) => ping.token === token)
+    const sentAtMs = this.#sent[place]?.atMs
     if (sentAtMs === undefined) return
     // Pongs come in order: one that is still missing for an older ping was lost.
-    for (const older of this.#sentAtMs.keys()) {
-      this.#sentAtMs.delete(older)
-      if (older === token) break
-    }
+    this.#sent = place + 1 === this.#sent.length ? none : this.#sent.slice(place + 1)
     this.#addSample(this.#modules.clock.monotonicMs() - sentAtMs, sentAtMs)
     this.#answered()
   }
@@ -169,11 +171,7 @@ export class Heartbeat {
     // Nobody can answer a ping before it arrives, and so appear nearer than it is.
     const token = this.#modules.random.bytes(4).reduce((number, byte) => number * 256 + byte, 0)
     this.#lastPingMs = nowMs
-    for (const oldest of this.#sentAtMs.keys()) {
-      if (this.#sentAtMs.size <= this.#options.maxMissedPongs) break
-      this.#sentAtMs.delete(oldest)
-    }
-    this.#sentAtMs.set(token, nowMs)
+    this.#sent = [...this.#sent.slice(-this.#options.maxMissedPongs), { token, atMs: nowMs }]
     this.#modules.sendPing(token)
   }
 }

@@ -66,7 +66,7 @@ export const defaultConnectionLimits: ConnectionLimits = {
   ...urgentLimits,
 }
 
-/** The defaults, overridden by what is given. */
-export function connectionLimits(limits: Partial<ConnectionLimits> = {}): ConnectionLimits {
-  return { ...defaultConnectionLimits, ...limits }
+/** The defaults, overridden by what is given. Connections with the same limits share one object. */
+export function connectionLimits(limits?: Partial<ConnectionLimits>): ConnectionLimits {
+  return limits === undefined ? defaultConnectionLimits : { ...defaultConnectionLimits, ...limits }
 }

@@ -46,6 +46,8 @@ const comesBetween = new Set<number>([
   ...[PacketType.mark, PacketType.arrivals],
 ])
 
+const nothing = (): void => {}
+
 /** Unknown ones are not: whoever has the connection counts them. */
 const isOfLink = (type: number): boolean => packetKind(type)?.scope === 'link'
 
@@ -69,8 +71,8 @@ export class LinkConnection implements Connection {
   readonly #heartbeat: Heartbeat
   readonly #reassembler: Reassembler
   readonly #pings: RateWindow
-  /** Where both ends know urgent messages. */
-  readonly #urgent: UrgentFlow | undefined
+  /** Made for the first urgent message: most links never carry one. */
+  #urgent: UrgentFlow | undefined
   /** Where the channel has such a lane, and both ends know it. */
   readonly #lossy: LossyFlow | undefined
   #state: ConnectionState = 'open'
@@ -79,9 +81,10 @@ export class LinkConnection implements Connection {
   /** Packets that came before the owner had its turn to set `events`; undefined afterwards. */
   #early: RawPacket[] | undefined = []
   #earlyBytes = 0
-  readonly #credential: PeerCredential
-  #cancelCloseTimeout: Cancel = () => {}
-  #unwatchActing: () => void = () => {}
+  /** Of a peer that acts for somebody. */
+  readonly #credential: PeerCredential | undefined
+  #cancelCloseTimeout: Cancel = nothing
+  #unwatchActing: () => void = nothing
 
   constructor({ channel, peer, direction, limits }: LinkConnectionOptions, modules: ConnectionModules) {
     this.direction = direction
@@ -93,12 +96,12 @@ export class LinkConnection implements Connection {
     this.#reassembler = new Reassembler(limits.maxPacketBytes)
     this.#pings = new RateWindow(limits.maxPingsPerSecond, 1000)
     const onExpired = (code: string, text: string): void => this.close(code, text)
-    this.#credential = new PeerCredential(peer, limits, { ...modules, onExpired })
-    this.#urgent = peer.capabilities.has(urgentCapability) ? this.#newUrgentFlow() : undefined
+    if (peer.actingFor !== undefined)
+      this.#credential = new PeerCredential(peer, limits, { ...modules, onExpired })
     this.#lossy = this.#newLossyFlow()
     this.#outflow = new Outflow(channel, limits, {
       clock,
-      urgent: this.#urgent,
+      urgent: () => this.#urgent,
       stats: this.#stats,
       onDrain: () => this.#state === 'open' && this.guard(() => this.events.onDrain()),
       onStalled: () => this.#giveUp('SLOW_PEER', `no byte left for ${limits.stallTimeoutMs} ms`),
@@ -110,6 +113,17 @@ export class LinkConnection implements Connection {
       sendPing: (token) => this.#ping(encodePacket({ type: 'ping', token })),
       onDead: () => this.#onDead(),
     })
+  }
+
+  /** Whether both ends know urgent messages. */
+  get #knowsUrgent(): boolean {
+    return this.#peer.capabilities.has(urgentCapability)
+  }
+
+  /** Undefined where not both ends know urgent messages. */
+  #urgentFlow(): UrgentFlow | undefined {
+    if (this.#urgent === undefined && this.#knowsUrgent) this.#urgent = this.#newUrgentFlow()
+    return this.#urgent
   }
 
   #newUrgentFlow(): UrgentFlow {
@@ -145,7 +159,7 @@ export class LinkConnection implements Connection {
   }
 
   get actingFor(): ActingFor | undefined {
-    return this.#credential.actingFor
+    return this.#credential?.actingFor
   }
 
   get transport(): string {
@@ -165,7 +179,7 @@ export class LinkConnection implements Connection {
   }
 
   urgentKbitPerSOf(publisher: string): number | undefined {
-    return this.#urgent?.kbitPerSOf(publisher)
+    return this.#urgentFlow()?.kbitPerSOf(publisher)
   }
 
   get queuedBytes(): number {
@@ -183,11 +197,11 @@ export class LinkConnection implements Connection {
   /** Starts the pings; after this turn packets go to the owner as they come. */
   start(): void {
     this.#heartbeat.start()
-    this.#unwatchActing = this.#modules.acting?.onChange(() => this.#showCredential()) ?? (() => {})
-    this.#credential.watch()
+    this.#unwatchActing = this.#modules.acting?.onChange(() => this.#showCredential()) ?? nothing
+    this.#credential?.watch()
     const { datagrams, lossy } = this.#channel
-    if (datagrams !== undefined) datagrams.onFrame = (frame) => this.#onFrame(frame, this.#onDatagram)
-    if (lossy !== undefined) lossy.onFrame = (frame) => this.#onFrame(frame, this.#onLossy)
+    if (datagrams !== undefined) datagrams.onFrame = this.#reader((...packet) => this.#onDatagram(...packet))
+    if (lossy !== undefined) lossy.onFrame = this.#reader((...packet) => this.#onLossy(...packet))
     this.#modules.clock.endOfTurn(() => this.#releaseEarly())
   }
 
@@ -198,9 +212,10 @@ export class LinkConnection implements Connection {
   }
 
   sendUrgent(message: UrgentMessage): boolean {
-    if (this.#state !== 'open' || this.#urgent === undefined) return false
+    const urgent = this.#state === 'open' ? this.#urgentFlow() : undefined
+    if (urgent === undefined) return false
     this.#heartbeat.used()
-    this.#urgent.offer(message)
+    urgent.offer(message)
     return true
   }
 
@@ -211,6 +226,10 @@ export class LinkConnection implements Connection {
   /** One frame of the channel. */
   onFrame(frame: Uint8Array): void {
     this.#onFrame(frame, this.onPacket)
+  }
+
+  #reader(onPacket: typeof this.onPacket): (frame: Uint8Array) => void {
+    return (frame) => this.#onFrame(frame, onPacket)
   }
 
   #onFrame(frame: Uint8Array, onPacket: typeof this.onPacket): void {
@@ -242,28 +261,28 @@ export class LinkConnection implements Connection {
   }
 
   /** One packet that may have been lost, and comes before or after any other. */
-  readonly #onDatagram: typeof this.onPacket = (type, body, whole) => {
+  #onDatagram(type: number, body: Uint8Array, whole: Uint8Array): void {
     if (!this.#mayComeBetween(type))
       throw transportError('PROTOCOL_VIOLATION', `packet type ${type} as a datagram`)
     this.#take(type, body, whole, true)
   }
 
   /** The same by the other lane, of the owner alone. */
-  readonly #onLossy: typeof this.onPacket = (type, body, whole) => {
+  #onLossy(type: number, body: Uint8Array, whole: Uint8Array): void {
     if (this.#lossy === undefined || isOfLink(type))
       throw transportError('PROTOCOL_VIOLATION', `packet type ${type} by the lossy lane`)
     this.#take(type, body, whole, true)
   }
 
   #mayComeBetween(type: number): boolean {
-    return this.#urgent !== undefined && comesBetween.has(type)
+    return comesBetween.has(type) && this.#knowsUrgent
   }
 
   #take(type: number, body: Uint8Array, whole: Uint8Array, isDatagram: boolean): void {
     if (this.#state !== 'open') return
     this.#stats.packetsIn++
     if (isOfLink(type)) this.#onLinkPacket(type, body, isDatagram)
-    else if (type === PacketType.urgent && this.#urgent !== undefined) this.#urgent.onUrgent(body)
+    else if (type === PacketType.urgent && this.#knowsUrgent) this.#urgentFlow()?.onUrgent(body)
     else this.#deliver(type, body, whole)
   }
 
@@ -282,6 +301,8 @@ export class LinkConnection implements Connection {
     if (next === 'violation')
       throw transportError('PROTOCOL_VIOLATION', `packet type ${type} on an open link`)
     if (type === PacketType.credential) {
+      if (this.#credential === undefined)
+        throw transportError('PROTOCOL_VIOLATION', 'a credential that is not due')
       this.#credential.renew(body)
       return this.guard(() => this.events.onCredential?.())
     }
@@ -305,7 +326,7 @@ export class LinkConnection implements Connection {
   }
 
   #onUrgentPacket(packet: Piece | Mark | Arrivals): void {
-    const urgent = this.#urgent
+    const urgent = this.#urgentFlow()
     if (urgent === undefined) throw transportError('PROTOCOL_VIOLATION', `a ${packet.type} of nothing`)
     if (packet.type === 'piece') urgent.onPiece(packet)
     else if (packet.type === 'mark') urgent.onMark(packet.number)
@@ -327,7 +348,7 @@ export class LinkConnection implements Connection {
     }
     const pong = encodePacket({ type: 'pong', token })
     if (isDatagram) this.#channel.datagrams?.send(pong)
-    else if (this.#urgent === undefined) this.#sendNow(pong)
+    else if (!this.#knowsUrgent) this.#sendNow(pong)
     else this.#outflow.jump(pong)
   }
 
@@ -435,7 +456,7 @@ export class LinkConnection implements Connection {
     this.#urgent?.stop()
     this.#lossy?.stop()
     this.#unwatchActing()
-    this.#credential.stop()
+    this.#credential?.stop()
     if (this.#early === undefined) this.#reportClose(reason)
   }
 

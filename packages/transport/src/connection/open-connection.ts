@@ -12,7 +12,7 @@ import {
 } from '@runnel/protocol'
 import { transportError } from '../errors.ts'
 import type { Connection } from '../ports.ts'
-import type { Channel } from './channel.ts'
+import type { Channel, ChannelEvents } from './channel.ts'
 import { closePacket, closeReason } from './close-reason.ts'
 import { Handshake, type Peer } from './handshake.ts'
 import { connectionLimits, type ConnectionLimits } from './limits.ts'
@@ -181,11 +181,7 @@ class Opening {
     const channel = this.#sealedChannel()
     const connection = new LinkConnection({ channel, peer, direction, limits: this.#limits }, this.#modules)
     this.#connection = connection
-    channel.events = {
-      onFrame: (frame) => connection.onFrame(frame),
-      onDrain: () => connection.onDrain(),
-      onClose: (text, code) => connection.onChannelClose(text, code),
-    }
+    channel.events = eventsFor(connection)
     // A dialler waits for the keys before it proves itself.
     if (channel !== this.#options.channel && direction === 'outbound') channel.send(this.#handshake.proof())
     connection.start()
@@ -224,6 +220,15 @@ class Opening {
     this.#modules.clock.endOfTurn(() => {
       if (!this.#cancelled) guarded(this.#modules, () => this.#handlers.onFail(error))
     })
+  }
+}
+
+/** Made here, so that they hold the connection and nothing of the handshake. */
+function eventsFor(connection: LinkConnection): ChannelEvents {
+  return {
+    onFrame: (frame) => connection.onFrame(frame),
+    onDrain: () => connection.onDrain(),
+    onClose: (text, code) => connection.onChannelClose(text, code),
   }
 }
 

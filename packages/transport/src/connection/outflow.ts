@@ -16,9 +16,8 @@ interface OutflowModules {
   onDrain(): void
   /** Data is queued and none of it has left for `stallTimeoutMs`. */
   onStalled(): void
-  /** Where urgent messages share the link. */
-  readonly urgent?:
-    Pick<UrgentFlow, 'othersFrameBytes' | 'roomForOthers' | 'markOthers' | 'othersSent'> | undefined
+  /** Of a link that urgent messages share; undefined before the first of them. */
+  urgent?(): Pick<UrgentFlow, 'othersFrameBytes' | 'roomForOthers' | 'markOthers' | 'othersSent'> | undefined
 }
 
 /**
@@ -96,7 +95,7 @@ export class Outflow {
   }
 
   get #maxFrameBytes(): number {
-    return Math.min(this.#channel.maxFrameBytes, this.#modules.urgent?.othersFrameBytes ?? Infinity)
+    return Math.min(this.#channel.maxFrameBytes, this.#modules.urgent?.()?.othersFrameBytes ?? Infinity)
   }
 
   /**
@@ -113,13 +112,13 @@ export class Outflow {
   }
 
   #hasRoom(): boolean {
-    const { urgent } = this.#modules
+    const urgent = this.#modules.urgent?.()
     if (urgent !== undefined && urgent.roomForOthers === 0) return false
     return this.#channel.bufferedBytes < (this.#channel.fullBytes ?? this.#limits.highMarkBytes)
   }
 
   #handQueued(frame: Uint8Array): void {
-    const { urgent } = this.#modules
+    const urgent = this.#modules.urgent?.()
     this.#hand(urgent?.markOthers(frame) ?? frame)
     urgent?.othersSent(frame.length)
   }

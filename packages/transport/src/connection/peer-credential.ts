@@ -13,13 +13,16 @@ export interface PeerCredentialModules extends ConnectionModules {
   onExpired(code: 'DELEGATION_EXPIRED', text: string): void
 }
 
+const nothing: Cancel = () => {}
+
 /** For whom the peer of an open connection acts, until that ends or is renewed. */
 export class PeerCredential {
   readonly #peer: Peer
   readonly #modules: PeerCredentialModules
-  readonly #renewals: RateWindow
+  readonly #maxPerHour: number
+  #renewals: RateWindow | undefined
   #actingFor: ActingFor | undefined
-  #cancel: Cancel = () => {}
+  #cancel: Cancel = nothing
 
   constructor(
     peer: Peer,
@@ -28,7 +31,7 @@ export class PeerCredential {
   ) {
     this.#peer = peer
     this.#modules = modules
-    this.#renewals = new RateWindow(limits.maxCredentialsPerHour, 3_600_000)
+    this.#maxPerHour = limits.maxCredentialsPerHour
     this.#actingFor = peer.actingFor
   }
 
@@ -49,13 +52,18 @@ export class PeerCredential {
 
   /** Takes a newer credential of the same user. Throws PROTOCOL_VIOLATION, a DELEGATION_ code, and what decoding throws. */
   renew(body: Uint8Array): void {
-    if (this.#actingFor === undefined || !this.#renewals.admit(this.#modules.clock.monotonicMs()))
+    if (this.#actingFor === undefined || !this.#mayRenew())
       throw transportError('PROTOCOL_VIOLATION', 'a credential that is not due')
     const renewed = checkedCredential(this.#peer.nodeId, body, this.#modules)
     if (renewed.userId !== this.#actingFor.userId)
       throw transportError('PROTOCOL_VIOLATION', 'a credential of another user')
     this.#actingFor = renewed
     this.watch()
+  }
+
+  #mayRenew(): boolean {
+    this.#renewals ??= new RateWindow(this.#maxPerHour, 3_600_000)
+    return this.#renewals.admit(this.#modules.clock.monotonicMs())
   }
 
   stop(): void {

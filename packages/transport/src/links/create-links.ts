@@ -12,7 +12,7 @@ import {
   type LinksOptions,
   type LinksSettings,
 } from './links-options.ts'
-import { PeerLink } from './peer-link.ts'
+import { PeerLink, type PeerLinkEvents, type PeerLinkModules } from './peer-link.ts'
 
 export interface LinksOwner extends Links {
   readonly counters: Readonly<LinksCounters>
@@ -45,6 +45,8 @@ class LinksOverTransports implements LinksOwner {
   readonly #modules: LinksModules
   readonly #transports: ReadonlyMap<string, Transport>
   readonly #links = new Map<NodeId, PeerLink>()
+  readonly #linkModules: PeerLinkModules
+  readonly #linkEvents = this.#eventsOfLinks()
   /** Those that are idle, by the network of whoever opened them. */
   readonly #idle: IdleLinks
   readonly #queue: EventQueue
@@ -57,6 +59,11 @@ class LinksOverTransports implements LinksOwner {
     this.#queue = new EventQueue(modules)
     this.#idle = new IdleLinks(this.#settings.maxUnsolicited)
     this.#transports = new Map(modules.transports.map((transport) => [transport.kind, transport]))
+    this.#linkModules = {
+      clock: modules.clock,
+      transports: this.#transports,
+      refusalOf: (connection) => this.#refusalOf(connection),
+    }
     for (const transport of modules.transports)
       transport.onInbound = (connection) => this.#inbound(connection)
     this.#unwatchAdmission = modules.admission?.onChange(() => this.#closeUnlisted()) ?? (() => {})
@@ -155,52 +162,49 @@ class LinksOverTransports implements LinksOwner {
   #link(peerId: NodeId): PeerLink {
     const known = this.#links.get(peerId)
     if (known) return known
-    const emit = (event: () => void) => this.#queue.emit(event)
-    const link = new PeerLink(
-      { peerId, settings: this.#settings },
-      {
-        clock: this.#modules.clock,
-        transports: this.#transports,
-        refusalOf: (connection) => this.#refusalOf(connection),
-      },
-      {
-        onOpened: (connection) => {
-          this.peers.set(peerId, connection)
-          this.counters.opened++
-          emit(() => this.events.onOpened(peerId, connection))
-        },
-        onReplaced: (connection) => {
-          this.peers.set(peerId, connection)
-        },
-        onDuplicate: () => this.counters.duplicates++,
-        onClosed: (reason) => {
-          this.peers.delete(peerId)
-          this.#idle.delete(peerId)
-          this.counters.closed++
-          emit(() => this.events.onClosed(peerId, reason))
-        },
-        onFailed: (error) => {
-          this.counters.failed++
-          emit(() => this.events.onFailed(peerId, error))
-        },
-        onPacket: (type, body, whole) => {
-          this.#idle.touch(peerId)
-          emit(() => this.events.onPacket(peerId, type, body, whole))
-        },
-        onClaimed: () => this.#idle.delete(peerId),
-        onDrain: () => emit(() => this.events.onDrain(peerId)),
-        onCredential: (connection) => {
-          const refusal = this.#refusalOf(connection)
-          if (refusal !== undefined) this.disconnect(peerId, refusal.code, refusal.message)
-          else emit(() => this.events.onCredential?.(peerId))
-        },
-        onUrgentDropped: (why, message) => emit(() => this.events.onUrgentDropped?.(peerId, why, message)),
-        onUrgentRate: () => emit(() => this.events.onUrgentRate?.(peerId)),
-        onFallback: () => this.counters.fallbacks++,
-        onIdle: () => this.#links.delete(peerId),
-      },
-    )
+    const link = new PeerLink({ peerId, settings: this.#settings }, this.#linkModules, this.#linkEvents)
     this.#links.set(peerId, link)
     return link
+  }
+
+  #eventsOfLinks(): PeerLinkEvents {
+    const emit = (event: () => void) => this.#queue.emit(event)
+    return {
+      onOpened: (peerId, connection) => {
+        this.peers.set(peerId, connection)
+        this.counters.opened++
+        emit(() => this.events.onOpened(peerId, connection))
+      },
+      onReplaced: (peerId, connection) => {
+        this.peers.set(peerId, connection)
+      },
+      onDuplicate: () => this.counters.duplicates++,
+      onClosed: (peerId, reason) => {
+        this.peers.delete(peerId)
+        this.#idle.delete(peerId)
+        this.counters.closed++
+        emit(() => this.events.onClosed(peerId, reason))
+      },
+      onFailed: (peerId, error) => {
+        this.counters.failed++
+        emit(() => this.events.onFailed(peerId, error))
+      },
+      onPacket: (peerId, type, body, whole) => {
+        this.#idle.touch(peerId)
+        emit(() => this.events.onPacket(peerId, type, body, whole))
+      },
+      onClaimed: (peerId) => this.#idle.delete(peerId),
+      onDrain: (peerId) => emit(() => this.events.onDrain(peerId)),
+      onCredential: (peerId, connection) => {
+        const refusal = this.#refusalOf(connection)
+        if (refusal !== undefined) this.disconnect(peerId, refusal.code, refusal.message)
+        else emit(() => this.events.onCredential?.(peerId))
+      },
+      onUrgentDropped: (peerId, why, message) =>
+        emit(() => this.events.onUrgentDropped?.(peerId, why, message)),
+      onUrgentRate: (peerId) => emit(() => this.events.onUrgentRate?.(peerId)),
+      onFallback: () => this.counters.fallbacks++,
+      onIdle: (peerId) => this.#links.delete(peerId),
+    }
   }
 }

@@ -27,25 +27,28 @@ export interface PeerLinkModules {
   refusalOf(connection: Connection): RunnelError | undefined
 }
 
+/** What happens to links; one object for those of all peers. */
 export interface PeerLinkEvents {
-  onOpened(connection: Connection): void
+  onOpened(peerId: NodeId, connection: Connection): void
   /** A second connection with the peer has opened. */
-  onDuplicate(): void
+  onDuplicate(peerId: NodeId): void
   /** Another connection is used from now on; the link has stayed open. */
-  onReplaced(connection: Connection): void
-  onClosed(reason: CloseReason): void
-  onFailed(error: RunnelError): void
-  onPacket(type: number, body: Uint8Array, whole: Uint8Array): void
-  onDrain(): void
-  onCredential(connection: Connection): void
-  onUrgentDropped(why: UrgentDrop | 'truncated', message?: UrgentMessage): void
-  onUrgentRate(): void
+  onReplaced(peerId: NodeId, connection: Connection): void
+  onClosed(peerId: NodeId, reason: CloseReason): void
+  onFailed(peerId: NodeId, error: RunnelError): void
+  onPacket(peerId: NodeId, type: number, body: Uint8Array, whole: Uint8Array): void
+  onDrain(peerId: NodeId): void
+  onCredential(peerId: NodeId, connection: Connection): void
+  onUrgentDropped(peerId: NodeId, why: UrgentDrop | 'truncated', message?: UrgentMessage): void
+  onUrgentRate(peerId: NodeId): void
   /** From now on this side has a use for the link. */
-  onClaimed(): void
-  onFallback(): void
+  onClaimed(peerId: NodeId): void
+  onFallback(peerId: NodeId): void
   /** There is nothing left to remember about this peer. */
-  onIdle(): void
+  onIdle(peerId: NodeId): void
 }
+
+const nothing: Cancel = () => {}
 
 interface Held extends Contender {
   readonly connection: Connection
@@ -65,8 +68,8 @@ export class PeerLink {
   #attempt: Attempt | undefined
   #used: Held | undefined
   #spare: Held | undefined
-  #cancelSpareTimer: Cancel = () => {}
-  #cancelGrace: Cancel = () => {}
+  #cancelSpareTimer: Cancel = nothing
+  #cancelGrace: Cancel = nothing
   #claimed = false
 
   constructor(options: PeerLinkOptions, modules: PeerLinkModules, events: PeerLinkEvents) {
@@ -108,7 +111,7 @@ export class PeerLink {
         if (attempt.wanted) this.#failed(error)
         this.#checkIdle()
       },
-      onFallback: () => this.#events.onFallback(),
+      onFallback: () => this.#events.onFallback(peerId),
     })
     this.#attempt = attempt
     attempt.start()
@@ -155,25 +158,25 @@ export class PeerLink {
 
   /** A connection to the peer, dialled by either side, has opened. */
   add(connection: Connection): void {
+    const { peerId, settings } = this.#options
     const opened = {
       connection,
       direction: connection.direction,
       openedMs: this.#modules.clock.monotonicMs(),
     }
     connection.events = {
-      onPacket: (type, body, whole) => this.#events.onPacket(type, body, whole),
-      onDrain: () => this.#used === opened && this.#events.onDrain(),
-      onCredential: () => this.#used === opened && this.#events.onCredential(connection),
-      onUrgentDropped: (why, message) => this.#events.onUrgentDropped(why, message),
-      onUrgentRate: () => this.#used === opened && this.#events.onUrgentRate(),
+      onPacket: (type, body, whole) => this.#events.onPacket(peerId, type, body, whole),
+      onDrain: () => this.#used === opened && this.#events.onDrain(peerId),
+      onCredential: () => this.#used === opened && this.#events.onCredential(peerId, connection),
+      onUrgentDropped: (why, message) => this.#events.onUrgentDropped(peerId, why, message),
+      onUrgentRate: () => this.#used === opened && this.#events.onUrgentRate(peerId),
       onClose: (reason) => this.#connectionClosed(opened, reason),
     }
     // A peer that acts for somebody else than before is another one to everybody here.
     if (this.#used && userOf(this.#used.connection) !== userOf(connection))
       this.disconnect('REPLACED', 'the peer connected again, for another user')
     if (!this.#used) return this.#open(opened)
-    this.#events.onDuplicate()
-    const { peerId, settings } = this.#options
+    this.#events.onDuplicate(peerId)
     const ids = { self: settings.self, peer: peerId, raceWindowMs: settings.dialTimeoutMs }
     if (!isNewOneUsed(ids, this.#used, opened)) return this.#keepAsSpare(opened)
     const before = this.#used
@@ -191,7 +194,7 @@ export class PeerLink {
   }
 
   #claim(): void {
-    if (!this.#claimed) this.#events.onClaimed()
+    if (!this.#claimed) this.#events.onClaimed(this.#options.peerId)
     this.#claimed = true
     this.#cancelGrace()
   }
@@ -203,13 +206,14 @@ export class PeerLink {
     } else {
       this.#cancelAttempt()
     }
-    this.#events.onOpened(opened.connection)
+    this.#events.onOpened(this.#options.peerId, opened.connection)
   }
 
   /** The new connection has a queue of its own, so whoever waits for room may go on. */
   #replaced({ connection }: Held): void {
-    this.#events.onReplaced(connection)
-    this.#events.onDrain()
+    const { peerId } = this.#options
+    this.#events.onReplaced(peerId, connection)
+    this.#events.onDrain(peerId)
   }
 
   #keepAsSpare(held: Held): void {
@@ -259,12 +263,12 @@ export class PeerLink {
   #closed(reason: CloseReason): void {
     this.#claimed = false
     this.#cancelGrace()
-    this.#events.onClosed(reason)
+    this.#events.onClosed(this.#options.peerId, reason)
   }
 
   #failed(error: RunnelError): void {
     this.#claimed = false
-    this.#events.onFailed(error)
+    this.#events.onFailed(this.#options.peerId, error)
   }
 
   #cancelAttempt(): void {
@@ -273,6 +277,6 @@ export class PeerLink {
   }
 
   #checkIdle(): void {
-    if (!this.#used && !this.#attempt) this.#events.onIdle()
+    if (!this.#used && !this.#attempt) this.#events.onIdle(this.#options.peerId)
   }
 }

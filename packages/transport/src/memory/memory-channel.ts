@@ -13,7 +13,8 @@ export interface MemoryChannelOptions extends Omit<
 
 export interface MemoryChannelModules {
   readonly clock: Clock
-  readonly random: Random
+  /** Where something is left to chance: the same each time. */
+  random(): Random
   /** The address of the other end. */
   readonly remoteAddress: string | undefined
   /** The condition of the node that has this end. */
@@ -43,6 +44,7 @@ export class MemoryChannel implements Channel {
   onGone: () => void = () => {}
   readonly #options: MemoryChannelOptions
   readonly #modules: MemoryChannelModules
+  #random: Random | undefined
   #other: MemoryChannel = this
   #state: 'open' | 'closing' | 'closed' = 'open'
   #waiting: Item[] = []
@@ -121,18 +123,23 @@ export class MemoryChannel implements Channel {
   }
 
   #travel(item: Item): void {
-    const { clock, random, condition } = this.#modules
+    const { clock, condition } = this.#modules
     const { latencyMs, jitterMs } = this.#options
     const tookMs = sizeOf(item) / this.#modules.bytesPerMs()
     this.#lineFreeAtMs = Math.max(this.#lineFreeAtMs, clock.monotonicMs()) + tookMs
-    const delayMs = latencyMs + (jitterMs > 0 ? random.next() * jitterMs : 0)
+    const delayMs = latencyMs + (jitterMs > 0 ? this.#chance() * jitterMs : 0)
     this.#lastArrivalMs = Math.max(this.#lastArrivalMs, this.#lineFreeAtMs + delayMs)
     const lossRate = item === fin ? 0 : this.#modules.lossRate()
-    const lost = !condition.online || (lossRate > 0 && random.next() < lossRate)
+    const lost = !condition.online || (lossRate > 0 && this.#chance() < lossRate)
     clock.schedule(this.#lastArrivalMs - clock.monotonicMs(), () => {
       if (lost) this.#left(item)
       else this.#other.#arrived(item)
     })
+  }
+
+  #chance(): number {
+    this.#random ??= this.#modules.random()
+    return this.#random.next()
   }
 
   #arrived(item: Item): void {

@@ -74,10 +74,10 @@ export class MemoryNetwork implements MemoryExchange {
   ): Cancel {
     const { latencyMs, connectFailureRate } = this.settings
     const link = `${from.nodeId}>${to}#${from.nextDialOf(to)}`
-    const random = this.#random.fork(link)
+    const random = this.#chanceOf(link)
     const between = typeof latencyMs === 'number' ? () => latencyMs : latencyMs
     const latenciesMs = [between(from.nodeId, to), between(to, from.nodeId)] as const
-    const fails = random.next() < connectFailureRate
+    const fails = connectFailureRate > 0 && random().next() < connectFailureRate
     let cancelled = false
     this.#clock.schedule(latenciesMs[0], () => {
       if (cancelled || !this.condition(from.nodeId).online || !this.condition(to).online) return
@@ -96,11 +96,16 @@ export class MemoryNetwork implements MemoryExchange {
     return () => (cancelled = true)
   }
 
+  /** Made where it is needed, and holds nothing of the dial. */
+  #chanceOf(link: string): () => Random {
+    return () => this.#random.fork(link)
+  }
+
   #createPipe(
     from: MemoryTransport,
     to: MemoryTransport,
     latenciesMs: readonly [number, number],
-    random: Random,
+    random: () => Random,
   ): { readonly dialler: MemoryChannel; readonly acceptor: MemoryChannel } {
     const { lossRate, bytesPerMs } = this.settings
     const lossBetween = typeof lossRate === 'number' ? () => lossRate : lossRate
@@ -116,7 +121,7 @@ export class MemoryNetwork implements MemoryExchange {
         {
           remoteAddress: this.settings.addressOf(other.nodeId),
           clock: this.#clock,
-          random: random.fork(label),
+          random: () => random().fork(label),
           condition: this.condition(transport.nodeId),
           lossRate: () => lossBetween(transport.nodeId, other.nodeId),
           bytesPerMs: () => bandwidthBetween(transport.nodeId, other.nodeId),

@@ -136,11 +136,8 @@ export class StreamPart {
       waitMs: () => gapWaitMs(this.#attached, rttOf, limits),
       lateMs: (progress) => modules.lateMs(progress),
     })
-    const maxChains = isKeyPart(this.scope) ? limits.maxKeyChains : limits.maxChains
-    this.seen = new SeenMessages(
-      { limits: { ...limits, maxChains }, joinedMs },
-      { counters, watch: this.gaps },
-    )
+    const seenLimits = isKeyPart(this.scope) ? { ...limits, maxChains: limits.maxKeyChains } : limits
+    this.seen = new SeenMessages({ limits: seenLimits, joinedMs }, { counters, watch: this.gaps })
     this.recent = new RecentBatches(options.limits, {
       shared: modules.recentBytes,
       counters: modules.counters,

@@ -1,4 +1,4 @@
-import type { NodeId } from '@runnel/protocol'
+import { noEntries, type NodeId } from '@runnel/protocol'
 
 export interface ChainTableLimits {
   readonly maxChains: number
@@ -14,9 +14,9 @@ export interface AliasedChain {
 /** Chains whose floods are thinned, by what tells them apart and by alias: a bounded number, of all and of one publisher. */
 export class ChainTable<K, C extends AliasedChain> implements Iterable<C> {
   readonly #limits: ChainTableLimits
-  readonly #chains = new Map<K, C>()
-  readonly #byAlias = new Map<number, C>()
-  readonly #ofPublisher = new Map<NodeId, number>()
+  #chains: Map<K, C> = noEntries()
+  #byAlias: Map<number, C> = noEntries()
+  #ofPublisher: Map<NodeId, number> = noEntries()
   #lastAlias = 0
 
   constructor(limits: ChainTableLimits) {
@@ -44,6 +44,11 @@ export class ChainTable<K, C extends AliasedChain> implements Iterable<C> {
     const { maxChains, maxChainsOfPublisher } = this.#limits
     const ofPublisher = this.#ofPublisher.get(publisherId) ?? 0
     if (this.#chains.size >= maxChains || ofPublisher >= maxChainsOfPublisher) return undefined
+    if (this.#chains === noEntries<K, C>()) {
+      this.#chains = new Map()
+      this.#byAlias = new Map()
+      this.#ofPublisher = new Map()
+    }
     const chain = make((this.#lastAlias = (this.#lastAlias + 1) >>> 0))
     this.#ofPublisher.set(publisherId, ofPublisher + 1)
     this.#chains.set(key, chain)

@@ -1,0 +1,61 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { scalePage } from '../scale-page.ts'
+import { assumptions, costs } from './inputs.ts'
+import { nodeNeeds, storageNeeds, trackerNeeds, valuesOf } from './network-needs.ts'
+
+const network = { ...valuesOf(assumptions), nodes: 1_000, streams: 100, stayS: 10 }
+const cost = valuesOf(costs)
+
+describe('what a network needs', () => {
+  it('counts connections, joins and cores of trackers', () => {
+    const needs = trackerNeeds(network, {
+      ...cost,
+      trackerIdleUsPerS: 500,
+      trackerMsPerConnect: 1,
+      trackerMsPerJoin: 2,
+    })
+    // 2,000 connections: one core idle, 200 of each a second.
+    expect(needs).toMatchObject({ connections: 2_000, joinsPerS: 200, trackers: 4 })
+    expect(needs.cores).toBeCloseTo(1 + 0.2 + 0.4)
+  })
+
+  it('counts messages on disks, and never fewer machines than copies', () => {
+    const { writesPerS, diskTb, machines } = storageNeeds(network, { ...cost, storedBytes: 500 }, 1)
+    expect(writesPerS).toBe(20)
+    expect(diskTb).toBeCloseTo((20 * 30 * 86_400 * 500) / 1e12)
+    expect(machines).toBe(2)
+  })
+
+  it('says what a node sends', () => {
+    const needs = nodeNeeds(network, { ...cost, copiesSent: 3, idlePercent: 0.1, deliveryUs: 500 }, 1)
+    expect(needs.sentKbitPerS).toBeCloseTo((2 * 3 * 400 * 8) / 1e3)
+    expect(needs.corePercent).toBeCloseTo(0.2)
+  })
+
+  it('grows in proportion to the network', () => {
+    const twice = { ...network, nodes: 2_000 }
+    expect(trackerNeeds(twice, cost).memoryGb).toBeCloseTo(2 * trackerNeeds(network, cost).memoryGb)
+  })
+
+  it('is what the page says', () => {
+    expect(readFileSync(new URL('../../docs/SCALE.md', import.meta.url), 'utf8')).toBe(scalePage())
+  })
+
+  it('takes every measured figure from where the documents have it', () => {
+    const pages = ['EVALUATION', 'COMPARISON'].map((name) =>
+      readFileSync(new URL(`../../docs/${name}.md`, import.meta.url), 'utf8'),
+    )
+    for (const { value, measured } of Object.values(costs)) {
+      const heading = /"(.*)"/.exec(measured.in)?.[1] ?? ''
+      const section = pages.map((page) => sectionOf(page, heading)).find((text) => text !== '') ?? ''
+      expect(section, measured.in).toContain(value.toLocaleString('en'))
+    }
+  })
+})
+
+/** From a heading to the next of any level; empty where there is none. */
+function sectionOf(page: string, heading: string): string {
+  const after = page.split(new RegExp(`^#+ ${heading}$`, 'm'))[1] ?? ''
+  return after.split(/^#+ /m)[0] ?? ''
+}

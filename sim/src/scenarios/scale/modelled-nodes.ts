@@ -1,0 +1,124 @@
+import { seededRandom, toNodeId, type NodeId, type StreamPartId } from '@runnel/protocol'
+import { defaultTrackerLimits, TrackerCore, type TrackerEffect, type TrackerEvent } from '@runnel/tracker'
+import { processingMs } from '../formation.ts'
+import { cpuMs, limitsFor, type ScaleOptions } from './scale-run.ts'
+
+const streamPartId = '0x00000000000000000000000000000000000000aa/scale#0' as StreamPartId
+
+const contact = { addresses: [{ kind: 'webrtc', text: '' }], dials: ['websocket', 'webrtc'] }
+/** Time passes in such steps: instructions sent in one are carried out at its end. */
+const stepMs = 100
+/** Who still waits for a neighbour reports after so long all the same. */
+const patienceMs = 1_000
+
+/**
+ * A production tracker's core, and nodes that are no more than a place in the delay model: each keeps its newest instruction, is
+ * linked with whoever wants it too, and reports round-trip times.
+ */
+export class ModelledNodes {
+  readonly core: TrackerCore
+  /** Processor time during the core's calls. */
+  trackerMs = 0
+  readonly #options: ScaleOptions
+  readonly #ids: NodeId[] = []
+  readonly #indexes = new Map<NodeId, number>()
+  readonly #wanted: (readonly number[])[] = []
+  readonly #counters: number[] = []
+  /** Since when nodes owe a report. */
+  readonly #owed = new Map<number, number>()
+  #nowMs = 0
+
+  constructor(options: ScaleOptions) {
+    this.#options = options
+    const { degree, overlay, seed, model } = options
+    const random = seededRandom(`tracker of ${seed}`)
+    this.core = new TrackerCore(
+      { degree, overlay, limits: { ...defaultTrackerLimits, ...limitsFor(model.nodes) } },
+      { random },
+    )
+  }
+
+  join(): void {
+    const index = this.#ids.length
+    const nodeId = toNodeId(`0x${(index + 1).toString(16).padStart(40, '0')}`)
+    this.#ids.push(nodeId)
+    this.#indexes.set(nodeId, index)
+    this.#wanted.push([])
+    this.#counters.push(0)
+    this.#handle({ type: 'nodeConnected', nodeId })
+    this.#handle({ type: 'packet', from: nodeId, packet: { type: 'nodeInfo', contact } })
+    this.#report(index)
+  }
+
+  /** Lets time pass up to then. */
+  advanceTo(atMs: number): void {
+    while (this.#nowMs < atMs) {
+      const untilMs = Math.min(atMs, this.#nowMs + stepMs)
+      for (let dueMs = this.core.dueMs; dueMs <= untilMs; dueMs = this.core.dueMs) {
+        this.#nowMs = Math.max(this.#nowMs, dueMs)
+        this.#handle({ type: 'tick' })
+      }
+      this.#nowMs = untilMs
+      for (const [index, sinceMs] of [...this.#owed]) this.#reportOwed(index, sinceMs)
+    }
+  }
+
+  /** What the tracker wants, as `shapeOf` takes it. */
+  get neighbours(): Int32Array {
+    const { degree } = this.#options
+    const neighbours = new Int32Array(this.#ids.length * degree).fill(-1)
+    const topology = this.core.streamParts.get(streamPartId)?.topology
+    for (const [index, nodeId] of this.#ids.entries()) {
+      let place = index * degree
+      for (const other of topology?.neighbours(nodeId) ?? [])
+        neighbours[place++] = this.#indexes.get(other) ?? -1
+    }
+    return neighbours
+  }
+
+  /** Nodes that have as many linked neighbours as they should. */
+  get complete(): number {
+    const wanted = Math.min(this.#options.degree, this.#ids.length - 1)
+    return this.#ids.filter((_, index) => this.#linked(index).length >= wanted).length
+  }
+
+  #linked(index: number): number[] {
+    return (this.#wanted[index] ?? []).filter((other) => this.#wanted[other]?.includes(index))
+  }
+
+  #reportOwed(index: number, sinceMs: number): void {
+    const isComplete = this.#linked(index).length === this.#wanted[index]?.length
+    if (!isComplete && this.#nowMs - sinceMs < patienceMs) return
+    if (isComplete) this.#owed.delete(index)
+    else this.#owed.set(index, this.#nowMs)
+    this.#report(index)
+  }
+
+  #report(index: number): void {
+    const { model } = this.#options
+    const neighbours = this.#linked(index).map((other) => ({
+      nodeId: this.#ids[other] as NodeId,
+      rttMs: model.oneWayMs(index, other) + model.oneWayMs(other, index) + 2 * processingMs,
+    }))
+    const counter = this.#counters[index] ?? 0
+    const packet = { type: 'status', streamPartId, counter, neighbours, failed: [] } as const
+    this.#handle({ type: 'packet', from: this.#ids[index] as NodeId, packet })
+  }
+
+  #handle(event: TrackerEvent): void {
+    const startMs = cpuMs()
+    const effects = this.core.handle(event, this.#nowMs)
+    this.trackerMs += cpuMs() - startMs
+    for (const effect of effects) this.#carryOut(effect)
+  }
+
+  #carryOut(effect: TrackerEffect): void {
+    if (effect.type !== 'send' || effect.packet.type !== 'instruction') return
+    const index = this.#indexes.get(effect.to)
+    const { counter, neighbours } = effect.packet
+    if (index === undefined || counter <= (this.#counters[index] ?? 0)) return
+    this.#counters[index] = counter
+    this.#wanted[index] = neighbours.map(({ nodeId }) => this.#indexes.get(nodeId) ?? -1)
+    this.#owed.set(index, this.#nowMs)
+  }
+}

@@ -1,0 +1,56 @@
+import { defaultTrackerLimits, type TrackerLimits } from '@runnel/tracker'
+import type { Overlay } from '../../experiments/experiment.ts'
+import type { LatencyModel } from '../../latency/latency-model.ts'
+import type { ShapeSample } from './convergence.ts'
+
+export interface ScaleOptions {
+  readonly seed: string
+  readonly degree: number
+  readonly overlay: Overlay
+  readonly model: LatencyModel
+  /** Virtual seconds that are watched after the last join. */
+  readonly watchedS: number
+}
+
+/** What came of so many nodes in one overlay. */
+export interface ScaleRun {
+  /** As `shapeOf` takes them. */
+  readonly neighbours: Int32Array
+  readonly samples: readonly ShapeSample[]
+  /** Relative delay penalty at the end. */
+  readonly rdp: number
+  /** Nodes whose degree is right and whose neighbours are all attached, at the end. */
+  readonly complete: number
+  /** Bytes held for each node, after a collection, the tracker's and the simulator's own among them. */
+  readonly bytesPerNode: number
+  /** Statuses the tracker had, and instructions that it sent, until all had joined, for each join. */
+  readonly statusesPerJoin: number
+  readonly instructionsPerJoin: number
+  /** Processor time of the tracker's core for each join, all that followed from it included; null where it was not told apart. */
+  readonly trackerMsPerJoin: number | null
+  /** The same for each node in all, until the end. */
+  readonly trackerMsPerNode: number | null
+  /** Processor time of this process for each node, in all. */
+  readonly cpuMsPerNode: number
+}
+
+/** Virtual time in which all nodes join, evenly. */
+export const joiningMs = 10_000
+
+/** Of a tracker that takes so many nodes, which is more than by default. */
+export function limitsFor(nodes: number): Pick<TrackerLimits, 'maxNodes'> {
+  return { maxNodes: Math.max(defaultTrackerLimits.maxNodes, nodes) }
+}
+
+/** Processor time of this process so far, in milliseconds. */
+export function cpuMs(): number {
+  const { user, system } = process.cpuUsage()
+  return (user + system) / 1_000
+}
+
+/** When samples are taken after the last join, in virtual seconds: every ten, and at the end. */
+export function sampleTimesS(watchedS: number): number[] {
+  const times = []
+  for (let atS = 10; atS < watchedS; atS += 10) times.push(atS)
+  return [...times, watchedS]
+}
