@@ -44,6 +44,8 @@ export class PartSources {
   readonly #ending = new AbortController()
   readonly #failures: RunnelError[] = []
   readonly #failed = new Set<NodeId>()
+  /** To which no link could be opened. */
+  readonly #unlinked = new Set<WantedNeighbour>()
   /** Nodes that have sent all they had, as far as their answers were read. */
   readonly #complete = new Set<StorageSource>()
 
@@ -59,17 +61,16 @@ export class PartSources {
   }
 
   /**
-   * Asks as many nodes at once as allowed and replaces the ones that fail. Rejects with RESEND_FAILED or RESEND_DENIED when all
-   * fail.
+   * Asks as many nodes at once as allowed and replaces the ones that fail. Where none answers, those to which no link could be opened are
+   * asked once more, as a dial may fail for once. Rejects with RESEND_FAILED or RESEND_DENIED when all fail.
    */
   async start(selection: ResendSelection): Promise<readonly StartedSource[]> {
-    const { maxSourcesPerPart } = this.#modules.limits
-    const started = await Promise.all(
-      Array.from({ length: maxSourcesPerPart }, () => this.#startNext(selection)),
-    )
-    const sources = started.filter((source) => source !== undefined)
-    if (sources.length === 0) throw this.#allFailed()
-    return sources
+    const sources = await this.#startSome(selection)
+    if (sources.length > 0) return sources
+    this.#standby.push(...this.#unlinked)
+    const again = await this.#startSome(selection)
+    if (again.length === 0) throw this.#allFailed()
+    return again
   }
 
   /** A replacement for a node that failed; undefined when the remaining or finished ones must suffice. */
@@ -138,6 +139,14 @@ export class PartSources {
     this.#standby.length = 0
   }
 
+  async #startSome(selection: ResendSelection): Promise<StartedSource[]> {
+    const { maxSourcesPerPart } = this.#modules.limits
+    const started = await Promise.all(
+      Array.from({ length: maxSourcesPerPart }, () => this.#startNext(selection)),
+    )
+    return started.filter((source) => source !== undefined)
+  }
+
   async #startNext(selection: ResendSelection): Promise<StartedSource | undefined> {
     for (let peer = this.#standby.shift(); peer !== undefined; peer = this.#standby.shift()) {
       const started = await this.#startAt(peer, selection)
@@ -150,8 +159,11 @@ export class PartSources {
     const source = new StorageSource({ ...this.#request, selection }, peer, this.#modules)
     this.#open.add(source)
     try {
-      return { source, extent: await source.start() }
+      const extent = await source.start()
+      this.#failed.delete(peer.nodeId)
+      return { source, extent }
     } catch (error) {
+      if (isRunnelError(error) && isRunnelError(error.cause, 'LINK_FAILED')) this.#unlinked.add(peer)
       this.fail(source, error)
       return undefined
     }

@@ -6,7 +6,7 @@ import {
   type MessageBatch,
   type RunnelError,
 } from '@runnel/protocol'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import type { RunnelClient } from '../runnel-client.ts'
 import type { ClientStatus } from '../status.ts'
 import type { Message } from '../subscribe/message.ts'
@@ -167,6 +167,24 @@ describe('resend', () => {
       await expect(net.turn(reading)).rejects.toMatchObject({ code: 'RESEND_FAILED' })
       expect(given).toEqual(times(81, 99))
     })
+  })
+
+  it.each([
+    [1, 'is read all the same'],
+    [2, 'ends the resend'],
+  ])('a storage node that is the only one, and cannot be dialled %i times, %s', async (failing) => {
+    const { client, stores, seen } = await setUp(['one'])
+    stores[0]?.add(...chainOf(times(1, 20)))
+    const connect = net.network.connect.bind(net.network)
+    let dials = 0
+    vi.spyOn(net.network, 'connect').mockImplementation((from, to, onOpen, onFail) => {
+      if (to !== stores[0]?.node.nodeId || ++dials > failing) return connect(from, to, onOpen, onFail)
+      return net.clock.schedule(10, () => onFail('refused'))
+    })
+    const reading = net.turn(collect(client.resend(streamId, { from: 0 })))
+    if (failing === 1) expect(contents(await reading)).toEqual(texts('a', times(1, 20)))
+    else await expect(reading).rejects.toMatchObject({ code: 'RESEND_FAILED' })
+    expect([dials, failures(seen)]).toEqual([2, Array.from({ length: failing }, () => 'RESEND_LINK_LOST')])
   })
 
   it('gives exactly the last also where several stand at the place where they begin', async () => {
