@@ -26,9 +26,10 @@ import { bundleForPages, type PageBundles } from './bundle.ts'
  * rates that do not take a busy machine for a queue, and 0.1 kB for light clients that only publish.
  * 2.2 kB are for verification on other cores: what waits for it, in its order. The workers are loaded when they are used.
  * 0.6 kB are for the first data channel, on which both ends agree, and for pings that become fewer.
- * 0.7 kB are for sending again what links lost of urgent messages, and 0.3 kB for tables and handlers that are made when they are needed.
+ * 0.7 kB are for sending again what links lost of urgent messages, 0.3 kB for tables and handlers that are made when they are needed, and 0.1 kB
+ * for storage nodes that are dialled once more.
  */
-const budgetBytes = 206_200
+const budgetBytes = 206_300
 /** What is loaded in addition for encryption. */
 const encryptionBudgetBytes = 31_100
 
