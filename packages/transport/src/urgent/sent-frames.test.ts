@@ -2,13 +2,18 @@ import { describe, expect, it } from 'vitest'
 import { ArrivalLog } from './arrival-log.ts'
 import { SentFrames } from './sent-frames.ts'
 
-const frame = { sentMs: 0, bytes: 100, isOther: false, alias: 0 }
+const repeatable = { packet: new Uint8Array(1), alias: 0, deadlineMs: 500, priority: 9, repeats: 0 }
+const frame = { sentMs: 0, bytes: 100, repeatable }
+const other = { sentMs: 0, bytes: 100 }
 
 describe('SentFrames', () => {
   it('hears of each frame once, and knows what is under way', () => {
     const sent = new SentFrames(10)
-    const [first, second] = [sent.add(frame), sent.add({ ...frame, sentMs: 5, alias: 7 })]
-    sent.add({ ...frame, isOther: true })
+    const [first, second] = [
+      sent.add(frame),
+      sent.add({ ...frame, sentMs: 5, repeatable: { ...repeatable, alias: 7 } }),
+    ]
+    sent.add(other)
     expect(sent.bytes).toBe(200)
     const frames = [
       { number: first, atTenthsMs: 100 },
@@ -29,7 +34,7 @@ describe('SentFrames', () => {
   it('takes for lost what three reports pass over, but no other packets', () => {
     const sent = new SentFrames(10)
     sent.add(frame)
-    sent.add({ ...frame, isOther: true })
+    sent.add(other)
     const lost = [10, 30, 50, 99, 100].map((nowMs) => {
       const frames = [{ number: sent.add(frame), atTenthsMs: nowMs }]
       return sent.report({ type: 'arrivals', heldTenthsMs: 0, frames }, nowMs).lost
@@ -40,18 +45,18 @@ describe('SentFrames', () => {
 
   it('says at once what to send again, and a report later where frames overtake each other', () => {
     const sent = new SentFrames(20)
-    const repeatable = { packet: new Uint8Array(1), alias: 0, deadlineMs: 500, priority: 9, repeats: 0 }
-    const addLost = () => sent.add({ ...frame, repeatable })
+    const wanted = { ...repeatable, deadlineMs: 600 }
+    const addLost = () => sent.add({ ...frame, repeatable: wanted })
     const missing = (nowMs: number, overtaken: readonly number[] = []) => {
       const frames = [...overtaken, sent.add(frame)].map((number) => ({ number, atTenthsMs: 10 * nowMs }))
       return sent.report({ type: 'arrivals', heldTenthsMs: 0, frames }, nowMs).missing
     }
     addLost()
-    expect([missing(20), missing(40)]).toEqual([[repeatable], []])
+    expect([missing(20), missing(40)]).toEqual([[wanted], []])
     const overtaken = addLost()
-    expect([missing(60), missing(80, [overtaken])]).toEqual([[repeatable], []])
+    expect([missing(60), missing(80, [overtaken])]).toEqual([[wanted], []])
     addLost()
-    expect([missing(100), missing(120)]).toEqual([[], [repeatable]])
+    expect([missing(100), missing(120)]).toEqual([[], [wanted]])
   })
 
   it('watches so many, and writes off what it does not hear of', () => {

@@ -3,14 +3,10 @@ import type { ArrivedFrame } from './rate-control.ts'
 import type { Repeatable } from './repeats.ts'
 
 /** A frame that carries a mark. */
-export interface SentFrame {
+interface SentFrame {
   readonly sentMs: number
   readonly bytes: number
-  /** Of other packets than urgent ones. They are not lost, and may wait where urgent ones do not. */
-  readonly isOther: boolean
-  /** The alias that it defines; 0 for none. */
-  readonly alias: number
-  /** What is sent again when it is lost. */
+  /** The urgent packet in it, which is sent again when it is lost; undefined for other packets. They are not lost, and may wait where urgent ones do not. */
   readonly repeatable?: Repeatable | undefined
 }
 
@@ -57,13 +53,9 @@ export class SentFrames {
   /** Returns the number of the frame. */
   add(frame: SentFrame): number {
     this.#number = (this.#number + 1) >>> 0
-    this.#frames.set(this.#number, {
-      ...frame,
-      passedOver: 0,
-      passedMs: Infinity,
-      isWrittenOff: frame.isOther,
-    })
-    if (!frame.isOther) this.#bytes += frame.bytes
+    const isWrittenOff = isOther(frame)
+    this.#frames.set(this.#number, { ...frame, passedOver: 0, passedMs: Infinity, isWrittenOff })
+    if (!isWrittenOff) this.#bytes += frame.bytes
     const [oldest] = this.#frames.keys()
     if (this.#frames.size > this.#maxFrames && oldest !== undefined) this.#remove(oldest)
     return this.#number
@@ -78,8 +70,9 @@ export class SentFrames {
       if (frame === undefined) continue
       if (frame.passedOver > 0) this.#reorderedMs = nowMs
       this.#remove(number)
-      arrived.push({ ...frame, arrivedMs: atTenthsMs / 10 })
-      if (frame.alias > 0) aliases.push(frame.alias)
+      const { sentMs, bytes, repeatable } = frame
+      arrived.push({ sentMs, bytes, isOther: isOther(frame), arrivedMs: atTenthsMs / 10 })
+      if (repeatable !== undefined && repeatable.alias > 0) aliases.push(repeatable.alias)
     }
     const passed = this.#passOver(frames.at(-1)?.number ?? 0, nowMs)
     const newest = arrived.findLast(({ isOther }) => !isOther)
@@ -101,11 +94,10 @@ export class SentFrames {
     let lostFrames = 0
     for (const [number, frame] of this.#frames) {
       if (number >= newest) break
-      if (frame.isOther) continue
+      if (frame.repeatable === undefined) continue
       frame.passedOver++
       frame.passedMs = Math.min(frame.passedMs, nowMs)
-      if (frame.passedOver === reportsUntilMissing && frame.repeatable !== undefined)
-        missing.push(frame.repeatable)
+      if (frame.passedOver === reportsUntilMissing) missing.push(frame.repeatable)
       if (frame.passedOver < lost.reports || nowMs - frame.passedMs < lost.ms) continue
       this.#remove(number)
       lostFrames++
@@ -119,3 +111,5 @@ export class SentFrames {
     this.#frames.delete(number)
   }
 }
+
+const isOther = ({ repeatable }: SentFrame): boolean => repeatable === undefined

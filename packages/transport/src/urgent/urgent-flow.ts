@@ -111,7 +111,7 @@ export class UrgentFlow {
 
   /** The frame as it leaves with other packets: with a mark while they have to yield. */
   markOthers(frame: Uint8Array): Uint8Array {
-    return this.isActive ? this.#sender.marked(frame, { isOther: true, alias: 0 }) : frame
+    return this.isActive ? this.#sender.marked(frame) : frame
   }
 
   /** Other packets were handed to the channel. */

@@ -3,7 +3,7 @@ import type { DatagramLane } from '../connection/channel.ts'
 import type { UrgentLimits } from './limits.ts'
 import { RateControl } from './rate-control.ts'
 import { Repeats, type Repeatable } from './repeats.ts'
-import { SentFrames, type SentFrame } from './sent-frames.ts'
+import { SentFrames } from './sent-frames.ts'
 import { UrgentPackets } from './urgent-packets.ts'
 import { UrgentQueue, type UrgentDrop } from './urgent-queue.ts'
 
@@ -111,9 +111,9 @@ export class UrgentSender {
     this.#rate.feedback({ arrived, lost, rttMs: this.#roundTripMs }, nowMs)
   }
 
-  /** Packets as a frame, with a mark, so that the peer tells of its arrival. */
-  marked(packets: Uint8Array, about: Omit<SentFrame, 'bytes' | 'sentMs'>): Uint8Array {
-    const number = this.#sent.add({ ...about, bytes: packets.length, sentMs: this.#nowMs })
+  /** Packets as a frame, with a mark, so that the peer tells of its arrival; an urgent one with what is needed to send it again. */
+  marked(packets: Uint8Array, repeatable?: Repeatable): Uint8Array {
+    const number = this.#sent.add({ repeatable, bytes: packets.length, sentMs: this.#nowMs })
     const mark = encodePacket({ type: 'mark', number })
     const frame = new Uint8Array(mark.length + packets.length)
     frame.set(mark)
@@ -174,10 +174,10 @@ export class UrgentSender {
 
   #send(repeatable: Repeatable, lane: DatagramLane | undefined): void {
     const nowMs = this.#nowMs
-    const { packet, alias } = repeatable
+    const { packet } = repeatable
     if (this.#sent.bytes === 0) this.#heardMs = nowMs
     const tookMs = (packet.length * 8) / (paceFactor * this.#rate.kbitPerS)
     this.#paceMs = Math.max(this.#paceMs, nowMs - paceBurstMs) + tookMs
-    this.#modules.hand(this.marked(packet, { isOther: false, alias, repeatable }), lane)
+    this.#modules.hand(this.marked(packet, repeatable), lane)
   }
 }
