@@ -40,10 +40,6 @@ export const emulationErrors = {
     summary: 'This place cannot do what the experiment needs',
     remedy: 'Choose another with --place: namespaces and core can emulate delay and loss.',
   },
-  OUT_UNWRITABLE: {
-    summary: 'The folder for what comes of it cannot be made',
-    remedy: 'Name another with --out, or one in which you may write.',
-  },
   DISPLAY_MISSING: {
     summary: 'There is no display for browsers with windows',
     remedy: "Install Debian's package xvfb, or leave these arms out with --arms.",

@@ -1,12 +1,12 @@
 import type { CommandModule } from 'yargs'
 import { cellOf, textTable } from '@runnel/sim/text-table'
-import type { RecordRow } from '@runnel/sim/records'
+import { makeFolder, type RecordRow } from '@runnel/sim/records'
 import { emulationError } from '../errors.ts'
 import type { Experiment, ExperimentOptions } from '../experiments/experiment.ts'
 import { runOnPlace } from '../experiments/run-on-place.ts'
 import { createPlace, placeKinds, type PlaceOptions } from '../places/create-place.ts'
 import { floodKinds, linkKinds, overlayKinds } from '../places/place.ts'
-import { makeFolder, writeResults } from './write-results.ts'
+import { writeResults } from './write-results.ts'
 
 interface ExperimentArguments {
   readonly place: string

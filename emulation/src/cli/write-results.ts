@@ -1,8 +1,7 @@
-import { accessSync, constants, mkdirSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
-import { parseRecord, type RecordRow } from '@runnel/sim/records'
-import { emulationError } from '../errors.ts'
+import { makeFolder, parseRecord, type RecordRow } from '@runnel/sim/records'
 import { latencyFileOf } from '../experiments/delays.ts'
 import type { PlaceFacts } from '../places/place.ts'
 
@@ -12,16 +11,6 @@ export interface Results {
   readonly parameters: Readonly<Record<string, string | number | boolean | undefined>>
   readonly facts: PlaceFacts
   readonly rows: readonly RecordRow[]
-}
-
-/** Makes the folder for the record, before anything is measured. Throws OUT_UNWRITABLE. */
-export function makeFolder(folder: string): void {
-  try {
-    mkdirSync(folder, { recursive: true })
-    accessSync(folder, constants.W_OK)
-  } catch (cause) {
-    throw emulationError('OUT_UNWRITABLE', folder, { cause })
-  }
 }
 
 /** Writes the record of an experiment into a folder, as its name and `.json`, and of `delays` also latencies.json. */

@@ -1,8 +1,8 @@
-import { accessSync, constants, mkdirSync } from 'node:fs'
 import type { CommandModule } from 'yargs'
 import { simError } from '../errors.ts'
 import { overlays, type Experiment, type ExperimentOptions, type Overlay } from '../experiments/experiment.ts'
 import { writeFigures } from '../figures/write-figures.ts'
+import { makeFolder } from '../records/make-folder.ts'
 import { writeRecord } from '../records/write-record.ts'
 import type { ExperimentRecord } from '../records/record.ts'
 import { floodsOption, type Floods } from './floods-option.ts'
@@ -68,16 +68,6 @@ export function experimentCommand(experiment: Experiment): CommandModule<object,
       }
       process.stdout.write(`${argv.json ? JSON.stringify(report) : text}\n`)
     },
-  }
-}
-
-/** Before anything is measured. Throws OUT_UNWRITABLE. */
-function makeFolder(folder: string): void {
-  try {
-    mkdirSync(folder, { recursive: true })
-    accessSync(folder, constants.W_OK)
-  } catch (cause) {
-    throw simError('OUT_UNWRITABLE', folder, { cause })
   }
 }
 
