@@ -5,9 +5,10 @@ import { round } from '../measures/statistics.ts'
 import { textTable } from '../report/text-table.ts'
 import { convergedAfterS } from '../scenarios/scale/convergence.ts'
 import { hopsOf } from '../scenarios/scale/overlay-shape.ts'
-import { runCores } from '../scenarios/scale/run-cores.ts'
-import { runModel } from '../scenarios/scale/run-model.ts'
-import type { ScaleOptions, ScaleRun } from '../scenarios/scale/scale-run.ts'
+import { ModelledNodes } from '../scenarios/scale/modelled-nodes.ts'
+import { ProductionNodes } from '../scenarios/scale/production-nodes.ts'
+import { runScale } from '../scenarios/scale/run-scale.ts'
+import type { GrowingOverlay, ScaleOptions } from '../scenarios/scale/scale-run.ts'
 import type { Experiment, ExperimentOptions, Overlay } from './experiment.ts'
 
 /** Virtual seconds after the last join: a random overlay does nothing any more once it is complete. */
@@ -19,7 +20,7 @@ export const scale = experimentWith({
   describe:
     'one overlay of more and more production nodes: RDP, diameter, memory and processor time per node',
   sizes: [256, 1_024, 4_096, 16_384],
-  run: runCores,
+  create: (options) => ProductionNodes.create(options),
 })
 
 /** The same with nothing of a node but its place. */
@@ -28,23 +29,25 @@ export const scaleModel = experimentWith({
   describe:
     "the same with the delay model alone and the tracker's core: larger, and what a join costs the tracker",
   sizes: [256, 1_024, 4_096, 16_384, 65_536, 250_000],
-  run: async (...given) => runModel(...given),
+  create: (options) => new ModelledNodes(options),
 })
 
 function experimentWith(which: {
   readonly name: string
   readonly describe: string
   readonly sizes: readonly number[]
-  run(options: ScaleOptions, onProgress: (text: string) => void): Promise<ScaleRun>
+  create(options: ScaleOptions): GrowingOverlay | Promise<GrowingOverlay>
 }): Experiment {
   const { name, describe, sizes } = which
   return {
     name,
     describe,
+    isOneRun: true,
+    usualNodes: sizes.join(', '),
     async run(options, onProgress) {
       const rows: ScaleRow[] = []
       for (const nodes of options.nodes === undefined ? sizes : [options.nodes])
-        rows.push(await measure(which.run, { ...options, nodes }, onProgress))
+        rows.push(await measure(which.create, { ...options, nodes }, onProgress))
       const { seed } = options
       return { report: { experiment: name, seed, rows }, text: table(rows), figures: [figure(name, rows)] }
     },
@@ -73,13 +76,14 @@ interface ScaleRow {
 }
 
 async function measure(
-  run: (options: ScaleOptions, onProgress: (text: string) => void) => Promise<ScaleRun>,
+  create: (options: ScaleOptions) => GrowingOverlay | Promise<GrowingOverlay>,
   options: ExperimentOptions & { readonly nodes: number },
   onProgress: (text: string) => void,
 ): Promise<ScaleRow> {
   const { nodes, degree = 4, overlay, latency, seed } = options
   const model = createLatencyModel({ latency, nodes, seed })
-  const found = await run({ seed, degree, overlay, model, watchedS: watchedS[overlay] }, onProgress)
+  const scaled = { seed, degree, overlay, model, watchedS: watchedS[overlay] }
+  const found = await runScale(await create(scaled), scaled, onProgress)
   const orNull = (value: number | null) => (value === null ? null : round(value))
   return {
     ...{ nodes, overlay, latency, degree, rdp: round(found.rdp), watchedS: watchedS[overlay] },

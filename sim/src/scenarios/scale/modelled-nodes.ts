@@ -1,7 +1,7 @@
 import { seededRandom, toNodeId, type NodeId, type StreamPartId } from '@runnel/protocol'
 import { defaultTrackerLimits, TrackerCore, type TrackerEffect, type TrackerEvent } from '@runnel/tracker'
 import { processingMs } from '../formation.ts'
-import { cpuMs, limitsFor, type ScaleOptions } from './scale-run.ts'
+import { cpuMs, limitsFor, type GrowingOverlay, type ScaleOptions } from './scale-run.ts'
 
 const streamPartId = '0x00000000000000000000000000000000000000aa/scale#0' as StreamPartId
 
@@ -15,13 +15,12 @@ const patienceMs = 1_000
  * A production tracker's core, and nodes that are no more than a place in the delay model: each keeps its newest instruction, is
  * linked with whoever wants it too, and reports round-trip times.
  */
-export class ModelledNodes {
-  readonly core: TrackerCore
-  /** Processor time during the core's calls. */
+export class ModelledNodes implements GrowingOverlay {
+  readonly indexes = new Map<NodeId, number>()
   trackerMs = 0
+  readonly #core: TrackerCore
   readonly #options: ScaleOptions
   readonly #ids: NodeId[] = []
-  readonly #indexes = new Map<NodeId, number>()
   readonly #wanted: (readonly number[])[] = []
   readonly #counters: number[] = []
   /** Since when nodes owe a report. */
@@ -32,48 +31,44 @@ export class ModelledNodes {
     this.#options = options
     const { degree, overlay, seed, model } = options
     const random = seededRandom(`tracker of ${seed}`)
-    this.core = new TrackerCore(
+    this.#core = new TrackerCore(
       { degree, overlay, limits: { ...defaultTrackerLimits, ...limitsFor(model.nodes) } },
       { random },
     )
   }
 
-  join(): void {
+  get counters(): TrackerCore['counters'] {
+    return this.#core.counters
+  }
+
+  get topology(): GrowingOverlay['topology'] {
+    return this.#core.streamParts.get(streamPartId)?.topology
+  }
+
+  join(atMs: number): void {
     const index = this.#ids.length
     const nodeId = toNodeId(`0x${(index + 1).toString(16).padStart(40, '0')}`)
     this.#ids.push(nodeId)
-    this.#indexes.set(nodeId, index)
+    this.indexes.set(nodeId, index)
     this.#wanted.push([])
     this.#counters.push(0)
     this.#handle({ type: 'nodeConnected', nodeId })
     this.#handle({ type: 'packet', from: nodeId, packet: { type: 'nodeInfo', contact } })
     this.#report(index)
+    this.advanceTo(atMs)
   }
 
   /** Lets time pass up to then. */
   advanceTo(atMs: number): void {
     while (this.#nowMs < atMs) {
       const untilMs = Math.min(atMs, this.#nowMs + stepMs)
-      for (let dueMs = this.core.dueMs; dueMs <= untilMs; dueMs = this.core.dueMs) {
+      for (let dueMs = this.#core.dueMs; dueMs <= untilMs; dueMs = this.#core.dueMs) {
         this.#nowMs = Math.max(this.#nowMs, dueMs)
         this.#handle({ type: 'tick' })
       }
       this.#nowMs = untilMs
       for (const [index, sinceMs] of [...this.#owed]) this.#reportOwed(index, sinceMs)
     }
-  }
-
-  /** What the tracker wants, as `shapeOf` takes it. */
-  get neighbours(): Int32Array {
-    const { degree } = this.#options
-    const neighbours = new Int32Array(this.#ids.length * degree).fill(-1)
-    const topology = this.core.streamParts.get(streamPartId)?.topology
-    for (const [index, nodeId] of this.#ids.entries()) {
-      let place = index * degree
-      for (const other of topology?.neighbours(nodeId) ?? [])
-        neighbours[place++] = this.#indexes.get(other) ?? -1
-    }
-    return neighbours
   }
 
   /** Nodes that have as many linked neighbours as they should. */
@@ -107,18 +102,18 @@ export class ModelledNodes {
 
   #handle(event: TrackerEvent): void {
     const startMs = cpuMs()
-    const effects = this.core.handle(event, this.#nowMs)
+    const effects = this.#core.handle(event, this.#nowMs)
     this.trackerMs += cpuMs() - startMs
     for (const effect of effects) this.#carryOut(effect)
   }
 
   #carryOut(effect: TrackerEffect): void {
     if (effect.type !== 'send' || effect.packet.type !== 'instruction') return
-    const index = this.#indexes.get(effect.to)
+    const index = this.indexes.get(effect.to)
     const { counter, neighbours } = effect.packet
     if (index === undefined || counter <= (this.#counters[index] ?? 0)) return
     this.#counters[index] = counter
-    this.#wanted[index] = neighbours.map(({ nodeId }) => this.#indexes.get(nodeId) ?? -1)
+    this.#wanted[index] = neighbours.map(({ nodeId }) => this.indexes.get(nodeId) ?? -1)
     this.#owed.set(index, this.#nowMs)
   }
 }

@@ -3,8 +3,7 @@ import { greatestEccentricity } from '../../graphs/diameter.ts'
 import { meanDelayMs } from '../../graphs/shortest-delays.ts'
 import { WeightedGraph } from '../../graphs/weighted-graph.ts'
 import { meanOneWayFromMs, type LatencyModel } from '../../latency/latency-model.ts'
-import { processingMs } from '../formation.ts'
-import { pickOf } from './pick-of.ts'
+import { pick, processingMs } from '../formation.ts'
 
 /** Nodes from which delays to all others are followed, and hops. */
 const delaySources = 32
@@ -30,7 +29,7 @@ export function shapeOf(
     const a = Math.floor(place / degree)
     if (a < b) graph.connect(a, b, model.oneWayMs(a, b) + processingMs, model.oneWayMs(b, a) + processingMs)
   }
-  const sources = pickOf(model.nodes, delaySources, random)
+  const sources = pick(model.nodes, delaySources, random)
   const meanMs = meanDelayMs(graph, sources)
   const directMs = sources.reduce((sum, source) => sum + meanOneWayFromMs(model, source), 0) / sources.length
   return { meanMs, rdp: meanMs / directMs }
@@ -38,5 +37,5 @@ export function shapeOf(
 
 /** The greatest number of hops from one of some nodes to any other; of up to 1,024 nodes the diameter. */
 export function hopsOf(neighbours: Int32Array, degree: number, random: Random): number {
-  return greatestEccentricity(neighbours, degree, pickOf(neighbours.length / degree, hopSources, random))
+  return greatestEccentricity(neighbours, degree, pick(neighbours.length / degree, hopSources, random))
 }

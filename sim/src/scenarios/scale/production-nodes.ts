@@ -1,54 +1,26 @@
 import type { NodeId } from '@runnel/protocol'
-import { heldBytes } from '../../measures/heap.ts'
 import { World, type SimNode } from '../../world/world.ts'
 import { processingMs } from '../formation.ts'
-import { shapeOf } from './overlay-shape.ts'
-import { cpuMs, joiningMs, limitsFor, sampleTimesS, type ScaleOptions, type ScaleRun } from './scale-run.ts'
+import { limitsFor, type GrowingOverlay, type ScaleOptions } from './scale-run.ts'
 
 const noArchive = { fill: () => Promise.resolve() }
 
-/** Production nodes and a production tracker: all join one stream part, and are watched for a while. */
-export async function runCores(options: ScaleOptions, onProgress: (text: string) => void): Promise<ScaleRun> {
-  const { model, watchedS } = options
-  const { nodes } = model
-  const cores = await Cores.create(options)
-  const [bytesBefore, cpuBefore] = [heldBytes(), cpuMs()]
-  await cores.join(onProgress)
-  const { counters } = cores.world.tracker
-  const statusesPerJoin = counters.get('statuses') / nodes
-  const instructionsPerJoin = counters.get('instructions') / nodes
-  const samples = []
-  let rdp = Infinity
-  for (const atS of sampleTimesS(watchedS)) {
-    await cores.world.advanceTo(joiningMs + atS * 1_000)
-    const shape = shapeOf(cores.neighbours, options.degree, model, cores.world.random('sampled sources'))
-    rdp = shape.rdp
-    samples.push({ atS, meanMs: shape.meanMs })
-    onProgress(`${nodes} nodes, ${atS} s after the last join: RDP ${rdp.toFixed(2)}`)
-  }
-  const cpuMsPerNode = (cpuMs() - cpuBefore) / nodes
-  const bytesPerNode = (heldBytes() - bytesBefore) / nodes
-  return {
-    ...{ neighbours: cores.neighbours, samples, rdp, complete: cores.complete, bytesPerNode, cpuMsPerNode },
-    ...{ statusesPerJoin, instructionsPerJoin },
-    trackerMsPerJoin: null,
-    trackerMsPerNode: null,
-  }
-}
-
-class Cores {
-  readonly world: World
+/** Production nodes and a production tracker. */
+export class ProductionNodes implements GrowingOverlay {
+  readonly indexes: Map<NodeId, number>
+  /** Not told apart: the tracker runs in between. */
+  readonly trackerMs = undefined
   readonly #options: ScaleOptions
-  readonly #indexes: Map<NodeId, number>
+  readonly #world: World
   readonly #nodes: SimNode[] = []
 
   private constructor(options: ScaleOptions, world: World, indexes: Map<NodeId, number>) {
     this.#options = options
-    this.world = world
-    this.#indexes = indexes
+    this.#world = world
+    this.indexes = indexes
   }
 
-  static async create(options: ScaleOptions): Promise<Cores> {
+  static async create(options: ScaleOptions): Promise<ProductionNodes> {
     const { seed, degree, overlay, model } = options
     const indexes = new Map<NodeId, number>()
     const placeOf = (nodeId: NodeId): number => indexes.get(nodeId) ?? 0
@@ -58,39 +30,35 @@ class Cores {
     const world = await World.create({
       ...{ seed, degree, overlay, trackerLimits, jitterMs: 0, lossRate: () => 0, latencyMs },
     })
-    return new Cores(options, world, indexes)
+    return new ProductionNodes(options, world, indexes)
   }
 
-  async join(onProgress: (text: string) => void): Promise<void> {
-    const { nodes } = this.#options.model
-    for (let index = 0; index < nodes; index++) {
-      await this.world.advanceTo((joiningMs * (index + 1)) / nodes)
-      // Its place has to be known before it dials.
-      const name = `node ${index}`
-      this.#indexes.set(this.world.identity(name).nodeId, index)
-      this.#nodes.push(await this.world.addNode(name, noArchive))
-      if (index % 1_000 === 0) onProgress(`${index} of ${nodes} nodes joined`)
-    }
+  get counters(): World['tracker']['counters'] {
+    return this.#world.tracker.counters
   }
 
-  /** What the tracker wants. */
-  get neighbours(): Int32Array {
-    const { degree } = this.#options
-    const neighbours = new Int32Array(this.#nodes.length * degree).fill(-1)
-    for (const [index, { nodeId }] of this.#nodes.entries()) {
-      let place = index * degree
-      for (const other of this.world.tracked?.topology.neighbours(nodeId) ?? [])
-        neighbours[place++] = this.#indexes.get(other) ?? -1
-    }
-    return neighbours
+  get topology(): GrowingOverlay['topology'] {
+    return this.#world.tracked?.topology
+  }
+
+  async join(atMs: number): Promise<void> {
+    await this.#world.advanceTo(atMs)
+    // Its place has to be known before it dials.
+    const name = `node ${this.#nodes.length}`
+    this.indexes.set(this.#world.identity(name).nodeId, this.#nodes.length)
+    this.#nodes.push(await this.#world.addNode(name, noArchive))
+  }
+
+  advanceTo(atMs: number): Promise<void> {
+    return this.#world.advanceTo(atMs)
   }
 
   /** Nodes that have attached to all whom the tracker wants, and are as many as the degree says. */
   get complete(): number {
-    const topology = this.world.tracked?.topology
+    const { topology } = this
     const wanted = Math.min(this.#options.degree, this.#nodes.length - 1)
     return this.#nodes.filter(({ node, nodeId }) => {
-      const attached = new Set(node.neighboursOf(this.world.streamPartId))
+      const attached = new Set(node.neighboursOf(this.#world.streamPartId))
       const others = topology?.neighbours(nodeId) ?? new Set<NodeId>()
       return others.size >= wanted && [...others].every((other) => attached.has(other))
     }).length

@@ -1,4 +1,5 @@
-import { defaultTrackerLimits, type TrackerLimits } from '@runnel/tracker'
+import type { NodeId } from '@runnel/protocol'
+import { defaultTrackerLimits, type TrackerCore, type TrackerLimits } from '@runnel/tracker'
 import type { Overlay } from '../../experiments/experiment.ts'
 import type { LatencyModel } from '../../latency/latency-model.ts'
 import type { ShapeSample } from './convergence.ts'
@@ -10,6 +11,23 @@ export interface ScaleOptions {
   readonly model: LatencyModel
   /** Virtual seconds that are watched after the last join. */
   readonly watchedS: number
+}
+
+/** An overlay that nodes join in virtual time, each with the next number. */
+export interface GrowingOverlay {
+  /** The number of each node. */
+  readonly indexes: ReadonlyMap<NodeId, number>
+  /** The tracker's. */
+  readonly counters: Pick<TrackerCore['counters'], 'get'>
+  /** What the tracker wants; undefined before the first node came. */
+  readonly topology: { neighbours(nodeId: NodeId): ReadonlySet<NodeId> } | undefined
+  /** Nodes that have as many linked neighbours as they should. */
+  readonly complete: number
+  /** Processor time of the tracker's core so far; undefined where it is not told apart. */
+  readonly trackerMs: number | undefined
+  /** One more joins, and time has passed up to then. */
+  join(atMs: number): void | Promise<void>
+  advanceTo(atMs: number): void | Promise<void>
 }
 
 /** What came of so many nodes in one overlay. */
