@@ -27,7 +27,8 @@ export interface ContentStep {
   readonly name: string
   /**
    * Seals the messages of one batch: in order, their places final, and given once. Returns one content for each, or
-   * `messages` itself when it changes nothing. When it throws, none of them is sent, and their places are not used again.
+   * `messages` itself when it changes nothing, or changed them: they are this batch's only, as is what it returns, which a later
+   * step may change. When it throws, none of them is sent, and their places are not used again.
    */
   seal(
     messages: readonly MessageDraft[],

@@ -94,7 +94,8 @@ export class EncryptionStep implements ContentStep {
   ): readonly MessageContent[] {
     if (epoch === 'clear') return messages
     try {
-      return sealMessages(messages, epoch.id, this.#sealingCipher(epoch, chain))
+      sealMessages(messages, epoch.id, this.#sealingCipher(epoch, chain))
+      return messages
     } catch (error) {
       if (isRunnelError(error) && error.code === 'LIMIT_EXCEEDED')
         throw clientError('MESSAGE_TOO_LARGE', 'encryption adds 17 bytes', { cause: error })

@@ -121,7 +121,8 @@ export class Writer {
 
   /** A varint that counts what follows. */
   count(size: number, limit: number, what: string): void {
-    this.varint(withinLimit(size, limit, what))
+    if ((size & 0x7f) === size && size <= limit) this.#byte(size)
+    else this.#longVarint(withinLimit(size, limit, what), limit)
   }
 
   /** The bytes themselves, without a length. */

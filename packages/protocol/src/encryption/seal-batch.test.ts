@@ -10,7 +10,8 @@ import { decodeBatch, type MessageDraft } from '../messages/batch-codec.ts'
 import { EncryptionType, type MessageBatch, type MessageChain } from '../messages/stream-message.ts'
 import { buildBatch } from '../signing/build-batch.ts'
 import { commitmentOf, epochIdOf, publisherKeyOf } from './epoch-keys.ts'
-import { chainCipher, openBatch, sealMessages } from './seal-batch.ts'
+import { chainCipher, openBatch } from './seal-batch.ts'
+import { sealedCopies } from './sealed.testkit.ts'
 
 const crypto = await loadCrypto()
 const identity = createIdentity(new Uint8Array(32).fill(1), crypto)
@@ -35,7 +36,7 @@ function drafts(contents: readonly Uint8Array[], timestamp = 1_000): MessageDraf
 }
 
 function sealedBatch(messages: readonly MessageDraft[], of = chain): MessageBatch {
-  return buildBatch({ chain: of, messages: sealMessages(messages, epochId, cipherOf(of)) }, crypto, identity)
+  return buildBatch({ chain: of, messages: sealedCopies(messages, epochId, cipherOf(of)) }, crypto, identity)
 }
 
 describe('a sealed batch', () => {
@@ -76,7 +77,7 @@ describe('a sealed batch', () => {
 
   it('does not open when a byte of any message changed, whoever signed it then', () => {
     const messages = drafts([Uint8Array.of(1, 2), Uint8Array.of(3), new Uint8Array(0)])
-    const sealed = sealMessages(messages, epochId, cipherOf(chain))
+    const sealed = sealedCopies(messages, epochId, cipherOf(chain))
     const resigned = (changed: readonly MessageDraft[], of = chain) =>
       openBatch(buildBatch({ chain: of, messages: changed }, crypto, identity), cipherOf(of))
     expect(resigned(sealed)).toBeDefined()

@@ -1,3 +1,4 @@
+import type { Aead } from '../ciphers/ciphers.ts'
 import { nodeCiphers as ciphers } from '../ciphers/node-ciphers.ts'
 import type { Identity } from '../crypto/identity.ts'
 import type { StreamId } from '../ids/stream-id.ts'
@@ -7,13 +8,20 @@ import { pattern } from '../messages/samples.testkit.ts'
 import type { Crypto } from '../ports.ts'
 import { buildBatch } from '../signing/build-batch.ts'
 import { deriveKey } from './derive-key.ts'
-import { commitmentOf, epochIdOf, publisherKeyOf } from './epoch-keys.ts'
+import { commitmentOf, epochIdOf, publisherKeyOf, type EpochId } from './epoch-keys.ts'
 import { chainCipher, sealMessages } from './seal-batch.ts'
 
 interface Sealing {
   readonly publisher: Identity
   readonly streamId: StreamId
   readonly epochKey: Uint8Array
+}
+
+/** The messages that were given stay as they are. */
+export function sealedCopies(messages: readonly MessageDraft[], epochId: EpochId, aead: Aead): MessageDraft[] {
+  const copies = messages.map((message) => ({ ...message }))
+  sealMessages(copies, epochId, aead)
+  return copies
 }
 
 /** Batches that open, with their keys, and some that do not. */
@@ -26,7 +34,7 @@ export function sealedVectors(crypto: Crypto, { publisher, streamId, epochKey }:
   const epochId = epochIdOf(commitmentOf(ciphers, epochKey))
   const sign = (messages: readonly MessageDraft[], of = chain): Uint8Array =>
     buildBatch({ chain: of, messages }, crypto, publisher).bytes
-  const seal = (messages: readonly MessageDraft[]) => sealMessages(messages, epochId, aead)
+  const seal = (messages: readonly MessageDraft[]) => sealedCopies(messages, epochId, aead)
 
   const batchOf = (name: string, messages: readonly MessageDraft[]) => {
     const batch = buildBatch({ chain, messages: seal(messages) }, crypto, publisher)

@@ -204,9 +204,9 @@ export class SealedUser {
     const chain = { streamId: stream.info.id, partition: 0, ...ids }
     const drafts = this.#drafts(count)
     const sinceMs = stream.clock.monotonicMs()
-    const sealed = await quietly(Promise.resolve(this.#encryption.step.seal(drafts, { chain, signal })))
+    const messages = drafts.map((draft) => ({ ...draft }))
+    const sealed = await quietly(Promise.resolve(this.#encryption.step.seal(messages, { chain, signal })))
     if (sealed === undefined || signal.aborted) return
-    const messages = drafts.map((draft, i) => ({ ...draft, ...sealed[i] }))
     const batch = buildBatch({ chain, messages }, crypto, identity)
     const { timestamp, sequenceNumber } = drafts.at(-1) as MessageDraft
     this.#previous = { timestamp, sequenceNumber }
