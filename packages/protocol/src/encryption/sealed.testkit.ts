@@ -18,7 +18,11 @@ interface Sealing {
 }
 
 /** The messages that were given stay as they are. */
-export function sealedCopies(messages: readonly MessageDraft[], epochId: EpochId, aead: Aead): MessageDraft[] {
+export function sealedCopies(
+  messages: readonly MessageDraft[],
+  epochId: EpochId,
+  aead: Aead,
+): MessageDraft[] {
   const copies = messages.map((message) => ({ ...message }))
   sealMessages(copies, epochId, aead)
   return copies
