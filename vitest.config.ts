@@ -20,6 +20,8 @@ export default defineConfig({
     pool: 'forks',
     testTimeout: 120_000,
     hookTimeout: 120_000,
+    // A busy machine may stand still for longer than the second that is the default.
+    expect: { poll: { timeout: 60_000 } },
     allowOnly: false,
     projects: [
       {

@@ -1,5 +1,5 @@
 import { VirtualClock } from '@runnel/transport'
-import { beforeEach, describe, expect, it, vi } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { noPermissions, type Permissions } from '../registry/ports.ts'
 import { identityOf, streamId } from '../resend/batches.testkit.ts'
 import { ReaderSet, type ToldChange } from './reader-set.ts'
@@ -126,7 +126,7 @@ describe('who may read a stream', () => {
     readers.changed(b, { block: 12 })
     const { promise, resolve } = Promise.withResolvers<void>()
     answering = promise
-    await vi.waitFor(() => expect(readers.reads(a, clock.now())).toBe(false))
+    await expect.poll(() => readers.reads(a, clock.now())).toBe(false)
     expect(readers.block).toBe(10)
     resolve()
     await refreshed
