@@ -25,6 +25,7 @@ import { systemClock, systemRandom } from '@runnel/protocol/system'
 import { createNetworkNode, type NetworkNode, type TrackerAddress } from '@runnel/network'
 import type { Acting } from '@runnel/transport'
 import { createTracker, type Tracker } from '@runnel/tracker'
+import { benchError } from './errors.ts'
 import { settled } from './settling.ts'
 
 export type BenchTransport = 'webrtc' | 'websocket' | 'mixed'
@@ -177,7 +178,7 @@ export class Swarm {
     const stops = this.nodes.map((node) => node.on('neighbours', () => changes++))
     const { done } = await settled({ isDone, progress: () => changes, quietMs: 20_000 })
     stops.forEach((stop) => stop())
-    if (!done) throw new Error(`the overlay did not settle: neighbours ${ends().join(' ')}`)
+    if (!done) throw benchError('TOO_SLOW', `the overlay did not settle: neighbours ${ends().join(' ')}`)
   }
 
   async stop(): Promise<void> {

@@ -31,6 +31,11 @@ export const emulationErrors = {
     summary: 'The experiment took longer than it may',
     remedy: 'Run it on a machine with less other work, or less of it at once.',
   },
+  NOTHING_MEASURED: {
+    summary: 'An arm ran to its end, and nothing was seen or heard in it',
+    remedy:
+      'Run it on a machine with less other work, or measure for longer; figures of the other arms are printed.',
+  },
   CORE_FAILED: {
     summary: 'The network emulator CORE is missing, or failed',
     remedy:

@@ -1,4 +1,5 @@
 import nodeDataChannel, { type DataChannel } from 'node-datachannel'
+import { benchError } from '../errors.ts'
 import type { BareLink } from './bare-link.ts'
 
 /** A whole description, candidates included: two of these and the ends find each other. */
@@ -40,7 +41,7 @@ export function bareDataChannel(role: 'offer' | 'answer', signal: (signal: BareS
   })
   // A set-up that the library has lost may never end in another way.
   const limit = setTimeout(
-    () => opened.reject(new Error(`no data channel within ${openTimeoutMs} ms`)),
+    () => opened.reject(benchError('TOO_SLOW', `no data channel within ${openTimeoutMs} ms`)),
     openTimeoutMs,
   )
   opened.promise.then(

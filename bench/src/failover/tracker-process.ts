@@ -2,6 +2,7 @@ import { fork, type ChildProcess } from 'node:child_process'
 import { closeSync, openSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { NodeId } from '@runnel/protocol'
+import { benchError } from '../errors.ts'
 
 /** The command line from its sources. */
 const program = fileURLToPath(new URL('../../../packages/node/src/main.ts', import.meta.url))
@@ -51,7 +52,7 @@ export class TrackerProcess {
     await new Promise<void>((resolve, reject) => {
       child.once('message', () => resolve())
       child.once('exit', (code, signal) =>
-        reject(new Error(`the tracker ended: ${signal ?? code}; ${logFile}`)),
+        reject(benchError('CHILD_FAILED', `the tracker ended: ${signal ?? code}; ${logFile}`)),
       )
     })
   }

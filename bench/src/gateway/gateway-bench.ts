@@ -1,6 +1,7 @@
 import { fork } from 'node:child_process'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { benchError } from '../errors.ts'
 import { ChildCalls } from '../child-calls.ts'
 import { within } from '../settling.ts'
 import { cpuUs, percentile, round } from '../statistics.ts'
@@ -149,7 +150,7 @@ async function measure(
   const last = reach(next - 1)
   await Promise.all([path.sendMany(numbers), last])
   const [seconds, usedUs] = [(performance.now() - startMs) / 1000, cpuUs() - startUs]
-  if (count !== messages) throw new Error(`${count} of ${messages} messages came`)
+  if (count !== messages) throw benchError('INCOMPLETE', `${count} of ${messages} messages came`)
   await path.stop()
   return { delaysMs, messagesPerS: messages / seconds, cpuUsEach: usedUs / messages }
 }

@@ -9,6 +9,7 @@ import type { BrokerConfigInput } from '@runnel/node'
 import { createIdentity, generatePrivateKey, loadCrypto, toHex } from '@runnel/protocol'
 import { systemClock, systemRandom } from '@runnel/protocol/system'
 import { createTracker } from '@runnel/tracker'
+import { benchError } from '../errors.ts'
 import { ChildCalls } from '../child-calls.ts'
 import { freePort } from '../free-port.ts'
 import { usageOf } from '../process-usage.ts'
@@ -121,7 +122,7 @@ export async function startMosquitto(): Promise<
   const child = spawn('sh', ['-c', start, 'sh', file], { stdio: ['ignore', 'ignore', 'ignore'] })
   const ended = new Promise<void>((resolve) => child.on('close', () => resolve()))
   for (;;) {
-    if (child.exitCode !== null) throw new Error('mosquitto did not start: apt-get install mosquitto')
+    if (child.exitCode !== null) throw benchError('CHILD_FAILED', 'mosquitto: apt-get install mosquitto')
     const client = await RawClient.connect({ port, clientId: 'first' }).catch(() => undefined)
     client?.end()
     if (client !== undefined) break

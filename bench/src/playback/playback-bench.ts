@@ -1,3 +1,4 @@
+import { benchError } from '../errors.ts'
 import { RecordedMeeting } from '../../../packages/media/src/page/recorded-meeting.testkit.ts'
 import type { MediaPage } from '../../../packages/media/src/page/pages.testkit.ts'
 import { within } from '../settling.ts'
@@ -62,7 +63,7 @@ async function measureClicks(page: MediaPage, clicks: number) {
     if (i % 2 === 1) await reading(atMs)
   }
   const faults = await page.call('recordingFaults')
-  if (faults.length > 0) throw new Error(faults.join())
+  if (faults.length > 0) throw benchError('INCOMPLETE', faults.join())
   const of = (times: readonly Times[], which: keyof Times) => times.map((one) => one[which])
   const p50 = (times: readonly Times[], which: keyof Times) => percentile(of(times, which), 0.5)
   return {

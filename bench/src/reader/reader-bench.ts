@@ -6,6 +6,7 @@ import { parseConfig, startBroker } from '@runnel/node'
 import { createIdentity, generatePrivateKey, loadCrypto } from '@runnel/protocol'
 import { systemClock, systemRandom } from '@runnel/protocol/system'
 import { createTracker } from '@runnel/tracker'
+import { benchError } from '../errors.ts'
 import { freePort } from '../free-port.ts'
 import { within } from '../settling.ts'
 import { percentile, round } from '../statistics.ts'
@@ -158,7 +159,7 @@ async function takeAll<T>(
   const iterator = items[Symbol.asyncIterator]()
   for (let taken = 0; taken < count; taken++) {
     const { done, value } = await iterator.next()
-    if (done === true) throw new Error(`it ended after ${taken}`)
+    if (done === true) throw benchError('INCOMPLETE', `it ended after ${taken}`)
     each(value)
   }
 }

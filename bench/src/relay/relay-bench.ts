@@ -8,6 +8,7 @@ import {
 } from '@runnel/protocol'
 import { systemClock, systemRandom } from '@runnel/protocol/system'
 import { createNetworkNode } from '@runnel/network'
+import { benchError } from '../errors.ts'
 import { bareDataChannel, withRetries, type BareEnd } from '../bare/bare-data-channel.ts'
 import { packed, type BareLink } from '../bare/bare-link.ts'
 import { listenBareWebSocket } from '../bare/bare-websocket.ts'
@@ -126,7 +127,7 @@ async function openBare(
   }
   await ready
   server?.close()
-  if (!open.in || !open.out) throw new Error('a bare link did not open')
+  if (!open.in || !open.out) throw benchError('INCOMPLETE', 'a bare link did not open')
   return pack ? { in: packed(open.in), out: packed(open.out) } : { in: open.in, out: open.out }
 }
 

@@ -1,5 +1,6 @@
 import { fork, type ChildProcess } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
+import { benchError } from '../errors.ts'
 import type { RelayAnswer, RelayOrder } from './relay-child.ts'
 
 /** The relay under test, in a process of its own. */
@@ -27,7 +28,9 @@ export class RelayProcess {
         resolve(answer as Extract<RelayAnswer, { is: Kind }>)
       }
       this.#child.on('message', onMessage)
-      this.#child.once('exit', (code) => reject(new Error(`the relay ended with code ${code}`)))
+      this.#child.once('exit', (code) =>
+        reject(benchError('CHILD_FAILED', `the relay ended with code ${code}`)),
+      )
     })
   }
 

@@ -4,6 +4,7 @@ import { createClient, type ClientConfig, type RunnelClient, type StaticNetwork 
 import { createIdentity, generatePrivateKey, loadCrypto, toStreamId, toStreamPartId } from '@runnel/protocol'
 import { systemClock, systemRandom } from '@runnel/protocol/system'
 import { createTracker } from '@runnel/tracker'
+import { benchError } from '../errors.ts'
 import { ChildCalls } from '../child-calls.ts'
 import { within } from '../settling.ts'
 import { percentile, round } from '../statistics.ts'
@@ -39,12 +40,12 @@ async function medianOf({ overlays, nodes, requests }: Omit<RequestBenchOptions,
   const over = reports.map(({ overTwoWaysP50Ms }) => overTwoWaysP50Ms)
   const median = percentile(over, 0.5)
   const report = reports.find(({ overTwoWaysP50Ms }) => overTwoWaysP50Ms === median)
-  if (report === undefined) throw new Error('one overlay at least')
+  if (report === undefined) throw benchError('INVALID_ARGUMENT', 'one overlay at least')
   return { bench: 'request', ...report, overlays, overTwoWaysP50MsOfEach: over }
 }
 
 async function inOneOverlay(nodes: number, requests: number) {
-  if (nodes < 2) throw new Error('two nodes at least')
+  if (nodes < 2) throw benchError('INVALID_ARGUMENT', 'two nodes at least')
   const crypto = await loadCrypto()
   const identity = createIdentity(generatePrivateKey(systemRandom), crypto)
   const modules = { identity, crypto, clock: systemClock, random: systemRandom }
@@ -108,7 +109,8 @@ async function measure(
     await rest()
   }
   const arrivedMs = await responder.call('arrivals')
-  if (arrivedMs.length < sentMs.length) throw new Error(`${arrivedMs.length} of ${sentMs.length} came`)
+  if (arrivedMs.length < sentMs.length)
+    throw benchError('INCOMPLETE', `${arrivedMs.length} of ${sentMs.length} came`)
   const ways = arrivedMs.map((ms, i) => ms - (sentMs[i] ?? ms)).slice(warmUp)
   const measured = replies.slice(warmUp)
   const p50 = { oneWayMs: percentile(ways, 0.5), requestMs: percentile(measured, 0.5) }

@@ -2,6 +2,7 @@ import { createClient, type ClientConfig } from '@runnel/client'
 import { createIdentity, generatePrivateKey, type Crypto, type NodeId } from '@runnel/protocol'
 import { systemClock, systemRandom } from '@runnel/protocol/system'
 import { WebSocketTransport } from '@runnel/transport'
+import { benchError } from '../errors.ts'
 import { percentile, round } from '../statistics.ts'
 
 interface Target {
@@ -75,6 +76,7 @@ export async function newcomers(config: ClientConfig, streamId: string, count: n
     if (done !== true) times.push(performance.now() - startMs)
     await client.close()
   }
-  if (times.length < count) throw new Error(`${times.length} of ${count} new clients were answered`)
+  if (times.length < count)
+    throw benchError('INCOMPLETE', `${times.length} of ${count} new clients were answered`)
   return { count, p50Ms: round(percentile(times, 0.5)), p95Ms: round(percentile(times, 0.95)) }
 }

@@ -5,6 +5,7 @@ import { createClient, type ClientConfig, type RunnelClient } from '@runnel/clie
 import { createIdentity, generatePrivateKey, loadCrypto, type Crypto, type NodeId } from '@runnel/protocol'
 import { systemClock, systemRandom } from '@runnel/protocol/system'
 import { createTracker } from '@runnel/tracker'
+import { benchError } from '../errors.ts'
 import { freePort } from '../free-port.ts'
 import { round } from '../statistics.ts'
 import { IdleLinks, newcomers } from './newcomers.ts'
@@ -178,7 +179,7 @@ async function readOnce(
   for (const it of processes) await it.call('watchMemory')
   const { messages: read, ms, firstMs } = await reader.call('read', stream, messages)
   const [ofServer, ofReader] = await Promise.all([server.call('memoryGrowth'), reader.call('memoryGrowth')])
-  if (read < messages) throw new Error(`${read} of ${messages} messages came`)
+  if (read < messages) throw benchError('INCOMPLETE', `${read} of ${messages} messages came`)
   return {
     seconds: round(ms / 1000),
     messagesPerS: round(read / (ms / 1000)),

@@ -1,5 +1,6 @@
 import { fork, type ChildProcess } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
+import { benchError } from '../errors.ts'
 import type { BareSignal } from '../bare/bare-data-channel.ts'
 import type { ResendCalls } from './resend-child.ts'
 
@@ -27,7 +28,7 @@ export class ResendProcess {
     })
     this.#child.on('exit', (code) => {
       for (const { reject } of this.#waiting.values())
-        reject(new Error(`the process ended with code ${code}`))
+        reject(benchError('CHILD_FAILED', `a node ended with code ${code}`))
     })
   }
 

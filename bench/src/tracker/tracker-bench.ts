@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { networkLimits } from '@runnel/network'
 import { loadCrypto, seededRandom, toStreamId, toStreamPartId, type StreamPartId } from '@runnel/protocol'
+import { benchError } from '../errors.ts'
 import type { BareLink } from '../bare/bare-link.ts'
 import { dialBareWebSocket } from '../bare/bare-websocket.ts'
 import { ChildCalls } from '../child-calls.ts'
@@ -115,7 +116,8 @@ async function realTracker(options: TrackerBenchOptions, say: (text: string) => 
     const busy = await watch(server, watchMs)
     const times = await rejoin.end()
     const closed = all.filter((node) => node.closed !== undefined)
-    if (closed.length > 0) throw new Error(`the tracker closed ${closed.length}: ${closed[0]?.closed}`)
+    if (closed.length > 0)
+      throw benchError('INCOMPLETE', `the tracker closed ${closed.length}: ${closed[0]?.closed}`)
     return {
       connect: {
         seconds: round(connectMs / 1000),

@@ -2,6 +2,7 @@ import { packetBytes, PacketType, readUrgentParts } from '@runnel/protocol'
 import { systemClock } from '@runnel/protocol/system'
 import type { Connection } from '@runnel/transport'
 import { setTimeout as pause } from 'node:timers/promises'
+import { benchError } from '../errors.ts'
 import { within } from '../settling.ts'
 import { percentile, round } from '../statistics.ts'
 import type { LineOptions } from './line.ts'
@@ -92,14 +93,14 @@ async function measure(
     for (let number = 0; number < messages; number++) {
       send(pair.a, timed(), number)
       const ended = await Promise.race([closed, pause(everyMs)])
-      if (ended !== undefined) throw new Error(`the link closed: ${ended}`)
+      if (ended !== undefined) throw benchError('INCOMPLETE', `the link closed: ${ended}`)
     }
     // What is under way still comes: an ordinary one after all that was sent before it.
     const enough = messages * (1 - line.lossRate)
     const lastMs = performance.now() + (send === sendUrgent ? lifetimeMs : Infinity)
     while (delaysMs.length < messages && performance.now() < lastMs) await pause(everyMs)
     const bulkKbitPerS = (bulkTaken * bulkBytes * 8) / (performance.now() - startMs)
-    if (delaysMs.length < enough / 2) throw new Error(`only ${delaysMs.length} messages came`)
+    if (delaysMs.length < enough / 2) throw benchError('INCOMPLETE', `only ${delaysMs.length} messages came`)
     return { delaysMs, bulkKbitPerS }
   } finally {
     await pair.close()

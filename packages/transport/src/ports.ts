@@ -170,6 +170,8 @@ export interface Transport {
 export interface Signalling {
   /** False when there is no way to the peer now. */
   send(signal: Signal): boolean
+  /** How long a signal takes from here to whoever relays it to the peer, in milliseconds; undefined while that is not known. */
+  delayMs?(peerId: NodeId): number | undefined
 }
 
 export interface LinkEvents {

@@ -3,11 +3,13 @@ import { inChildren } from '../processes/in-children.ts'
 import type { DecodersReport, DecodersTask } from '../scenarios/decoders/decoders-run.ts'
 import { wholeNumbers } from './arguments.ts'
 import { showProgress } from './progress.ts'
+import { beginBound, minutesOption } from './time-bound.ts'
 
 interface DecodersArguments {
   readonly packets: number
   readonly from: number
   readonly jobs: number
+  readonly minutes: number
   readonly json: boolean
 }
 
@@ -23,15 +25,20 @@ export const decodersCommand: CommandModule<object, DecodersArguments> = {
     packets: { type: 'number', default: 1_000_000, describe: 'mutated packets and frames' },
     from: { type: 'number', default: 1, describe: `the first seed; there is one for each ${framesAtATime}` },
     jobs: { type: 'number', default: 1, describe: 'processes to run them in' },
+    ...minutesOption(1_440),
     json: { type: 'boolean', default: false, describe: 'one line of JSON' },
   },
-  handler: async ({ packets, from, jobs, json }) => {
+  handler: async ({ packets, from, jobs, minutes, json }) => {
     wholeNumbers({ packets, from, jobs }, maxPackets)
+    beginBound({ minutes })
     const total = { frames: 0, packets: 0, mostBufferBytes: 0 }
     const refused: Record<string, number> = {}
     const faults: object[] = []
     const tasks = tasksOf(packets, from)
-    for await (const report of inChildren<DecodersTask, DecodersReport>(decodersChild, tasks, { jobs })) {
+    for await (const report of inChildren<DecodersTask, DecodersReport>(decodersChild, tasks, {
+      jobs,
+      minutes,
+    })) {
       total.frames += report.frames
       total.packets += report.packets
       total.mostBufferBytes = Math.max(total.mostBufferBytes, report.mostBufferBytes)

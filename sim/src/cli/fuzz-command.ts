@@ -5,12 +5,14 @@ import { worldNames, type FuzzRuns, type WorldName } from '../scenarios/fuzz/wor
 import { wholeNumbers } from './arguments.ts'
 import { floodsOption, type Floods } from './floods-option.ts'
 import { showProgress } from './progress.ts'
+import { beginBound, minutesOption } from './time-bound.ts'
 
 interface FuzzArguments {
   readonly world: WorldName
   readonly seeds: number
   readonly from: number
   readonly jobs: number
+  readonly minutes: number
   readonly floods: Floods
   readonly stopAtFirst: boolean
   readonly json: boolean
@@ -33,15 +35,17 @@ export const fuzzCommand: CommandModule<object, FuzzArguments> = {
     seeds: { type: 'number', default: 100, describe: 'runs, each with the next seed' },
     from: { type: 'number', default: 1, describe: 'the first seed' },
     jobs: { type: 'number', default: 1, describe: 'processes to run them in' },
+    ...minutesOption(1_440),
     ...floodsOption,
     stopAtFirst: { type: 'boolean', default: false, describe: 'stops at the first violation' },
     json: { type: 'boolean', default: false, describe: 'one line of JSON' },
   },
-  handler: async ({ world, seeds, from, jobs, floods, stopAtFirst, json }) => {
+  handler: async ({ world, seeds, from, jobs, floods, stopAtFirst, minutes, json }) => {
     wholeNumbers({ seeds, from, jobs }, maxSeeds)
+    beginBound({ minutes })
     const total = newTotal()
     const runs = runsOf({ world, from, seeds, thinFloods: floods === 'thin' })
-    for await (const reports of inChildren<FuzzRuns, FuzzReport[]>(fuzzChild, runs, { jobs })) {
+    for await (const reports of inChildren<FuzzRuns, FuzzReport[]>(fuzzChild, runs, { jobs, minutes })) {
       for (const report of reports) {
         add(total, report)
         showProgress('')

@@ -4,6 +4,7 @@ import { runIdentities, type IdentitiesReport } from '../scenarios/identities/id
 import { runPrivate } from '../scenarios/identities/private-run.ts'
 import { wholeNumbers } from './arguments.ts'
 import { showProgress } from './progress.ts'
+import { beginBound, minutesOption } from './time-bound.ts'
 
 interface IdentitiesArguments {
   readonly processes: number
@@ -13,6 +14,7 @@ interface IdentitiesArguments {
   readonly guests: number
   readonly degree: number
   readonly seed: string
+  readonly minutes: number
   readonly json: boolean
 }
 
@@ -32,18 +34,20 @@ export const identitiesCommand: CommandModule<object, IdentitiesArguments> = {
     },
     degree: { type: 'number', default: 4, describe: 'neighbours per node' },
     seed: { type: 'string', default: '1', describe: 'same seed, same run' },
+    ...minutesOption(240),
     json: { type: 'boolean', default: false, describe: 'one line of JSON' },
   },
-  handler: async ({ processes, identities, users, publishers, guests, degree, seed, json }) => {
+  handler: async ({ processes, identities, users, publishers, guests, degree, seed, minutes, json }) => {
     wholeNumbers({ processes, identities, users, publishers, guests, degree }, 200_000)
+    const onProgress = beginBound({ minutes })
     const common = { seed, degree, publishers }
     const report = {
-      one: await runIdentities({ ...common, processes, identities: 'one', guests }, showProgress),
+      one: await runIdentities({ ...common, processes, identities: 'one', guests }, onProgress),
       each: await runIdentities(
         { ...common, processes: identities, identities: 'each', guests: 0 },
-        showProgress,
+        onProgress,
       ),
-      private: await runPrivate({ seed, degree, users }),
+      private: await runPrivate({ seed, degree, users }, onProgress),
     }
     showProgress('')
     process.stdout.write(`${JSON.stringify(report, null, json ? 0 : 2)}\n`)

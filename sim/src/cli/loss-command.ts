@@ -3,6 +3,8 @@ import { runProcesses, type ProcessesOptions } from '../processes/run-processes.
 import { describeSeed, isPerfect, summarize } from '../report/loss-report.ts'
 import { lossDefaults, runLoss, type LossReport } from '../scenarios/loss.ts'
 import { floodsOption, type Floods } from './floods-option.ts'
+import { showProgress } from './progress.ts'
+import { beginBound, minutesOption } from './time-bound.ts'
 import { oneLinkDefaults, runOneLink } from '../scenarios/one-link.ts'
 
 /** Node processes that a machine with two cores carries. */
@@ -24,8 +26,11 @@ interface LossArguments {
   readonly floods: Floods
   readonly oneLink: boolean
   readonly processes: boolean
+  readonly minutes: number
   readonly json: boolean
 }
+
+type Progress = (text: string) => void
 
 export const lossCommand: CommandModule<object, LossArguments> = {
   command: 'loss',
@@ -60,17 +65,18 @@ export const lossCommand: CommandModule<object, LossArguments> = {
       default: false,
       describe: 'real processes, WebRTC and WebSockets in real time; nodes: 10 unless given',
     },
+    ...minutesOption(120),
     json: { type: 'boolean', default: false, describe: 'one line of JSON' },
   },
   handler: async (argv) => {
     const run = argv.processes ? processes : argv.oneLink ? oneLink : loss
-    const complete = await run(argv)
+    const complete = await run(argv, beginBound(argv))
     process.exitCode = complete ? 0 : 1
   },
 }
 
 /** True when every survivor got everything in every run. */
-async function loss(argv: LossArguments): Promise<boolean> {
+async function loss(argv: LossArguments, onProgress: Progress): Promise<boolean> {
   const { nodes = lossDefaults.nodes, degree, publishers, rate, seconds } = argv
   const options = {
     nodes,
@@ -85,8 +91,9 @@ async function loss(argv: LossArguments): Promise<boolean> {
   }
   const reports: LossReport[] = []
   for (const seed of seedsOf(argv)) {
-    const report = await runLoss({ ...options, seed })
+    const report = await runLoss({ ...options, seed }, onProgress)
     reports.push(report)
+    showProgress('')
     if (!argv.json) process.stdout.write(`${describeSeed(report)}\n`)
   }
   const summary = summarize(options, reports)
@@ -94,16 +101,16 @@ async function loss(argv: LossArguments): Promise<boolean> {
   return reports.every(isPerfect)
 }
 
-async function oneLink(argv: LossArguments): Promise<boolean> {
+async function oneLink(argv: LossArguments, onProgress: Progress): Promise<boolean> {
   const runs = []
   for (const seed of seedsOf(argv)) {
     // Other neighbours that have everything; and none but the one at the other end of the lossy link.
     for (const nodes of [argv.nodes ?? oneLinkDefaults.nodes, 2]) {
-      runs.push(
-        await runOneLink({ ...oneLinkDefaults, degree: argv.degree, lossRate: argv.loss, nodes, seed }),
-      )
+      const options = { ...oneLinkDefaults, degree: argv.degree, lossRate: argv.loss, nodes, seed }
+      runs.push(await runOneLink(options, onProgress))
     }
   }
+  showProgress('')
   const report = { sim: 'loss', oneLink: true, runs }
   process.stdout.write(`${JSON.stringify(report, null, argv.json ? 0 : 2)}\n`)
   return runs.every(({ delivered, expected }) => delivered === expected)
@@ -130,6 +137,7 @@ function processesOptions(argv: LossArguments, seed: string): ProcessesOptions {
     lossRate,
     killEveryMessages: killEvery * rate * publishers,
     settleLimitMs,
+    minutes: argv.minutes,
   }
 }
 

@@ -2,8 +2,11 @@ import type { CommandModule } from 'yargs'
 import { simError } from '../errors.ts'
 import { placement, type PlacementOptions, type PlacementReport } from '../experiments/placement.ts'
 import { textTable } from '../report/text-table.ts'
+import { showProgress } from './progress.ts'
+import { beginBound, minutesOption } from './time-bound.ts'
 
 interface PlacementArguments extends PlacementOptions {
+  readonly minutes: number
   readonly json: boolean
 }
 
@@ -18,13 +21,15 @@ export const placementCommand: CommandModule<object, PlacementArguments> = {
     trackers: { type: 'number', default: 16 },
     copies: { type: 'number', default: 2, describe: 'trackers responsible for one stream part' },
     seed: { type: 'string', default: '1', describe: 'same seed, same run' },
+    ...minutesOption(60),
     json: { type: 'boolean', default: false, describe: 'one line of JSON' },
   },
-  handler: ({ parts, trackers, copies, seed, json }) => {
+  handler: ({ parts, trackers, copies, seed, minutes, json }) => {
     check('parts', parts, 1, 1_000_000)
     check('trackers', trackers, 2, 1_000)
     check('copies', copies, 1, trackers)
-    const report = placement({ parts, trackers, copies, seed })
+    const report = placement({ parts, trackers, copies, seed }, beginBound({ minutes }))
+    showProgress('')
     process.stdout.write(`${json ? JSON.stringify(report) : textOf(report)}\n`)
     const { led, held, removed, added } = report
     const even = led.worstDeviation <= maxDeviation && held.worstDeviation <= maxDeviation

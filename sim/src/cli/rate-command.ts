@@ -1,9 +1,12 @@
 import type { CommandModule } from 'yargs'
 import { fallingLine, runRate, type RateReport } from '../scenarios/rate.ts'
 import { textTable } from '../report/text-table.ts'
+import { showProgress } from './progress.ts'
+import { beginBound, minutesOption } from './time-bound.ts'
 
 interface RateArguments {
   readonly seed: string
+  readonly minutes: number
   readonly json: boolean
 }
 
@@ -16,16 +19,18 @@ export const rateCommand: CommandModule<object, RateArguments> = {
   describe:
     'a camera follows a line of 1 Mbit/s that carries half of it from 30 to 60 s: how much comes, and how late?',
   builder: {
-    seed: { type: 'string', default: '1' },
+    seed: { type: 'string', default: '1', describe: 'same seed, same run' },
+    ...minutesOption(60),
     json: { type: 'boolean', default: false, describe: 'one line of JSON' },
   },
-  handler: async ({ seed, json }) => {
+  handler: async ({ seed, minutes, json }) => {
+    const onProgress = beginBound({ minutes })
     const rows: (string | number)[][] = []
     for (const bulk of [false, true])
       for (const latencyMs of latenciesMs) {
-        const report = await runRate({
-          ...{ seed, latencyMs, bulk, relayed: false, kbitPerS: fallingLine, seconds },
-        })
+        const options = { seed, latencyMs, bulk, relayed: false, kbitPerS: fallingLine, seconds }
+        const report = await runRate(options, onProgress)
+        showProgress('')
         const figures = figuresOf(report)
         if (json) process.stdout.write(`${JSON.stringify({ latencyMs, bulk, ...figures, ...report })}\n`)
         else rows.push([latencyMs, bulk ? 'yes' : 'no', ...Object.values(figures)])

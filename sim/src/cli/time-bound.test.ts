@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { progressWithin } from './time-bound.ts'
+import { beginBound, progressWithin } from './time-bound.ts'
 
 it('ends what takes longer, saying how far it came', () => {
   let nowMs = 5_000
@@ -13,4 +13,8 @@ it('ends what takes longer, saying how far it came', () => {
       message: expect.stringContaining('second 4, after 2 min') as string,
     }),
   )
+})
+
+it.each([0, 1.5, Number.NaN, 100_000])('refuses --minutes %d', (minutes) => {
+  expect(() => beginBound({ minutes })).toThrow(expect.objectContaining({ code: 'INVALID_ARGUMENT' }))
 })

@@ -1,4 +1,6 @@
+import type { Options } from 'yargs'
 import { simError } from '../errors.ts'
+import { wholeNumbers } from './arguments.ts'
 import { showProgress } from './progress.ts'
 
 /** Of `--minutes`: a week. */
@@ -21,6 +23,20 @@ export function progressWithin({ minutes, nowMs = () => performance.now() }: Tim
     if (nowMs() > untilMs) throw simError('TOO_SLOW', `${text}, after ${minutes} min`)
     showProgress(text)
   }
+}
+
+/** `--minutes`, as an option of a command. */
+export function minutesOption(usual: number) {
+  return {
+    minutes: { type: 'number', default: usual, describe: 'of real time, after which it fails' },
+  } as const satisfies Record<string, Options>
+}
+
+/** Says how long a command takes at most, and begins to count. Returns what `progressWithin` does. Throws INVALID_ARGUMENT. */
+export function beginBound({ minutes }: Pick<TimeBound, 'minutes'>): (text: string) => void {
+  wholeNumbers({ minutes }, maxMinutes)
+  sayBound(minutes)
+  return progressWithin({ minutes })
 }
 
 /** To be said before anything else. */

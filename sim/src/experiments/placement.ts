@@ -48,7 +48,10 @@ export interface PlacementReport extends PlacementOptions {
 const partitionsPerStream = 10
 
 /** Places stream parts on trackers as nodes and trackers do, then takes one tracker away, and adds one. */
-export function placement(options: PlacementOptions): PlacementReport {
+export function placement(
+  options: PlacementOptions,
+  onProgress: (text: string) => void = () => {},
+): PlacementReport {
   const random = seededRandom(options.seed)
   const newId = (): NodeId => nodeIdFromBytes(random.bytes(20))
   const trackers = Array.from({ length: options.trackers }, newId)
@@ -60,7 +63,12 @@ export function placement(options: PlacementOptions): PlacementReport {
     ),
   )
   const place = (among: readonly NodeId[]): Placement =>
-    new Map(parts.map((part) => [part, responsibleTrackers(part, among, options.copies)]))
+    new Map(
+      parts.map((part, index) => {
+        onProgress(`${index} of ${parts.length} stream parts among ${among.length} trackers`)
+        return [part, responsibleTrackers(part, among, options.copies)]
+      }),
+    )
   const now = place(trackers)
   const newcomer = newId()
   return {

@@ -1,16 +1,17 @@
 import { fork, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { simError } from '../errors.ts'
+import { overAfter } from './over.ts'
 
 /**
  * Runs tasks in child processes, each one at a time, and yields the results as they arrive. `file` is a module that calls
  * `serveParent`. Children end when all tasks are done or the iteration ends. Rejects with CHILD_FAILED when one ends before its
- * task does.
+ * task does, and with TOO_SLOW when the minutes are over.
  */
 export async function* inChildren<Task extends object, Result>(
   file: URL,
   tasks: Iterable<Task>,
-  { jobs }: { readonly jobs: number },
+  { jobs, minutes }: { readonly jobs: number; readonly minutes: number },
 ): AsyncGenerator<Result, void> {
   const left = tasks[Symbol.iterator]()
   const children = Array.from({ length: jobs }, () => fork(file, { execArgv: ['--conditions=runnel-src'] }))
@@ -24,14 +25,16 @@ export async function* inChildren<Task extends object, Result>(
     // After the iteration has ended this error has no receiver.
     result.catch(() => {})
   }
+  const over = overAfter(minutes, () => `${working.size} tasks under way`)
   try {
     for (const child of children) give(child)
     while (working.size > 0) {
-      const { child, result } = await Promise.race(working.values())
+      const { child, result } = await Promise.race([...working.values(), over.promise])
       give(child)
       yield result
     }
   } finally {
+    over.cancel()
     for (const child of children) child.kill()
   }
 }

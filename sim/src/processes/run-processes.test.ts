@@ -21,6 +21,7 @@ describe('real processes that lose packets and are killed', () => {
         lossRate: 0.2,
         killEveryMessages: 50,
         settleLimitMs: 60_000,
+        minutes: 5,
       })
       expect(report.killed).toBe(3)
       expect(report.survivors).toBeGreaterThan(3)

@@ -22,6 +22,13 @@ describe('loss on every link, and nodes killed', () => {
     expect(report).toMatchObject({ outOfOrder: 0, duplicates: 0 })
   })
 
+  it('ends where its progress is refused', async () => {
+    const refuse = (text: string) => {
+      if (text.includes('second 3')) throw new Error(text)
+    }
+    await expect(runLoss({ ...lossDefaults, seed: '7' }, refuse)).rejects.toThrow('seed 7: second 3')
+  })
+
   it('is the same for the same seed, and another for another', async () => {
     const options = { ...lossDefaults, nodes: 10, seconds: 10, killEverySeconds: 2 }
     const hashOf = async (seed: string): Promise<string> => (await runLoss({ ...options, seed })).traceHash

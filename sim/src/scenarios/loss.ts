@@ -54,7 +54,10 @@ export interface LossReport extends LossMeasures, Omit<FloodCosts, 'copies'> {
 }
 
 /** Frames are lost at random and nodes die while publishers publish: what do nodes receive that were there all the time? */
-export async function runLoss(options: LossOptions): Promise<LossReport> {
+export async function runLoss(
+  options: LossOptions,
+  onProgress: (text: string) => void = () => {},
+): Promise<LossReport> {
   const { seed, degree, lossRate, thinFloods } = options
   const latencyMs = evenLatencies(latencies, seededRandom(`latencies of ${seed}`))
   const world = await World.create({
@@ -65,7 +68,7 @@ export async function runLoss(options: LossOptions): Promise<LossReport> {
     thinFloods,
     lossRate: () => lossRate,
   })
-  const scenario = new LossScenario(options, world)
+  const scenario = new LossScenario(options, world, onProgress)
   await scenario.form()
   await scenario.publishAndKill()
   return scenario.measure()
@@ -74,6 +77,7 @@ export async function runLoss(options: LossOptions): Promise<LossReport> {
 class LossScenario {
   readonly #options: LossOptions
   readonly #world: World
+  readonly #onProgress: (text: string) => void
   readonly #archive = new CountingArchive()
   readonly #trace = new TraceHash()
   /** The living nodes, in the order they came. */
@@ -85,9 +89,10 @@ class LossScenario {
   /** The nodes that are there before the first message. */
   #founders: readonly LossMember[] = []
 
-  constructor(options: LossOptions, world: World) {
+  constructor(options: LossOptions, world: World, onProgress: (text: string) => void) {
     this.#options = options
     this.#world = world
+    this.#onProgress = onProgress
     this.#costs = new FloodWatch(world.clock)
   }
 
@@ -106,7 +111,16 @@ class LossScenario {
     }
     this.#founders = [...this.#members]
     for (const { node } of this.#founders) this.#costs.add(node)
-    await this.#world.advanceTo(formingMs)
+    await this.#passUntil(formingMs)
+  }
+
+  /** Tells of each second of virtual time. */
+  async #passUntil(atMs: number): Promise<void> {
+    const { clock } = this.#world
+    while (clock.monotonicMs() < atMs) {
+      await this.#world.advanceTo(Math.min(atMs, clock.monotonicMs() + 1_000))
+      this.#onProgress(`seed ${this.#options.seed}: second ${Math.floor(clock.monotonicMs() / 1_000)}`)
+    }
   }
 
   async publishAndKill(): Promise<void> {
@@ -116,11 +130,11 @@ class LossScenario {
     const everyMs = killEverySeconds > 0 ? killEverySeconds * 1000 : Infinity
     const random = this.#world.random('deaths')
     for (let atMs = formingMs + everyMs; atMs < untilMs; atMs += everyMs) {
-      await this.#world.advanceTo(atMs)
+      await this.#passUntil(atMs)
       this.#killOne(random)
       await this.#join()
     }
-    await this.#world.advanceTo(untilMs + settlingMs)
+    await this.#passUntil(untilMs + settlingMs)
   }
 
   measure(): LossReport {

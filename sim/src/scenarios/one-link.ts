@@ -46,7 +46,10 @@ export interface OneLinkReport {
 }
 
 /** The link from a publisher to one of its neighbours loses frames, and no other does. How soon does that neighbour have what was lost? */
-export async function runOneLink(options: OneLinkOptions): Promise<OneLinkReport> {
+export async function runOneLink(
+  options: OneLinkOptions,
+  onProgress: (text: string) => void = () => {},
+): Promise<OneLinkReport> {
   const { seed, nodes, degree, messages, rate, lossRate, latencyMs } = options
   const lossy = new Set<NodeId>()
   const world = await World.create({
@@ -73,6 +76,7 @@ export async function runOneLink(options: OneLinkOptions): Promise<OneLinkReport
   for (let i = 0; i < messages; i++) {
     await world.advanceTo(formingMs + (i * 1000) / rate)
     source.node.publish(publisher.next())
+    onProgress(`seed ${seed}, ${nodes} nodes: ${i + 1} of ${messages} messages`)
   }
   await world.advanceTo(clock.monotonicMs() + settlingMs)
   const ledger = subscriber.ledger(publisher.publisherId)

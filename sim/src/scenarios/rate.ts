@@ -59,7 +59,10 @@ export interface RateReport {
 }
 
 /** A camera that follows the rate of its links, to one reader over one line, whose capacity changes. */
-export async function runRate(options: RateScenarioOptions): Promise<RateReport> {
+export async function runRate(
+  options: RateScenarioOptions,
+  onProgress: (text: string) => void = () => {},
+): Promise<RateReport> {
   const { seed, latencyMs, bulk, relayed, seconds } = options
   const secondOf = (): number => Math.max(0, Math.floor((world.clock.monotonicMs() - formingMs) / 1000))
   const bytesPerMs = (from: NodeId, to: NodeId): number => {
@@ -107,6 +110,7 @@ export async function runRate(options: RateScenarioOptions): Promise<RateReport>
     nodes.reduce((sum, { node }) => sum + (node.metrics().counters['urgent.shed'] ?? 0), 0)
   const report: SecondOfRate[] = []
   for (let second = 0; second < seconds; second++) {
+    onProgress(`${latencyMs} ms: second ${second}`)
     Object.assign(now, { pictureBytes: 0, bulkBytes: 0, pictures: 0, waitedMs: [] })
     for (let picture = 0; picture < picturesPerS; picture++) {
       await world.advanceTo(formingMs + second * 1000 + (picture * 1000) / picturesPerS)

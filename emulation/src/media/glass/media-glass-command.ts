@@ -70,8 +70,18 @@ export function mediaGlassCommand(signal: AbortSignal): CommandModule<object, Me
       process.stdout.write(
         argv.json ? `${JSON.stringify({ experiment: 'media-glass', rows })}\n` : tabulate(rows),
       )
+      requireMeasured(rows)
     },
   }
+}
+
+/** A page that is too slow to show anything has no delays, which are not good ones. Throws NOTHING_MEASURED. */
+export function requireMeasured(rows: readonly RecordRow[]): void {
+  const missing = rows.flatMap(({ arm, pictureP50Ms, soundP50Ms }) => [
+    ...(pictureP50Ms === null ? [`${arm}: no picture was shown`] : []),
+    ...(soundP50Ms === null ? [`${arm}: no click was heard`] : []),
+  ])
+  if (missing.length > 0) throw emulationError('NOTHING_MEASURED', missing.join('; '))
 }
 
 function longestMs(run: GlassOptions | undefined): number {

@@ -91,7 +91,10 @@ export class NodeRuntime implements NetworkNode {
     this.#modules = modules
     this.#alarm = new Alarm({ onDue: () => this.#dispatch({ type: 'tick' }) }, { clock })
     this.#wires = modules.wires({
-      signalling: { send: (signal) => this.#sendSignal(signal) },
+      signalling: {
+        send: (signal) => this.#sendSignal(signal),
+        delayMs: (peerId) => this.#signalDelayMs(peerId),
+      },
       contact: () => this.contact,
       clock,
       onError: (error) => this.#faults.ofConnection(error),
@@ -451,6 +454,13 @@ export class NodeRuntime implements NetworkNode {
     if (trackerId !== undefined && this.#trackers.sendTo(trackerId, signal)) return true
     this.#listeners.drop('signal.refused', `${signal.kind} for ${signal.peerId}`)
     return false
+  }
+
+  /** To the tracker. */
+  #signalDelayMs(peerId: NodeId): number | undefined {
+    const trackerId = this.#core.signalRoute(peerId)
+    const rttMs = trackerId === undefined ? undefined : this.#trackers.rttMs(trackerId)
+    return rttMs === undefined ? undefined : rttMs / 2
   }
 
   #assertJoined(streamPartId: StreamPartId): void {

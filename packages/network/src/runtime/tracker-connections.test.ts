@@ -1,4 +1,4 @@
-import { PacketType, type About, type RunnelError, type Status } from '@runnel/protocol'
+import { PacketType, type About, type NodeId, type RunnelError, type Status } from '@runnel/protocol'
 import type { Connection, ConnectionLimits, Transport } from '@runnel/transport'
 import { describe, expect, it } from 'vitest'
 import { directWay, type Way } from '../core/tracker-link/way.ts'
@@ -95,6 +95,7 @@ function sentTo(capabilities: readonly string[], act: (trackers: TrackerConnecti
   const connection = {
     peerRole: 'tracker',
     capabilities: new Set(capabilities),
+    rttMs: 40,
     send: (bytes: Uint8Array) => packets.push(typeNames.get(bytes[0] ?? 0) ?? '') > 0,
   } as unknown as Connection
   const transport: Partial<Transport> = {
@@ -115,6 +116,13 @@ function sentTo(capabilities: readonly string[], act: (trackers: TrackerConnecti
 }
 
 describe('a tracker', () => {
+  it('has a round-trip time while it is connected', () => {
+    sentTo([], (trackers, way) => {
+      expect(trackers.rttMs(way.trackerId)).toBe(40)
+      expect(trackers.rttMs(about.name as NodeId)).toBeUndefined()
+    })
+  })
+
   const status: Status = { type: 'status', streamPartId: partId, counter: 1, neighbours: [], failed: [] }
   const linked = [{ nodeId: new Swarm().trackerAddress.nodeId, rttMs: 1, transport: 2 }]
   const act = (trackers: TrackerConnections, way: Way) => {

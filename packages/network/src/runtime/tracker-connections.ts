@@ -125,6 +125,12 @@ export class TrackerConnections {
     return way !== undefined && this.send(way, packet)
   }
 
+  /** To a tracker and back; undefined while it is not connected, or that was not measured. */
+  rttMs(trackerId: NodeId): number | undefined {
+    const way = this.waysTo(trackerId).at(-1)
+    return way && this.#connections.get(way.key)?.connection.rttMs
+  }
+
   /** The ways by which a tracker is connected: briefly two, when one replaces the other. */
   waysTo(trackerId: NodeId): Way[] {
     return Array.from(this.#connections.values(), ({ way }) => way).filter(

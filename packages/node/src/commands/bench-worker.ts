@@ -1,4 +1,5 @@
 import { hostname } from 'node:os'
+import { checkRange } from '../cli/check-range.ts'
 import { defineCommand } from '../cli/command.ts'
 import { notice } from '../cli/output.ts'
 import { listenForStop } from '../cli/stop-signal.ts'
@@ -24,8 +25,8 @@ export const benchWorker = defineCommand({
   epilogue:
     'The connection is not encrypted, and carries the key of the user: reach other machines through ssh -L, or a network of your own.',
   run: async ({ host, port, drivers, json }) => {
-    if (!Number.isInteger(drivers) || drivers < 1 || drivers > 1_000)
-      throw nodeError('USAGE', '--drivers takes a whole number from 1 to 1000')
+    checkRange('drivers', drivers, 1, 1_000)
+    checkRange('port', port, 0, 65_535)
     const token = process.env['RUNNEL_BENCH_TOKEN'] ?? ''
     if (token.length < 16) throw nodeError('BENCH_TOKEN_MISSING')
     const { startWorker } = await import('../bench/worker/worker-server.ts')

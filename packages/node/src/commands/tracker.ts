@@ -10,6 +10,7 @@ import {
 } from '@runnel/protocol'
 import { systemClock, systemRandom } from '@runnel/protocol/system'
 import { createTracker, type ClusterJoin, type TrackerOptions } from '@runnel/tracker'
+import { checkRange } from '../cli/check-range.ts'
 import { defineCommand } from '../cli/command.ts'
 import { networkOptions } from '../cli/common-options.ts'
 import { networkByDefault, readNetwork, type DescribedNetwork } from '../cli/network-source.ts'
@@ -19,7 +20,6 @@ import { listenForStop } from '../cli/stop-signal.ts'
 import { readTextFile, readTls } from '../cli/tls-files.ts'
 import { defaultControlPort, type ControlOptions } from '../control/control-options.ts'
 import { createTrackerControl } from '../control/tracker-control.ts'
-import { nodeError } from '../errors.ts'
 import { requireKey, resolveKey } from '../keys/resolve-key.ts'
 import { createLogger, type Logger } from '../logger.ts'
 import { isSupervised, tellSupervisor } from '../up/child-protocol.ts'
@@ -267,7 +267,7 @@ interface TrackerArguments {
 function controlOf(args: TrackerArguments): ControlOptions | undefined {
   const { 'control-socket': socket, 'control-host': host, 'control-port': port } = args
   if (socket === undefined && host === undefined && port === undefined) return undefined
-  checkNumber('control-port', port ?? defaultControlPort, 0, 65_535)
+  checkRange('control-port', port ?? defaultControlPort, 0, 65_535)
   return {
     socket,
     host: host ?? '127.0.0.1',
@@ -278,15 +278,15 @@ function controlOf(args: TrackerArguments): ControlOptions | undefined {
 
 function clusterOf(args: TrackerArguments, privateKey: Uint8Array): ClusterJoin {
   const { 'cluster-host': host, 'cluster-port': port, 'cluster-announce': announce = [] } = args
-  checkNumber('cluster-port', port, 0, 65_535)
+  checkRange('cluster-port', port, 0, 65_535)
   return { privateKey, port, announce, ...(host === undefined ? {} : { host }) }
 }
 
 function optionsOf(args: TrackerArguments): TrackerOptions {
   const { host, port, degree, overlay, 'public-url': publicUrl } = args
   const tls = readTls({ certFile: args['tls-cert'], keyFile: args['tls-key'] })
-  checkNumber('port', port, 0, 65_535)
-  checkNumber('degree', degree, 2, 64)
+  checkRange('port', port, 0, 65_535)
+  checkRange('degree', degree, 2, 64)
   return {
     listen: {
       ...{ host, port, alsoKnownAs: args['also-known-as'] ?? [] },
@@ -320,9 +320,4 @@ function turnOf(args: TrackerArguments) {
   const { 'turn-url': urls, 'turn-secret-file': secretFile } = args
   if (urls === undefined || secretFile === undefined) return {}
   return { turn: { urls, secret: readTextFile(secretFile).trim() } }
-}
-
-function checkNumber(option: string, value: number, min: number, max: number): void {
-  if (Number.isInteger(value) && value >= min && value <= max) return
-  throw nodeError('USAGE', `--${option} takes a whole number from ${min} to ${max}`)
 }

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path'
+import { checkRange } from '../cli/check-range.ts'
 import { defineCommand } from '../cli/command.ts'
 import { parseDurationMs } from '../cli/duration.ts'
 import { notice } from '../cli/output.ts'
@@ -98,8 +99,3 @@ export const up = defineCommand({
     stop.release()
   },
 })
-
-function checkRange(option: string, value: number, min: number, max: number): void {
-  if (Number.isInteger(value) && value >= min && value <= max) return
-  throw nodeError('USAGE', `--${option} takes a whole number from ${min} to ${max}`)
-}

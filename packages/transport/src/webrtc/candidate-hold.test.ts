@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { VirtualClock } from '../memory/virtual-clock.ts'
-import { CandidateHold, holdMs, maxHoldMs, type AwaitedKind } from './candidate-hold.ts'
+import { CandidateHold, holdMs, marginMs, maxHoldMs, type AwaitedKind } from './candidate-hold.ts'
 
 const candidate = (address: string, kind: string) => `candidate:1 1 UDP 1 ${address} 9 typ ${kind}`
 const [host, ownLink, outer, relay] = [
@@ -10,9 +10,10 @@ const [host, ownLink, outer, relay] = [
   candidate('192.0.2.9', 'relay'),
 ]
 
-function holding(awaits: AwaitedKind = 'srflx') {
+function holding(awaits: AwaitedKind = 'srflx', signalDelayMs?: number) {
   const clock = new VirtualClock()
-  const hold = new CandidateHold({ awaits }, { schedule: (ms, action) => clock.schedule(ms, action) })
+  const schedule = (ms: number, action: () => void) => clock.schedule(ms, action)
+  const hold = new CandidateHold({ awaits, signalDelayMs }, { schedule })
   const taken: string[] = []
   const add = (name: string) => hold.add(name, () => taken.push(name))
   return { clock, hold, taken, add }
@@ -52,6 +53,20 @@ describe('CandidateHold', () => {
     hold.found(candidate('192.0.2.11', 'relay'))
     clock.advanceBy(holdMs)
     expect(taken).toEqual([near, relay])
+  })
+
+  it.each([
+    ['a little longer than signals take, where that is known', 100, 100 + marginMs],
+    ['shorter where they are quick', 2, 2 + marginMs],
+    ['not for ever, whatever is said of them', 9_999, maxHoldMs],
+  ])('holds %s', (_, signalDelayMs, waitMs) => {
+    const { clock, hold, taken, add } = holding('relay', signalDelayMs)
+    add(relay)
+    hold.found(relay)
+    clock.advanceBy(waitMs - 1)
+    expect(taken).toEqual([])
+    clock.advanceBy(1)
+    expect(taken).toEqual([relay])
   })
 
   it('holds no longer when no outer address is found', () => {

@@ -4,10 +4,12 @@ import type { Cancel } from '@runnel/protocol'
 import { addressOf } from './candidate.ts'
 
 /**
- * How long after finding its outer address, or its relay where it uses nothing else, an answerer begins to check, in milliseconds. By then the
- * offerer knows that address and has sent to it.
+ * How long after finding its outer address, or its relay where it uses nothing else, an answerer begins to check, in milliseconds, where it is not
+ * known how long signals take. By then the offerer knows that address and has sent to it.
  */
 export const holdMs = 150
+/** Where it is known, that much later: the offerer has to have taken what was signalled. */
+export const marginMs = 30
 /** The longest wait in any case: there may be no outer address to find. */
 export const maxHoldMs = 1000
 
@@ -48,6 +50,8 @@ export type AwaitedKind = 'srflx' | 'relay'
 export class CandidateHold {
   readonly #schedule: (ms: number, action: () => void) => Cancel
   readonly #awaits: AwaitedKind
+  /** After what is awaited was found. */
+  readonly #waitMs: number
   readonly #own = new Set<string>()
   /** Held candidates; undefined once they are released. */
   #held: (() => void)[] | undefined = []
@@ -55,10 +59,11 @@ export class CandidateHold {
 
   /** Starts holding. */
   constructor(
-    options: { readonly awaits: AwaitedKind },
+    { awaits, signalDelayMs }: { readonly awaits: AwaitedKind; readonly signalDelayMs?: number | undefined },
     modules: { readonly schedule: (ms: number, action: () => void) => Cancel },
   ) {
-    this.#awaits = options.awaits
+    this.#awaits = awaits
+    this.#waitMs = signalDelayMs === undefined ? holdMs : Math.min(signalDelayMs + marginMs, maxHoldMs)
     this.#schedule = modules.schedule
     this.#cancel = this.#schedule(maxHoldMs, () => this.release())
   }
@@ -71,7 +76,7 @@ export class CandidateHold {
     // The outer address is its own: there is no NAT.
     if (this.#own.has(addressOf(candidate))) return this.release()
     this.#cancel()
-    this.#cancel = this.#schedule(holdMs, () => this.release())
+    this.#cancel = this.#schedule(this.#waitMs, () => this.release())
   }
 
   /** Calls `take` now, or after the delay; what it throws then is ignored. */

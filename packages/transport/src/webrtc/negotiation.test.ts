@@ -1,8 +1,19 @@
 import { VirtualClock } from '../memory/virtual-clock.ts'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { SignalKind } from '@runnel/protocol'
-import { negotiationPair, negotiationSide, type Alter, type Side } from './negotiation.testkit.ts'
-import type { DescriptionKind, PeerConnectionEvents, PeerConnectionPort } from './peer-connection-port.ts'
+import {
+  negotiationPair,
+  negotiationSide,
+  type Alter,
+  type Side,
+  type SideOptions,
+} from './negotiation.testkit.ts'
+import type {
+  DescriptionKind,
+  PeerConnectionEvents,
+  PeerConnectionOptions,
+  PeerConnectionPort,
+} from './peer-connection-port.ts'
 import type { RtcChannel } from './rtc-channel.ts'
 
 const sides: Side[] = []
@@ -34,8 +45,12 @@ afterEach(async () => {
 const agreed = 'a=runnel-channel:agreed\r\n'
 
 /** A side whose peer connection only notes what is asked of it. */
-function noted(maxCandidates = 4) {
+function noted({
+  maxCandidates = 4,
+  signalDelayMs,
+}: Pick<SideOptions, 'maxCandidates' | 'signalDelayMs'> = {}) {
   const asked: string[] = []
+  const created: PeerConnectionOptions[] = []
   const port: PeerConnectionPort = {
     path: undefined,
     remoteAddress: undefined,
@@ -46,17 +61,24 @@ function noted(maxCandidates = 4) {
     close: () => void asked.push('close'),
   }
   const sent: [SignalKind, agrees: boolean][] = []
+  const payloads: string[] = []
   let describe: PeerConnectionEvents['onDescription'] = () => {}
-  const send = (kind: SignalKind, payload: string) => sent.push([kind, payload.endsWith(agreed)]) > 0
+  const send = (kind: SignalKind, payload: string) => {
+    payloads.push(payload)
+    return sent.push([kind, payload.endsWith(agreed)]) > 0
+  }
   const side = negotiationSide(send, {
     clock: new VirtualClock(),
-    createPeerConnection: (_, { onDescription }) => {
+    createPeerConnection: (options, { onDescription }) => {
+      created.push(options)
       describe = onDescription
       return port
     },
     maxCandidates,
+    ...(signalDelayMs !== undefined && { signalDelayMs }),
   })
-  return { side, asked, sent, describe: (kind: DescriptionKind) => describe(kind, sdp) }
+  const described = (kind: DescriptionKind) => describe(kind, sdp)
+  return { side, asked, created, sent, payloads, describe: described }
 }
 
 const sdp = `m=application 9 x\na=fingerprint:sha-256 ${Array.from({ length: 32 }, () => 'AB').join(':')}\n`
@@ -172,8 +194,30 @@ describe('Negotiation', () => {
     }
   })
 
+  it('says in the offer how long signals take, and nowhere where that is not known', () => {
+    for (const [signalDelayMs, said] of [
+      [49.5, true],
+      [undefined, false],
+    ] as const) {
+      const { side, payloads, describe } = noted(signalDelayMs === undefined ? {} : { signalDelayMs })
+      side.negotiation.offer()
+      describe('offer')
+      expect(payloads.map((payload) => payload.includes('a=runnel-signal-delay:50\r\n'))).toEqual([said])
+    }
+  })
+
+  it.each([
+    ['of both ends together', sdp + 'a=runnel-signal-delay:20\r\n', 50, 70],
+    ['not where the offer does not say it', sdp, 50, undefined],
+    ['not where this side does not know it', sdp + 'a=runnel-signal-delay:20\r\n', undefined, undefined],
+  ])('tells an answering peer connection how long signals take, %s', (_, offer, own, told) => {
+    const { side, created } = noted(own === undefined ? {} : { signalDelayMs: own })
+    side.negotiation.accept(offer)
+    expect(created.map(({ signalDelayMs }) => signalDelayMs)).toEqual([told])
+  })
+
   it('takes a bounded number of candidates, and counts what it drops', () => {
-    const { side, asked } = noted(2)
+    const { side, asked } = noted({ maxCandidates: 2 })
     side.negotiation.accept(sdp)
     for (let n = 1; n <= 5; n++) side.negotiation.handle('candidate', `0\n${candidate(n)}`)
     side.negotiation.handle('candidate', 'rubbish')

@@ -18,6 +18,7 @@ export interface SideOptions {
   readonly clock?: Clock
   readonly createPeerConnection?: CreatePeerConnection
   readonly maxCandidates?: number
+  readonly signalDelayMs?: number
 }
 
 /** One side of a negotiation; what it sends goes to `send`. */
@@ -45,6 +46,7 @@ export function negotiationSide(
       {
         peerConnection: { iceServers: [], iceTransportPolicy: 'all' },
         maxCandidates: options.maxCandidates ?? 64,
+        signalDelayMs: options.signalDelayMs,
       },
       modules,
     ),

@@ -16,6 +16,8 @@ import {
   agreesOnChannel,
   channelBinding,
   fingerprintOf,
+  tellingDelay,
+  toldDelayMs,
   withOffererAsDtlsClient,
 } from './sdp.ts'
 
@@ -23,6 +25,8 @@ export interface NegotiationOptions {
   readonly peerConnection: PeerConnectionOptions
   /** Remote candidates accepted; more are dropped and counted. */
   readonly maxCandidates: number
+  /** How long signals take from here to the tracker, in milliseconds; absent while that is not known. */
+  readonly signalDelayMs?: number | undefined
 }
 
 export interface NegotiationModules {
@@ -64,14 +68,15 @@ export class Negotiation {
   offer(): void {
     this.#attempt(() => {
       this.#state = 'offered'
-      this.#create().offer()
+      this.#create(this.#options.peerConnection).offer()
     })
   }
 
   accept(offerSdp: string): void {
     this.#attempt(() => {
       fingerprintOf(offerSdp)
-      this.#create()
+      const signalDelayMs = sum(this.#options.signalDelayMs, toldDelayMs(offerSdp))
+      this.#create({ ...this.#options.peerConnection, signalDelayMs })
       this.#setRemote('offer', withOffererAsDtlsClient(offerSdp))
     })
   }
@@ -93,8 +98,8 @@ export class Negotiation {
     this.#peerConnection?.close()
   }
 
-  #create(): PeerConnectionPort {
-    this.#peerConnection = this.#modules.createPeerConnection(this.#options.peerConnection, {
+  #create(options: PeerConnectionOptions): PeerConnectionPort {
+    this.#peerConnection = this.#modules.createPeerConnection(options, {
       onDescription: (kind, sdp) => this.#described(kind, sdp),
       onCandidate: (candidate) => this.#localCandidate(candidate),
       onOpen: (channel) => this.#opened(channel),
@@ -134,9 +139,11 @@ export class Negotiation {
   #described(kind: DescriptionKind, sdp: string): void {
     if (this.#isOver) return
     this.#localSdp = sdp
+    const isOffer = kind === 'offer'
+    const told = isOffer ? tellingDelay(sdp, this.#options.signalDelayMs) : sdp
     // An answer agrees to what the offer proposes.
-    const agrees = kind === 'offer' || agreesOnChannel(this.#remoteSdp)
-    if (!this.#modules.send(kind, agrees ? agreeingOnChannel(sdp) : sdp))
+    const agrees = isOffer || agreesOnChannel(this.#remoteSdp)
+    if (!this.#modules.send(kind, agrees ? agreeingOnChannel(told) : told))
       this.#fail(transportError('NO_SIGNALLING'))
   }
 
@@ -179,6 +186,10 @@ export class Negotiation {
     this.close()
     this.#modules.onFail(error)
   }
+}
+
+function sum(a: number | undefined, b: number | undefined): number | undefined {
+  return a === undefined || b === undefined ? undefined : a + b
 }
 
 /** Only known codes are trusted; the rest of a peer's text is shown to nobody. */

@@ -63,11 +63,13 @@ class NodePeerConnection implements PeerConnectionPort {
   #candidates: CandidateHold | undefined
   /** What an answerer waits for; undefined where it can find nothing. */
   readonly #awaits: AwaitedKind | undefined
+  readonly #signalDelayMs: number | undefined
   #open = false
 
   constructor(options: PeerConnectionOptions, events: PeerConnectionEvents) {
     this.#events = events
-    const { iceServers, iceTransportPolicy } = options
+    const { iceServers, iceTransportPolicy, signalDelayMs } = options
+    this.#signalDelayMs = signalDelayMs
     if (iceServers.length > 0) this.#awaits = iceTransportPolicy === 'all' ? 'srflx' : 'relay'
     this.#native = new (nodeDataChannel().PeerConnection)('runnel', nativeConfig(options))
     this.#guard = new EventGuard({
@@ -118,7 +120,10 @@ class NodePeerConnection implements PeerConnectionPort {
 
   setRemote(kind: DescriptionKind, sdp: string, agrees: boolean): void {
     if (kind === 'offer' && this.#awaits !== undefined)
-      this.#candidates = new CandidateHold({ awaits: this.#awaits }, { schedule })
+      this.#candidates = new CandidateHold(
+        { awaits: this.#awaits, signalDelayMs: this.#signalDelayMs },
+        { schedule },
+      )
     this.#native.setRemoteDescription(sdp, kind)
     if (kind === 'offer' && agrees) this.#create(firstChannel.agreed)
     if (kind === 'answer' && !agrees) {

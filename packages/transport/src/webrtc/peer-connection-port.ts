@@ -40,6 +40,8 @@ export interface PeerConnectionOptions {
   readonly bindAddress?: string
   /** UDP ports to use, both ends included; any when absent. Node only. */
   readonly portRange?: readonly [first: number, last: number]
+  /** Of an answerer: how long its signals take to the offerer, in milliseconds; absent where that is not known. Node only. */
+  readonly signalDelayMs?: number | undefined
 }
 
 export interface PeerConnectionEvents {

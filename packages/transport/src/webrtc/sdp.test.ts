@@ -4,6 +4,8 @@ import {
   agreesOnChannel,
   channelBinding,
   fingerprintOf,
+  tellingDelay,
+  toldDelayMs,
   withOffererAsDtlsClient,
 } from './sdp.ts'
 
@@ -53,6 +55,22 @@ describe('agreeingOnChannel', () => {
   it('is found as a whole line only', () => {
     for (const text of ['a=runnel-channel:agreed-not', 'a=mid:a=runnel-channel:agreed'])
       expect(agreesOnChannel(`${text}\r\n`)).toBe(false)
+  })
+})
+
+describe('tellingDelay', () => {
+  it('adds a line that is found again, in whole milliseconds', () => {
+    expect(tellingDelay('a=mid:0', 49.2)).toBe('a=mid:0\r\na=runnel-signal-delay:50\r\n')
+    expect(toldDelayMs(agreeingOnChannel(tellingDelay('a=mid:0\n', 49.2)))).toBe(50)
+  })
+
+  it('adds nothing where it is not known', () => {
+    expect(tellingDelay('a=mid:0\n', undefined)).toBe('a=mid:0\n')
+    expect(toldDelayMs('a=mid:0\n')).toBeUndefined()
+  })
+
+  it.each(['12345', '-1', '1.5', '5 ', ''])('says nothing with %j', (said) => {
+    expect(toldDelayMs(`a=mid:0\r\na=runnel-signal-delay:${said}\r\n`)).toBeUndefined()
   })
 })
 

@@ -55,6 +55,17 @@ export function agreesOnChannel(sdp: string): boolean {
   return sdp.split(/\r?\n/).includes(agreedLine)
 }
 
+/** The description with a line that says how long signals take from its sender to the tracker, in milliseconds, where that is known. */
+export function tellingDelay(sdp: string, delayMs: number | undefined): string {
+  return delayMs === undefined ? sdp : `${sdp.trimEnd()}\r\na=runnel-signal-delay:${Math.ceil(delayMs)}\r\n`
+}
+
+/** What that line says, in milliseconds; undefined where there is none, or it says more than ten seconds. */
+export function toldDelayMs(sdp: string): number | undefined {
+  const [, digits] = /^a=runnel-signal-delay:(\d{1,4})\r?$/m.exec(sdp) ?? []
+  return digits === undefined ? undefined : Number(digits)
+}
+
 /**
  * The offer as the answerer should see it: with the offerer as the DTLS client. An answerer left to choose becomes the client,
  * and its first packet leaves before the offerer's ICE has a path for it: in 25–45 % of set-ups it is lost and repeated after a

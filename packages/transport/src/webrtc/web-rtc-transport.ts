@@ -250,7 +250,8 @@ export class WebRtcTransport implements Transport {
       ...(bindAddress === undefined ? {} : { bindAddress }),
       ...(portRange === undefined ? {} : { portRange }),
     }
-    const options = { peerId, sessionId, side, timeoutMs, maxCandidates, peerConnection }
+    const signalDelayMs = this.#modules.signalling.delayMs?.(peerId)
+    const options = { peerId, sessionId, side, timeoutMs, maxCandidates, signalDelayMs, peerConnection }
     const attempt = new Attempt(options, this.#modules, {
       onCandidateDropped: () => this.counters.candidatesDropped++,
       onChannel: (channel) => this.#hold(channel),

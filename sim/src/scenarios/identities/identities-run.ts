@@ -70,14 +70,11 @@ export async function runIdentities(
 ): Promise<IdentitiesReport> {
   const { processes, publishers, guests } = options
   const scenario = await IdentitiesScenario.create(options)
-  onProgress(`${processes} processes join`)
-  const members = await scenario.join('process', processes)
-  onProgress('publishing')
-  await scenario.publish(members.slice(0, publishers))
+  const members = await scenario.join('process', processes, onProgress)
+  await scenario.publish(members.slice(0, publishers), onProgress)
   const before = scenario.measure(members, publishers)
-  onProgress('guests')
-  const visitors = await scenario.join('guest', guests)
-  await scenario.publish(visitors)
+  const visitors = await scenario.join('guest', guests, onProgress)
+  await scenario.publish(visitors, onProgress)
   return { processes, ...before, guests: scenario.measureGuests(members, visitors) }
 }
 
@@ -117,11 +114,16 @@ class IdentitiesScenario {
     return new IdentitiesScenario(options, world, given)
   }
 
-  async join(kind: 'process' | 'guest', count: number): Promise<Process[]> {
+  async join(
+    kind: 'process' | 'guest',
+    count: number,
+    onProgress: (text: string) => void,
+  ): Promise<Process[]> {
     const all: Process[] = []
     if (count === 0) return all
     for (let i = 0; i < count; i++) {
       all.push(await this.#start(kind, i))
+      onProgress(`${kind} ${i + 1} of ${count} joined`)
       await this.#pass(joinEveryMs)
     }
     await this.#pass(formingMs)
@@ -129,7 +131,7 @@ class IdentitiesScenario {
   }
 
   /** Each a few messages, in a chain of its own. */
-  async publish(members: readonly Process[]): Promise<void> {
+  async publish(members: readonly Process[], onProgress: (text: string) => void): Promise<void> {
     if (members.length === 0) return
     const { clock, crypto, streamPartId } = this.#world
     const chains = members.map(({ name, node, user, delegation }) => {
@@ -140,6 +142,7 @@ class IdentitiesScenario {
     })
     for (let round = 0; round < messagesEach; round++)
       for (const { node, publisher } of chains) {
+        onProgress(`message ${round + 1} of ${messagesEach} of each publisher`)
         node.publish(publisher.next())
         await this.#pass(publishEveryMs)
       }

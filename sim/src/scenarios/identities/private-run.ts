@@ -26,7 +26,10 @@ const latencyMs = 20
 const noArchive = { fill: () => Promise.resolve() }
 
 /** Users of a private network bring one node too many each, and somebody comes who is not on the list. */
-export async function runPrivate({ seed, users, degree }: PrivateOptions): Promise<PrivateReport> {
+export async function runPrivate(
+  { seed, users, degree }: PrivateOptions,
+  onProgress: (text: string) => void = () => {},
+): Promise<PrivateReport> {
   const delegations = new Map<NodeId, Delegation>()
   const listed = new Set<NodeId>()
   const admission: NodeAdmission = {
@@ -64,6 +67,7 @@ export async function runPrivate({ seed, users, degree }: PrivateOptions): Promi
     const userName = `user ${i % users}`
     listed.add(world.identity(userName).nodeId)
     members.push(await start(`node ${i}`, userName))
+    onProgress(`${i + 1} nodes of the private network`)
   }
   await start('stranger', 'nobody')
   await world.advanceTo(world.clock.monotonicMs() + formingMs)

@@ -35,6 +35,9 @@ export async function findCommand(args: RunArguments, find: FindArguments): Prom
     return { ...request, aims: parseAims(args.aim ?? defaultAim) }
   }
   const from = find.ramp === 'clients' ? args.clients : (args.rate ?? 1)
+  if (find.most < from) throw nodeError('USAGE', `--most ${find.most}: less than the ${from} it begins with`)
+  // What is wrong with the first is said before anything starts.
+  requestFor(from)
   const largest = requestFor(find.most)
   const needs = { parts: largest.parts, storage: false, boundMs: boundOf(largest) * find.steps }
   await withBench(args, needs, async (bench) => {

@@ -33,6 +33,7 @@ export async function openTarget(args: BenchArguments, needs: TargetNeeds): Prom
     const source = await portable(readNetwork(network))
     return openExistingNetwork({ ...needs, source, user, stream: args.stream, gateway: gatewayOf(args) })
   }
+  requireNone(args)
   const nodes = args.nodes ?? (needs.parts > maxPartsWithNodes ? 0 : 2)
   const gateways = users === 'http' || users === 'mqtt'
   return startOwnNetwork({
@@ -42,6 +43,14 @@ export async function openTarget(args: BenchArguments, needs: TargetNeeds): Prom
     encrypted: encrypt,
     gateways,
   })
+}
+
+/** What a network of its own has no use for would be ignored without a word. Throws USAGE. */
+function requireNone(args: BenchArguments): void {
+  const given = (['stream', 'gateway', 'key', 'as', 'reading-key'] as const).find(
+    (name) => args[name] !== undefined,
+  )
+  if (given !== undefined) throw nodeError('USAGE', `--${given} is for a network that runs: give --network`)
 }
 
 /** A signed document in a file, as it is now: workers elsewhere have no such file, and hundreds of users need not follow it. */

@@ -1,4 +1,5 @@
 import { randomInt } from 'node:crypto'
+import { checkRange } from '../../cli/check-range.ts'
 import { parseDurationMs } from '../../cli/duration.ts'
 import { nodeError } from '../../errors.ts'
 import type { BenchArguments, SendArguments } from '../../commands/bench-options.ts'
@@ -31,7 +32,7 @@ export function requestOf(args: BenchArguments & Partial<SendArguments>, shape: 
   const { title, subscribes, publishes, room, history = 0, runId = randomInt(2 ** 32) } = shape
   checkNumbers(args)
   const parts = room === undefined ? args.streams : Math.ceil(clients / room)
-  if (parts > clients) throw nodeError('USAGE', `--streams ${parts}: more than there are users`)
+  checkShares(args, parts)
   // Benches that do not send have no such options.
   const durationOf = (text: string | undefined, option: string) =>
     text === undefined ? 0 : parseDurationMs(text, option)
@@ -53,18 +54,26 @@ export function requestOf(args: BenchArguments & Partial<SendArguments>, shape: 
 }
 
 function checkNumbers(args: BenchArguments & Partial<SendArguments>): void {
-  const whole = [
-    ['clients', args.clients, 1, 100_000],
-    ['streams', args.streams, 1, 10_000],
-    ['degree', args.degree, 1, 64],
-    ['nodes', args.nodes ?? 0, 0, 256],
-    ['processes', args.processes, 1, 256],
-    ['size', args.size ?? minStampedBytes, minStampedBytes, 1_048_576],
-    ['publishers', args.publishers ?? 1, 1, 100_000],
-  ] as const
-  for (const [option, value, min, max] of whole)
-    if (!Number.isInteger(value) || value < min || value > max)
-      throw nodeError('USAGE', `--${option} takes a whole number from ${min} to ${max}`)
+  checkRange('clients', args.clients, 1, 100_000)
+  checkRange('streams', args.streams, 1, 10_000)
+  checkRange('degree', args.degree, 1, 64)
+  checkRange('nodes', args.nodes ?? 0, 0, 256)
+  checkRange('processes', args.processes, 1, 256)
+  checkRange('size', args.size ?? minStampedBytes, minStampedBytes, 1_048_576)
+  checkRange('publishers', args.publishers ?? 1, 1, 100_000)
+  checkRange('prometheus', args.prometheus ?? 0, 0, 65_535)
   for (const [option, value] of [['rate', args.rate ?? 1] as const, ['connrate', args.connrate] as const])
-    if (!(value > 0 && value <= 100_000)) throw nodeError('USAGE', `--${option} takes a number above 0`)
+    if (!(value > 0 && value <= 100_000))
+      throw nodeError('USAGE', `--${option} takes a number above 0, up to 100000`)
+}
+
+/** What there are more of than users would have none, and say nothing. */
+function checkShares(
+  { clients, processes, publishers = 1 }: BenchArguments & Partial<SendArguments>,
+  parts: number,
+): void {
+  if (parts > clients) throw nodeError('USAGE', `--streams ${parts}: more than there are users`)
+  if (processes > clients) throw nodeError('USAGE', `--processes ${processes}: more than there are users`)
+  if (publishers > Math.ceil(clients / parts))
+    throw nodeError('USAGE', `--publishers ${publishers}: more than an overlay has users`)
 }
