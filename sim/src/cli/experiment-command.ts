@@ -18,6 +18,7 @@ interface ExperimentArguments {
   readonly repeats: number | undefined
   readonly floods?: Floods
   readonly rate?: number | undefined
+  readonly replaced?: number | undefined
   readonly minutes: number
   readonly json: boolean
   readonly out: string | undefined
@@ -28,12 +29,18 @@ const limits = {
   degree: { min: 3, max: 64 },
   repeats: { min: 1, max: 100_000 },
   rate: { min: 1, max: 1_000 },
+  replaced: { min: 1, max: 100 },
   minutes: { min: 1, max: maxMinutes },
 }
 
 const aDay = 1_440
 
 const rateOption = { type: 'number', describe: 'messages a second of each publisher' } as const
+
+const replacedOption = {
+  type: 'number',
+  describe: 'percent of the nodes that leave once the overlay has been watched, others in their places',
+} as const
 
 /** An experiment as a command of the command line. */
 export function experimentCommand(experiment: Experiment): CommandModule<object, ExperimentArguments> {
@@ -51,6 +58,7 @@ export function experimentCommand(experiment: Experiment): CommandModule<object,
         repeats: { type: 'number', describe: 'runs, each with an overlay of its own' } as const,
       }),
       ...(experiment.takesFloods === true && { ...floodsOption, rate: rateOption }),
+      ...(experiment.takesReplaced === true && { replaced: replacedOption }),
       minutes: { type: 'number', default: minutes, describe: 'of real time, after which it fails' },
       json: { type: 'boolean', default: false, describe: 'one line of JSON' },
       out: { type: 'string', describe: 'folder for figures, SVG and PNG, and the record, JSON' },
@@ -92,6 +100,7 @@ export function optionsOf(argv: Omit<ExperimentArguments, 'minutes' | 'json' | '
       thinFloods: argv.floods === 'thin',
       rate: whole('rate', argv.rate),
     }),
+    ...(argv.replaced !== undefined && { replaced: whole('replaced', argv.replaced) }),
   }
 }
 

@@ -17,6 +17,8 @@ export interface ExperimentOptions {
   /** Of an experiment that takes them: whether floods are thin, and messages a second of each publisher. */
   readonly thinFloods?: boolean | undefined
   readonly rate?: number | undefined
+  /** Of an experiment that takes it: percent of the nodes that others come for. */
+  readonly replaced?: number | undefined
 }
 
 /** What came of an experiment. */
@@ -33,6 +35,8 @@ export interface Experiment {
   readonly describe: string
   /** Whether it takes `thinFloods` and `rate`. */
   readonly takesFloods?: boolean
+  /** Whether it takes `replaced`. */
+  readonly takesReplaced?: boolean
   /** Whether it is one run, which takes no `repeats`. */
   readonly isOneRun?: boolean
   /** What `nodes` is where none is given, for people. Default: all sizes of the published table. */

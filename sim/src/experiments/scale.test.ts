@@ -31,4 +31,14 @@ describe.each([scale, scaleModel])('$name', (experiment) => {
     expect(row?.rdp).toBeLessThan(1.5)
     expect(row?.complete).toBe(48)
   })
+
+  it('finds them again when half of the nodes have been replaced', async () => {
+    const { report } = await experiment.run({ ...options, overlay: 'topology-aware', replaced: 50 }, () => {})
+    const [row] = (
+      report as { rows: { rdpReplaced: number; convergedReplacedS: number; complete: number }[] }
+    ).rows
+    expect(row?.rdpReplaced).toBeLessThan(1.5)
+    expect(row?.convergedReplacedS).toBeLessThan(300)
+    expect(row?.complete).toBe(48)
+  })
 })

@@ -43,6 +43,7 @@ function experimentWith(which: {
     name,
     describe,
     isOneRun: true,
+    takesReplaced: true,
     usualNodes: sizes.join(', '),
     async run(options, onProgress) {
       const rows: ScaleRow[] = []
@@ -63,6 +64,9 @@ interface ScaleRow {
   /** Virtual seconds after the last join from which the mean delay stayed within 2 % of that at the end, looked at every 10 s. */
   readonly convergedAfterS: number
   readonly watchedS: number
+  /** The same two since the last of those who were replaced; null where nobody was. */
+  readonly rdpReplaced: number | null
+  readonly convergedReplacedS: number | null
   readonly hops: number
   /** Nodes that have all their neighbours. */
   readonly complete: number
@@ -82,12 +86,15 @@ async function measure(
 ): Promise<ScaleRow> {
   const { nodes, degree = 4, overlay, latency, seed } = options
   const model = createLatencyModel({ latency, nodes, seed })
-  const scaled = { seed, degree, overlay, model, watchedS: watchedS[overlay] }
+  const replacedShare = (options.replaced ?? 0) / 100
+  const scaled = { seed, degree, overlay, model, watchedS: watchedS[overlay], replacedShare }
   const found = await runScale(await create(scaled), scaled, onProgress)
   const orNull = (value: number | null) => (value === null ? null : round(value))
   return {
     ...{ nodes, overlay, latency, degree, rdp: round(found.rdp), watchedS: watchedS[overlay] },
     convergedAfterS: convergedAfterS(found.samples),
+    rdpReplaced: orNull(found.afterReplacing?.rdp ?? null),
+    convergedReplacedS: found.afterReplacing ? convergedAfterS(found.afterReplacing.samples) : null,
     hops: hopsOf(found.neighbours, degree, seededRandom(`sources of hops of ${seed}`)),
     complete: found.complete,
     kbPerNode: round(found.bytesPerNode / 1_000),
@@ -102,11 +109,22 @@ async function measure(
 
 function table(rows: readonly ScaleRow[]): string {
   const cells = rows.map((row) => [
-    ...[row.nodes, row.overlay, row.latency, row.rdp, row.convergedAfterS, row.hops, row.complete],
+    ...[row.nodes, row.overlay, row.latency, row.rdp, row.convergedAfterS],
+    ...[row.rdpReplaced ?? undefined, row.convergedReplacedS ?? undefined, row.hops, row.complete],
     ...[row.kbPerNode, row.maxRssMb, row.statusesPerJoin, row.instructionsPerJoin],
     ...[row.trackerMsPerJoin ?? undefined, row.trackerMsPerNode ?? undefined, row.cpuMsPerNode],
   ])
-  const what = ['nodes', 'overlay', 'latency', 'RDP', 'converged s', 'hops', 'complete']
+  const what = [
+    'nodes',
+    'overlay',
+    'latency',
+    'RDP',
+    'converged s',
+    'replaced: RDP',
+    'converged s',
+    'hops',
+    'complete',
+  ]
   const costs = ['kB/node', 'most RSS MB', 'statuses/join', 'instructions/join']
   return textTable([...what, ...costs, 'tracker ms/join', 'tracker ms/node', 'CPU ms/node'], cells)
 }

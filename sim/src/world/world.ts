@@ -38,6 +38,7 @@ import {
   type ConnectionModules,
   type Transport,
 } from '@runnel/transport'
+import { processClock } from './process-clock.ts'
 
 export interface WorldOptions {
   /** Same seed, same run. */
@@ -302,7 +303,7 @@ export class World {
 
   #modules(name: string): ConnectionModules {
     return {
-      clock: this.clock,
+      clock: processClock(this.clock),
       crypto: this.#crypto,
       identity: this.identity(name),
       random: this.random(`chance of ${name}`),

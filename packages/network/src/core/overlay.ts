@@ -79,6 +79,9 @@ export interface OverlayModules
   readonly hasArchive: boolean
 }
 
+/** Ranges of a chain that a neighbour is asked for. */
+type Asked = readonly [peerId: NodeId, chain: MessageChain, ranges: readonly MissingRange[], nowMs: number]
+
 /**
  * A node's part in its overlays. Its state is in `neighbours` (who should be and is a neighbour), `flood` (which batches are
  * new, valid, and forwarded), `gaps` (what is missing), and the stream parts.
@@ -133,63 +136,48 @@ export class Overlay {
         given.effects.sendUrgent(peerId, message)
       },
     }
-    const modules = { ...given, effects: announcing(charged, delegations), relays: !given.isLight }
-    this.delegations = delegations
-    this.#modules = modules
-    const peers = new PeerTable(options.limits, counters)
-    const memberCheck = new MemberCheck(options.limits, modules)
-    this.#neighbourhood = new Neighbourhood(options.limits, {
-      ...modules,
-      counters,
-      parts,
-      peers,
-      memberCheck,
-    })
+    const { limits, self } = options
+    const fetches = (this.#fetches = new Fetches(limits))
     const { isLight, servesGuests, lightParts } = given
+    const common = { ...given, effects: announcing(charged, delegations), relays: !isLight }
+    this.delegations = delegations
+    this.#modules = common
+    const memberCheck = new MemberCheck(limits, common)
+    // The same object for all rooms: a copy with what each needs took 3 kB a node.
+    const modules = {
+      ...common,
+      ...{ self, counters, parts, delegations, fetches, memberCheck, peers: new PeerTable(limits, counters) },
+      fetch: (...asked: Asked) => this.#fetchOnce(...asked),
+      misbehaved: (peerId: NodeId, detail: string, nowMs: number) => this.#misbehaved(peerId, detail, nowMs),
+    }
+    this.#neighbourhood = new Neighbourhood(limits, modules)
     this.guests =
       servesGuests && lightParts
-        ? new lightParts.Guests(options.limits, {
-            ...{ ...modules, counters, parts, memberCheck },
+        ? new lightParts.Guests(limits, {
+            ...modules,
             attach: (peerId, packet, time) => this.#neighbourhood.onAttach(peerId, packet, time),
             dismiss: (peerId, reason, nowMs) => this.#neighbourhood.dismissGuest(peerId, reason, nowMs),
-            misbehaved: (peerId, detail, nowMs) => this.#misbehaved(peerId, detail, nowMs),
           })
         : undefined
-    const fetches = (this.#fetches = new Fetches(options.limits))
     this.watch =
       isLight && lightParts
-        ? new lightParts.HostWatch(options.limits, {
-            ...{ ...modules, counters },
-            fetch: (...asked) => this.#fetchOnce(...asked),
+        ? new lightParts.HostWatch(limits, {
+            ...modules,
             ageMs: (timestamp) => this.#wallMs - timestamp,
           })
         : undefined
-    this.#thinning = new Thinning(options.limits, {
-      ...{ ...modules, self: options.self, counters, parts },
-      fetch: (...asked) => this.#fetchOnce(...asked),
-    })
-    const authorship = (this.#authorship = new Authorship({ ...modules, delegations }))
-    this.#urgentThinning = new UrgentThinning(options.limits, {
-      ...{ ...modules, self: options.self, counters, parts },
+    const thinning = (this.#thinning = new Thinning(limits, modules))
+    const authorship = (this.#authorship = new Authorship(modules))
+    this.#urgentThinning = new UrgentThinning(limits, {
+      ...modules,
       isSeen: ({ part, id }, place) => this.#urgent.isSeen(part, id, place),
     })
-    this.#urgent = new UrgentFlood(options.limits, {
-      ...{ ...modules, counters, authorship, thinning: this.#urgentThinning },
-      misbehaved: (peerId, detail, nowMs) => this.#misbehaved(peerId, detail, nowMs),
-    })
-    this.#flood = new Flood(options.limits, {
-      ...modules,
-      counters,
-      parts,
-      thinning: this.#thinning,
-      watch: this.watch,
-      authorship,
-      misbehaved: (peerId, detail, nowMs) => this.#misbehaved(peerId, detail, nowMs),
-    })
-    this.#filler = new GapFiller(options.limits, { ...modules, counters, fetches })
-    this.#pursuer = new HeadPursuer(options.limits, { ...modules, counters, fetches })
-    this.#fetchServer = new FetchServer(options.limits, { ...modules, counters, parts })
-    this.#latestServer = new LatestServer(options.limits, { ...modules, counters, parts })
+    this.#urgent = new UrgentFlood(limits, { ...modules, authorship, thinning: this.#urgentThinning })
+    this.#flood = new Flood(limits, { ...modules, thinning, watch: this.watch, authorship })
+    this.#filler = new GapFiller(limits, modules)
+    this.#pursuer = new HeadPursuer(limits, modules)
+    this.#fetchServer = new FetchServer(limits, modules)
+    this.#latestServer = new LatestServer(limits, modules)
   }
 
   /** When the next `tick` is due, by the monotonic clock; Infinity for never. */
@@ -486,7 +474,7 @@ export class Overlay {
   }
 
   /** What the peer has comes as data; its answer says that there is no more. False when it has too much to answer already. */
-  #fetchOnce(peerId: NodeId, chain: MessageChain, ranges: readonly MissingRange[], nowMs: number): boolean {
+  #fetchOnce(...[peerId, chain, ranges, nowMs]: Asked): boolean {
     const { publisherId, messageChainId } = chain
     const streamPartId = toStreamPartId(chain.streamId, chain.partition)
     if (!this.#fetches.canAsk(peerId, nowMs)) return false

@@ -1,30 +1,6 @@
-import type { Clock, Random } from '@runnel/protocol'
+import type { Random } from '@runnel/protocol'
 import type { Channel, ChannelEvents } from '../connection/channel.ts'
-import type { MemoryNetworkSettings, NodeCondition } from './memory-options.ts'
-
-export interface MemoryChannelOptions extends Omit<
-  MemoryNetworkSettings,
-  'latencyMs' | 'seed' | 'connectFailureRate' | 'lossRate' | 'addressOf' | 'bytesPerMs'
-> {
-  /** Applies to what this end sends. */
-  readonly latencyMs: number
-  readonly lowMarkBytes: number
-}
-
-export interface MemoryChannelModules {
-  readonly clock: Clock
-  /** Where something is left to chance: the same each time. */
-  random(): Random
-  /** The address of the other end. */
-  readonly remoteAddress: string | undefined
-  /** The condition of the node that has this end. */
-  readonly condition: NodeCondition
-  /** The part of what this end sends that is lost at present. */
-  lossRate(): number
-  /** What it carries at present. */
-  bytesPerMs(): number
-  onGone(channel: MemoryChannel): void
-}
+import type { MemoryWay } from './memory-way.ts'
 
 /** Marks the end of everything sent, in its place in the order. */
 const fin = Symbol('fin')
@@ -42,8 +18,8 @@ export class MemoryChannel implements Channel {
   events: ChannelEvents = { onFrame() {}, onDrain() {}, onClose() {} }
   /** Called after `events.onClose`; the transport's. */
   onGone: () => void = () => {}
-  readonly #options: MemoryChannelOptions
-  readonly #modules: MemoryChannelModules
+  /** What this end sends goes this way. */
+  readonly #way: MemoryWay
   #random: Random | undefined
   #other: MemoryChannel = this
   #state: 'open' | 'closing' | 'closed' = 'open'
@@ -58,9 +34,8 @@ export class MemoryChannel implements Channel {
   /** Frames that have arrived here unread. */
   #unread: Item[] = []
 
-  constructor(options: MemoryChannelOptions, modules: MemoryChannelModules) {
-    this.#options = options
-    this.#modules = modules
+  constructor(way: MemoryWay) {
+    this.#way = way
   }
 
   /** Connects this end with `other`. */
@@ -70,7 +45,7 @@ export class MemoryChannel implements Channel {
   }
 
   get remoteAddress(): string | undefined {
-    return this.#modules.remoteAddress
+    return this.#way.remoteAddress
   }
 
   get bufferedBytes(): number {
@@ -90,46 +65,49 @@ export class MemoryChannel implements Channel {
   }
 
   #break(): void {
-    const { clock, condition } = this.#modules
-    const { latencyMs } = this.#options
+    const { clock, condition, latencyMs } = this.#way
     const other = this.#other
     clock.schedule(
       latencyMs,
-      () => condition.online && other.#modules.condition.online && other.#gone('the link broke'),
+      () => condition.online && other.#way.condition.online && other.#gone('the link broke'),
     )
     this.#state = 'closing'
     clock.endOfTurn(() => this.#gone('closed'))
   }
 
   #enqueue(item: Item): void {
+    if (this.#waiting.length === 0 && this.#hasRoomFor(item)) return this.#travel(item)
     this.#waiting.push(item)
     this.#bufferedBytes += sizeOf(item)
-    this.#pump()
-    if (this.#bufferedBytes > this.#options.lowMarkBytes) this.#aboveLowMark = true
+    if (this.#bufferedBytes > this.#way.lowMarkBytes) this.#aboveLowMark = true
   }
 
-  /** Sends what the window has room for. A frame larger than the window goes alone. */
+  /** A frame larger than the window goes alone. */
+  #hasRoomFor(item: Item): boolean {
+    return this.#inWindowBytes === 0 || this.#inWindowBytes + sizeOf(item) <= this.#way.windowBytes
+  }
+
+  /** Sends what the window has room for. */
   #pump(): void {
     let taken = 0
     for (const item of this.#waiting) {
-      const size = sizeOf(item)
-      if (this.#inWindowBytes > 0 && this.#inWindowBytes + size > this.#options.windowBytes) break
+      if (!this.#hasRoomFor(item)) break
       taken++
-      this.#bufferedBytes -= size
-      this.#inWindowBytes += size
+      this.#bufferedBytes -= sizeOf(item)
       this.#travel(item)
     }
     if (taken > 0) this.#waiting.splice(0, taken)
   }
 
   #travel(item: Item): void {
-    const { clock, condition } = this.#modules
-    const { latencyMs, jitterMs } = this.#options
-    const tookMs = sizeOf(item) / this.#modules.bytesPerMs()
+    const { clock, condition, latencyMs, jitterMs } = this.#way
+    const size = sizeOf(item)
+    this.#inWindowBytes += size
+    const tookMs = size / this.#way.bytesPerMs()
     this.#lineFreeAtMs = Math.max(this.#lineFreeAtMs, clock.monotonicMs()) + tookMs
     const delayMs = latencyMs + (jitterMs > 0 ? this.#chance() * jitterMs : 0)
     this.#lastArrivalMs = Math.max(this.#lastArrivalMs, this.#lineFreeAtMs + delayMs)
-    const lossRate = item === fin ? 0 : this.#modules.lossRate()
+    const lossRate = item === fin ? 0 : this.#way.lossRate()
     const lost = !condition.online || (lossRate > 0 && this.#chance() < lossRate)
     clock.schedule(this.#lastArrivalMs - clock.monotonicMs(), () => {
       if (lost) this.#left(item)
@@ -138,13 +116,13 @@ export class MemoryChannel implements Channel {
   }
 
   #chance(): number {
-    this.#random ??= this.#modules.random()
+    this.#random ??= this.#way.random()
     return this.#random.next()
   }
 
   #arrived(item: Item): void {
     if (this.#state === 'closed') return
-    const { online, reading } = this.#modules.condition
+    const { online, reading } = this.#way.condition
     if (!online) return this.#other.#left(item)
     if (!reading || this.#unread.length > 0) this.#unread.push(item)
     else this.#take(item)
@@ -152,7 +130,7 @@ export class MemoryChannel implements Channel {
 
   /** Delivers the unread frames. */
   resumeReading(): void {
-    const { condition } = this.#modules
+    const { condition } = this.#way
     while (condition.reading && this.#state !== 'closed') {
       const item = this.#unread.shift()
       if (item === undefined) return
@@ -174,7 +152,7 @@ export class MemoryChannel implements Channel {
     if (this.#state === 'closed') return
     this.#inWindowBytes -= sizeOf(item)
     this.#pump()
-    if (!this.#aboveLowMark || this.#bufferedBytes > this.#options.lowMarkBytes) return
+    if (!this.#aboveLowMark || this.#bufferedBytes > this.#way.lowMarkBytes) return
     this.#aboveLowMark = false
     this.events.onDrain()
   }
@@ -187,7 +165,7 @@ export class MemoryChannel implements Channel {
     this.#bufferedBytes = 0
     this.events.onClose(text)
     this.onGone()
-    this.#modules.onGone(this)
+    this.#way.gone(this)
   }
 }
 

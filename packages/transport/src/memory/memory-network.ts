@@ -2,6 +2,7 @@ import { seededRandom, type Cancel, type NodeId, type Random } from '@runnel/pro
 import type { ConnectionModules } from '../connection/open-connection.ts'
 import { MemoryChannel } from './memory-channel.ts'
 import type { MemoryNetworkOptions, MemoryNetworkSettings, NodeCondition } from './memory-options.ts'
+import { chanceOf, MemoryWay, type MemoryDial, type WayNetwork } from './memory-way.ts'
 import { MemoryTransport, type MemoryExchange, type MemoryTransportOptions } from './memory-transport.ts'
 import type { VirtualClock } from './virtual-clock.ts'
 
@@ -16,10 +17,11 @@ const defaults = {
 } as const
 
 /** A network of nodes in one process, one instance a run. All randomness comes from the seed. */
-export class MemoryNetwork implements MemoryExchange {
+export class MemoryNetwork implements MemoryExchange, WayNetwork {
   readonly settings: MemoryNetworkSettings
-  readonly #clock: VirtualClock
-  readonly #random: Random
+  readonly clock: VirtualClock
+  /** Links fork theirs from it. */
+  readonly random: Random
   readonly #transports = new Map<NodeId, MemoryTransport>()
   readonly #conditions = new Map<NodeId, NodeCondition>()
   /** The ends of all open channels, by node. */
@@ -27,8 +29,8 @@ export class MemoryNetwork implements MemoryExchange {
 
   constructor(options: MemoryNetworkOptions, modules: { readonly clock: VirtualClock }) {
     this.settings = { ...defaults, ...options }
-    this.#clock = modules.clock
-    this.#random = seededRandom(options.seed)
+    this.clock = modules.clock
+    this.random = seededRandom(options.seed)
   }
 
   /** The transport of one node. It can be dialled by node id while it runs. */
@@ -73,63 +75,41 @@ export class MemoryNetwork implements MemoryExchange {
     onFail: (text: string) => void,
   ): Cancel {
     const { latencyMs, connectFailureRate } = this.settings
-    const link = `${from.nodeId}>${to}#${from.nextDialOf(to)}`
-    const random = this.#chanceOf(link)
+    const dial = { from: from.nodeId, to, number: from.nextDialOf(to) }
     const between = typeof latencyMs === 'number' ? () => latencyMs : latencyMs
     const latenciesMs = [between(from.nodeId, to), between(to, from.nodeId)] as const
-    const fails = connectFailureRate > 0 && random().next() < connectFailureRate
+    const fails = connectFailureRate > 0 && chanceOf(this, dial).next() < connectFailureRate
     let cancelled = false
-    this.#clock.schedule(latenciesMs[0], () => {
+    this.clock.schedule(latenciesMs[0], () => {
       if (cancelled || !this.condition(from.nodeId).online || !this.condition(to).online) return
       const target = this.#transports.get(to)
       if (target === undefined || fails) {
         const text = fails ? 'refused by chance' : 'nobody is there'
-        this.#clock.schedule(latenciesMs[1], () => !cancelled && onFail(text))
+        this.clock.schedule(latenciesMs[1], () => !cancelled && onFail(text))
         return
       }
-      const pipe = this.#createPipe(from, target, latenciesMs, random)
-      this.#clock.schedule(latenciesMs[1], () =>
-        cancelled ? pipe.dialler.close(true) : onOpen(pipe.dialler),
-      )
+      const pipe = this.#createPipe(from, target, dial, latenciesMs)
+      this.clock.schedule(latenciesMs[1], () => (cancelled ? pipe.dialler.close(true) : onOpen(pipe.dialler)))
       target.accept(pipe.acceptor)
     })
     return () => (cancelled = true)
   }
 
-  /** Made where it is needed, and holds nothing of the dial. */
-  #chanceOf(link: string): () => Random {
-    return () => this.#random.fork(link)
+  /** For the ways. */
+  gone(nodeId: NodeId, channel: MemoryChannel): void {
+    this.#ends.get(nodeId)?.delete(channel)
   }
 
   #createPipe(
     from: MemoryTransport,
     to: MemoryTransport,
+    dial: MemoryDial,
     latenciesMs: readonly [number, number],
-    random: () => Random,
   ): { readonly dialler: MemoryChannel; readonly acceptor: MemoryChannel } {
-    const { lossRate, bytesPerMs } = this.settings
-    const lossBetween = typeof lossRate === 'number' ? () => lossRate : lossRate
-    const bandwidthBetween = typeof bytesPerMs === 'number' ? () => bytesPerMs : bytesPerMs
-    const end = (
-      transport: MemoryTransport,
-      other: MemoryTransport,
-      latencyMs: number,
-      label: string,
-    ): MemoryChannel =>
-      new MemoryChannel(
-        { ...this.settings, latencyMs, lowMarkBytes: transport.lowMarkBytes },
-        {
-          remoteAddress: this.settings.addressOf(other.nodeId),
-          clock: this.#clock,
-          random: () => random().fork(label),
-          condition: this.condition(transport.nodeId),
-          lossRate: () => lossBetween(transport.nodeId, other.nodeId),
-          bytesPerMs: () => bandwidthBetween(transport.nodeId, other.nodeId),
-          onGone: (channel) => this.#ends.get(transport.nodeId)?.delete(channel),
-        },
-      )
-    const dialler = end(from, to, latenciesMs[0], 'out')
-    const acceptor = end(to, from, latenciesMs[1], 'back')
+    const end = ({ lowMarkBytes }: MemoryTransport, latencyMs: number, isBack: boolean): MemoryChannel =>
+      new MemoryChannel(new MemoryWay(this, dial, { isBack, latencyMs, lowMarkBytes }))
+    const dialler = end(from, latenciesMs[0], false)
+    const acceptor = end(to, latenciesMs[1], true)
     dialler.join(acceptor)
     this.#endsOf(from.nodeId).add(dialler)
     this.#endsOf(to.nodeId).add(acceptor)

@@ -1,28 +1,42 @@
-import type { Cancel } from '@runnel/protocol'
 import TinyQueue from 'tinyqueue'
 
-interface Event {
+/** Something to do at a time, unless it is cancelled. */
+export interface TimedEvent {
   readonly atMs: number
   readonly order: number
   fn: () => void
-  cancelled: boolean
 }
 
+/** What cancelled events do. */
 const nothing = (): void => {}
 
-/** Events by time, then by insertion. */
+/** What is due later waits in buckets of so long, in no order. */
+const bucketMs = 1
+
+/**
+ * Events by time, then by insertion. Only those of the next millisecond are in a queue: one of all events, of which a large network has millions,
+ * would be walked through memory for each of them.
+ */
 export class TimedEvents {
-  readonly #events = new TinyQueue<Event>([], compareEvents)
+  /** Those of the bucket that was opened last, and what came since and is due no later. */
+  #soon = new TinyQueue<TimedEvent>([], compareEvents)
+  #openBucket = -Infinity
+  /** All others. */
+  readonly #later = new Map<number, TimedEvent[]>()
+  readonly #laterBuckets = new TinyQueue<number>()
   #inserted = 0
 
-  push(atMs: number, fn: () => void): Cancel {
-    const event: Event = { atMs, order: this.#inserted++, fn, cancelled: false }
-    this.#events.push(event)
-    return () => {
-      // Stays in the queue until its time, but holds nothing.
-      event.cancelled = true
-      event.fn = nothing
-    }
+  push(atMs: number, fn: () => void): TimedEvent {
+    const event: TimedEvent = { atMs, order: this.#inserted++, fn }
+    const bucket = Math.floor(atMs / bucketMs)
+    if (bucket <= this.#openBucket) this.#soon.push(event)
+    else this.#addTo(bucket, event)
+    return event
+  }
+
+  /** It stays until its time, but holds nothing. */
+  static cancel(event: TimedEvent): void {
+    event.fn = nothing
   }
 
   get nextAtMs(): number | undefined {
@@ -30,20 +44,44 @@ export class TimedEvents {
   }
 
   /** Takes out the next event that is due by `untilMs`. */
-  popUntil(untilMs: number): { readonly atMs: number; readonly fn: () => void } | undefined {
+  popUntil(untilMs: number): TimedEvent | undefined {
     const next = this.#next()
-    return next === undefined || next.atMs > untilMs ? undefined : this.#events.pop()
+    return next === undefined || next.atMs > untilMs ? undefined : this.#soon.pop()
+  }
+
+  #addTo(bucket: number, event: TimedEvent): void {
+    const events = this.#later.get(bucket)
+    if (events !== undefined) return void events.push(event)
+    this.#later.set(bucket, [event])
+    this.#laterBuckets.push(bucket)
   }
 
   /** The next event; cancelled ones before it are dropped. */
-  #next(): Event | undefined {
-    while (this.#events.peek()?.cancelled) this.#events.pop()
-    return this.#events.peek()
+  #next(): TimedEvent | undefined {
+    do {
+      while (this.#soon.peek()?.fn === nothing) this.#soon.pop()
+      const next = this.#soon.peek()
+      if (next !== undefined) return next
+    } while (this.#openNext())
+    return undefined
+  }
+
+  #openNext(): boolean {
+    const bucket = this.#laterBuckets.pop()
+    if (bucket === undefined) return false
+    const events = this.#later.get(bucket) ?? []
+    this.#later.delete(bucket)
+    this.#openBucket = bucket
+    this.#soon = new TinyQueue(
+      events.filter(({ fn }) => fn !== nothing),
+      compareEvents,
+    )
+    return true
   }
 }
 
 // Not by subtraction: it is not a number for two events at Infinity.
-function compareEvents(a: Event, b: Event): number {
+function compareEvents(a: TimedEvent, b: TimedEvent): number {
   if (a.atMs === b.atMs) return a.order - b.order
   return a.atMs < b.atMs ? -1 : 1
 }

@@ -34,7 +34,8 @@ export class VirtualClock implements Clock {
   }
 
   schedule(delayMs: number, fn: () => void): Cancel {
-    return this.#events.push(this.#elapsedMs + Math.max(0, delayMs), fn)
+    const event = this.#events.push(this.#elapsedMs + Math.max(0, delayMs), fn)
+    return () => TimedEvents.cancel(event)
   }
 
   endOfTurn(fn: () => void): void {

@@ -26,6 +26,7 @@ export class ModelledNodes implements GrowingOverlay {
   /** Since when nodes owe a report. */
   readonly #owed = new Map<number, number>()
   #nowMs = 0
+  #added = 0
 
   constructor(options: ScaleOptions) {
     this.#options = options
@@ -46,16 +47,28 @@ export class ModelledNodes implements GrowingOverlay {
   }
 
   join(atMs: number): void {
-    const index = this.#ids.length
-    const nodeId = toNodeId(`0x${(index + 1).toString(16).padStart(40, '0')}`)
-    this.#ids.push(nodeId)
+    this.#add(this.#ids.length)
+    this.advanceTo(atMs)
+  }
+
+  replace(index: number, atMs: number): void {
+    const nodeId = this.#ids[index] as NodeId
+    this.indexes.delete(nodeId)
+    this.#owed.delete(index)
+    this.#handle({ type: 'nodeDisconnected', nodeId })
+    this.#add(index)
+    this.advanceTo(atMs)
+  }
+
+  #add(index: number): void {
+    const nodeId = toNodeId(`0x${(++this.#added).toString(16).padStart(40, '0')}`)
+    this.#ids[index] = nodeId
     this.indexes.set(nodeId, index)
-    this.#wanted.push([])
-    this.#counters.push(0)
+    this.#wanted[index] = []
+    this.#counters[index] = 0
     this.#handle({ type: 'nodeConnected', nodeId })
     this.#handle({ type: 'packet', from: nodeId, packet: { type: 'nodeInfo', contact } })
     this.#report(index)
-    this.advanceTo(atMs)
   }
 
   /** Lets time pass up to then. */

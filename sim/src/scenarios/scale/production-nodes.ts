@@ -13,6 +13,7 @@ export class ProductionNodes implements GrowingOverlay {
   readonly #options: ScaleOptions
   readonly #world: World
   readonly #nodes: SimNode[] = []
+  #added = 0
 
   private constructor(options: ScaleOptions, world: World, indexes: Map<NodeId, number>) {
     this.#options = options
@@ -43,10 +44,23 @@ export class ProductionNodes implements GrowingOverlay {
 
   async join(atMs: number): Promise<void> {
     await this.#world.advanceTo(atMs)
+    await this.#add(this.#nodes.length)
+  }
+
+  async replace(index: number, atMs: number): Promise<void> {
+    await this.#world.advanceTo(atMs)
+    const node = this.#nodes[index]
+    if (node === undefined) return
+    this.indexes.delete(node.nodeId)
+    this.#world.kill(node, 'closed')
+    await this.#add(index)
+  }
+
+  async #add(index: number): Promise<void> {
+    const name = `node ${this.#added++}`
     // Its place has to be known before it dials.
-    const name = `node ${this.#nodes.length}`
-    this.indexes.set(this.#world.identity(name).nodeId, this.#nodes.length)
-    this.#nodes.push(await this.#world.addNode(name, noArchive))
+    this.indexes.set(this.#world.identity(name).nodeId, index)
+    this.#nodes[index] = await this.#world.addNode(name, noArchive)
   }
 
   advanceTo(atMs: number): Promise<void> {

@@ -11,6 +11,8 @@ export interface ScaleOptions {
   readonly model: LatencyModel
   /** Virtual seconds that are watched after the last join. */
   readonly watchedS: number
+  /** The part of the nodes that leave then, with others in their places. Default 0. */
+  readonly replacedShare?: number
 }
 
 /** An overlay that nodes join in virtual time, each with the next number. */
@@ -28,15 +30,23 @@ export interface GrowingOverlay {
   /** One more joins, and time has passed up to then. */
   join(atMs: number): void | Promise<void>
   advanceTo(atMs: number): void | Promise<void>
+  /** This one leaves, and another whom nobody knows joins in its place; time has passed up to then. */
+  replace(index: number, atMs: number): void | Promise<void>
 }
 
-/** What came of so many nodes in one overlay. */
-export interface ScaleRun {
-  /** As `shapeOf` takes them. */
-  readonly neighbours: Int32Array
+/** An overlay watched for a while. */
+export interface Watched {
   readonly samples: readonly ShapeSample[]
   /** Relative delay penalty at the end. */
   readonly rdp: number
+}
+
+/** What came of so many nodes in one overlay. */
+export interface ScaleRun extends Watched {
+  /** As `shapeOf` takes them. */
+  readonly neighbours: Int32Array
+  /** Since the last of those who were replaced; undefined where nobody was. */
+  readonly afterReplacing: Watched | undefined
   /** Nodes whose degree is right and whose neighbours are all attached, at the end. */
   readonly complete: number
   /** Bytes held for each node, after a collection, the tracker's and the simulator's own among them. */
@@ -52,8 +62,13 @@ export interface ScaleRun {
   readonly cpuMsPerNode: number
 }
 
-/** Virtual time in which all nodes join, evenly. */
-export const joiningMs = 10_000
+/** Nodes that join in a second, at most. */
+const joinsPerS = 2_000
+
+/** Virtual time in which all nodes join, evenly: ten seconds, and longer where more would join at once than a tracker can serve. */
+export function joiningMsOf(nodes: number): number {
+  return Math.max(10_000, (nodes / joinsPerS) * 1_000)
+}
 
 /** Of a tracker that takes so many nodes, which is more than by default. */
 export function limitsFor(nodes: number): Pick<TrackerLimits, 'maxNodes'> {
