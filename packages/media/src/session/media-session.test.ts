@@ -235,6 +235,16 @@ describe('a session', () => {
     expect(ben.got).toEqual([])
   })
 
+  it('does not get what it publishes itself', async () => {
+    const { ada, ben } = await pair()
+    const track = ada.session.publishTrack(sound)
+    await sendUntilGot(ben.got, 'audio', () =>
+      track.send({ timestampUs: 0, level: 30, data: Uint8Array.of(1) }),
+    )
+    expect(ada.got).toEqual([])
+    expect(ada.session.counters.objectsUnknown).toBe(0)
+  })
+
   it('shares a rate out: upper renditions pause first, then all pictures, and the others are told', async () => {
     const queue = { given: [] as number[], wake: () => {} }
     const { ada, ben } = await pair(room, ratesOf(queue))

@@ -33,7 +33,7 @@ function setUp({
   const clock = new VirtualClock()
   const sent: { readonly by: 'channel' | 'lane'; readonly type: number; readonly body: Uint8Array }[] = []
   const dropped: string[] = []
-  const state = { opened: 0, isOpen: false, bufferedBytes: 0, flushed: 0, rates: 0 }
+  const state = { opened: 0, isOpen: false, bufferedBytes: 0, flushed: 0, rates: 0, repeated: 0 }
   const arrivals = new ArrivalLog()
   const report = new Alarm({ onDue: () => send() }, { clock })
   const send = (): void => {
@@ -79,6 +79,7 @@ function setUp({
     flushOthers: () => void state.flushed++,
     deliver: () => expect.fail('nothing comes here'),
     dropped: (why) => dropped.push(why),
+    repeated: () => void state.repeated++,
     rateChanged: () => void state.rates++,
   })
   const offer = (fields: Partial<UrgentMessage> = {}, bytes = 100, lifetimeMs = 300): void =>
@@ -163,6 +164,7 @@ describe('UrgentFlow', () => {
     expect(remainingMs[1]).toBe(290)
     expect(remainingMs[4]).toBeLessThan(270)
     expect(remainingMs[4]).toBeGreaterThan(200)
+    expect(state.repeated).toBe(1)
   })
 
   it('sends a lost piece again as what it was', () => {

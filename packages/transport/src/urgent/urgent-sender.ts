@@ -33,6 +33,8 @@ export interface UrgentSenderModules {
   /** Hands a frame to the lane, or to the channel where there is none. */
   hand(frame: Uint8Array, lane: DatagramLane | undefined): void
   dropped(why: UrgentDrop, message: UrgentMessage): void
+  /** A packet that was lost was sent again. */
+  repeated(): void
 }
 
 /**
@@ -92,7 +94,7 @@ export class UrgentSender {
       const message = this.#queue.first(nowMs)
       if (this.#paceMs > nowMs || !this.#hasRoom(lane)) return
       const repeat = this.#repeats.takeBefore(message?.priority ?? Infinity, this.#arrivesMs)
-      if (repeat !== undefined) this.#send(repeat, lane)
+      if (repeat !== undefined) this.#sendAgain(repeat, lane)
       else if (message !== undefined) this.#sendSome(message, nowMs, lane)
       else return
     }
@@ -170,6 +172,11 @@ export class UrgentSender {
     this.#queue.sent(message, packet.length, nowMs)
     if (isLast) this.#queue.done(message)
     this.#send({ packet, alias, deadlineMs, priority, repeats: 0 }, lane)
+  }
+
+  #sendAgain(repeat: Repeatable, lane: DatagramLane | undefined): void {
+    this.#send(repeat, lane)
+    this.#modules.repeated()
   }
 
   #send(repeatable: Repeatable, lane: DatagramLane | undefined): void {
