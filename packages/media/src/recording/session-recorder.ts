@@ -141,9 +141,7 @@ export class SessionRecorder implements AsyncDisposable {
   #wantKey(session: string, track: number): void {
     const content = controlContent({ key: { session, track } })
     const { onFault } = this.#options
-    this.#client
-      .publish(this.#from, content, { partition: 0 })
-      .catch((error: unknown) => onFault?.(error))
+    this.#client.publish(this.#from, content, { partition: 0 }).catch((error: unknown) => onFault?.(error))
   }
 
   #next(): void {
