@@ -123,6 +123,16 @@ describe('UrgentFlow', () => {
     expect(dropped).toEqual([])
   })
 
+  it('goes on where the first report took so long that all seemed late', () => {
+    const { clock, sent, state, offer } = setUp()
+    state.tookMs = 5_000
+    for (let i = 0; i < 500; i++) {
+      offer({ group: i })
+      clock.advanceBy(20)
+    }
+    expect(sent.length).toBe(500)
+  })
+
   it('opens the lane with the first message, and uses the channel until it is open', () => {
     const { sent, state, offer } = setUp({ hasLane: true })
     expect(state.opened).toBe(0)

@@ -170,8 +170,10 @@ export class UrgentSender {
    */
   get #arrivesMs(): number {
     const nowMs = this.#nowMs
-    const rttMs = this.#shortestRtt.value ?? this.#modules.rttMs() ?? 0
-    return nowMs + rttMs / 2 + (nowMs - this.#rtt.atMs < freshMs ? this.#rate.waitingMs : 0)
+    // Where nothing is sent, as all would be late, the heartbeat still measures.
+    const rttMs = Math.min(this.#shortestRtt.value ?? Infinity, this.#modules.rttMs() ?? Infinity)
+    const onTheWayMs = rttMs === Infinity ? 0 : rttMs / 2
+    return nowMs + onTheWayMs + (nowMs - this.#rtt.atMs < freshMs ? this.#rate.waitingMs : 0)
   }
 
   #hasRoom(lane: DatagramLane | undefined): boolean {
