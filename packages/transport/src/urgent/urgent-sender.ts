@@ -165,15 +165,15 @@ export class UrgentSender {
   }
 
   /**
-   * When what is sent now is there. By the shortest round trip and what waits on the line, as the peer's clock tells: a round trip of now also has
+   * When what is sent now is there: half of the shortest round trip and of what waits on the line, as the peer's clock tells: a round trip of now also has
    * in it how long this process took to take the report, and where it is busy for seconds all that it sends would be dropped as late.
    */
   get #arrivesMs(): number {
     const nowMs = this.#nowMs
     // Where nothing is sent, as all would be late, the heartbeat still measures.
     const rttMs = Math.min(this.#shortestRtt.value ?? Infinity, this.#modules.rttMs() ?? Infinity)
-    const onTheWayMs = rttMs === Infinity ? 0 : rttMs / 2
-    return nowMs + onTheWayMs + (nowMs - this.#rtt.atMs < freshMs ? this.#rate.waitingMs : 0)
+    const waitingMs = nowMs - this.#rtt.atMs < freshMs ? this.#rate.waitingMs : 0
+    return nowMs + (waitingMs + (rttMs === Infinity ? 0 : rttMs)) / 2
   }
 
   #hasRoom(lane: DatagramLane | undefined): boolean {
