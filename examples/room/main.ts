@@ -84,6 +84,7 @@ run(async () => {
   const update = (): void => {
     player.limitRendition(session.members.length <= fewMembers ? 1 : 0)
     tiles.update(session.members)
+    senders.update()
   }
   session.on('members', update)
   buttons(senders)

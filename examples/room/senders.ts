@@ -53,6 +53,15 @@ export class Senders {
     if (source === 'camera') showSelf(null)
   }
 
+  /** Says in one's own picture when others do not see it; called when that may have changed. */
+  update(): void {
+    const label = document.querySelector('.tile.self b')
+    const published = this.#sending.get('camera')?.published ?? []
+    const isPaused = published.some((one) => 'isPaused' in one && one.isPaused)
+    if (label !== null)
+      label.textContent = isPaused ? 'You, heard only: your network has no room for pictures now' : 'You'
+  }
+
   stopAll(): void {
     for (const source of this.#sending.keys()) this.stop(source)
   }

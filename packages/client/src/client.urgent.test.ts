@@ -65,6 +65,18 @@ describe('urgent messages', () => {
     expect(await next(messages)).toMatchObject({ content: 'ordinary', urgent: undefined })
   })
 
+  it('come back to their own client, but where it wants those of others only', async () => {
+    const { from, to } = await pair()
+    const [all, others] = [
+      await to.subscribe(open, { urgent: true }),
+      await to.subscribe(open, { urgent: 'others' }),
+    ]
+    await to.publish(open, 'mine', { urgent: { lifetimeMs: 60_000 } })
+    expect((await next(all)).content).toBe('mine')
+    await from.publish(open, 'theirs', { urgent: { lifetimeMs: 60_000 } })
+    expect((await next(others)).content).toBe('theirs')
+  })
+
   it('are as large as a picture', async () => {
     const { from, messages } = await pair()
     const picture = Uint8Array.from({ length: 100_000 }, (_, i) => i % 251)

@@ -34,6 +34,8 @@ export interface ConnectionEvents {
    * read it.
    */
   onUrgentDropped?(why: UrgentDrop | 'truncated', message?: UrgentMessage): void
+  /** A packet of an urgent message that was lost was sent again. */
+  onUrgentRepeated?(): void
   /** The link carries more or less of urgent messages than before. */
   onUrgentRate?(): void
   /** Exactly once, last. */
@@ -183,6 +185,7 @@ export interface LinkEvents {
   onDrain(peerId: NodeId): void
   onCredential?(peerId: NodeId): void
   onUrgentDropped?(peerId: NodeId, why: UrgentDrop | 'truncated', message?: UrgentMessage): void
+  onUrgentRepeated?(peerId: NodeId): void
   onUrgentRate?(peerId: NodeId): void
 }
 

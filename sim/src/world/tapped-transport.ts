@@ -87,6 +87,7 @@ class TappedConnection implements Connection {
       },
       onDrain: () => events.onDrain(),
       onUrgentDropped: (why, message) => events.onUrgentDropped?.(why, message),
+      onUrgentRepeated: () => events.onUrgentRepeated?.(),
       onUrgentRate: () => events.onUrgentRate?.(),
       onClose: (reason) => events.onClose(reason),
     }

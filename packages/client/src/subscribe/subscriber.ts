@@ -53,9 +53,9 @@ export interface SubscribeOptions<T = unknown> extends Decoding<T> {
   readonly order?: 'chain' | 'arrival' | undefined
   /**
    * Urgent messages as well, as they come: `message.urgent` is set. Of them some may be missing, and nothing is fetched, stored or reported.
-   * Default false.
+   * 'others': but those that this client publishes itself. Default false.
    */
-  readonly urgent?: boolean | undefined
+  readonly urgent?: boolean | 'others' | undefined
   /** Fetch missing messages from neighbours, then from storage nodes. Default true. */
   readonly fillGaps?: boolean | undefined
   /** Called for messages that are left out because they cannot be opened or decoded; there is a status 'undecodable' too. */
@@ -125,13 +125,13 @@ export class Subscriber {
    * To be given every message the node delivers. That it is new, well-formed, signed by its publisher, and that the
    * publisher may publish, the node has seen to before it delivered or forwarded it.
    */
-  receive({ streamPartId, message }: Delivery): void {
+  receive({ streamPartId, message, from }: Delivery): void {
     const subscriptions = this.#byStreamPart.get(streamPartId)
     if (subscriptions === undefined) return
     const isUrgent = isUrgentChain(message)
     for (const subscription of [...subscriptions]) {
       if (!isUrgent) this.#within(subscription, streamPartId, () => subscription.flow.message(message))
-      else if (subscription.takesUrgent)
+      else if (from === undefined ? subscription.takesUrgent === true : subscription.takesUrgent !== false)
         this.#within(subscription, streamPartId, () => subscription.message(message))
     }
   }

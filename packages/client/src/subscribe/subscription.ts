@@ -60,7 +60,7 @@ export interface SubscriptionOptions {
   readonly partitions: readonly number[]
   readonly streamPartIds: readonly StreamPartId[]
   readonly order: 'chain' | 'arrival'
-  readonly urgent: boolean
+  readonly urgent: boolean | 'others'
 }
 
 export interface SubscriptionEvents {
@@ -83,8 +83,8 @@ export class QueuedSubscription implements Subscription, Sink {
   readonly streamId: StreamId
   readonly partitions: readonly number[]
   readonly streamPartIds: readonly StreamPartId[]
-  /** Whether urgent messages are delivered, past the flow. */
-  readonly takesUrgent: boolean
+  /** Whether urgent messages are delivered, past the flow; `others`: those that this client did not publish. */
+  readonly takesUrgent: boolean | 'others'
   /** Where the node's messages go in. */
   flow: LiveFlow
   readonly #opening: OpeningLanes

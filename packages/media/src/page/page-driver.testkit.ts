@@ -105,6 +105,7 @@ const driver = {
     analyser?.getFloatTimeDomainData(samples)
     return Math.max(0, ...samples)
   },
+  isVideoPaused: () => video?.isPaused,
   muteVideo: (isMuted: boolean) => video?.mute(isMuted),
   useRate: (bitsPerS: number) => rates.splice(0).forEach((give) => give(bitsPerS)),
   /** Milliseconds since the time that stands in the first member's picture was painted; undefined while there is none. */

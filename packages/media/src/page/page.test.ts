@@ -87,8 +87,10 @@ describe('pages', () => {
     const states = async () => (await to.call('members'))[0]?.catalogue.tracks.map(({ state }) => state)
     await from.call('useRate', 250_000)
     await until(states).toEqual(['live', 'paused'])
+    expect(await from.call('isVideoPaused')).toBe(false)
     await from.call('useRate', 50_000)
     await until(states).toEqual(['paused', 'paused'])
+    expect(await from.call('isVideoPaused')).toBe(true)
     const painted = async () => (await to.call('report'))?.[0]?.painted ?? 0
     await from.call('useRate', 2_000_000)
     await until(states).toEqual(['live', 'live'])

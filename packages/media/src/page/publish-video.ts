@@ -42,6 +42,8 @@ export interface PublishVideoOptions {
 /** Something that is published. */
 export interface PublishedVideo {
   readonly counters: readonly RenditionCounters[]
+  /** Whether the network has room for none of its renditions now: others hear, and do not see. */
+  readonly isPaused: boolean
   mute(isMuted: boolean): void
   /** Ends it; the track of the browser goes on. Idempotent. */
   close(): void
@@ -87,6 +89,10 @@ class VideoPublication implements PublishedVideo {
 
   get counters(): readonly RenditionCounters[] {
     return this.#renditions.map(({ counters }) => counters)
+  }
+
+  get isPaused(): boolean {
+    return this.#renditions.every(({ publisher }) => publisher?.track.state === 'paused')
   }
 
   async start(): Promise<void> {

@@ -14,12 +14,16 @@ export interface RenditionCounters {
   readonly skipped: number
 }
 
+/** How a picture is to be turned when it is shown: newer than the declarations of the DOM. */
+interface Orientation {
+  readonly rotation?: number
+  readonly flip?: boolean
+}
+
 /** Encodes pictures into one track. */
 export class VideoRendition {
   readonly #format: PictureFormat
   readonly #onFault: (error: unknown) => void
-  readonly #canvas: OffscreenCanvas
-  readonly #context: OffscreenCanvasRenderingContext2D | null
   readonly #counters = { encoded: 0, skipped: 0 }
   #publisher: TrackPublisher | undefined
   #encoder: VideoEncoder | undefined
@@ -27,12 +31,13 @@ export class VideoRendition {
   #keyMs = -Infinity
   #wantsKey = true
   #nextUs = -Infinity
+  /** What pictures are painted on that the encoder does not scale. */
+  #canvas: OffscreenCanvas | undefined
+  #encoderScales = true
 
   constructor(format: PictureFormat, onFault: (error: unknown) => void) {
     this.#format = format
     this.#onFault = onFault
-    this.#canvas = new OffscreenCanvas(format.width, format.height)
-    this.#context = this.#canvas.getContext('2d')
   }
 
   get format(): PictureFormat {
@@ -107,6 +112,7 @@ export class VideoRendition {
     this.#encoder = new VideoEncoder({
       output: (chunk, metadata) => this.#send(chunk, metadata),
       error: (error) => {
+        this.#encoderScales = false
         this.#onFault(error)
         this.#restart(config)
       },
@@ -123,11 +129,15 @@ export class VideoRendition {
     this.#publisher?.send({ timestampUs: chunk.timestamp, isKey, temporalLayer, data })
   }
 
+  /** Encoders scale by themselves (W3C "WebCodecs", VideoEncoderConfig), without a turn by way of the graphics processor; one that failed gets the size that it has. */
   #scaled(picture: VideoFrame, timestamp: number): VideoFrame {
     const { width, height } = this.#format
-    if (picture.displayWidth === width && picture.displayHeight === height)
-      return new VideoFrame(picture, { timestamp })
-    this.#context?.drawImage(picture, 0, 0, width, height)
+    const { rotation = 0, flip = false } = picture as Orientation
+    const isUpright = rotation === 0 && !flip
+    const isSized = picture.displayWidth === width && picture.displayHeight === height
+    if (isUpright && (isSized || this.#encoderScales)) return new VideoFrame(picture, { timestamp })
+    this.#canvas ??= new OffscreenCanvas(width, height)
+    this.#canvas.getContext('2d')?.drawImage(picture, 0, 0, width, height)
     return new VideoFrame(this.#canvas, { timestamp })
   }
 }

@@ -4,7 +4,7 @@ import { systemClock } from '@runnel/protocol/system'
 import { controlContent, parseControl } from '../catalogue/catalogue.ts'
 import { decodeObject } from '../core/media-object.ts'
 import { mediaLimits } from '../limits.ts'
-import { idOf, keyRequest } from '../session/media-session.ts'
+import { idOf } from '../session/media-session.ts'
 import { NoteTaker, type Moment } from './note-taker.ts'
 import { noteContent } from './recording-note.ts'
 import { notePartition, objectPartition } from './partitions.ts'
@@ -137,13 +137,11 @@ export class SessionRecorder implements AsyncDisposable {
     }
   }
 
-  /** So that what is recorded begins with pictures. One that is lost costs seconds: there are key frames without asking. */
+  /** So that what is recorded begins with pictures. An ordinary message, as it has to reach a session of this client, too, and comes once a track. */
   #wantKey(session: string, track: number): void {
     const content = controlContent({ key: { session, track } })
     const { onFault } = this.#options
-    this.#client
-      .publish(this.#from, content, { partition: 0, urgent: keyRequest })
-      .catch((error: unknown) => onFault?.(error))
+    this.#client.publish(this.#from, content, { partition: 0 }).catch((error: unknown) => onFault?.(error))
   }
 
   #next(): void {

@@ -235,6 +235,16 @@ describe('a session', () => {
     expect(ben.got).toEqual([])
   })
 
+  it('does not get what it publishes itself', async () => {
+    const { ada, ben } = await pair()
+    const track = ada.session.publishTrack(sound)
+    await sendUntilGot(ben.got, 'audio', () =>
+      track.send({ timestampUs: 0, level: 30, data: Uint8Array.of(1) }),
+    )
+    expect(ada.got).toEqual([])
+    expect(ada.session.counters.objectsUnknown).toBe(0)
+  })
+
   it('shares a rate out: upper renditions pause first, then all pictures, and the others are told', async () => {
     const queue = { given: [] as number[], wake: () => {} }
     const { ada, ben } = await pair(room, ratesOf(queue))
@@ -307,6 +317,14 @@ describe('a session', () => {
   })
 })
 
+/** How many pictures can be decoded. */
+function decodable(got: readonly Got[]): number {
+  const order = new FrameOrder()
+  return got.flatMap(({ object, place }) =>
+    object.kind === 'video' ? order.push({ ...object, ...place }, 0) : [],
+  ).length
+}
+
 describe('files', () => {
   it('are published as they would be played', async () => {
     const { ada, ben } = await pair()
@@ -319,15 +337,11 @@ describe('files', () => {
         publishIvf(ada.session, createReadStream(join(vectors, 'clip-vp9.ivf')), { signal: call.signal }),
       ])
       await playing
-      return new Set(ben.got.map(({ object }) => object.kind)).size
-    }).toBe(2)
+      // A busy machine is late with most of the first.
+      return decodable(ben.got) > 5 && ben.got.some(({ object }) => object.kind === 'audio')
+    }).toBe(true)
     const sounds = ben.got.flatMap(({ object }) => (object.kind === 'audio' ? [object] : []))
     expect(Math.min(...sounds.map(({ level }) => level))).toBeLessThan(20)
-    const order = new FrameOrder()
-    const frames = ben.got.flatMap(({ object, place }) =>
-      object.kind === 'video' ? order.push({ ...object, ...place }, 0) : [],
-    )
-    expect(frames.length).toBeGreaterThan(5)
     expect(ada.session.members).toHaveLength(1)
   })
 

@@ -21,7 +21,7 @@ import { TrackPublisher, type TrackEvents } from './track-publisher.ts'
 /** Control messages and sound are there, and all else where a stream has one partition only. */
 const controlPartition = 0
 /** How a key frame is asked for. */
-export const keyRequest: UrgentOptions = { lifetimeMs: 1_000, priority: 40 }
+const keyRequest: UrgentOptions = { lifetimeMs: 1_000, priority: 40 }
 
 /** Where an object stands: see `UrgentOptions`. */
 export interface ObjectPlace {
@@ -247,7 +247,7 @@ export class MediaSession implements AsyncDisposable {
   #subscribe(partition: number): Promise<Subscription> {
     const subscription = this.#client.subscribe(
       this.#streamId,
-      { partitions: [partition], urgent: true },
+      { partitions: [partition], urgent: 'others' },
       (message) => this.#onMessage(message),
     )
     // Otherwise it could not be tried again.

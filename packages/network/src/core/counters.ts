@@ -34,6 +34,7 @@ export const counterHelp = {
     'Times that a neighbour was asked for an urgent message that it had announced and nobody brought',
   'urgent.served': 'Urgent messages sent to neighbours that asked for them',
   'urgent.notServed': 'Such asks for what is not kept any more, or was sent already',
+  'urgent.repeated': 'Packets of urgent messages sent again, because the link had lost them',
   'urgent.late': 'Urgent messages dropped because their time was over, also while they waited for a link',
   'urgent.replaced': 'Urgent messages dropped because a newer group of their chain took their place',
   'urgent.shed':

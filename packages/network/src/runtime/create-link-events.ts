@@ -63,6 +63,7 @@ export function createLinkEvents(modules: LinkEventsModules): LinkEvents {
       counters[`urgent.${why}`]++
       if (message !== undefined && why !== 'truncated') listeners.emit('urgentDropped', why, message)
     },
+    onUrgentRepeated: () => void counters['urgent.repeated']++,
     onUrgentRate: (peerId) => listeners.emit('urgentRate', peerId),
     onDrain: () => {
       waiters.check()

@@ -135,6 +135,7 @@ export class LinkConnection implements Connection {
       flushOthers: () => this.onDrain(),
       deliver: ({ type, body, whole }) => this.#deliver(type, body, whole),
       dropped: (why, message) => this.guard(() => this.events.onUrgentDropped?.(why, message)),
+      repeated: () => this.guard(() => this.events.onUrgentRepeated?.()),
       rateChanged: () => this.guard(() => this.events.onUrgentRate?.()),
     })
   }

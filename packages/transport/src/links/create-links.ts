@@ -202,6 +202,7 @@ class LinksOverTransports implements LinksOwner {
       },
       onUrgentDropped: (peerId, why, message) =>
         emit(() => this.events.onUrgentDropped?.(peerId, why, message)),
+      onUrgentRepeated: (peerId) => emit(() => this.events.onUrgentRepeated?.(peerId)),
       onUrgentRate: (peerId) => emit(() => this.events.onUrgentRate?.(peerId)),
       onFallback: () => this.counters.fallbacks++,
       onIdle: (peerId) => this.#links.delete(peerId),

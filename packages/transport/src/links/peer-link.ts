@@ -40,6 +40,7 @@ export interface PeerLinkEvents {
   onDrain(peerId: NodeId): void
   onCredential(peerId: NodeId, connection: Connection): void
   onUrgentDropped(peerId: NodeId, why: UrgentDrop | 'truncated', message?: UrgentMessage): void
+  onUrgentRepeated(peerId: NodeId): void
   onUrgentRate(peerId: NodeId): void
   /** From now on this side has a use for the link. */
   onClaimed(peerId: NodeId): void
@@ -169,6 +170,7 @@ export class PeerLink {
       onDrain: () => this.#used === opened && this.#events.onDrain(peerId),
       onCredential: () => this.#used === opened && this.#events.onCredential(peerId, connection),
       onUrgentDropped: (why, message) => this.#events.onUrgentDropped(peerId, why, message),
+      onUrgentRepeated: () => this.#events.onUrgentRepeated(peerId),
       onUrgentRate: () => this.#used === opened && this.#events.onUrgentRate(peerId),
       onClose: (reason) => this.#connectionClosed(opened, reason),
     }

@@ -84,6 +84,7 @@ export class RateControl {
   /** Since when every report has been of a queue; Infinity when the last was not. */
   #queuedMs = Infinity
   #feedbackMs = 0
+  #waitingMs = 0
 
   constructor(limits: RateLimits) {
     this.#limits = limits
@@ -99,6 +100,11 @@ export class RateControl {
     return !this.#isStart
   }
 
+  /** How long frames waited on the line, by the last report. */
+  get waitingMs(): number {
+    return this.#waitingMs
+  }
+
   feedback({ arrived, lost, rttMs }: Feedback, nowMs: number): void {
     this.#loss = { lost: this.#loss.lost + lost, frames: this.#loss.frames + lost + arrived.length }
     if (arrived.length === 0) return
@@ -107,6 +113,7 @@ export class RateControl {
     this.#feedbackMs = nowMs
     const queueMs = this.#queueMs()
     if (queueMs === undefined) return
+    this.#waitingMs = Math.max(0, queueMs)
     this.#targetMs = Math.min(maxTargetMs, targetMs + jitterFactor * this.#jitterMs())
     const foreseenMs = queueMs + Math.max(0, this.#gradient()) * (rttMs + settleMs / 2)
     const isQueue = queueMs > noiseMs && foreseenMs > this.#targetMs

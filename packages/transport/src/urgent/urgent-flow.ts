@@ -34,6 +34,8 @@ interface UrgentFlowModules {
   deliver(packet: RawPacket): void
   /** Without a message where it is one of the peer. */
   dropped(why: UrgentDrop | 'truncated', message?: UrgentMessage): void
+  /** A packet that was lost was sent again. */
+  repeated(): void
   /** There is another rate. */
   rateChanged(): void
 }
@@ -70,6 +72,7 @@ export class UrgentFlow {
         this.#hand(frame, lane)
       },
       dropped: (why, message) => modules.dropped(why, message),
+      repeated: () => modules.repeated(),
     })
     this.#incoming = new UrgentArrivals(limits, {
       deliver: (packet) => modules.deliver(packet),

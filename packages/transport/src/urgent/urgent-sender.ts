@@ -4,6 +4,7 @@ import type { UrgentLimits } from './limits.ts'
 import { RateControl } from './rate-control.ts'
 import { Repeats, type Repeatable } from './repeats.ts'
 import { SentFrames } from './sent-frames.ts'
+import { Shortest } from './shortest.ts'
 import { UrgentPackets } from './urgent-packets.ts'
 import { UrgentQueue, type UrgentDrop } from './urgent-queue.ts'
 
@@ -20,6 +21,8 @@ const inFlightMs = 300
 const inFlightBytes = 8 * 1024
 /** When nothing was heard for a round trip and so long, what is under way is given up. */
 const starvedMs = 1_000
+/** A timer that is so late is of a process that was held up: what the peer told meanwhile has not been taken yet. */
+const heldUpMs = 100
 /** A round trip of urgent frames counts for so long, then that of the heartbeat. */
 const freshMs = 1_000
 
@@ -33,6 +36,8 @@ export interface UrgentSenderModules {
   /** Hands a frame to the lane, or to the channel where there is none. */
   hand(frame: Uint8Array, lane: DatagramLane | undefined): void
   dropped(why: UrgentDrop, message: UrgentMessage): void
+  /** A packet that was lost was sent again. */
+  repeated(): void
 }
 
 /**
@@ -50,8 +55,10 @@ export class UrgentSender {
   /** When the next frame may leave. */
   #paceMs = -Infinity
   #rtt = { ms: 0, atMs: -Infinity }
+  readonly #shortestRtt = new Shortest()
   /** When something was last heard of what is under way. */
   #heardMs = -Infinity
+  #wasHeldUp = false
 
   constructor(limits: UrgentLimits, modules: UrgentSenderModules) {
     this.#limits = limits
@@ -92,7 +99,7 @@ export class UrgentSender {
       const message = this.#queue.first(nowMs)
       if (this.#paceMs > nowMs || !this.#hasRoom(lane)) return
       const repeat = this.#repeats.takeBefore(message?.priority ?? Infinity, this.#arrivesMs)
-      if (repeat !== undefined) this.#send(repeat, lane)
+      if (repeat !== undefined) this.#sendAgain(repeat, lane)
       else if (message !== undefined) this.#sendSome(message, nowMs, lane)
       else return
     }
@@ -105,7 +112,9 @@ export class UrgentSender {
     for (const alias of aliases) this.#packets.aliasArrived(alias)
     if (rttMs !== undefined) {
       this.#rtt = { ms: rttMs, atMs: nowMs }
+      this.#shortestRtt.add(rttMs, nowMs)
       this.#heardMs = nowMs
+      this.#wasHeldUp = false
     }
     this.#repeats.add(missing)
     this.#rate.feedback({ arrived, lost, rttMs: this.#roundTripMs }, nowMs)
@@ -134,8 +143,14 @@ export class UrgentSender {
     return this.#sent.bytes === 0 ? Infinity : this.#heardMs + this.#roundTripMs + starvedMs
   }
 
-  /** Gives up what is under way. */
+  /** Gives up what is under way. Where this process was held up it is waited for once more. */
   starved(): void {
+    const isHeldUp = this.#nowMs - this.starvedDueMs >= heldUpMs && !this.#wasHeldUp
+    this.#wasHeldUp = isHeldUp
+    if (isHeldUp) {
+      this.#heardMs = this.#nowMs
+      return
+    }
     this.#sent.writeOff()
     this.#rate.starved(this.#nowMs)
   }
@@ -149,9 +164,16 @@ export class UrgentSender {
     return this.#nowMs - this.#rtt.atMs < freshMs ? this.#rtt.ms : (this.#modules.rttMs() ?? 0)
   }
 
-  /** When what is sent now is there. */
+  /**
+   * When what is sent now is there: half of the shortest round trip and of what waits on the line, as the peer's clock tells: a round trip of now also has
+   * in it how long this process took to take the report, and where it is busy for seconds all that it sends would be dropped as late.
+   */
   get #arrivesMs(): number {
-    return this.#nowMs + this.#roundTripMs / 2
+    const nowMs = this.#nowMs
+    // Where nothing is sent, as all would be late, the heartbeat still measures.
+    const rttMs = Math.min(this.#shortestRtt.value ?? Infinity, this.#modules.rttMs() ?? Infinity)
+    const waitingMs = nowMs - this.#rtt.atMs < freshMs ? this.#rate.waitingMs : 0
+    return nowMs + (waitingMs + (rttMs === Infinity ? 0 : rttMs)) / 2
   }
 
   #hasRoom(lane: DatagramLane | undefined): boolean {
@@ -170,6 +192,11 @@ export class UrgentSender {
     this.#queue.sent(message, packet.length, nowMs)
     if (isLast) this.#queue.done(message)
     this.#send({ packet, alias, deadlineMs, priority, repeats: 0 }, lane)
+  }
+
+  #sendAgain(repeat: Repeatable, lane: DatagramLane | undefined): void {
+    this.#send(repeat, lane)
+    this.#modules.repeated()
   }
 
   #send(repeatable: Repeatable, lane: DatagramLane | undefined): void {
