@@ -6,6 +6,7 @@ import type { Experiment, ExperimentOptions } from '../experiments/experiment.ts
 import { runOnPlace } from '../experiments/run-on-place.ts'
 import { createPlace, placeKinds, type PlaceOptions } from '../places/create-place.ts'
 import { floodKinds, linkKinds, overlayKinds } from '../places/place.ts'
+import { minutesOption, withinMinutes } from './minutes.ts'
 import { writeResults } from './write-results.ts'
 
 interface ExperimentArguments {
@@ -26,6 +27,7 @@ interface ExperimentArguments {
   readonly floods: string | undefined
   readonly loss: string | undefined
   readonly fixed: boolean | undefined
+  readonly minutes: number
   readonly json: boolean
   readonly out: string | undefined
 }
@@ -33,7 +35,7 @@ interface ExperimentArguments {
 /** An experiment as a command of the command line. */
 export function experimentCommand(
   experiment: Experiment,
-  signal: AbortSignal,
+  interrupted: AbortSignal,
 ): CommandModule<object, ExperimentArguments> {
   return {
     command: experiment.name,
@@ -77,6 +79,7 @@ export function experimentCommand(
         type: 'boolean',
         describe: 'for loss: one overlay for all repeats and percentages, in place of one for each',
       },
+      ...minutesOption(720),
       json: { type: 'boolean', default: false, describe: 'one line of JSON' },
       out: { type: 'string', describe: 'folder for the record, JSON' },
     },
@@ -87,9 +90,11 @@ export function experimentCommand(
       const place = placeOptionsOf(argv)
       if (argv.out !== undefined) makeFolder(argv.out)
       const onProgress = (text: string): void => void process.stderr.write(`${experiment.name}: ${text}\n`)
-      const { rows, facts, source } = await runOnPlace(
-        { experiment, options, sizes, signal },
-        { createPlace: () => createPlace(place), onProgress },
+      const { rows, facts, source } = await withinMinutes(argv.minutes, interrupted, (signal) =>
+        runOnPlace(
+          { experiment, options, sizes, signal },
+          { createPlace: () => createPlace(place), onProgress },
+        ),
       )
       if (argv.out !== undefined)
         writeResults(argv.out, {

@@ -1,6 +1,7 @@
 import type { CommandModule } from 'yargs'
 import type { RecordRow } from '@runnel/sim/records'
 import { cellOf, textTable } from '@runnel/sim/text-table'
+import { minutesOption, withinMinutes } from '../cli/minutes.ts'
 import { writeResults } from '../cli/write-results.ts'
 import { emulationError } from '../errors.ts'
 import type { NatRow } from './nat-rows.ts'
@@ -11,6 +12,7 @@ interface NatArguments {
   readonly repeats: number
   readonly helpers: string | undefined
   readonly pair: string | undefined
+  readonly minutes: number
   readonly json: boolean
   readonly out: string | undefined
 }
@@ -45,13 +47,16 @@ export function natCommand(signal: AbortSignal): CommandModule<object, NatArgume
       repeats: { type: 'number', default: natDefaults.repeats, describe: 'times that each pair is set up' },
       helpers: { type: 'string', describe: `only with ${Object.keys(helperSets).join(', or only with ')}` },
       pair: { type: 'string', describe: 'only pairs with this in their name' },
+      ...minutesOption(720),
       json: { type: 'boolean', default: false, describe: 'one line of JSON' },
       out: { type: 'string', describe: 'folder for the record, JSON' },
     },
     handler: async (argv) => {
       const options = optionsOf(argv)
       const onProgress = (text: string): void => void process.stderr.write(`nat: ${text}\n`)
-      const { rows, facts } = await runNat(options, signal, onProgress)
+      const { rows, facts } = await withinMinutes(argv.minutes, signal, (either) =>
+        runNat(options, either, onProgress),
+      )
       if (argv.out !== undefined)
         writeResults(argv.out, {
           experiment: 'nat',

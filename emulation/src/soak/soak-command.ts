@@ -2,6 +2,7 @@ import type { CommandModule } from 'yargs'
 import { writeFigures } from '@runnel/sim/figures'
 import { round } from '@runnel/sim/statistics'
 import { cellOf, textTable } from '@runnel/sim/text-table'
+import { withinMinutes } from '../cli/minutes.ts'
 import { writeResults } from '../cli/write-results.ts'
 import { emulationError } from '../errors.ts'
 import { runSoak, soakOptions } from './run-soak.ts'
@@ -16,6 +17,8 @@ interface SoakArguments {
 }
 
 const mib = 2 ** 20
+/** Beside the time that it runs for: to start and to end everything. */
+const besideMinutes = 15
 const columns = ['process', 'quantity', 'level', 'perHour', 'lowPerHour', 'highPerHour', 'verdict'] as const
 
 /** `emulate soak`: does anything grow in hours? */
@@ -31,10 +34,10 @@ export function soakCommand(signal: AbortSignal): CommandModule<object, SoakArgu
     },
     handler: async (argv) => {
       const onProgress = (text: string): void => void process.stderr.write(`soak: ${text}\n`)
-      const { series, comings } = await runSoak(
-        soakOptions(durationMs(argv.for), argv.tabs),
-        signal,
-        onProgress,
+      const forMs = durationMs(argv.for)
+      const minutes = Math.ceil(forMs / 60_000) + besideMinutes
+      const { series, comings } = await withinMinutes(minutes, signal, (either) =>
+        runSoak(soakOptions(forMs, argv.tabs), either, onProgress),
       )
       const rows = series.flatMap((one) => trendOf(one) ?? []).map(shown)
       if (argv.out !== undefined) {

@@ -43,6 +43,8 @@ export class LocalGenerator implements Generator {
   readonly #sampleCost = new OwnCost()
   readonly #users: OpenUser[] = []
   #run: OpenRun | undefined
+  /** While it sends. */
+  #publishing: Publishing | undefined
   readonly #ended = new AbortController()
   #cpuShare = 0
   #stopping: Promise<void> | undefined
@@ -95,12 +97,14 @@ export class LocalGenerator implements Generator {
       },
     )
     this.#cost.restart()
+    this.#publishing = publishing
     publishing.start()
     try {
       await untilAborted(publishing.done, signal)
       await pause(Math.max(0, own.endMs - preciseNow()), undefined, { signal })
     } finally {
       this.#cpuShare = this.#cost.cpuShare
+      this.#publishing = undefined
       await publishing.stop()
     }
   }
@@ -121,6 +125,7 @@ export class LocalGenerator implements Generator {
     // Nodes give users what they published themselves, too.
     if (stamp === undefined || (plan.publishersPerPart > 0 && stamp.user === reader)) return
     measurements.received(reader, stamp, atMs + this.#clock().offsetMs)
+    this.#publishing?.catchUp()
   }
 
   sample(): Promise<LoadSample> {

@@ -52,3 +52,26 @@ it('publishes all that is due in a window, each flow at its rate, never before i
   expect(due.filter((one) => one === 1)).toHaveLength(8)
   expect(early).toBe(0)
 })
+
+it('ticks at once for who asks when it is due, and not before', async () => {
+  const ticks: number[] = []
+  const { promise: begun, resolve } = Promise.withResolvers<void>()
+  const metronome = new Metronome(() => {
+    resolve()
+    ticks.push(preciseNow())
+    return preciseNow() + 2
+  })
+  metronome.catchUp()
+  expect(ticks).toEqual([])
+  metronome.start()
+  await begun
+  const dueMs = preciseNow() + 3
+  const before = ticks.length
+  metronome.catchUp()
+  // The thread's knock waits for the end of this turn.
+  while (preciseNow() < dueMs);
+  metronome.catchUp()
+  metronome.catchUp()
+  expect(ticks).toHaveLength(before + 1)
+  await metronome.stop()
+})

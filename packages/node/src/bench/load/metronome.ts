@@ -25,6 +25,7 @@ export class Metronome {
   readonly #dueMs = new Float64Array(this.#shared, 8, 1)
   readonly #onTick: () => number
   #worker: Worker | undefined
+  #nextMs = Infinity
 
   /** `onTick` does what is due and says when the next is, in Unix milliseconds by `preciseNow`; infinite for never. */
   constructor(onTick: () => number) {
@@ -36,6 +37,14 @@ export class Metronome {
     if (this.#worker !== undefined) return
     this.#worker = new Worker(thread, { eval: true, workerData: this.#shared, execArgv: [] })
     this.#worker.on('message', () => this.#tick())
+  }
+
+  /**
+   * Ticks if it is due. For who has the thread in any case: a knock is heard only when what is ready in this turn of the event loop was handled,
+   * which in a process of many users takes milliseconds.
+   */
+  catchUp(): void {
+    if (preciseNow() >= this.#nextMs) this.#tick()
   }
 
   /** Idempotent. */
@@ -50,10 +59,10 @@ export class Metronome {
 
   #tick(): void {
     if (this.#worker === undefined) return
-    const nextMs = this.#onTick()
+    this.#nextMs = this.#onTick()
     // Without a next one the thread waits until it is stopped.
-    if (nextMs === Infinity) return
-    this.#dueMs[0] = nextMs
+    if (this.#nextMs === Infinity) return
+    this.#dueMs[0] = this.#nextMs
     Atomics.add(this.#turn, 0, 1)
     Atomics.notify(this.#turn, 0)
   }

@@ -45,6 +45,11 @@ export class Publishing {
     this.#metronome.start()
   }
 
+  /** Publishes at once what is due. */
+  catchUp(): void {
+    this.#metronome.catchUp()
+  }
+
   /** Idempotent. */
   stop(): Promise<void> {
     return this.#metronome.stop()
