@@ -110,7 +110,7 @@ export class WsListener {
   }
 
   #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
-    socket.on('error', () => socket.destroy())
+    socket.on('error', destroyIt)
     const path = request.url?.split('?', 1)[0] ?? ''
     const { circuits } = this.#listen
     const circuit = circuits && circuitPath(path)
@@ -120,7 +120,7 @@ export class WsListener {
     const address = request.socket.remoteAddress ?? ''
     const place = this.#modules.enter(address)
     if (place === undefined) return answer(socket, 503, 'too many connections')
-    socket.once('close', () => this.#modules.leave(place))
+    this.#leaveWith(socket, place)
     // Calls back before it returns, or has answered a bad request itself. Any Origin may come: ids are proven, not cookies.
     const upgrade = (onSocket: (webSocket: WebSocket) => void) =>
       this.#upgrader.handleUpgrade(request, socket, head, onSocket)
@@ -135,6 +135,11 @@ export class WsListener {
         isOwnAddress,
       }),
     )
+  }
+
+  /** Apart from the upgrade, whose request and first bytes would otherwise be kept as long as the connection, some 3 kB. */
+  #leaveWith(socket: Duplex, place: Place): void {
+    socket.once('close', () => this.#modules.leave(place))
   }
 
   /** The WebSocket opens once the way on is open. */
@@ -162,6 +167,11 @@ export class WsListener {
       },
     )
   }
+}
+
+/** For all sockets the same, which holds nothing of any. */
+function destroyIt(this: Duplex): void {
+  this.destroy()
 }
 
 function answer(socket: Duplex, status: number, text: string, headers: Record<string, string> = {}): void {
