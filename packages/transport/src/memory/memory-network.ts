@@ -1,5 +1,6 @@
 import { seededRandom, type Cancel, type NodeId, type Random } from '@runnel/protocol'
 import type { ConnectionModules } from '../connection/open-connection.ts'
+import type { Channel } from '../connection/channel.ts'
 import { MemoryChannel } from './memory-channel.ts'
 import type { MemoryNetworkOptions, MemoryNetworkSettings, NodeCondition } from './memory-options.ts'
 import { chanceOf, MemoryWay, type MemoryDial, type WayNetwork } from './memory-way.ts'
@@ -96,8 +97,8 @@ export class MemoryNetwork implements MemoryExchange, WayNetwork {
   }
 
   /** For the ways. */
-  gone(nodeId: NodeId, channel: MemoryChannel): void {
-    this.#ends.get(nodeId)?.delete(channel)
+  gone(nodeId: NodeId, channel: Channel): void {
+    this.#ends.get(nodeId)?.delete(channel as MemoryChannel)
   }
 
   #createPipe(

@@ -1,5 +1,5 @@
 import type { Clock, NodeId, Random } from '@runnel/protocol'
-import type { MemoryChannel } from './memory-channel.ts'
+import type { Channel } from '../connection/channel.ts'
 import type { MemoryNetworkSettings, NodeCondition } from './memory-options.ts'
 
 /** What all ways of a network have in common. */
@@ -9,7 +9,7 @@ export interface WayNetwork {
   readonly random: Random
   condition(nodeId: NodeId): NodeCondition
   /** An end of a node's is closed. */
-  gone(nodeId: NodeId, channel: MemoryChannel): void
+  gone(nodeId: NodeId, channel: Channel): void
 }
 
 /** Which dial of a node to another it came of. */
@@ -86,7 +86,7 @@ export class MemoryWay {
     return typeof bytesPerMs === 'number' ? bytesPerMs : bytesPerMs(this.#self, this.#other)
   }
 
-  gone(channel: MemoryChannel): void {
+  gone(channel: Channel): void {
     this.#network.gone(this.#self, channel)
   }
 }
