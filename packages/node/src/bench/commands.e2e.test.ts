@@ -164,7 +164,11 @@ describe('runnel bench on a network that runs', () => {
       const cwd = newDirectory()
       const up = startRunnel('up --nodes 2 --trackers 1 --websocket-share 1 --dir up'.split(' '), { cwd })
       await up.said(/stream list/)
-      const network = '--network up/network.json --key up/keys/owner.key --aim loss=0 --json'
+      const owner = '--network up/network.json --key up/keys/owner.key'
+      const network = `${owner} --aim loss=0 --json`
+      // Two processes of one account that both make the stream would take the same nonce.
+      const created = await runRunnel(`stream create /bench ${owner}`.split(' '), { cwd })
+      expect(created.code, created.stderr).toBe(0)
       const read = bench(`sub --clients 2 --duration 8s --warmup 100ms --processes 2 ${network}`, { cwd })
       const sent = bench(`pub --clients 1 --rate 20 --duration 4s --warmup 100ms ${network}`, { cwd })
       const [publishing, reading] = [reportOf(await sent), reportOf(await read)]
