@@ -1,4 +1,5 @@
 import { TokenBucket } from '@runnel/protocol'
+import { Shortest } from './shortest.ts'
 
 export interface WindowLimits {
   /** How long bytes may wait on the way: above it the window shrinks, below it grows. */
@@ -16,8 +17,6 @@ const probeIntervalMs = 25
 const probeRate = { perSecond: 35, burst: 8 }
 /** A ping that is not answered for so long is followed by another. */
 const askAgainMs = 500
-/** The shortest round trip is measured anew so often: the path may be another. */
-const baseWindowMs = 30_000
 
 interface Probe {
   readonly sentBytes: number
@@ -40,8 +39,7 @@ export class InFlightWindow {
   #probedBytes = 0
   #lastProbeMs = -Infinity
   readonly #bucket = new TokenBucket(probeRate, 0)
-  #base = { rttMs: Infinity, sinceMs: 0 }
-  #earlierBaseMs = Infinity
+  readonly #shortestRtt = new Shortest()
 
   constructor(limits: WindowLimits) {
     this.#limits = limits
@@ -91,13 +89,9 @@ export class InFlightWindow {
   }
 
   #follow(rttMs: number, wasFull: boolean, nowMs: number): void {
-    if (nowMs - this.#base.sinceMs > baseWindowMs) {
-      this.#earlierBaseMs = this.#base.rttMs
-      this.#base = { rttMs, sinceMs: nowMs }
-    }
-    this.#base.rttMs = Math.min(this.#base.rttMs, rttMs)
+    this.#shortestRtt.add(rttMs, nowMs)
     const { targetMs, minBytes, maxBytes } = this.#limits
-    const waitedMs = rttMs - Math.min(this.#base.rttMs, this.#earlierBaseMs)
+    const waitedMs = rttMs - (this.#shortestRtt.value ?? rttMs)
     // From 1 where nothing waits down to -1 where it waits twice as long as it may.
     const off = Math.max(-1, (targetMs - waitedMs) / targetMs)
     if (off > 0 && !wasFull) return

@@ -1,3 +1,5 @@
+import { Shortest } from './shortest.ts'
+
 export interface RateLimits {
   /** The rate of a link of which nothing is known. */
   readonly firstKbitPerS: number
@@ -59,8 +61,6 @@ const tailMs = 100
 const maxLossShare = 0.1
 /** Of fewer frames the lost ones say nothing. */
 const minLossFrames = 80
-/** The shortest delay is measured anew so often: the path may be another, and clocks drift. */
-const baseWindowMs = 30_000
 
 /**
  * How much may be sent on a link, by the delays of what was sent. It goes down when a queue grows, which the delay's gradient tells before it is
@@ -73,8 +73,7 @@ export class RateControl {
   #capacityKbitPerS: number | undefined
   #isStart = true
   #history: readonly ArrivedFrame[] = []
-  #base = { delayMs: Infinity, sinceMs: 0 }
-  #earlierBaseMs = Infinity
+  readonly #shortestDelay = new Shortest()
   #loss = { lost: 0, frames: 0 }
   #targetMs = targetMs
   #reducedMs = -Infinity
@@ -133,11 +132,7 @@ export class RateControl {
   #note(arrived: readonly ArrivedFrame[], nowMs: number): void {
     const newestMs = Math.max(...arrived.map(({ arrivedMs }) => arrivedMs))
     this.#history = [...this.#history, ...arrived].filter(({ arrivedMs }) => arrivedMs > newestMs - historyMs)
-    if (nowMs - this.#base.sinceMs > baseWindowMs) {
-      this.#earlierBaseMs = this.#base.delayMs
-      this.#base = { delayMs: Infinity, sinceMs: nowMs }
-    }
-    this.#base.delayMs = Math.min(this.#base.delayMs, ...arrived.filter(isUrgent).map(delayOf))
+    this.#shortestDelay.add(Math.min(...arrived.filter(isUrgent).map(delayOf)), nowMs)
   }
 
   /** How long frames wait at present: the shortest of the last, as a burst waits for itself. Undefined where none came. */
@@ -145,7 +140,7 @@ export class RateControl {
     const newestMs = Math.max(...this.#history.map(({ arrivedMs }) => arrivedMs))
     const tail = this.#history.filter((frame) => isUrgent(frame) && frame.arrivedMs > newestMs - tailMs)
     if (tail.length === 0) return undefined
-    return Math.min(...tail.map(delayOf)) - Math.min(this.#base.delayMs, this.#earlierBaseMs)
+    return Math.min(...tail.map(delayOf)) - (this.#shortestDelay.value ?? Infinity)
   }
 
   /** By how much the delays of frames that follow each other differ, on average. */
@@ -199,8 +194,7 @@ export class RateControl {
     this.#reducedQueueMs = queueMs
     if (this.#vain < vainUntilOther)
       return this.#reduce(Math.min(0.93, Math.max(0.6, 1 - queueMs / (10 * this.#targetMs))), nowMs)
-    this.#base = { delayMs: queueMs + Math.min(this.#base.delayMs, this.#earlierBaseMs), sinceMs: nowMs }
-    this.#earlierBaseMs = Infinity
+    this.#shortestDelay.restart(queueMs + (this.#shortestDelay.value ?? Infinity), nowMs)
     this.#vain = 0
     this.#queuedMs = Infinity
   }

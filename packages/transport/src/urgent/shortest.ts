@@ -5,7 +5,7 @@ const windowMs = 30_000
 export class Shortest {
   #present = Infinity
   #earlier = Infinity
-  #sinceMs = -Infinity
+  #sinceMs = 0
 
   /** Undefined before the first. */
   get value(): number | undefined {
@@ -20,5 +20,12 @@ export class Shortest {
       this.#sinceMs = nowMs
     }
     this.#present = Math.min(this.#present, value)
+  }
+
+  /** Forgets all others: the path is another. */
+  restart(value: number, nowMs: number): void {
+    this.#earlier = Infinity
+    this.#present = value
+    this.#sinceMs = nowMs
   }
 }
