@@ -63,18 +63,18 @@ export const roomForRef = 6 + 5
 /** As `writeRef`, at a place of a view; returns where it ends. */
 export function setRef(numbers: DataView, start: number, { timestamp, sequenceNumber }: MessageRef): number {
   checkWhole(timestamp, 0xffff_ffff_ffff)
+  checkWhole(sequenceNumber, maxU32)
   numbers.setUint16(start, Math.floor(timestamp / 2 ** 32))
   numbers.setUint32(start + 2, timestamp >>> 0)
   let at = start + 6
   let left = sequenceNumber
-  if (left >>> 0 !== left) checkWhole(left, maxU32)
   for (; left >= 0x80; left = Math.floor(left / 128)) numbers.setUint8(at++, (left % 128) | 0x80)
   numbers.setUint8(at++, left)
   return at
 }
 
 export function checkedByte(value: number): number {
-  if ((value & 0xff) !== value) checkWhole(value, 0xff)
+  checkWhole(value, 0xff)
   return value
 }
 

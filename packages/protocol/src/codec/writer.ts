@@ -121,8 +121,7 @@ export class Writer {
 
   /** A varint that counts what follows. */
   count(size: number, limit: number, what: string): void {
-    if ((size & 0x7f) === size && size <= limit) this.#byte(size)
-    else this.#longVarint(withinLimit(size, limit, what), limit)
+    this.varint(withinLimit(size, limit, what))
   }
 
   /** The bytes themselves, without a length. */
