@@ -22,8 +22,8 @@ describe.skipIf(lacksRoot)('a room in namespaces', () => {
   it.each(roomArms)('brings sound and pictures to everybody: %s', { timeout: 200_000 }, async (arm) => {
     const row = await runRoom({ ...options, arm }, createUnderlay('aws'), new AbortController().signal)
     expect(row).toMatchObject({ arm, members: 3 })
-    // Two voices at two others each, 50 frames a second: 600, of which half may be late on a busy machine.
-    expect(Number(row['soundFrames'])).toBeGreaterThan(300)
+    // Two voices at two others each, 50 frames a second; more where the machine is late.
+    expect(Number(row['soundFrames'])).toBeGreaterThan(500)
     expect(Number(row['pictureFrames'])).toBeGreaterThan(0)
     expect(Number(row['soundLossPercent'])).toBeLessThan(50)
     // As far as it is by the underlay at least.
