@@ -227,6 +227,10 @@ export const clientErrors = {
     summary: 'The chain refused a call',
     remedy: 'Read the message; check the registry addresses and that the RPC endpoint is a full one.',
   },
+  ACCOUNT_BUSY: {
+    summary: 'Other processes send transactions with the same account all the time',
+    remedy: 'Nothing was changed: try again later, or give each process an account of its own.',
+  },
   REGISTRY_MISSING: {
     summary: 'There is no registry at the configured address',
     remedy: 'Check the registry addresses and the chain; a new chain needs: runnel registry deploy.',

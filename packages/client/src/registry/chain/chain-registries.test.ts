@@ -3,6 +3,7 @@ import { toNodeId, toStreamId, type NodeId, type StreamId, type RunnelError } fr
 import { Permission, storageRegistryAbi, streamRegistryAbi, trackerRegistryAbi } from '@runnel/contracts'
 import { AbiCoder, computeAddress, Interface, Wallet, type InterfaceAbi } from 'ethers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { keySigner } from '../../identity/key-signer.ts'
 import { mined, startTestChain, type TestChain } from '../chain.testkit.ts'
 import { noPermissions, type Registries, type RegistryChange, type RegistryHealth } from '../ports.ts'
 import { createdToleranceMs } from '../predates.ts'
@@ -172,6 +173,57 @@ describe('writer', () => {
     ).toEqual([...Array(4).fill('done'), 'STREAM_EXISTS', 'REGISTRY_REFUSED', ...Array(4).fill('done')])
     const made = (await listStreams({ owner: chain.accounts[1].nodeId })).map(({ id }) => id)
     expect(made).toEqual(expect.arrayContaining(ids))
+  })
+
+  it('shares its account with another process: both write at the same time, and one of two makes the same stream', async () => {
+    const one = await writer()
+    const other = await writer()
+    const streams = Array.from({ length: 4 }, (_, i) => one.streamId(`shared/${i}`))
+    for (const id of streams) {
+      const results = await Promise.allSettled([
+        one.createStream({ ...draft, id }),
+        other.createStream({ ...draft, id }),
+      ])
+      const refused = results.flatMap((result) =>
+        result.status === 'rejected' ? [(result.reason as RunnelError).code] : [],
+      )
+      expect(refused).toEqual(['STREAM_EXISTS'])
+    }
+    await Promise.all(
+      [one, other].flatMap(({ createStream, streamId }, process) =>
+        streams.map((_, i) => createStream({ ...draft, id: streamId(`apart/${process}/${i}`) })),
+      ),
+    )
+    expect(await other.getStream(one.streamId('apart/0/3'))).toMatchObject({ partitions: 1 })
+  })
+
+  it('gives up where the account is never left to it, and changes nothing', async () => {
+    const { wallet, privateKey, nodeId } = chain.accounts[2]
+    const signer = keySigner(privateKey)
+    let overtaken = 0
+    const registries = await openChainRegistries(
+      {
+        rpcUrl: chain.url,
+        registries: chain.registries,
+        account: {
+          ...signer,
+          async sendTransaction(transaction, broadcast) {
+            overtaken++
+            await (await wallet.sendTransaction({ to: nodeId, value: 1n })).wait()
+            return signer.sendTransaction(transaction, broadcast)
+          },
+        },
+        pollIntervalMs: 20,
+      },
+      { clock: systemClock },
+    )
+    registriesOpened.push(registries)
+    const id = toStreamId(`${nodeId}/overtaken`)
+    await expect(registries.streams.createStream({ ...draft, id })).rejects.toMatchObject({
+      code: 'ACCOUNT_BUSY',
+    })
+    expect(overtaken).toBe(6)
+    expect(await registries.streams.getStream(id)).toBeUndefined()
   })
 
   it('says why the registry refused', async () => {

@@ -6,9 +6,13 @@ import type { ChainConnection } from './chain-connection.ts'
 /** How long a transaction may take to be mined. */
 const confirmationTimeoutMs = 120_000
 
+/** How often a transaction is made anew because another process of the account took its nonce. */
+const maxNonceConflicts = 5
+
 /**
  * Sends the transactions of one account. They are sent one after the other, each with the next nonce, and waited for
- * side by side; one that is refused before it is sent uses up no nonce.
+ * side by side; one that is refused before it is sent uses up no nonce. Where another process of the account took the nonce, it is
+ * made anew with the next one, and checked against what the other one changed.
  */
 export class TransactionSender {
   readonly #signer: AbstractSigner
@@ -37,14 +41,27 @@ export class TransactionSender {
 
   #sendNow(start: (overrides: { nonce: number }) => Promise<ContractTransactionResponse>) {
     return this.#connection.call(async () => {
-      const known = await this.#signer.getNonce('pending')
-      // An endpoint may not know yet of a transaction sent a moment ago; with none pending, its count is right.
-      const nonce = this.#unconfirmed > 0 ? Math.max(known, this.#nextNonce) : known
-      const transaction = await start({ nonce })
-      this.#nextNonce = nonce + 1
-      return transaction
+      for (let conflicts = 0; ; conflicts++) {
+        const known = await this.#signer.getNonce('pending')
+        // An endpoint may not know yet of a transaction sent a moment ago; with none pending, its count is right.
+        const nonce = this.#unconfirmed > 0 ? Math.max(known, this.#nextNonce) : known
+        try {
+          const transaction = await start({ nonce })
+          this.#nextNonce = nonce + 1
+          return transaction
+        } catch (error) {
+          if (!isNonceTaken(error)) throw error
+          const cause = this.#connection.secrets.scrubError(error)
+          if (conflicts === maxNonceConflicts) throw clientError('ACCOUNT_BUSY', undefined, { cause })
+        }
+      }
     })
   }
+}
+
+/** Whether another transaction of the account with the same nonce came first, mined or not; this one was not taken. */
+function isNonceTaken(error: unknown): boolean {
+  return isError(error, 'NONCE_EXPIRED') || isError(error, 'REPLACEMENT_UNDERPRICED')
 }
 
 async function confirmed(transaction: ContractTransactionResponse, secrets: RpcSecrets): Promise<void> {

@@ -1,4 +1,5 @@
 import { createClient, type UserConfig } from '@runnel/client'
+import { isRunnelError } from '@runnel/protocol'
 import type { DescribedNetwork } from '../../cli/network-source.ts'
 import { nodeError } from '../../errors.ts'
 import type { Target } from './target.ts'
@@ -32,7 +33,7 @@ export async function openExistingNetwork(options: ExistingNetworkOptions): Prom
     const id = client.streamId(options.stream ?? '/bench')
     const known = await client.getStream(id).catch(() => undefined)
     if (known === undefined && options.stream !== undefined) await client.getStream(id)
-    const stream = known ?? (await client.createStream({ path: 'bench', partitions: parts }))
+    const stream = known ?? (await makeStream())
     if (stream.partitions < parts)
       throw nodeError('USAGE', `${id} has ${stream.partitions} partitions, and --streams asks for ${parts}`)
     if (options.storage && (await client.getStorageNodes(id)).length === 0) {
@@ -49,6 +50,14 @@ export async function openExistingNetwork(options: ExistingNetworkOptions): Prom
     }
   } finally {
     await client.close()
+  }
+
+  /** Another bench of the user may have made it meanwhile. */
+  async function makeStream() {
+    return client.createStream({ path: 'bench', partitions: parts }).catch((error: unknown) => {
+      if (isRunnelError(error, 'STREAM_EXISTS')) return client.getStream('/bench')
+      throw error
+    })
   }
 
   async function trackerAnswers(member: typeof client): Promise<void> {
