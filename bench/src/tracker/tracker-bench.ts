@@ -207,7 +207,8 @@ class Rejoining {
 export function startServer(): ChildCalls<ServerCalls> {
   return new ChildCalls(
     fork(fileURLToPath(new URL('server-child.ts', import.meta.url)), {
-      execArgv: ['--conditions=runnel-src', '--expose-gc'],
+      // The young generation as `runnel tracker` keeps it.
+      execArgv: ['--conditions=runnel-src', '--expose-gc', '--semi-space-growth-factor=1'],
     }),
   )
 }
