@@ -1,3 +1,4 @@
+import { setFlagsFromString } from 'node:v8'
 import { createIdentity, generatePrivateKey, loadCrypto, type NodeId } from '@runnel/protocol'
 import { systemClock, systemRandom } from '@runnel/protocol/system'
 import { createTracker, type Tracker, type TrackerLimits } from '@runnel/tracker'
@@ -13,6 +14,9 @@ export interface Usage {
   /** The same after the collection that this reading began with. */
   readonly cpuAfterUs: number
 }
+
+// As `runnel tracker` has it.
+setFlagsFromString('--semi-space-growth-factor=1')
 
 let tracker: Tracker | undefined
 

@@ -207,8 +207,7 @@ class Rejoining {
 export function startServer(): ChildCalls<ServerCalls> {
   return new ChildCalls(
     fork(fileURLToPath(new URL('server-child.ts', import.meta.url)), {
-      // The young generation as `runnel tracker` keeps it.
-      execArgv: ['--conditions=runnel-src', '--expose-gc', '--semi-space-growth-factor=1'],
+      execArgv: ['--conditions=runnel-src', '--expose-gc'],
     }),
   )
 }

@@ -23,7 +23,6 @@ import { createTrackerControl } from '../control/tracker-control.ts'
 import { requireKey, resolveKey } from '../keys/resolve-key.ts'
 import { createLogger, type Logger } from '../logger.ts'
 import { isSupervised, tellSupervisor } from '../up/child-protocol.ts'
-import { keepYoungGenerationSmall } from '../young-generation.ts'
 
 export const tracker = defineCommand({
   name: 'tracker',
@@ -174,7 +173,6 @@ export const tracker = defineCommand({
   ],
   epilogue: 'SIGINT or SIGTERM stops it; overlays go on flooding without it.',
   run: async (args) => {
-    keepYoungGenerationSmall()
     const options = optionsOf(args)
     const stop = listenForStop()
     const { register, 'owner-key': ownerKey } = args
