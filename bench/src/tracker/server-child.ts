@@ -1,4 +1,3 @@
-import { setFlagsFromString } from 'node:v8'
 import { createIdentity, generatePrivateKey, loadCrypto, type NodeId } from '@runnel/protocol'
 import { systemClock, systemRandom } from '@runnel/protocol/system'
 import { createTracker, type Tracker, type TrackerLimits } from '@runnel/tracker'
@@ -14,9 +13,6 @@ export interface Usage {
   /** The same after the collection that this reading began with. */
   readonly cpuAfterUs: number
 }
-
-// As `runnel tracker` has it.
-setFlagsFromString('--semi-space-growth-factor=1')
 
 let tracker: Tracker | undefined
 
