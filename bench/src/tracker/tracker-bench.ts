@@ -205,9 +205,10 @@ class Rejoining {
 }
 
 export function startServer(): ChildCalls<ServerCalls> {
+  const first = new URL('keep-young-small.ts', import.meta.url)
   return new ChildCalls(
     fork(fileURLToPath(new URL('server-child.ts', import.meta.url)), {
-      execArgv: ['--conditions=runnel-src', '--expose-gc'],
+      execArgv: ['--conditions=runnel-src', '--expose-gc', `--import=${first.href}`],
     }),
   )
 }

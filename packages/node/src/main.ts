@@ -1,6 +1,10 @@
 import { ownVersion } from './cli/own-version.ts'
+import { keepYoungGenerationSmall } from './young-generation.ts'
 
 const argv = process.argv.slice(2)
+
+// Before anything else is loaded, which would make it grow.
+if (argv[0] === 'tracker') keepYoungGenerationSmall()
 
 try {
   // Before anything else is loaded: whoever asks for the version alone waits for nothing else.

@@ -1,4 +1,11 @@
-import { countsCapability, type Clock, type Count, type NodeId, type StreamPartId } from '@runnel/protocol'
+import {
+  countsCapability,
+  RareMap,
+  type Clock,
+  type Count,
+  type NodeId,
+  type StreamPartId,
+} from '@runnel/protocol'
 import type { Way } from '../core/tracker-link/way.ts'
 import { networkError } from '../errors.ts'
 import type { NodeCount } from '../ports.ts'
@@ -29,7 +36,7 @@ interface Question {
 export class CountQuestions {
   readonly #options: { readonly countRetryMs: number; readonly timeoutMs: number }
   readonly #modules: CountQuestionsModules
-  readonly #open = new Map<number, Question>()
+  readonly #open = new RareMap<number, Question>()
   #lastId = 0
 
   constructor(

@@ -1,4 +1,4 @@
-import type { NodeId, WantedNeighbour } from '@runnel/protocol'
+import { RareMap, type NodeId, type WantedNeighbour } from '@runnel/protocol'
 import type { Links } from '@runnel/transport'
 import { networkError } from '../errors.ts'
 import type { NodeEvent } from '../core/events.ts'
@@ -16,8 +16,8 @@ export class DirectLinks {
   readonly #modules: DirectLinksModules
   readonly #waiters = new Waiters()
   /** Why the last attempt at an awaited link failed. */
-  readonly #failures = new Map<NodeId, unknown>()
-  readonly #waiting = new Map<NodeId, number>()
+  readonly #failures = new RareMap<NodeId, unknown>()
+  readonly #waiting = new RareMap<NodeId, number>()
 
   constructor(modules: DirectLinksModules) {
     this.#modules = modules

@@ -1,6 +1,7 @@
 import {
   encodePacket,
   latestCapability,
+  RareMap,
   type Clock,
   type Latest,
   type MessageBatch,
@@ -25,7 +26,7 @@ interface Question {
 export class LatestQuestions {
   readonly #retryMs: number
   readonly #modules: LatestQuestionsModules
-  readonly #open = new Map<number, Question>()
+  readonly #open = new RareMap<number, Question>()
   #lastId = 0
 
   constructor(limits: { readonly latestRetryMs: number }, modules: LatestQuestionsModules) {

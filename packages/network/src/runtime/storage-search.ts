@@ -1,4 +1,4 @@
-import type { Clock, StreamPartId, WantedNeighbour } from '@runnel/protocol'
+import { RareMap, type Clock, type StreamPartId, type WantedNeighbour } from '@runnel/protocol'
 import type { NodeEvent } from '../core/events.ts'
 import { networkError } from '../errors.ts'
 import { Waiters } from './waiters.ts'
@@ -18,7 +18,7 @@ interface Search {
 export class StorageSearch {
   readonly #timeoutMs: number
   readonly #modules: StorageSearchModules
-  readonly #searches = new Map<number, Search>()
+  readonly #searches = new RareMap<number, Search>()
   readonly #waiters = new Waiters()
   #lastId = 0
 

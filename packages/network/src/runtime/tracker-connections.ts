@@ -3,6 +3,8 @@ import {
   encodePacket,
   packetKind,
   reportsCapability,
+  RareMap,
+  RareSet,
   type About,
   type Cancel,
   type Contact,
@@ -49,11 +51,11 @@ export class TrackerConnections {
   readonly #transport: (url: string) => Transport | undefined
   readonly #options: TrackerConnectionsOptions
   readonly #events: TrackerConnectionEvents
-  readonly #dials = new Map<string, { readonly way: Way; readonly cancel: Cancel }>()
+  readonly #dials = new RareMap<string, { readonly way: Way; readonly cancel: Cancel }>()
   readonly #connections = new Map<string, Open>()
 
   /** Trackers that were dialled by another way while there was one: they may have replaced one of ours by the other. */
-  readonly #rivals = new Set<NodeId>()
+  readonly #rivals = new RareSet<NodeId>()
 
   constructor(
     options: TrackerConnectionsOptions,

@@ -1,3 +1,4 @@
+import { RareSet } from '@runnel/protocol'
 interface Waiter {
   readonly isMet: () => boolean
   readonly settle: (error?: unknown) => void
@@ -5,7 +6,7 @@ interface Waiter {
 
 /** Promises of conditions, checked again whenever `check` is called. */
 export class Waiters {
-  readonly #waiters = new Set<Waiter>()
+  readonly #waiters = new RareSet<Waiter>()
 
   /** Resolves when `isMet`; rejects when it throws, or with the signal's reason. */
   wait(isMet: () => boolean, signal?: AbortSignal): Promise<void> {

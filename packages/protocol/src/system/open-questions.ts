@@ -1,3 +1,4 @@
+import { RareSet } from '../shares/rare-set.ts'
 import type { Delegation } from '../delegation/delegation.ts'
 import type { NodeId } from '../ids/node-id.ts'
 import type { PermissionScope } from '../ids/stream-id.ts'
@@ -18,7 +19,7 @@ export function questionKey(
  * question that is under way put once more each time, the number of them would double with each answer.
  */
 export class OpenQuestions {
-  readonly #open = new Set<string>()
+  readonly #open = new RareSet<string>()
 
   /** Questions with one key are the same. `onAnswer` is called once, later, with whether there was an answer; not where it is under way. */
   ask(key: string, ask: () => Promise<unknown>, onAnswer: (found: boolean) => void): void {

@@ -1,5 +1,6 @@
 import {
   noEntries,
+  RareSet,
   type Membership,
   type NodeId,
   type StreamPartId,
@@ -30,7 +31,7 @@ export class Member {
   /** By what it is linked to its neighbours, as it says: numbers of `transportCode`. */
   transports: ReadonlyMap<NodeId, number> = noEntries()
   /** Neighbours that report it as lost while its connection to the tracker is lost too. */
-  readonly lostBy = new Set<NodeId>()
+  readonly lostBy = new RareSet<NodeId>()
   /** Made when first needed. */
   edgeFailures: TokenBucket | undefined
   /** Edges exchanged for nearer ones. Made when first needed. */

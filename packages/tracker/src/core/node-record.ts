@@ -1,5 +1,6 @@
 import {
   TokenBucket,
+  RareSet,
   type About,
   type AccessToken,
   type ActingFor,
@@ -30,9 +31,9 @@ export class NodeRecord {
   member: { readonly userId: NodeId; readonly token: AccessToken | undefined } | undefined
   readonly parts = new Set<StreamPart>()
   /** Stream parts it was in before it connected again and has not reported since. */
-  readonly unconfirmed = new Set<StreamPart>()
+  readonly unconfirmed = new RareSet<StreamPart>()
   /** Stream parts it is in that rest after a fault. */
-  readonly resting = new Set<StreamPartId>()
+  readonly resting = new RareSet<StreamPartId>()
   readonly statuses: TokenBucket
   readonly signals: TokenBucket
   readonly errors: TokenBucket

@@ -1,4 +1,4 @@
-import type { Cancel, LinkRole, RunnelError } from '@runnel/protocol'
+import { RareSet, type Cancel, type LinkRole, type RunnelError } from '@runnel/protocol'
 import { transportError } from '../errors.ts'
 import type { Connection, DialRequest } from '../ports.ts'
 import type { Channel } from './channel.ts'
@@ -28,9 +28,9 @@ export interface AcceptHandlers extends OpenHandlers {
 export class ConnectionPool<C extends PooledChannel> {
   readonly #options: PoolOptions
   readonly #modules: ConnectionModules
-  readonly #dials = new Set<Dial<C>>()
+  readonly #dials = new RareSet<Dial<C>>()
   /** Ends the inbound handshakes. */
-  readonly #handshakes = new Set<Cancel>()
+  readonly #handshakes = new RareSet<Cancel>()
   /** Open connections, until their channel is closed. */
   readonly #connections = new Map<C, Connection>()
   #onEmpty: () => void = () => {}

@@ -1,4 +1,4 @@
-import { networkOf, Shares, type NodeId } from '@runnel/protocol'
+import { networkOf, Shares, RareSet, type NodeId } from '@runnel/protocol'
 
 /**
  * The links that others have opened and this side has no use for. A newcomer always gets in, so that it can send a request. The
@@ -7,7 +7,7 @@ import { networkOf, Shares, type NodeId } from '@runnel/protocol'
 export class IdleLinks {
   readonly #shares: Shares<NodeId>
   /** All of them, the most recently heard from last. */
-  readonly #bySilence = new Set<NodeId>()
+  readonly #bySilence = new RareSet<NodeId>()
 
   constructor(max: number) {
     this.#shares = new Shares({ max, evict: 'oldest' })

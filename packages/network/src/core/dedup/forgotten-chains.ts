@@ -1,5 +1,4 @@
-import { laterPlace, type MessageRef, type NodeId } from '@runnel/protocol'
-import { LRU } from 'tiny-lru'
+import { laterPlace, RareLru, type MessageRef, type NodeId } from '@runnel/protocol'
 import type { Counters } from '../counters.ts'
 
 /**
@@ -10,10 +9,10 @@ import type { Counters } from '../counters.ts'
 export class ForgottenChains {
   readonly #counters: Counters
   /** In the order in which their last chain was forgotten. */
-  readonly #floors: LRU<MessageRef>
+  readonly #floors: RareLru<NodeId, MessageRef>
 
   constructor(limits: { readonly maxForgottenPublishers: number }, counters: Counters) {
-    this.#floors = new LRU(limits.maxForgottenPublishers)
+    this.#floors = new RareLru(limits.maxForgottenPublishers)
     this.#counters = counters
   }
 
@@ -23,11 +22,11 @@ export class ForgottenChains {
 
   /** Adds what another one knows. */
   resume(other: ForgottenChains): void {
-    other.#floors.forEach((newest, publisherId: NodeId) => this.add(publisherId, newest))
+    other.#floors.forEach((newest, publisherId) => this.add(publisherId, newest))
   }
 
   add(publisherId: NodeId, newest: MessageRef): void {
     const floor = laterPlace(this.#floors.peek(publisherId), newest)
-    if (this.#floors.setWithEvicted(publisherId, floor)) this.#counters['dedup.publishersForgotten']++
+    if (this.#floors.set(publisherId, floor)) this.#counters['dedup.publishersForgotten']++
   }
 }

@@ -1,5 +1,6 @@
 import {
   compareRefs,
+  RareMap,
   type ChainHead,
   type MessageBatch,
   type MessageChain,
@@ -46,7 +47,7 @@ export class SeenMessages {
   joinedMs: number
   readonly #limits: SeenMessagesLimits
   readonly #modules: SeenMessagesModules
-  readonly #publishers = new Map<NodeId, Map<string, ChainProgress>>()
+  readonly #publishers = new RareMap<NodeId, Map<string, ChainProgress>>()
   readonly #forgotten: ForgottenChains
   #chains = 0
 

@@ -3,12 +3,13 @@ import {
   delegationRef,
   encodeDelegation,
   Shares,
+  RareLru,
+  RareMap,
   type Crypto,
   type Delegation,
   type DelegationRef,
   type NodeId,
 } from '@runnel/protocol'
-import { LRU } from 'tiny-lru'
 
 export interface DelegationBookLimits {
   readonly maxDelegations: number
@@ -41,8 +42,8 @@ export interface DelegationBookModules {
  */
 export class DelegationBook {
   readonly #modules: DelegationBookModules
-  readonly #entries = new Map<DelegationRef, Entry>()
-  readonly #decoded = new LRU<Delegation>(maxDecoded)
+  readonly #entries = new RareMap<DelegationRef, Entry>()
+  readonly #decoded = new RareLru<DelegationRef, Delegation>(maxDecoded)
   readonly #places: Shares<DelegationRef>
   readonly #freeSlots: number[] = []
   /** Which slots each peer with a link has. */

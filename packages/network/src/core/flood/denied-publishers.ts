@@ -1,4 +1,4 @@
-import type { DelegationRef, NodeId } from '@runnel/protocol'
+import { RareMap, type DelegationRef, type NodeId } from '@runnel/protocol'
 
 interface Brought {
   readonly sinceMs: number
@@ -12,7 +12,7 @@ interface Brought {
  */
 export class DeniedPublishers {
   readonly #limits: { readonly maxDeniedPublishers: number; readonly deniedWindowMs: number }
-  readonly #ofPeer = new Map<NodeId, Brought>()
+  readonly #ofPeer = new RareMap<NodeId, Brought>()
 
   constructor(limits: { readonly maxDeniedPublishers: number; readonly deniedWindowMs: number }) {
     this.#limits = limits

@@ -3,6 +3,7 @@ import {
   isSameSignature,
   questionKey,
   Shares,
+  RareMap,
   type MessageBatch,
   type NodeId,
 } from '@runnel/protocol'
@@ -47,7 +48,7 @@ export class HeldBatches {
   readonly #limits: HeldBatchesLimits
   readonly #counters: Counters
   readonly #onRefused: (held: HeldBatch) => void
-  readonly #waiting = new Map<string, Lookup>()
+  readonly #waiting = new RareMap<string, Lookup>()
   readonly #lookups: Shares<Lookup>
   readonly #batches: Shares<HeldBatch>
   readonly #lookupOf = new WeakMap<HeldBatch, Lookup>()

@@ -2,6 +2,7 @@ import {
   compareRefs,
   contradictionOf,
   isSameSignature,
+  RareMap,
   type Attach,
   type ChainHead,
   type Contradiction,
@@ -49,7 +50,7 @@ export class RecentBatches {
   #entries: (KeptBatch | undefined)[] = []
   /** Entries before this index are removed; the array is cut when there are many. */
   #first = 0
-  readonly #chains = new Map<NodeId, Map<string, ChainBatches>>()
+  readonly #chains = new RareMap<NodeId, Map<string, ChainBatches>>()
   #bytes = 0
 
   constructor(limits: RecentBatchesLimits, modules: { shared: RecentBytes; counters: Counters }) {

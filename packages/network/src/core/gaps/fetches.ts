@@ -1,4 +1,4 @@
-import type { MessageChain, NodeId, StreamPartId } from '@runnel/protocol'
+import { RareMap, type MessageChain, type NodeId, type StreamPartId } from '@runnel/protocol'
 import type { HeadClaim } from './head-claims.ts'
 
 /** A fetch that was sent, for ranges of a chain or to verify a claim. */
@@ -18,8 +18,8 @@ export interface SentFetch {
 /** The fetches under way. */
 export class Fetches {
   readonly #maxInFlight: number
-  readonly #byId = new Map<number, SentFetch>()
-  readonly #inFlight = new Map<NodeId, number>()
+  readonly #byId = new RareMap<number, SentFetch>()
+  readonly #inFlight = new RareMap<NodeId, number>()
   #lastId = 0
 
   constructor(limits: { readonly maxFetchesInFlight: number }) {

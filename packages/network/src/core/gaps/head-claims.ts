@@ -1,4 +1,4 @@
-import { compareRefs, type ChainHead, type NodeId } from '@runnel/protocol'
+import { compareRefs, RareMap, type ChainHead, type NodeId } from '@runnel/protocol'
 
 /** A neighbour announces newer messages of a chain. This is a claim until they have come and were verified. */
 export interface HeadClaim {
@@ -16,8 +16,8 @@ export interface HeadClaim {
  */
 export class HeadClaims {
   readonly #maxClaims: number
-  readonly #claims = new Map<string, HeadClaim>()
-  readonly #ofPeer = new Map<NodeId, number>()
+  readonly #claims = new RareMap<string, HeadClaim>()
+  readonly #ofPeer = new RareMap<NodeId, number>()
 
   constructor(limits: { readonly maxHeadClaims: number }) {
     this.#maxClaims = limits.maxHeadClaims

@@ -1,4 +1,4 @@
-import { Shares, type MessageChain, type MissingRange } from '@runnel/protocol'
+import { Shares, RareMap, type MessageChain, type MissingRange } from '@runnel/protocol'
 import type { Counters } from '../counters.ts'
 import type { ChainProgress, OpenRange, RangeWatch } from '../dedup/chain-progress.ts'
 import { HeadClaims } from './head-claims.ts'
@@ -28,7 +28,7 @@ export class PartGaps implements RangeWatch {
   /** False: missing messages are waited for, but not fetched. */
   fillGaps = true
   /** Chains with ranges that are looked for, and a lower bound on when the next step for one of them is due. */
-  readonly chains = new Map<ChainProgress, number>()
+  readonly chains = new RareMap<ChainProgress, number>()
   readonly claims: HeadClaims
   readonly heads: HeadsSchedule
   /** A lower bound on when the next step of any chain is due. */
@@ -37,7 +37,7 @@ export class PartGaps implements RangeWatch {
   readonly #modules: PartGapsModules
   readonly #ranges: Shares<OpenRange>
   /** Ranges that nobody looks for any more, in the order in which they were given up, and until when they are kept. */
-  readonly #late = new Map<OpenRange, number>()
+  readonly #late = new RareMap<OpenRange, number>()
 
   constructor(limits: PartGapsLimits, modules: PartGapsModules) {
     this.#maxLateAgeMs = limits.maxLateAgeMs

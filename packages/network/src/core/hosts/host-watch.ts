@@ -4,13 +4,13 @@ import {
   limits as wireLimits,
   placeBefore,
   placeOf,
+  RareLru,
   type MessageBatch,
   type MessageChain,
   type MessageRef,
   type NodeId,
   type StreamPartId,
 } from '@runnel/protocol'
-import { LRU } from 'tiny-lru'
 import type { HostFigures, WithheldMessages } from '../../ports.ts'
 import type { Counters } from '../counters.ts'
 import type { OverlayEffects } from '../overlay-effects.ts'
@@ -74,13 +74,13 @@ export class HostWatch {
   readonly #limits: HostWatchLimits
   readonly #modules: HostWatchModules
   readonly #parts = new Map<StreamPartId, PartWatch>()
-  readonly #figures: LRU<Figures>
+  readonly #figures: RareLru<NodeId, Figures>
   #dueMs = Infinity
 
   constructor(limits: HostWatchLimits, modules: HostWatchModules) {
     this.#limits = limits
     this.#modules = modules
-    this.#figures = new LRU(limits.maxHostFigures)
+    this.#figures = new RareLru(limits.maxHostFigures)
   }
 
   /** When `tick` is due. */

@@ -2,6 +2,7 @@ import {
   compareRefs,
   keyTagText,
   placeOf,
+  RareMap,
   type DelegationRef,
   type MessageBatch,
   type MessageRef,
@@ -53,7 +54,7 @@ export class LatestBatches {
   readonly #shared: LatestBytes
   readonly #counters: Counters
   /** By the text of the key's tag; those that changed longest ago come first. */
-  readonly #entries = new Map<string, Entry>()
+  readonly #entries = new RareMap<string, Entry>()
   #bytes = 0
 
   constructor(limits: LatestBatchesLimits, modules: { shared: LatestBytes; counters: Counters }) {

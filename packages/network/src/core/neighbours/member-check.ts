@@ -1,5 +1,6 @@
 import {
   actsForMs,
+  RareMap,
   type AccessToken,
   type ActingFor,
   type Delegation,
@@ -50,7 +51,7 @@ export class MemberCheck {
   readonly #limits: MemberCheckLimits
   readonly #modules: MemberCheckModules
   /** The peers with a link. */
-  readonly #known = new Map<NodeId, KnownToken>()
+  readonly #known = new RareMap<NodeId, KnownToken>()
 
   constructor(limits: MemberCheckLimits, modules: MemberCheckModules) {
     this.#limits = limits

@@ -1,4 +1,4 @@
-import type { Attach, GuestAttach, NodeId } from '@runnel/protocol'
+import { RareMap, type Attach, type GuestAttach, type NodeId } from '@runnel/protocol'
 
 /** A node that may publish to a stream part and not read it: what it sends is accepted, and it is sent nothing. */
 export interface Feeder {
@@ -24,8 +24,8 @@ export interface PartMembersLimits {
 /** The peers of one stream part that are not neighbours: feeders, and those that wait for the registry's answer. */
 export class PartMembers {
   readonly #limits: PartMembersLimits
-  readonly #feeders = new Map<NodeId, Feeder>()
-  readonly #waiting = new Map<NodeId, WaitingAttach>()
+  readonly #feeders = new RareMap<NodeId, Feeder>()
+  readonly #waiting = new RareMap<NodeId, WaitingAttach>()
 
   constructor(limits: PartMembersLimits) {
     this.#limits = limits

@@ -1,4 +1,4 @@
-import { backoffMs, sameContact, type Contact, type NodeId } from '@runnel/protocol'
+import { backoffMs, sameContact, RareMap, type Contact, type NodeId } from '@runnel/protocol'
 import type { Counters } from '../counters.ts'
 import type { LinkView } from './reconcile.ts'
 
@@ -35,7 +35,7 @@ export class PeerTable {
   readonly #counters: Counters
   readonly #peers = new Map<NodeId, Peer>()
   /** Until when each peer is banned, in order of the misbehaviour. */
-  readonly #bans = new Map<NodeId, number>()
+  readonly #bans = new RareMap<NodeId, number>()
 
   constructor(limits: PeerTableLimits, counters: Counters) {
     this.#limits = limits

@@ -1,5 +1,10 @@
 import {
   limits as wireLimits,
+  isKeyPart,
+  scopeOfPart,
+  streamOfScope,
+  RareLru,
+  RareSet,
   type AccessToken,
   type Attach,
   type Contact,
@@ -15,11 +20,7 @@ import {
   type StreamId,
   type StreamPartId,
   type Time,
-  isKeyPart,
-  scopeOfPart,
-  streamOfScope,
 } from '@runnel/protocol'
-import { LRU } from 'tiny-lru'
 import type { NetworkLimits } from '../../limits.ts'
 import type { Counters } from '../counters.ts'
 import type { ChainProgress } from '../dedup/chain-progress.ts'
@@ -77,7 +78,7 @@ export class StreamPart {
   involved: ReadonlySet<NodeId> = new Set()
   wanted: ReadonlyMap<NodeId, Contact> = new Map()
   /** Wanted peers that said they are not in this stream part, until they attach or an instruction names them again. */
-  readonly departed = new Set<NodeId>()
+  readonly departed = new RareSet<NodeId>()
   /** When a permission to read ends, or the registry is to be asked again. */
   readersDueMs = Infinity
   /** When `reconcile` wants to look again. */
@@ -99,9 +100,9 @@ export class StreamPart {
   #counter = 0
   /** Counter below which an instruction is stale; starts again with each connection of the tracker. */
   #sessionCounter = 0
-  readonly #failed = new LRU<FailureReason>(wireLimits.maxFailedNeighbours)
+  readonly #failed = new RareLru<NodeId, FailureReason>(wireLimits.maxFailedNeighbours)
   /** Peers that were detached because nobody ordered them, and until when they are refused again. */
-  readonly #refusedUntilMs: LRU<number>
+  readonly #refusedUntilMs: RareLru<NodeId, number>
   #reported: readonly NeighbourReport[] = []
   /** The transports that the tracker knows. */
   #toldTransports: ReadonlyMap<NodeId, number> = new Map()
@@ -124,7 +125,7 @@ export class StreamPart {
     this.#limits = options.limits
     this.#isLight = options.isLight ?? false
     this.#gone = (peerId) => modules.gone(peerId)
-    this.#refusedUntilMs = new LRU(options.limits.maxRefused)
+    this.#refusedUntilMs = new RareLru(options.limits.maxRefused)
     this.#counters = modules.counters
     this.#membershipToken = () => modules.membershipToken()
     this.members = new PartMembers(options.limits)
@@ -307,7 +308,7 @@ export class StreamPart {
 
   /** Reports a failed edge with the next status. */
   fail(peerId: NodeId, reason: FailureReason): void {
-    if (this.#failed.setWithEvicted(peerId, reason)) this.#counters['status.failuresDropped']++
+    if (this.#failed.set(peerId, reason)) this.#counters['status.failuresDropped']++
   }
 
   /** Updates `attached` and `guests` from the edges; true when the neighbours changed. */
@@ -382,7 +383,7 @@ export class StreamPart {
     if (this.#sessionCounter > 0)
       this.#toldTransports = new Map(reports.map(({ nodeId, transport }) => [nodeId, transport]))
     const failed: FailedNeighbour[] = []
-    this.#failed.forEach((reason, nodeId: NodeId) => failed.push({ nodeId, reason }))
+    this.#failed.forEach((reason, nodeId) => failed.push({ nodeId, reason }))
     this.#failed.clear()
     this.schedule.sent(
       this.#reported.every(({ rttMs }) => rttMs !== undefined),

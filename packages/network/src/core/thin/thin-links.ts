@@ -1,4 +1,4 @@
-import { limits as wireLimits, type DigestEntry, type NodeId } from '@runnel/protocol'
+import { limits as wireLimits, RareMap, type DigestEntry, type NodeId } from '@runnel/protocol'
 import { Allowances } from '../allowances.ts'
 import type { Counters } from '../counters.ts'
 import type { OverlayEffects } from '../overlay-effects.ts'
@@ -24,7 +24,7 @@ export interface ThinLinksModules {
 export class ThinLinks {
   readonly #limits: ThinLinksLimits
   readonly #modules: ThinLinksModules
-  readonly #links = new Map<NodeId, ThinLink>()
+  readonly #links = new RareMap<NodeId, ThinLink>()
   readonly #pushes: Allowances
   /** A lower bound. */
   #dueMs = Infinity

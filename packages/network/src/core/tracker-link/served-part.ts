@@ -1,4 +1,4 @@
-import type { NodeId, StreamPartId } from '@runnel/protocol'
+import { RareMap, type NodeId, type StreamPartId } from '@runnel/protocol'
 import type { TrackerAddress } from '../../ports.ts'
 import type { TrackerContact } from './tracker-contact.ts'
 import { circuitOver, type Way } from './way.ts'
@@ -27,13 +27,13 @@ export class ServedPart {
   /** How often its tracker was asked for that without an answer. */
   unanswered = 0
   /** Connected trackers that owed it an answer for too long, or gave a wrong one, and when that was noticed. */
-  readonly silent = new Map<NodeId, number>()
+  readonly silent = new RareMap<NodeId, number>()
   /** Connected trackers that were asked about it since they connected. */
   readonly asked = new Set<NodeId>()
   /** The redirects received, by tracker. */
-  readonly redirections = new Map<NodeId, Redirection>()
+  readonly redirections = new RareMap<NodeId, Redirection>()
   /** Trackers that served it before, and when each is told that it no longer does. */
-  readonly deferredLeaves = new Map<NodeId, number>()
+  readonly deferredLeaves = new RareMap<NodeId, number>()
   /** The ways that it wants connected or dialled. */
   needs: readonly TrackerContact[] = []
 

@@ -1,14 +1,13 @@
-import type { NodeId } from '@runnel/protocol'
-import { LRU } from 'tiny-lru'
+import { RareLru, type NodeId } from '@runnel/protocol'
 import type { Counters } from '../counters.ts'
 
 /** The tracker through which a signal of each peer last came: the answer takes the same route. */
 export class SignalRoutes {
   readonly #counters: Counters
-  readonly #trackers: LRU<NodeId>
+  readonly #trackers: RareLru<NodeId, NodeId>
 
   constructor(limits: { readonly maxSignalRoutes: number }, counters: Counters) {
-    this.#trackers = new LRU(limits.maxSignalRoutes)
+    this.#trackers = new RareLru(limits.maxSignalRoutes)
     this.#counters = counters
   }
 
@@ -17,6 +16,6 @@ export class SignalRoutes {
   }
 
   set(peerId: NodeId, trackerId: NodeId): void {
-    if (this.#trackers.setWithEvicted(peerId, trackerId)) this.#counters['signal.routesDropped']++
+    if (this.#trackers.set(peerId, trackerId)) this.#counters['signal.routesDropped']++
   }
 }

@@ -1,10 +1,12 @@
-import type {
-  FindStorage,
-  NodeId,
-  StorageNodes,
-  Storing,
-  StreamPartId,
-  WantedNeighbour,
+import {
+  RareMap,
+  RareSet,
+  type FindStorage,
+  type NodeId,
+  type StorageNodes,
+  type Storing,
+  type StreamPartId,
+  type WantedNeighbour,
 } from '@runnel/protocol'
 
 export interface StorageQuestionsModules {
@@ -26,10 +28,10 @@ interface Question {
 /** Which tracker is asked who stores a stream part, and which is told what this node stores. */
 export class StorageQuestions {
   readonly #modules: StorageQuestionsModules
-  readonly #questions = new Map<number, Question>()
-  readonly #offered = new Set<StreamPartId>()
+  readonly #questions = new RareMap<number, Question>()
+  readonly #offered = new RareSet<StreamPartId>()
   /** The offers that the tracker has received on its present connection. */
-  readonly #told = new Set<StreamPartId>()
+  readonly #told = new RareSet<StreamPartId>()
 
   constructor(modules: StorageQuestionsModules) {
     this.#modules = modules

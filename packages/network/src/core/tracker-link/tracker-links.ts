@@ -1,4 +1,4 @@
-import type { NodeId, StreamPartId } from '@runnel/protocol'
+import { RareSet, type NodeId, type StreamPartId } from '@runnel/protocol'
 import type { TrackerAddress } from '../../ports.ts'
 import { ServedPart } from './served-part.ts'
 import type { TrackerContact } from './tracker-contact.ts'
@@ -48,7 +48,7 @@ export class TrackerLinks {
   readonly #contacts: TrackerContacts
   readonly #parts = new Map<StreamPartId, ServedPart>()
   /** Stream parts with something to report. */
-  readonly #due = new Set<StreamPartId>()
+  readonly #due = new RareSet<StreamPartId>()
   /** When time alone may change who serves what. */
   #reviewAtMs = Infinity
 

@@ -1,4 +1,10 @@
-import type { DelegationRef, MessageRef, NodeId, UrgentMessage } from '@runnel/protocol'
+import {
+  RareMap,
+  type DelegationRef,
+  type MessageRef,
+  type NodeId,
+  type UrgentMessage,
+} from '@runnel/protocol'
 
 export interface KeptUrgentLimits {
   readonly maxUrgentKeptMs: number
@@ -24,7 +30,7 @@ const keyOf = (chain: string, { timestamp, sequenceNumber }: MessageRef): string
 export class KeptUrgent {
   readonly #limits: KeptUrgentLimits
   /** The oldest first. */
-  readonly #messages = new Map<string, KeptUrgentMessage>()
+  readonly #messages = new RareMap<string, KeptUrgentMessage>()
   #bytes = 0
 
   constructor(limits: KeptUrgentLimits) {

@@ -1,6 +1,8 @@
 import {
   limits as wireLimits,
   urgentMessageOf,
+  RareLru,
+  RareMap,
   type MessageBatch,
   type MessageChain,
   type MessageRef,
@@ -11,7 +13,6 @@ import {
   type UrgentFields,
   type UrgentMessage,
 } from '@runnel/protocol'
-import { LRU } from 'tiny-lru'
 import type { CounterName, Counters } from '../counters.ts'
 import type { Author, Authorship } from '../delegations/authorship.ts'
 import { DeniedPublishers } from '../flood/denied-publishers.ts'
@@ -62,15 +63,15 @@ export class UrgentFlood {
   readonly #limits: UrgentFloodLimits
   readonly #modules: UrgentFloodModules
   readonly #denied: DeniedPublishers
-  readonly #parts = new Map<StreamPartId, Map<NodeId, PublisherShare>>()
+  readonly #parts = new RareMap<StreamPartId, Map<NodeId, PublisherShare>>()
   /** When it was asked about whom. */
-  readonly #asked: LRU<number>
+  readonly #asked: RareLru<string, number>
 
   constructor(limits: UrgentFloodLimits, modules: UrgentFloodModules) {
     this.#limits = limits
     this.#modules = modules
     this.#denied = new DeniedPublishers(limits)
-    this.#asked = new LRU(limits.maxUrgentPublishers)
+    this.#asked = new RareLru(limits.maxUrgentPublishers)
   }
 
   /** Takes a batch from a neighbour. `forged` when the signature is wrong, which a correct neighbour would have noticed. */

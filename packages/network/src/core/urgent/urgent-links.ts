@@ -1,6 +1,7 @@
 import {
   digestCheck,
   limits as wireLimits,
+  RareMap,
   type FloodMode,
   type MessageRef,
   type NodeId,
@@ -39,7 +40,7 @@ interface UrgentLink {
 export class UrgentLinks {
   readonly #limits: UrgentLinksLimits
   readonly #modules: UrgentLinksModules
-  readonly #links = new Map<NodeId, UrgentLink>()
+  readonly #links = new RareMap<NodeId, UrgentLink>()
   /** A lower bound. */
   #dueMs = Infinity
 

@@ -1,0 +1,10 @@
+import { setFlagsFromString } from 'node:v8'
+
+/**
+ * Has V8's young generation stay as large as it is. In a process that has just begun that is a megabyte or a few; by itself it grows to 128 MB with
+ * the first burst of work, and stays there. Who keeps little of what comes in, as a tracker, pays no more for collections this way. On the command
+ * line V8 takes no factor below 2.
+ */
+export function keepYoungGenerationSmall(): void {
+  setFlagsFromString('--semi-space-growth-factor=1')
+}
