@@ -11,11 +11,11 @@ import {
   toStreamId,
   toStreamPartId,
   type BatchSigner,
+  type BuiltBatch,
   type Crypto,
   type Delegation,
   type DelegationClaim,
   type Identity,
-  type MessageBatch,
   type MessageRef,
   type NodeId,
   type StreamPartId,
@@ -199,7 +199,7 @@ export class Source {
   }
 
   /** The next `size` messages as one signed batch. */
-  next(size: number): MessageBatch {
+  next(size: number): BuiltBatch {
     const messages = Array.from({ length: size }, () => {
       const content = new Uint8Array(100)
       new DataView(content.buffer).setUint32(0, this.count)

@@ -94,7 +94,7 @@ async function delaysAt(swarm: Swarm, source: Source, messages: number, perS: nu
     const timer = setInterval(() => {
       // The clock starts before the signature: a delay is what an application sees.
       sentMs.set(source.count, performance.now())
-      publisher?.publish(source.next(1).bytes)
+      publisher?.publish(source.next(1))
       if (--left === 0) clearInterval(timer)
     }, 1000 / perS)
   })

@@ -26,7 +26,7 @@ export async function saturate(
   const startMs = performance.now()
   const startUs = cpuUs()
   for (let left = messages; left > 0; left -= perBatch) {
-    if (!publisher.publish(source.next(Math.min(perBatch, left)).bytes))
+    if (!publisher.publish(source.next(Math.min(perBatch, left))))
       await publisher.writable(swarm.streamPartId)
     if (left % 64 === 0) await new Promise((resolve) => setImmediate(resolve))
   }

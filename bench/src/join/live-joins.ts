@@ -12,7 +12,7 @@ export class LiveJoins {
   constructor(swarm: Swarm) {
     this.#swarm = swarm
     this.#source = new Source(swarm)
-    this.#feed = setInterval(() => swarm.nodes[0]?.publish(this.#source.next(1).bytes), publishEveryMs)
+    this.#feed = setInterval(() => swarm.nodes[0]?.publish(this.#source.next(1)), publishEveryMs)
   }
 
   /** From the start of a node to its first message of those published after that, in milliseconds. */

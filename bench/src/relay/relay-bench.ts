@@ -196,11 +196,14 @@ export async function nodeRelay(
   if (delegate !== undefined) ends[0]?.delegations.add(delegate.delegation)
   const source = new Source({ crypto, publisher, signer: delegate?.signer ?? publisher, streamPartId })
   const run = async (count: number) => {
-    const batches = Array.from({ length: Math.ceil(count / perBatch) }, () => source.next(perBatch).bytes)
+    const batches = Array.from({ length: Math.ceil(count / perBatch) }, () => source.next(perBatch))
     await drive(
       batches.length * perBatch,
       perBatch,
-      () => ends[0]?.publish(batches.shift() ?? new Uint8Array()),
+      () => {
+        const batch = batches.shift()
+        if (batch !== undefined) ends[0]?.publish(batch)
+      },
       (arrived) => ends[1]?.on('message', arrived),
     )
   }

@@ -7,6 +7,7 @@ import {
   parseStreamPartId,
   toStreamId,
   toStreamPartId,
+  type BuiltBatch,
   type Crypto,
   type Identity,
   type MessageRef,
@@ -73,9 +74,9 @@ async function run({ chains, rangesPerChain, maxSeconds }: SparseOptions, isSpar
     let sent = 0
     const total = chains * rangesPerChain
     while (sent < total && systemClock.monotonicMs() < endMs) {
-      const bytes = source.next(sent % chains)
-      sentBytes += bytes.length
-      if (!node.publish(bytes)) await node.writable(streamPartId)
+      const batch = source.next(sent % chains)
+      sentBytes += batch.bytes.length
+      if (!node.publish(batch)) await node.writable(streamPartId)
       sent++
       // Lets the queue out: nothing is sent before the turn ends.
       if (sent % 64 === 0) await new Promise((resolve) => setImmediate(resolve))
@@ -140,7 +141,7 @@ class ChainSource {
     this.#options = options
   }
 
-  next(chain: number): Uint8Array {
+  next(chain: number): BuiltBatch {
     const { crypto, publisher, streamPartId, isSparse } = this.#options
     const timestamp = systemClock.now()
     const before = this.#newest.get(chain)
@@ -158,6 +159,6 @@ class ChainSource {
     }
     const { streamId, partition } = parseStreamPartId(streamPartId)
     const id = { streamId, partition, publisherId: publisher.nodeId, messageChainId: `chain ${chain}` }
-    return buildBatch({ chain: id, messages: [message] }, crypto, publisher).bytes
+    return buildBatch({ chain: id, messages: [message] }, crypto, publisher)
   }
 }

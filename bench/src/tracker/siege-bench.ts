@@ -131,7 +131,7 @@ class HonestNodes {
     }
     const count = Math.min(4, residents - 1)
     await Promise.all(this.#residents.map(({ node }) => node.waitForNeighbours(this.streamPartId, { count })))
-    const publish = () => this.#residents[0]?.node.publish(this.#source.next(1).bytes)
+    const publish = () => this.#residents[0]?.node.publish(this.#source.next(1))
     this.#feed = setInterval(publish, publishEveryMs)
   }
 

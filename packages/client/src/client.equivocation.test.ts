@@ -42,7 +42,7 @@ it('tells subscribers of a publisher that signs two messages for one place, with
   const chain = { streamId, partition: 0, publisherId: account.nodeId, messageChainId: 'split' }
   const identity = createIdentity(parsePrivateKey(account.privateKey), crypto)
   const timestamp = Date.now()
-  const batches = [1, 2].map((content) => {
+  const signed = (content: number) => {
     const place = { timestamp, sequenceNumber: 0, previous: undefined }
     const kind = { contentType: 0, encryptionType: 0, groupKeyId: '' }
     return buildBatch(
@@ -50,7 +50,8 @@ it('tells subscribers of a publisher that signs two messages for one place, with
       crypto,
       identity,
     )
-  })
+  }
+  const batches = [signed(1), signed(2)] as const
   const subscriber = await clients.create()
   const told: MessageEquivocation[] = []
   const subscription = await subscriber.subscribe(streamId, { onEquivocation: (one) => told.push(one) })
@@ -58,8 +59,8 @@ it('tells subscribers of a publisher that signs two messages for one place, with
   for (const { network } of [left, right]) network.join(streamPartId)
   await subscription.waitForNeighbours({ count: 2 })
   const status = nextStatus(subscriber, 'equivocation')
-  left.network.publish(batches[1]?.bytes ?? new Uint8Array())
-  right.network.publish(batches[0]?.bytes ?? new Uint8Array())
+  left.network.publish(batches[1])
+  right.network.publish(batches[0])
   expect(await status).toMatchObject({
     streamPartId,
     publisherId: account.nodeId,

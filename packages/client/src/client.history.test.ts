@@ -2,11 +2,11 @@ import {
   addressOf,
   buildBatch,
   createIdentity,
-  decodeBatch,
   loadCrypto,
   parsePrivateKey,
   toStreamPartId,
   toStreamId,
+  type BuiltBatch,
   type MessageRef,
   type StreamId,
 } from '@runnel/protocol'
@@ -61,7 +61,7 @@ afterAll(async () => {
 })
 
 /** Batches of one message each, one after the other. */
-function handMade(count: number): [Uint8Array, Uint8Array, Uint8Array, ...Uint8Array[]] {
+function handMade(count: number): [BuiltBatch, BuiltBatch, BuiltBatch, ...BuiltBatch[]] {
   const identity = createIdentity(parsePrivateKey(owner.privateKey), crypto)
   const startMs = Date.now()
   const chain = { streamId, partition: 0, publisherId: identity.nodeId, messageChainId: 'made by hand' }
@@ -75,7 +75,7 @@ function handMade(count: number): [Uint8Array, Uint8Array, Uint8Array, ...Uint8A
       groupKeyId: '',
       content: new TextEncoder().encode(String(n)),
     }
-    return buildBatch({ chain, messages: [message] }, crypto, identity).bytes
+    return buildBatch({ chain, messages: [message] }, crypto, identity)
   })
   if (!first || !second || !third) throw new Error('At least three')
   return [first, second, third, ...rest]
@@ -191,7 +191,7 @@ describe('history, over real links', () => {
     const others = await publisher.subscribe(streamId, { partitions: [0], fillGaps: false })
     await Promise.all([subscription, others].map((it) => it.waitForNeighbours()))
     const [first, second, third] = handMade(3)
-    storage.add(decodeBatch(second))
+    storage.add(second)
     publisher.network.publish(first)
     publisher.network.publish(third)
     expect(contents(await take(subscription, 3))).toEqual(['1', '2', '3'])
@@ -213,11 +213,11 @@ describe('history, over real links', () => {
     await publisher.subscribe(streamId, { partitions: [0] })
     await Promise.all(subscriptions.map((it) => it.waitForNeighbours()))
     const batches = handMade(5)
-    for (const i of [0, 3, 4]) publisher.network.publish(batches[i] as Uint8Array)
+    for (const i of [0, 3, 4]) publisher.network.publish(batches[i] as BuiltBatch)
     for (const subscription of subscriptions) {
       expect(contents(await take(subscription, 3))).toEqual(['1', '4', '5'])
     }
-    const [first, , third] = batches.map((bytes) => decodeBatch(bytes).messages[0])
+    const [first, , third] = batches.map(({ messages }) => messages[0])
     if (first === undefined || third === undefined) throw new Error('No messages')
     const place = ({ timestamp, sequenceNumber }: MessageRef) => ({ timestamp, sequenceNumber })
     const gap = {

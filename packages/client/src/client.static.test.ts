@@ -10,6 +10,7 @@ import {
   loadCrypto,
   parsePrivateKey,
   toStreamId,
+  type BuiltBatch,
   type StreamPartId,
   type RunnelError,
 } from '@runnel/protocol'
@@ -55,7 +56,7 @@ afterEach(() => clients.closeAll())
 afterAll(() => tracker.stop())
 
 /** A batch no client would make, signed as it should be. */
-async function handMadeBatch(privateKey: string, contentType: number, text: string): Promise<Uint8Array> {
+async function handMadeBatch(privateKey: string, contentType: number, text: string): Promise<BuiltBatch> {
   const crypto = await loadCrypto()
   const identity = createIdentity(parsePrivateKey(privateKey), crypto)
   const message = {
@@ -73,7 +74,7 @@ async function handMadeBatch(privateKey: string, contentType: number, text: stri
     publisherId: identity.nodeId,
     messageChainId: 'made by hand',
   }
-  return buildBatch({ chain, messages: [message] }, crypto, identity).bytes
+  return buildBatch({ chain, messages: [message] }, crypto, identity)
 }
 
 describe('publish and subscribe', () => {

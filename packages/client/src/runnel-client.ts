@@ -430,6 +430,11 @@ export class RunnelClient implements AsyncDisposable {
     return this.#registry.delegations
   }
 
+  /** The threads that check signatures beside this one; undefined where there are none. For storage nodes, which check what others give them. */
+  get verification(): VerificationPool | undefined {
+    return this.#verification
+  }
+
   /** Who may read, and under which delegations; from the cached registry. For storage nodes, which check who asks them. */
   get readerPolicy(): ReaderPolicy {
     return this.#registry.readerPolicy

@@ -9,6 +9,7 @@ import {
   toStreamId,
   toStreamPartId,
   type AskCount,
+  type BuiltBatch,
   type Clock,
   type Contact,
   type Extension,
@@ -55,7 +56,7 @@ export class TestPublisher {
     this.#clock = clock
   }
 
-  next(content: string, part = 0, extensions?: readonly Extension[]): Uint8Array {
+  next(content: string, part = 0, extensions?: readonly Extension[]): BuiltBatch {
     const now = this.#clock.now()
     const again = this.#previous?.timestamp === now
     const place = { timestamp: now, sequenceNumber: again ? (this.#previous?.sequenceNumber ?? 0) + 1 : 0 }
@@ -70,7 +71,7 @@ export class TestPublisher {
     }
     this.#previous = place
     const chain = { streamId, partition: part, publisherId: this.identity.nodeId, messageChainId: 'test' }
-    return buildBatch({ chain, messages: [message] }, crypto, this.identity).bytes
+    return buildBatch({ chain, messages: [message] }, crypto, this.identity)
   }
 }
 

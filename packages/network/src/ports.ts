@@ -1,5 +1,6 @@
 import type {
   ActingFor,
+  BuiltBatch,
   Contact,
   Contradiction,
   Delegation,
@@ -272,11 +273,11 @@ export interface NetworkNode {
   /** Resolves when the stream part has at least `count` attached neighbours (default 1). */
   waitForNeighbours(streamPartId: StreamPartId, options?: WaitForNeighboursOptions): Promise<void>
   /**
-   * Floods a batch this process signed. Does not join. False when every neighbour's queue is above its high mark: the batch is
+   * Floods a batch this process built, unchecked and as it is. Does not join. False when every neighbour's queue is above its high mark: the batch is
    * sent all the same, but wait for `writable` before the next. Throws NOT_JOINED, NODE_NOT_RUNNING and STREAM_PART_FAILED; in
    * the last case it may or may not have been sent.
    */
-  publish(batchBytes: Uint8Array): boolean
+  publish(batch: BuiltBatch): boolean
   /**
    * Takes a batch that another process signed, as one from a neighbour: checks it, and floods it where it is new. Whoever wants to know why
    * it was not looks at `dropped`. Throws NOT_JOINED, NODE_NOT_RUNNING, and what decoding throws.

@@ -88,7 +88,7 @@ describe('three nodes', { timeout: timeoutMs }, () => {
   function publish(streamId: StreamId, messageChainId: string, ref: MessageRef, previous?: MessageRef): void {
     const chain = { streamId, partition: 0, publisherId: publisher.nodeId, messageChainId }
     const rest = { contentType: 0, encryptionType: 0, groupKeyId: '', content: new Uint8Array(1) }
-    source.publish(buildBatch({ chain, messages: [{ ...ref, previous, ...rest }] }, crypto, publisher).bytes)
+    source.publish(buildBatch({ chain, messages: [{ ...ref, previous, ...rest }] }, crypto, publisher))
   }
 
   /** Publishes one more message with each call. */

@@ -149,7 +149,7 @@ describe('storage nodes on real sockets', { timeout: 60_000 }, () => {
     const header = { contentType: 0, encryptionType: 0, groupKeyId: '' }
     const batch = buildBatch({ chain, messages: [{ ...message, ...header }] }, crypto, signer)
     await client.network.waitForNeighbours(keyPart)
-    client.network.publish(batch.bytes)
+    client.network.publish(batch)
     await client.waitForStorage({ ...chain, ...message })
     return batch
   }

@@ -72,6 +72,8 @@ export const storageLimits = {
   maxGapTurnMs: 60_000,
   /** Batches that may not be stored taken from a storage node in its turn: then it is asked no more before the next round (counter `storage.repair.refusedBatches`). */
   maxRefusedPerTurn: 1_000,
+  /** Bytes of batches of a storage node that are being checked, or wait for those before them. */
+  maxCheckedAheadBytes: 256 * 1024,
   /** How often a stream part is read again because too few storage nodes could be asked for what needs several. */
   maxWitnessTries: 5,
   /** How often it is noted that all is well. */

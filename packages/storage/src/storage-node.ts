@@ -268,9 +268,9 @@ export class StorageNode {
   #createRepair(): Repair {
     const { repairIntervalMs: intervalMs, limits } = this.#options
     const { client, clock, crypto, logger } = this.#modules
-    const { publisherPolicy: policy, delegationHistory: endings, network } = client
+    const { publisherPolicy: policy, delegationHistory: endings, network, verification } = client
     const { delegations } = network
-    const checking = { policy, endings, delegations, known: this.#delegations, crypto, clock }
+    const checking = { policy, endings, delegations, known: this.#delegations, crypto, clock, verification }
     return new Repair(
       { intervalMs, limits },
       {

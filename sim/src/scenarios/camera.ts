@@ -1,4 +1,4 @@
-import type { UrgentFields } from '@runnel/protocol'
+import type { BuiltBatch, UrgentFields } from '@runnel/protocol'
 import type { UrgentPublisher } from '../world/urgent-publisher.ts'
 
 /** Pictures in three temporal layers, as encoders call L1T3: of four one is of the base, one of the middle, two of the top. */
@@ -26,7 +26,7 @@ export class Camera {
     this.#lifetimeMs = lifetimeMs
   }
 
-  next(kbitPerS: number): Uint8Array {
+  next(kbitPerS: number): BuiltBatch {
     const number = this.#pictures++
     const object = number % picturesOfGroup
     const layer = layers[number % layers.length] ?? 'base'

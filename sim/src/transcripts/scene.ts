@@ -1,4 +1,4 @@
-import type { NodeId } from '@runnel/protocol'
+import type { BuiltBatch, NodeId } from '@runnel/protocol'
 import { ChainPublisher, messageNumber } from '../world/chain-publisher.ts'
 import { World, type SimNode } from '../world/world.ts'
 
@@ -16,7 +16,7 @@ export interface Scene {
   nameOf(nodeId: NodeId): string
   idOf(name: string): NodeId
   /** A batch of the third node's, the next of its chain. */
-  nextBatch(): Uint8Array
+  nextBatch(): BuiltBatch
   /** Lets the scene run to its end, and calls back when the third node should publish. */
   play(onPublish: () => void): Promise<void>
 }

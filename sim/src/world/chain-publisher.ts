@@ -3,6 +3,7 @@ import {
   ContentType,
   parseStreamPartId,
   type BatchSigner,
+  type BuiltBatch,
   type Clock,
   type Crypto,
   type Identity,
@@ -55,12 +56,12 @@ export class ChainPublisher {
   }
 
   /** The next message, or the next few, as a batch to publish. */
-  next(messages = 1): Uint8Array {
+  next(messages = 1): BuiltBatch {
     const { crypto, identity, signer = identity } = this.#modules
     const { streamId, partition } = parseStreamPartId(this.#streamPartId)
     const chain = { streamId, partition, publisherId: identity.nodeId, messageChainId: this.#messageChainId }
     const drafts = Array.from({ length: messages }, () => this.#draft())
-    return buildBatch({ chain, messages: drafts }, crypto, signer).bytes
+    return buildBatch({ chain, messages: drafts }, crypto, signer)
   }
 
   #draft(): MessageDraft {

@@ -4,6 +4,7 @@ import {
   EncryptionType,
   parseStreamPartId,
   urgentExtensionOf,
+  type BuiltBatch,
   type Clock,
   type Crypto,
   type Identity,
@@ -34,7 +35,7 @@ export class UrgentPublisher {
   next(
     content: Uint8Array,
     fields: Pick<UrgentFields, 'lifetimeMs' | 'priority'> & Partial<UrgentFields>,
-  ): Uint8Array {
+  ): BuiltBatch {
     const { clock, crypto, identity } = this.#modules
     const sequenceNumber = ++this.#sequenceNumber
     const draft = {
@@ -42,6 +43,6 @@ export class UrgentPublisher {
       ...{ contentType: ContentType.binary, encryptionType: EncryptionType.none, groupKeyId: '' },
       extensions: [urgentExtensionOf({ group: sequenceNumber, object: 0, order: 'oldest', ...fields })],
     }
-    return buildBatch({ chain: this.#chain, messages: [draft] }, crypto, identity).bytes
+    return buildBatch({ chain: this.#chain, messages: [draft] }, crypto, identity)
   }
 }

@@ -18,7 +18,7 @@ drive(async ({ nodes, variant }, onDelivery) => {
       // The source counts for itself, from nought as the driver does.
       if (source.count !== first) throw new Error(`message ${source.count} is asked for as ${first}`)
       for (let left = count; left > 0; left -= perBatch) {
-        if (!publisher.publish(source.next(Math.min(perBatch, left)).bytes))
+        if (!publisher.publish(source.next(Math.min(perBatch, left))))
           await publisher.writable(swarm.streamPartId)
       }
     },

@@ -29,7 +29,7 @@ beforeEach(() => {
   partOf = (clock) =>
     new KeyPart(options, {
       node: {
-        publish: (bytes) => (world.publish(process, bytes), true),
+        publish: (batch) => (world.publish(process, batch), true),
         waitForNeighbours: async (streamPartId) => void waited.push(streamPartId),
       },
       parts: {

@@ -13,6 +13,7 @@ import {
   signCard,
   toHex,
   toStreamId,
+  type BuiltBatch,
   type Card,
   type Clock,
   type Identity,
@@ -130,10 +131,10 @@ export class World {
     if (isOver) for (const process of this.processes) process.tell({ kind: 'unknown' })
   }
 
-  publish(from: TestProcess, bytes: Uint8Array): void {
+  publish(from: TestProcess, batch: BuiltBatch): void {
     if (!this.processes.has(from)) return
     const { isDeaf, isUnstored, delayMs } = this.weather
-    const [message] = decodeBatch(bytes).messages
+    const [message] = batch.messages
     if (message === undefined) throw new Error('no message')
     this.records.push({ message, isStored: !isUnstored })
     if (!isUnstored) this.#store(message)
@@ -226,7 +227,7 @@ export class TestProcess {
       endOfTurn: (fn) => void setImmediate(fn),
     }
     this.encryption = new Encryption({
-      node: { publish: (bytes) => (world.publish(this, bytes), true), waitForNeighbours: async () => {} },
+      node: { publish: (batch) => (world.publish(this, batch), true), waitForNeighbours: async () => {} },
       parts: {
         join: () => {
           this.isJoined = true

@@ -1,5 +1,5 @@
 import type { NetworkNode } from '@runnel/network'
-import { decodeBatch, loadCrypto, type MessageDraft, type StreamMessage } from '@runnel/protocol'
+import { loadCrypto, type BuiltBatch, type MessageDraft, type StreamMessage } from '@runnel/protocol'
 import { systemClock } from '@runnel/protocol/system'
 import { describe, expect, it } from 'vitest'
 import { newIdentity } from '../client.testkit.ts'
@@ -27,7 +27,7 @@ function setUp() {
         neighbourCount: () => 1,
       },
       node: {
-        publish: (bytes: Uint8Array) => sent.push(...decodeBatch(bytes.slice()).messages) > 0,
+        publish: (batch: BuiltBatch) => sent.push(...batch.messages) > 0,
       } as unknown as NetworkNode,
       steps: {
         seal: (messages) => {

@@ -210,7 +210,7 @@ export class PartOutbox {
       const batch = buildBatch({ chain: this.#chain, messages }, crypto, user.signer)
       const neighbours = neighbourCount(this.#streamPartId)
       if (neighbours === 0) this.#aloneMs = clock.monotonicMs()
-      const writable = node.publish(batch.bytes) || this.#isUrgent
+      const writable = node.publish(batch) || this.#isUrgent
       for (const [i, message] of messages.entries()) {
         this.#head = placeOf(message)
         entries[i]?.resolve({ ...this.#chain, ...this.#head, neighbours })

@@ -34,8 +34,8 @@ function sidesOf(owner: TestUser): SideParts {
   const process = world.start(owner)
   return new SideParts({
     node: {
-      publish: (bytes) => {
-        world.publish(process, bytes)
+      publish: (batch) => {
+        world.publish(process, batch)
         const message = world.records.at(-1)?.message
         if (message !== undefined && !isCutOff) for (const { sides } of members) sides.receive(message)
         return true

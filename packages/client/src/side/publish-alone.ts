@@ -31,5 +31,5 @@ export function publishAlone(
     ...{ ...place, previous: undefined, contentType: ContentType.binary },
     ...{ encryptionType: EncryptionType.none, groupKeyId: '', content },
   }
-  node.publish(buildBatch({ chain, messages: [message] }, crypto, user.signer).bytes)
+  node.publish(buildBatch({ chain, messages: [message] }, crypto, user.signer))
 }

@@ -16,7 +16,7 @@ beforeEach(() => {
   heard = []
   const process = world.start(user)
   sides = new SideParts({
-    node: { publish: (bytes) => (world.publish(process, bytes), true), waitForNeighbours: async () => {} },
+    node: { publish: (batch) => (world.publish(process, batch), true), waitForNeighbours: async () => {} },
     parts: { join: () => (joined++, () => joined--), neighbourCount: () => 0 },
     user: { userId: user.userId, signer: user.identity },
     ...{ crypto, clock: world.clock },

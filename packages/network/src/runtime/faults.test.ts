@@ -80,7 +80,7 @@ describe('a fault in a node', () => {
     const previous = { timestamp: 1, sequenceNumber: 0 }
     const rest = { contentType: 0, encryptionType: 0, groupKeyId: '', content: new Uint8Array(1) }
     const messages = [{ timestamp: 1, sequenceNumber: 1, previous, ...rest }]
-    sound[0]?.node.publish(buildBatch({ chain, messages }, crypto, identityOf('killer')).bytes)
+    sound[0]?.node.publish(buildBatch({ chain, messages }, crypto, identityOf('killer')))
     for (let i = 0; i < 20; i++) expectFlooding(swarm, all, 1)
     swarm.clock.advanceBy(10_000)
     expectFlooding(swarm, all, 0)

@@ -107,8 +107,8 @@ describe('a hostile peer', () => {
     const { swarm, victim, others, attacker } = await besieged()
     attacker.send(attachTo())
     const batch = new TestPublisher('p', swarm.clock).next('from the future')
-    batch[0] = BATCH_VERSION + 1
-    for (let i = 0; i < 200; i++) attacker.raw(dataOf(batch))
+    batch.bytes[0] = BATCH_VERSION + 1
+    for (let i = 0; i < 200; i++) attacker.raw(dataOf(batch.bytes))
     swarm.clock.advanceBy(100)
     expect(attacker.closed).toBeUndefined()
     expect(victim.node.metrics().counters['data.unsupported']).toBe(200)
@@ -138,10 +138,10 @@ describe('a hostile peer', () => {
     const { swarm, victim, others, attacker } = await besieged()
     attacker.send(attachTo())
     swarm.clock.advanceBy(50)
-    const batch = new TestPublisher('victim publisher', swarm.clock).next('forged')
-    const place = batch.length - 40
-    batch[place] = (batch[place] ?? 0) ^ 1
-    attacker.raw(dataOf(batch))
+    const { bytes } = new TestPublisher('victim publisher', swarm.clock).next('forged')
+    const place = bytes.length - 40
+    bytes[place] = (bytes[place] ?? 0) ^ 1
+    attacker.raw(dataOf(bytes))
     swarm.clock.advanceBy(100)
     expect(attacker.closed?.code).toBe('MISBEHAVED')
     const again = await Attacker.against(swarm, victim)
@@ -161,7 +161,7 @@ describe('a hostile peer', () => {
     swarm.clock.advanceBy(200)
     attacker.send(attachTo())
     swarm.clock.advanceBy(50)
-    for (let i = 0; i < 50; i++) attacker.raw(dataOf(batch))
+    for (let i = 0; i < 50; i++) attacker.raw(dataOf(batch.bytes))
     swarm.clock.advanceBy(200)
     for (const member of [victim, ...others]) expect(member.texts()).toEqual(['once'])
     expect(victim.node.metrics().streamParts[0]?.duplicates).toBeGreaterThanOrEqual(50)
@@ -186,7 +186,7 @@ describe('a hostile peer', () => {
     const { swarm, victim, others, attacker } = await besieged()
     swarm.clock.advanceBy(6_000)
     const publisher = new TestPublisher('p', swarm.clock)
-    for (let i = 0; i < 101; i++) attacker.raw(dataOf(publisher.next(`uninvited ${i}`, i % 2)))
+    for (let i = 0; i < 101; i++) attacker.raw(dataOf(publisher.next(`uninvited ${i}`, i % 2).bytes))
     swarm.clock.advanceBy(200)
     expect(attacker.closed?.code).toBe('MISBEHAVED')
     expect(victim.deliveries).toEqual([])
@@ -237,7 +237,7 @@ it('A node that was told another chain keeps its neighbours, who forward what is
     crypto,
     { sign: delegate.sign, delegationRef: ref },
   )
-  first?.node.publish(batch.bytes)
+  first?.node.publish(batch)
   swarm.clock.advanceBy(1_000)
   for (const member of others) expect(member.texts()).toEqual(['by a delegate'])
   const { counters } = misled.node.metrics()

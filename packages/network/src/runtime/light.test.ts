@@ -4,6 +4,7 @@ import {
   PacketType,
   readPackets,
   signDelegation,
+  type BuiltBatch,
   type Delegation,
   type DelegationClaim,
   type MessageRef,
@@ -226,12 +227,12 @@ it('brings what a delegate signed from one guest to another and to the overlay, 
     ...{ chainId: 0, userId: user.nodeId, delegateId: delegate.nodeId, requester: '', block: 0 },
     ...{ fromMs: timestamp, untilMs: timestamp + 60_000, publishes: true, reads: false, streams: [] },
   }
-  const signed = (delegation: Delegation, content: string, place: MessageRef): Uint8Array => {
+  const signed = (delegation: Delegation, content: string, place: MessageRef): BuiltBatch => {
     const signer = { ...delegate, delegationRef: publishes.node.delegations.add(delegation) }
     const chain = { streamId, partition: 0, publisherId: user.nodeId, messageChainId: content }
     const kind = { previous: undefined, contentType: 2, encryptionType: 0, groupKeyId: '' }
     const messages = [{ ...place, ...kind, content: new TextEncoder().encode(content) }]
-    return buildBatch({ chain, messages }, crypto, signer).bytes
+    return buildBatch({ chain, messages }, crypto, signer)
   }
   const delegation = signDelegation(claim, crypto, user)
   const forged = signDelegation({ ...claim, requester: 'forged' }, crypto, delegate)

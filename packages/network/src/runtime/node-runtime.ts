@@ -4,6 +4,7 @@ import {
   guardedClock,
   toHex,
   type ActingFor,
+  type BuiltBatch,
   type Contact,
   type DelegationRef,
   type DirectPacket,
@@ -241,9 +242,9 @@ export class NodeRuntime implements NetworkNode {
     return this.#neighbours.wait(streamPartId, options)
   }
 
-  publish(batchBytes: Uint8Array): boolean {
+  publish(batch: BuiltBatch): boolean {
     this.#assertRunning()
-    const { packet, batch } = dataPacket(batchBytes)
+    const { packet } = batch
     const { streamId, partition } = batch.chain
     if (this.#core.streamParts.ofChain(batch.chain) === undefined) {
       throw networkError('NOT_JOINED', `${streamId}#${partition}`)

@@ -19,7 +19,7 @@ const clock = new VirtualClock()
 const publisher = new TestPublisher('publisher', clock)
 
 function dataEvent(): NodeEvent & { type: 'data' } {
-  const bytes = publisher.next('content')
+  const { bytes } = publisher.next('content')
   return { type: 'data', peerId, batch: decodeBatch(bytes), packet: packetBytes(PacketType.data, bytes) }
 }
 const copyOf = (event: NodeEvent & { type: 'data' }): NodeEvent & { type: 'data' } => ({

@@ -1,4 +1,4 @@
-import { decodeBatch, packetBytes, PacketType, readPackets, type Clock, type NodeId } from '@runnel/protocol'
+import { readPackets, type Clock, type NodeId } from '@runnel/protocol'
 import { describe, expect, it } from 'vitest'
 import { identityOf, partId, Swarm, TestPublisher, type Member } from '../network.testkit.ts'
 import type { Trace } from '../ports.ts'
@@ -84,9 +84,9 @@ describe('a node that measures', () => {
   it('counts the time that a message waits on its way', async () => {
     const swarm = triangle()
     const [sender, receiver] = [tracerOf(swarm.clock), tracerOf(swarm.clock)]
-    const body = new TestPublisher('a', swarm.clock).next('hello')
-    const packet = packetBytes(PacketType.data, body)
-    sender.published(decodeBatch(body), packet)
+    const batch = new TestPublisher('a', swarm.clock).next('hello')
+    const { packet, bytes: body } = batch
+    sender.published(batch, packet)
     swarm.clock.advanceBy(700)
 
     const sent = readPackets(sender.outgoing(packet))[0]
@@ -104,7 +104,7 @@ describe('a node that measures', () => {
 
   it('leaves a batch as it is that nothing is known of', () => {
     const { clock } = triangle()
-    const packet = packetBytes(PacketType.data, new TestPublisher('a', clock).next('hello'))
+    const { packet } = new TestPublisher('a', clock).next('hello')
     expect(tracerOf(clock).outgoing(packet)).toBe(packet)
   })
 })

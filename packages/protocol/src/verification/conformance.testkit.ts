@@ -6,7 +6,7 @@ import { toStreamId } from '../ids/stream-id.ts'
 import type { MessageBatch } from '../messages/stream-message.ts'
 import { seededRandom } from '../random/seeded-random.ts'
 import { verifyBatch } from '../signing/batch-signature.ts'
-import { buildBatch } from '../signing/build-batch.ts'
+import { buildBatch, type BuiltBatch } from '../signing/build-batch.ts'
 import type { VerificationPool } from './verification-pool.ts'
 
 export const crypto = await loadCrypto()
@@ -16,7 +16,7 @@ const delegate = createIdentity(generatePrivateKey(random), crypto)
 const ref = delegationRef(Uint8Array.of(1), crypto)
 
 /** A batch of the publisher, or of its delegate. */
-export function signedBatch(messages: number, by: 'publisher' | 'delegate' = 'publisher'): MessageBatch {
+export function signedBatch(messages: number, by: 'publisher' | 'delegate' = 'publisher'): BuiltBatch {
   const streamId = toStreamId(`${publisher.nodeId}/verification`)
   const chain = { streamId, partition: 0, publisherId: publisher.nodeId, messageChainId: 'test' }
   const at = (sequenceNumber: number) => ({ timestamp: 1_000, sequenceNumber })

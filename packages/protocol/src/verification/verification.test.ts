@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import type { MessageBatch } from '../messages/stream-message.ts'
 import { systemClock } from '../system/system-clock.ts'
 import {
   crypto,
@@ -49,7 +50,8 @@ function scripted(size: number, limits: WorkerVerificationLimits = verificationL
     limits,
   )
   const verdicts: (boolean | undefined)[] = []
-  const verify = (batch = signedBatch(1)) => pool.verify(batch, publisher.nodeId, (it) => verdicts.push(it))
+  const verify = (batch: MessageBatch = signedBatch(1)) =>
+    pool.verify(batch, publisher.nodeId, (it) => verdicts.push(it))
   const answer = (worker: number) => {
     const request = workers[worker]?.requests.shift() ?? new Uint8Array()
     workers[worker]?.events.onAnswer(answerVerificationRequest(request, crypto))

@@ -11,8 +11,10 @@ import {
   type Delegation,
   type DelegationHistory,
   type MessageBatch,
+  type NodeId,
   type PublisherPolicy,
   type StreamPartId,
+  type VerificationPool,
 } from '@runnel/protocol'
 import type { KnownDelegations } from '../known-delegations.ts'
 
@@ -24,6 +26,8 @@ export interface CheckModules {
   readonly known: Pick<KnownDelegations, 'bytesOf'>
   readonly crypto: Crypto
   readonly clock: Pick<Clock, 'now'>
+  /** Where signatures are checked. Default: on this thread, as where it has no room. */
+  readonly verification?: VerificationPool | undefined
 }
 
 export interface CheckedBatch {
@@ -54,7 +58,7 @@ export async function checkBatch(
   // The node may forget it while the registry is asked.
   const delegationBytes = ref && known.bytesOf(ref)
   // Checked first, so that nobody can make this node ask the registry about publishers who signed nothing.
-  if (!isSigned(batch, delegation, modules)) return undefined
+  if (!(await isSigned(batch, delegation, modules))) return undefined
   const oldestMs = batch.messages[0]?.timestamp ?? 0
   const newestMs = batch.messages.at(-1)?.timestamp ?? Infinity
   const check = () => policy.check(scope, publisherId, newestMs, oldestMs)
@@ -69,11 +73,23 @@ export async function checkBatch(
 function isSigned(
   batch: MessageBatch,
   delegation: Delegation | undefined,
-  { crypto, delegations }: CheckModules,
-): boolean {
+  modules: CheckModules,
+): boolean | Promise<boolean> {
+  const { delegations } = modules
   const { delegationRef: ref } = batch
-  if (ref === undefined) return verifyBatch(batch, crypto)
+  if (ref === undefined) return isSignedBy(batch, batch.chain.publisherId, modules)
   if (delegation === undefined || delegations.isOfOtherChain(delegation)) return false
   if (!coversBatch(delegation, batch) || !delegations.isGood(ref)) return false
-  return verifyBatch(batch, crypto, delegation.delegateId)
+  return isSignedBy(batch, delegation.delegateId, modules)
+}
+
+function isSignedBy(
+  batch: MessageBatch,
+  signerId: NodeId,
+  { crypto, verification }: CheckModules,
+): boolean | Promise<boolean> {
+  const here = () => verifyBatch(batch, crypto, signerId)
+  const { promise, resolve } = Promise.withResolvers<boolean | undefined>()
+  if (verification?.verify(batch, signerId, resolve) !== true) return here()
+  return promise.then((isSigned) => isSigned ?? here())
 }

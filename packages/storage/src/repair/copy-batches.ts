@@ -13,6 +13,7 @@ import type { StorageLimits } from '../storage-limits.ts'
 import type { MessageStore } from '../store/message-store.ts'
 import { countedBytes } from '../store/stored-delegations.ts'
 import { nextTurn } from '../waiting.ts'
+import { ahead } from './ahead.ts'
 import type { CheckedBatch } from './check-batch.ts'
 import type { RepairSource } from './repair-source.ts'
 
@@ -35,7 +36,10 @@ export interface CopyModules {
   readonly store: Pick<MessageStore, 'append'>
   readonly source: RepairSource
   readonly clock: Clock
-  readonly limits: Pick<StorageLimits, 'maxAppendBytes' | 'maxAppendBatches' | 'maxRefusedPerTurn'>
+  readonly limits: Pick<
+    StorageLimits,
+    'maxAppendBytes' | 'maxAppendBatches' | 'maxRefusedPerTurn' | 'maxCheckedAheadBytes'
+  >
   /** A batch that may be stored, or undefined. */
   readonly check: (bytes: Uint8Array, streamPartId: StreamPartId) => Promise<CheckedBatch | undefined>
   readonly events: {
@@ -128,7 +132,13 @@ async function copyFrom(
   let refused = 0
   let reachedMs = sinceMs
   try {
-    for await (const bytes of source.read(node, range, AbortSignal.any([signal, turn.signal]))) {
+    const read = source.read(node, range, AbortSignal.any([signal, turn.signal]))
+    const checks = {
+      begin: async (bytes: Uint8Array) => ({ bytes, checked: await modules.check(bytes, streamPartId) }),
+      weigh: ({ length }: Uint8Array) => length,
+      maxWeight: limits.maxCheckedAheadBytes,
+    }
+    for await (const { bytes, checked } of ahead(read, checks)) {
       const beginMs = decodeBatch(bytes).messages[0]?.timestamp ?? 0
       reachedMs = Math.max(reachedMs, Math.min(beginMs, toMs))
       if (bytesRead >= maxBytes && beginMs > sinceMs) return { reachedMs }
@@ -136,7 +146,6 @@ async function copyFrom(
         return { reachedMs, error: storageError('REPAIR_GIVEN_UP', node.nodeId) }
       }
       bytesRead += bytes.length
-      const checked = await modules.check(bytes, streamPartId)
       if (checked?.isDoubtful === false) await chunk.add(checked)
       else if (checked === undefined || !doubtful.add(checked, node.nodeId)) {
         refused++
@@ -149,6 +158,8 @@ async function copyFrom(
     return { error: storageError('REPAIR_GIVEN_UP', node.nodeId, { cause: error }), reachedMs }
   } finally {
     cancelTurn()
+    // What was asked for last is not waited for.
+    turn.abort()
     await chunk.flush()
     if (chunk.copied > 0) events.copied(node.nodeId, chunk.copied)
   }

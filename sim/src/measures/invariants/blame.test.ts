@@ -1,7 +1,6 @@
 import { networkLimits } from '@runnel/network'
 import {
   createIdentity,
-  decodeBatch,
   loadCrypto,
   placeBefore,
   toStreamId,
@@ -29,7 +28,7 @@ function script() {
   const identity = createIdentity(new Uint8Array(32).fill(1), crypto)
   const publisher = new ChainPublisher({ streamPartId, messageChainId: 'c' }, { clock, crypto, identity })
   const publish = ({ isKept = false, isLost = false } = {}): MessageBatch => {
-    const batch = decodeBatch(publisher.next(1))
+    const batch = publisher.next(1)
     const [message] = batch.messages
     if (message === undefined) throw new Error('an empty batch')
     blame.sends(other, guest, batch, false)

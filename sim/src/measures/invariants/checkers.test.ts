@@ -1,6 +1,5 @@
 import {
   createIdentity,
-  decodeBatch,
   encodePacket,
   loadCrypto,
   PacketType,
@@ -166,8 +165,8 @@ describe('messages', async () => {
     const world = setUp()
     const messages = new PublishedMessages()
     const batch = new ChainPublisher({ streamPartId }, { clock, crypto, identity }).next(count)
-    const keys = messages.add(batch)
-    return { ...world, published: messages, sent: decodeBatch(batch).messages as StreamMessage[], keys }
+    const keys = messages.add(batch.bytes)
+    return { ...world, published: messages, sent: batch.messages as StreamMessage[], keys }
   }
 
   const changed = (message: StreamMessage | undefined): StreamMessage => {

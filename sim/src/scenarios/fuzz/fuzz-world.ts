@@ -5,6 +5,7 @@ import {
   limits as wireLimits,
   PacketType,
   seededRandom,
+  type BuiltBatch,
   type NodeId,
   type Random,
   type StreamMessage,
@@ -304,12 +305,12 @@ export class FuzzWorld {
     this.#send(node, id, publisher.next(messages))
   }
 
-  #send(node: FuzzNode, id: StreamPartId, batch: Uint8Array): void {
-    const keys = this.#published.add(batch)
+  #send(node: FuzzNode, id: StreamPartId, batch: BuiltBatch): void {
+    const keys = this.#published.add(batch.bytes)
     // What a guest publishes floods from its hosts on.
     const reached = this.#reachedFrom(node.nodeId, id)
     for (const key of keys) this.flooding.published(key, reached)
-    this.guests?.published(node.nodeId, id, batch)
+    this.guests?.published(node.nodeId, id, batch.bytes)
     node.sim.node.publish(batch)
   }
 

@@ -1,4 +1,11 @@
-import { toStreamId, type NodeId, type Random, type StreamMessage, type StreamPartId } from '@runnel/protocol'
+import {
+  toStreamId,
+  type BuiltBatch,
+  type NodeId,
+  type Random,
+  type StreamMessage,
+  type StreamPartId,
+} from '@runnel/protocol'
 import type { Breaches } from '../../measures/invariants/breaches.ts'
 import { SecretChecker, type SealedMessage } from '../../measures/invariants/secret.ts'
 import { SealedStream } from '../../world/sealed/sealed-stream.ts'
@@ -13,7 +20,7 @@ export interface SealedWorldModules {
   readonly breaches: Breaches
   readonly nodes: ReadonlyMap<NodeId, FuzzNode>
   /** A batch of the stream or its key part. */
-  publish: (node: FuzzNode, id: StreamPartId, bytes: Uint8Array) => void
+  publish: (node: FuzzNode, id: StreamPartId, batch: BuiltBatch) => void
   /** A record may be lost: the overlay of the key part changes, or somebody has no room for one. */
   onDisturbed: () => void
   onOpened: (userId: NodeId, message: StreamMessage, content: Uint8Array) => void
@@ -75,7 +82,7 @@ export class SealedWorld {
             onDisturbed()
             node.leaveKeyPart()
           },
-          publish: (id, bytes) => publish(node, id, bytes),
+          publish: (id, batch) => publish(node, id, batch),
           onSealed: (message, content, sinceMs) => this.#checker.sealed(message, content, sinceMs),
           onOpened: (message, content) => {
             this.#checker.openedBy(userId, message, content)

@@ -5,6 +5,7 @@ import {
   parseStreamPartId,
   responsibleTrackers,
   toStreamPartId,
+  type BuiltBatch,
   type LinkRole,
   type MessageRef,
   type NodeId,
@@ -150,7 +151,7 @@ export class MixedNetwork {
     await this.#world.advanceTo(this.#world.clock.monotonicMs() + durationMs)
   }
 
-  #nextOf(part: StreamPartId): Uint8Array {
+  #nextOf(part: StreamPartId): BuiltBatch {
     const { clock, crypto } = this.#world
     const publisher = this.#world.identity('publisher')
     const sent = this.sent.get(part) ?? []
@@ -163,7 +164,7 @@ export class MixedNetwork {
     const messages = [{ ...place, previous, ...laterFields, contentType: 2, content }]
     this.#previous.set(part, place)
     sent.push(text)
-    return buildBatch({ chain, messages }, crypto, publisher).bytes
+    return buildBatch({ chain, messages }, crypto, publisher)
   }
 
   #modules(name: string, version: Version): ConnectionModules {

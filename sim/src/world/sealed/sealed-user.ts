@@ -6,6 +6,7 @@ import {
   isRunnelError,
   signCard,
   toHex,
+  type BuiltBatch,
   type Card,
   type Crypto,
   type Identity,
@@ -51,7 +52,7 @@ export interface SealedUserModules {
   readonly random: Random
   joinKeyPart(): void
   leaveKeyPart(): void
-  publish(id: StreamPartId, bytes: Uint8Array): void
+  publish(id: StreamPartId, batch: BuiltBatch): void
   onSealed(message: StreamMessage, content: Uint8Array, sinceMs: number): void
   onOpened(message: StreamMessage, content: Uint8Array): void
 }
@@ -81,7 +82,7 @@ export class SealedUser {
     this.#messageChainId = toHex(random.bytes(10)).slice(2)
     const { clock } = stream
     this.#encryption = new Encryption({
-      node: { publish: (bytes) => this.#publishRecord(bytes), waitForNeighbours: async () => {} },
+      node: { publish: (batch) => this.#publishRecord(batch), waitForNeighbours: async () => {} },
       parts: {
         join: () => {
           modules.joinKeyPart()
@@ -189,10 +190,10 @@ export class SealedUser {
     this.#encryption.close()
   }
 
-  #publishRecord(bytes: Uint8Array): boolean {
+  #publishRecord(batch: BuiltBatch): boolean {
     if (this.#closing.signal.aborted) return false
-    this.#modules.stream.store(bytes)
-    this.#modules.publish(this.#modules.stream.keyPart, bytes)
+    this.#modules.stream.store(batch.bytes)
+    this.#modules.publish(this.#modules.stream.keyPart, batch)
     return true
   }
 
@@ -213,7 +214,7 @@ export class SealedUser {
     this.#published += count
     for (const [i, { content }] of drafts.entries())
       onSealed({ ...chain, ...(messages[i] as MessageDraft) }, content, sinceMs)
-    publish(stream.part, batch.bytes)
+    publish(stream.part, batch)
   }
 
   #drafts(count: number): MessageDraft[] {

@@ -15,11 +15,11 @@ export const urgentFlood = publishing(
       act() {
         for (let i = wholeFrom(1, 40, random); i > 0; i--) {
           const lifetimeMs = wholeFrom(1, longestMs, random)
-          const batch = publisher.next(new Uint8Array(wholeFrom(1, 1_000, random)), {
+          const { bytes } = publisher.next(new Uint8Array(wholeFrom(1, 1_000, random)), {
             lifetimeMs,
             priority: 0,
           })
-          const packet = urgentPacket(wholeFrom(0, Math.min(longestMs, lifetimeMs + 1), random), batch)
+          const packet = urgentPacket(wholeFrom(0, Math.min(longestMs, lifetimeMs + 1), random), bytes)
           for (const peerId of member.attached(streamPartId)) member.sendBytes(peerId, packet)
         }
       },
