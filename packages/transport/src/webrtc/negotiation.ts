@@ -99,6 +99,7 @@ export class Negotiation {
       if (kind === 'candidate') return this.#remoteCandidate(payload)
       if (this.#state !== 'offered') throw transportError('PROTOCOL_VIOLATION', 'an answer out of turn')
       fingerprintOf(payload)
+      // Its sender is of 1.0, and its library has put lines of the offer into it.
       const isEcho = repeatsHello(payload, this.#modules.hello())
       this.#setRemote('answer', isEcho ? withoutOurLines(payload) : payload)
     })
