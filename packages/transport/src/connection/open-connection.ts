@@ -27,7 +27,7 @@ export interface OpenOptions extends HandshakeOptions {
   readonly begun?: BegunHandshake | undefined
 }
 
-export interface BegunHandshake {
+interface BegunHandshake {
   /** Whose hello the other side has. */
   readonly handshake: Handshake
   /** The frame with the other's hello. */
