@@ -6,15 +6,13 @@ import {
   PacketType,
   type Cancel,
   type Close,
-  type LinkRole,
-  type NodeId,
   type RunnelError,
 } from '@runnel/protocol'
 import { transportError } from '../errors.ts'
 import type { Connection } from '../ports.ts'
 import type { Channel, ChannelEvents } from './channel.ts'
 import { closePacket, closeReason } from './close-reason.ts'
-import { Handshake, type Peer } from './handshake.ts'
+import { Handshake, type HandshakeOptions, type Peer } from './handshake.ts'
 import { connectionLimits, type ConnectionLimits } from './limits.ts'
 import { LinkConnection } from './link-connection.ts'
 import { guarded, type ConnectionModules } from './modules.ts'
@@ -23,16 +21,17 @@ import { inputOfPacket, transition, type ConnectionState } from './state.ts'
 
 export type { ConnectionModules } from './modules.ts'
 
-export interface OpenOptions {
+export interface OpenOptions extends HandshakeOptions {
   readonly channel: Channel
-  readonly direction: 'outbound' | 'inbound'
-  /** Who must be at the other end; anyone when absent. */
-  readonly expectedPeerId?: NodeId
-  /** The role this side acts in. */
-  readonly role: LinkRole
-  /** See HandshakeOptions. */
-  readonly address?: string
-  readonly isOwnAddress?: ((address: string) => boolean) | undefined
+  /** Where both hellos were carried beside the channel: neither is sent by it. */
+  readonly begun?: BegunHandshake | undefined
+}
+
+interface BegunHandshake {
+  /** Whose hello the other side has. */
+  readonly handshake: Handshake
+  /** The frame with the other's hello. */
+  readonly hello: Uint8Array
 }
 
 /** Exactly one is called, once, never before `openConnection` returns; neither after it was cancelled. */
@@ -76,11 +75,11 @@ class Opening {
     this.#modules = modules
     this.#handlers = handlers
     this.#limits = connectionLimits(modules.limits)
-    this.#handshake = new Handshake(options, modules)
+    this.#handshake = options.begun?.handshake ?? new Handshake(options, modules)
   }
 
   start(): void {
-    const { channel } = this.#options
+    const { channel, begun } = this.#options
     const { handshakeTimeoutMs } = this.#limits
     channel.events = {
       onFrame: (frame) => this.#onFrame(frame),
@@ -90,7 +89,8 @@ class Opening {
     this.#cancelTimeout = this.#modules.clock.schedule(handshakeTimeoutMs, () =>
       this.#fail(transportError('HANDSHAKE_TIMEOUT', `${handshakeTimeoutMs} ms`)),
     )
-    channel.send(this.#handshake.hello())
+    if (begun === undefined) channel.send(this.#handshake.hello())
+    else this.#onFrame(begun.hello)
   }
 
   cancel(): void {

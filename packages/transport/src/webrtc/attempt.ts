@@ -1,6 +1,7 @@
 import { type Cancel, type NodeId, type RunnelError, type Signal, type SignalKind } from '@runnel/protocol'
 
 import type { ConnectionModules } from '../connection/modules.ts'
+import { Handshake, type HandshakeOptions } from '../connection/handshake.ts'
 import { openConnection } from '../connection/open-connection.ts'
 import { transportError, type TransportErrorCode } from '../errors.ts'
 import type { Connection, Signalling } from '../ports.ts'
@@ -35,6 +36,9 @@ export class Attempt {
   readonly #modules: AttemptModules
   readonly #events: AttemptEvents
   readonly #negotiation: Negotiation
+  readonly #ends: Omit<HandshakeOptions, 'channel'>
+  /** Its hello goes with the description. */
+  readonly #handshake: Handshake
   #channel: RtcChannel | undefined
   #isOver = false
   /** The other side has ended the session. */
@@ -49,11 +53,15 @@ export class Attempt {
     this.#negotiation = new Negotiation(options, {
       clock: modules.clock,
       createPeerConnection: modules.createPeerConnection,
+      hello: () => this.#handshake.hello(),
       send: (kind, payload) => this.#send(kind, payload),
       onCandidateDropped: () => events.onCandidateDropped(),
-      onChannel: (channel) => this.#handshake(channel),
+      onChannel: (channel, hello) => this.#open(channel, hello),
       onFail: (error) => this.#fail(error),
     })
+    const { side: direction, peerId: expectedPeerId } = options
+    this.#ends = { direction, expectedPeerId, role: 'node' }
+    this.#handshake = new Handshake({ channel: this.#negotiation, ...this.#ends }, modules)
   }
 
   /** Whether there is a data channel, so that what can still fail is the handshake. */
@@ -86,18 +94,14 @@ export class Attempt {
     if (!this.#channel && !this.#rejected) this.#send('reject', code)
   }
 
-  #handshake(channel: RtcChannel): void {
+  #open(channel: RtcChannel, hello: Uint8Array | undefined): void {
     this.#channel = channel
     this.#events.onChannel(channel)
-    const { peerId, side } = this.options
-    this.#cancelHandshake = openConnection(
-      { channel, direction: side, expectedPeerId: peerId, role: 'node' },
-      this.#modules,
-      {
-        onOpen: (connection) => this.#opened(connection, channel),
-        onFail: (error) => this.#fail(error),
-      },
-    )
+    const begun = hello && { handshake: this.#handshake, hello }
+    this.#cancelHandshake = openConnection({ channel, ...this.#ends, begun }, this.#modules, {
+      onOpen: (connection) => this.#opened(connection, channel),
+      onFail: (error) => this.#fail(error),
+    })
   }
 
   #opened(connection: Connection, channel: RtcChannel): void {

@@ -15,6 +15,7 @@ import type {
   PeerConnectionPort,
 } from './peer-connection-port.ts'
 import type { RtcChannel } from './rtc-channel.ts'
+import { withoutOurLines } from './sdp.ts'
 
 const sides: Side[] = []
 /** As of the channels of Node. */
@@ -100,17 +101,45 @@ describe('Negotiation over node-datachannel', () => {
     expect(answer).toMatch(/^a=setup:passive\r?$/m)
   })
 
-  it.each([['offer'], ['answer']])(
-    'opens one by a message where the %s does not agree on it, and keeps that',
-    async (kind) => {
-      const [a, b] = await open((of, payload) => [[of, of === kind ? payload.replace(agreed, '') : payload]])
-      const frame = new Promise<Uint8Array>((resolve) => {
-        b.events = { onFrame: resolve, onDrain() {}, onClose() {} }
-      })
-      a.send(Uint8Array.of(7))
-      expect([...(await frame)]).toEqual([7])
-    },
-  )
+  it('opens one by a message where the offer does not agree on it, and keeps that', async () => {
+    const [a, b] = await open((kind, payload) => [
+      [kind, kind === 'offer' ? payload.replace(agreed, '') : payload],
+    ])
+    const frame = new Promise<Uint8Array>((resolve) => {
+      b.events = { onFrame: resolve, onDrain() {}, onClose() {} }
+    })
+    a.send(Uint8Array.of(7))
+    expect([...(await frame)]).toEqual([7])
+  })
+
+  it('carries the hellos of both, and none where the offer or the answer has none', async () => {
+    for (const [kind, carried] of [
+      ['neither', true],
+      ['offer', false],
+      ['answer', false],
+    ] as const) {
+      await open((of, payload) => [
+        [of, of === kind ? payload.replace(/a=runnel-hello:.*\r\n/, '') : payload],
+      ])
+      const both = sides.slice(-2).map(({ hello }) => hello !== undefined)
+      // Without it in the answer, only the answerer takes both for carried: what links them then fails.
+      expect(both).toEqual([carried, carried || kind === 'answer'])
+    }
+  })
+
+  it('opens a channel with a side of 1.0, whose library repeats lines that it does not know', async () => {
+    let lines = ''
+    const [a, b] = await open((kind, payload) => {
+      const bare = withoutOurLines(payload)
+      if (kind === 'offer') lines = payload.slice(bare.length)
+      return [[kind, kind === 'answer' ? bare + lines : bare]]
+    })
+    const frame = new Promise<Uint8Array>((resolve) => {
+      b.events = { onFrame: resolve, onDrain() {}, onClose() {} }
+    })
+    a.send(Uint8Array.of(7))
+    expect([...(await frame)]).toEqual([7])
+  })
 
   it('carries frames, and all of them when closed behind them', async () => {
     const [a, b] = await open()

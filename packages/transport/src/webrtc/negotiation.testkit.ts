@@ -11,6 +11,8 @@ export interface Side {
   /** Rejects when the negotiation fails. */
   readonly channel: Promise<RtcChannel>
   isOpen: boolean
+  /** Of the other side, where signals carried those of both. */
+  hello: Uint8Array | undefined
   dropped: number
 }
 
@@ -19,6 +21,7 @@ export interface SideOptions {
   readonly createPeerConnection?: CreatePeerConnection
   readonly maxCandidates?: number
   readonly signalDelayMs?: number
+  readonly hello?: () => Uint8Array
 }
 
 /** One side of a negotiation; what it sends goes to `send`. */
@@ -26,6 +29,8 @@ export function negotiationSide(
   send: (kind: SignalKind, payload: string) => boolean,
   options: SideOptions = {},
 ): Side {
+  // Nobody reads it: there is no handshake. Those of two sides differ.
+  const hello = crypto.getRandomValues(new Uint8Array(8))
   let resolve: (channel: RtcChannel) => void = () => {}
   let reject: (error: RunnelError) => void = () => {}
   const channel = new Promise<RtcChannel>((yes, no) => ([resolve, reject] = [yes, no]))
@@ -33,10 +38,12 @@ export function negotiationSide(
   const modules: NegotiationModules = {
     clock: options.clock ?? systemClock,
     createPeerConnection: options.createPeerConnection ?? createPeerConnection,
+    hello: options.hello ?? (() => hello),
     send,
     onCandidateDropped: () => side.dropped++,
-    onChannel(opened) {
+    onChannel(opened, hello) {
       side.isOpen = true
+      side.hello = hello
       resolve(opened)
     },
     onFail: reject,
@@ -52,6 +59,7 @@ export function negotiationSide(
     ),
     channel,
     isOpen: false,
+    hello: undefined,
     dropped: 0,
   }
   return side

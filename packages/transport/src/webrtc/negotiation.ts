@@ -14,11 +14,15 @@ import { RtcChannel } from './rtc-channel.ts'
 import {
   agreeingOnChannel,
   agreesOnChannel,
+  carriedHello,
+  carryingHello,
   channelBinding,
   fingerprintOf,
+  repeatsHello,
   tellingDelay,
   toldDelayMs,
   withOffererAsDtlsClient,
+  withoutOurLines,
 } from './sdp.ts'
 
 export interface NegotiationOptions {
@@ -32,11 +36,13 @@ export interface NegotiationOptions {
 export interface NegotiationModules {
   readonly clock: Clock
   readonly createPeerConnection: CreatePeerConnection
+  /** This side's hello, as a frame; the same each time. */
+  hello(): Uint8Array
   /** False when there is no way to the peer. */
   send(kind: SignalKind, payload: string): boolean
   onCandidateDropped(): void
-  /** The channel is open; this negotiation is over. */
-  onChannel(channel: RtcChannel): void
+  /** The channel is open; this negotiation is over. With the other's hello where signals carried those of both. */
+  onChannel(channel: RtcChannel, hello: Uint8Array | undefined): void
   /** It failed; everything is closed. Neither is called after `close`. */
   onFail(error: RunnelError): void
 }
@@ -65,6 +71,11 @@ export class Negotiation {
     this.#modules = modules
   }
 
+  /** As of a Channel. Throws PROTOCOL_VIOLATION before both descriptions are known. */
+  get binding(): Uint8Array {
+    return channelBinding(this.#localSdp, this.#remoteSdp)
+  }
+
   offer(): void {
     this.#attempt(() => {
       this.#state = 'offered'
@@ -88,7 +99,9 @@ export class Negotiation {
       if (kind === 'candidate') return this.#remoteCandidate(payload)
       if (this.#state !== 'offered') throw transportError('PROTOCOL_VIOLATION', 'an answer out of turn')
       fingerprintOf(payload)
-      this.#setRemote('answer', payload)
+      // Its sender is of 1.0, and its library has put lines of the offer into it.
+      const isEcho = repeatsHello(payload, this.#modules.hello())
+      this.#setRemote('answer', isEcho ? withoutOurLines(payload) : payload)
     })
   }
 
@@ -112,7 +125,7 @@ export class Negotiation {
   #setRemote(kind: DescriptionKind, sdp: string): void {
     this.#remoteSdp = sdp
     this.#state = 'connecting'
-    this.#peerConnection?.setRemote(kind, sdp, agreesOnChannel(sdp))
+    this.#peerConnection?.setRemote(kind, withoutOurLines(sdp), agreesOnChannel(sdp))
     const early = this.#early
     this.#early = []
     for (const candidate of early) this.#add(candidate)
@@ -140,11 +153,11 @@ export class Negotiation {
     if (this.#isOver) return
     this.#localSdp = sdp
     const isOffer = kind === 'offer'
-    const told = isOffer ? tellingDelay(sdp, this.#options.signalDelayMs) : sdp
-    // An answer agrees to what the offer proposes.
-    const agrees = isOffer || agreesOnChannel(this.#remoteSdp)
-    if (!this.#modules.send(kind, agrees ? agreeingOnChannel(told) : told))
-      this.#fail(transportError('NO_SIGNALLING'))
+    // An answer takes up what the offer proposes.
+    let told = isOffer ? tellingDelay(sdp, this.#options.signalDelayMs) : sdp
+    if (isOffer || carriedHello(this.#remoteSdp)) told = carryingHello(told, this.#modules.hello())
+    if (isOffer || agreesOnChannel(this.#remoteSdp)) told = agreeingOnChannel(told)
+    if (!this.#modules.send(kind, told)) this.#fail(transportError('NO_SIGNALLING'))
   }
 
   #localCandidate(candidate: RtcCandidate): void {
@@ -153,13 +166,12 @@ export class Negotiation {
 
   #opened(port: DataChannelPort): void {
     if (this.#isOver || !this.#peerConnection) return
-    const binding = channelBinding(this.#localSdp, this.#remoteSdp)
     this.#state = 'open'
     this.#channel = new RtcChannel(
-      { channel: port, peerConnection: this.#peerConnection, binding },
+      { channel: port, peerConnection: this.#peerConnection, binding: this.binding },
       { clock: this.#modules.clock },
     )
-    this.#modules.onChannel(this.#channel)
+    this.#modules.onChannel(this.#channel, carriedHello(this.#remoteSdp))
   }
 
   #peerConnectionClosed(text: string): void {

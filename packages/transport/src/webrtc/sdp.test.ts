@@ -2,11 +2,15 @@ import { describe, expect, it } from 'vitest'
 import {
   agreeingOnChannel,
   agreesOnChannel,
+  carriedHello,
+  carryingHello,
   channelBinding,
   fingerprintOf,
+  repeatsHello,
   tellingDelay,
   toldDelayMs,
   withOffererAsDtlsClient,
+  withoutOurLines,
 } from './sdp.ts'
 
 const hex = (byte: string) => Array.from({ length: 32 }, () => byte).join(':')
@@ -80,5 +84,30 @@ describe('withOffererAsDtlsClient', () => {
     expect(withOffererAsDtlsClient('a=setup:actpass\na=mid:0\n')).toBe('a=setup:active\na=mid:0\n')
     expect(withOffererAsDtlsClient('a=setup:passive\r\n')).toBe('a=setup:passive\r\n')
     expect(withOffererAsDtlsClient('a=mid:a=setup:actpass\r\n')).toBe('a=mid:a=setup:actpass\r\n')
+  })
+})
+
+describe('carryingHello', () => {
+  const hello = Uint8Array.of(1, 2, 251, 255)
+  const text = carryingHello('a=mid:0\r\n', hello)
+
+  it('adds a line from which the hello is read', () => {
+    expect(text).toBe('a=mid:0\r\na=runnel-hello:AQL7_w\r\n')
+    expect(carriedHello(text)).toEqual(hello)
+    expect([repeatsHello(text, hello), repeatsHello(text, hello.subarray(1))]).toEqual([true, false])
+  })
+
+  it.each([
+    'a=mid:0\r\n',
+    'a=runnel-hello:\r\n',
+    'a=runnel-hello:A\r\n',
+    'a=runnel-hello:AQ==\r\n',
+    'x=a=runnel-hello:AQ',
+  ])('reads none from %j', (other) => expect(carriedHello(other)).toBeUndefined())
+
+  it('is taken out with all lines of ours', () => {
+    expect(withoutOurLines(agreeingOnChannel(tellingDelay(text, 5)) + 'a=mid:1\r\n')).toBe(
+      'a=mid:0\r\na=mid:1\r\n',
+    )
   })
 })

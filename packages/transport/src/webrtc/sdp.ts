@@ -1,4 +1,4 @@
-import { limits } from '@runnel/protocol'
+import { fromBase64Url, limits, toBase64Url } from '@runnel/protocol'
 
 import { transportError } from '../errors.ts'
 
@@ -64,6 +64,32 @@ export function tellingDelay(sdp: string, delayMs: number | undefined): string {
 export function toldDelayMs(sdp: string): number | undefined {
   const [, digits] = /^a=runnel-signal-delay:(\d{1,4})\r?$/m.exec(sdp) ?? []
   return digits === undefined ? undefined : Number(digits)
+}
+
+/**
+ * The description with a line that carries the hello of its sender. Where both do, no hello is sent by the channel, and the first frame of either
+ * side is its proof. Who carries the signals may change a hello: then the two ends sign different ones, and neither is proven.
+ */
+export function carryingHello(sdp: string, hello: Uint8Array): string {
+  return `${sdp.trimEnd()}\r\n${helloLine(hello)}\r\n`
+}
+
+const helloLine = (hello: Uint8Array): string => `a=runnel-hello:${toBase64Url(hello)}`
+
+/** The frame with the hello that a description carries; undefined where there is none. */
+export function carriedHello(sdp: string): Uint8Array | undefined {
+  const [, text] = /^a=runnel-hello:([\w-]+)\r?$/m.exec(sdp) ?? []
+  return text === undefined ? undefined : fromBase64Url(text)
+}
+
+/** Whether an answer repeats what this side's offer carried: a library may put lines into it that nobody has read. */
+export function repeatsHello(sdp: string, hello: Uint8Array): boolean {
+  return sdp.split(/\r?\n/).includes(helloLine(hello))
+}
+
+/** The description without lines of ours, which the library would repeat in its answer. */
+export function withoutOurLines(sdp: string): string {
+  return sdp.replace(/^a=runnel-.*\r?\n?/gm, '')
 }
 
 /**

@@ -4,6 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { dial, failureCode, type DialResult, type Station } from '../conformance/transport-pair.testkit.ts'
 import { VirtualClock } from '../memory/virtual-clock.ts'
 import { negotiationSide, type Side } from './negotiation.testkit.ts'
+import { carriedHello, withoutOurLines } from './sdp.ts'
 import { createPeerConnection } from './node-peer-connection.ts'
 import type { PeerConnectionEvents, PeerConnectionPort } from './peer-connection-port.ts'
 import { SignallingNetwork } from './signalling.testkit.ts'
@@ -25,25 +26,37 @@ async function station(
 
 const dialTo = (from: Station, to: Station): Promise<DialResult> => dial(from, { peerId: to.nodeId })
 
-/** Carries the signals of a and b, but has a peer connection of its own with each, in the other's name, and passes every frame on. */
+type Send = Parameters<typeof negotiationSide>[0]
+const none = new Uint8Array(0)
+const helloLine = /a=runnel-hello:[\w-]+/
+
+/**
+ * Carries the signals of a and b, but has a peer connection of its own with each, in the other's name, and passes every frame on. Hellos he passes
+ * on with his own descriptions, or takes out, so that they go by the channels.
+ */
 class ManInTheMiddle {
   relayedFrames = 0
   /** The last two peer connections that were set up were open. */
   isBetween = false
-  #sides: Side[] = []
+  #sides: (Side & { accept(answerOfB: string): void })[] = []
 
-  constructor(network: SignallingNetwork, a: NodeId, b: NodeId) {
-    network.alter = (from, signal) => {
+  constructor(network: SignallingNetwork, a: NodeId, b: NodeId, passesHellos: boolean) {
+    const passed = (payload: string) => (passesHellos ? payload : withoutOurLines(payload))
+    network.alter = (from, { payload: whole, ...signal }) => {
+      const payload = passed(whole)
       if (signal.kind === 'offer') {
-        const send = (to: NodeId, as: NodeId) => (kind: Signal['kind'], payload: string) => {
-          setImmediate(() => network.deliver(to, { ...signal, peerId: as, kind, payload }))
+        const send = (to: NodeId, as: NodeId) => (kind: Signal['kind'], text: string) => {
+          setImmediate(() => network.deliver(to, { ...signal, peerId: as, kind, payload: passed(text) }))
           return true
         }
-        this.#stand(signal.payload, negotiationSide(send(a, b)), negotiationSide(send(b, a)))
+        this.#stand(payload, send(a, b), send(b, a))
       } else {
         const [towardsA, towardsB] = this.#sides.slice(-2)
-        const { kind, payload } = signal
-        setImmediate(() => (from === a ? towardsA : towardsB)?.negotiation.handle(kind as 'answer', payload))
+        const { kind } = signal
+        setImmediate(() => {
+          if (kind === 'answer') towardsA?.accept(payload)
+          ;(from === a ? towardsA : towardsB)?.negotiation.handle(kind, payload)
+        })
       }
       return []
     }
@@ -56,15 +69,23 @@ class ManInTheMiddle {
     }
   }
 
-  #stand(offer: string, towardsA: Side, towardsB: Side): void {
-    this.#sides.push(towardsA, towardsB)
+  /** Offers to b first, whose answer has the hello for his answer to a. */
+  #stand(offer: string, sendToA: Send, sendToB: Send): void {
+    let helloOfB: Uint8Array = none
+    const towardsB = negotiationSide(sendToB, { hello: () => carriedHello(offer) ?? none })
+    const towardsA = negotiationSide(sendToA, { hello: () => helloOfB })
+    const accept = (answer: string) => {
+      helloOfB = carriedHello(answer) ?? none
+      towardsA.negotiation.accept(offer)
+    }
+    this.#sides.push({ ...towardsA, accept }, { ...towardsB, accept })
     this.isBetween = false
-    towardsA.negotiation.accept(offer)
     towardsB.negotiation.offer()
     this.#relay(towardsA, towardsB)
     this.#relay(towardsB, towardsA)
     const both = Promise.all([towardsA.channel, towardsB.channel])
-    both.then(() => (this.isBetween = this.#sides.at(-1) === towardsB)).catch(() => {})
+    const turn = this.#sides.length
+    both.then(() => (this.isBetween = this.#sides.length === turn)).catch(() => {})
   }
 
   #relay(from: Side, to: Side): void {
@@ -112,17 +133,48 @@ function offerOf(peerId: NodeId, sessionId: number, payload = plausibleSdp): Sig
 }
 
 describe('WebRtcTransport and who carries its signals', () => {
-  it('opens nothing through a man in the middle', async () => {
+  it.each([
+    ['passes the hellos on with his descriptions', true, 2],
+    ['leaves them to the channels', false, 3],
+  ])('opens nothing through a man in the middle who %s', async (_, passesHellos, frames) => {
     const network = new SignallingNetwork()
     const [a, b] = [await station(network, 'a'), await station(network, 'b')]
-    const man = new ManInTheMiddle(network, a.nodeId, b.nodeId)
+    const man = new ManInTheMiddle(network, a.nodeId, b.nodeId, passesHellos)
     let result = await dialTo(a, b)
     // Where he did not get in between, in time, nobody has looked at a signature.
     while (!man.isBetween) result = await dialTo(a, b)
     expect(result).toMatchObject({ code: 'HANDSHAKE_FAILED', message: expect.stringContaining('signature') })
-    expect(man.relayedFrames).toBeGreaterThanOrEqual(3)
+    expect(man.relayedFrames).toBeGreaterThanOrEqual(frames)
     expect([a.transport.counters.opened, b.transport.counters.opened]).toEqual([0, 0])
     man.stop()
+  })
+
+  it.each([
+    [
+      'changed',
+      (payload: string) =>
+        payload.replace(helloLine, (line) => `${line.slice(0, -1)}${line.endsWith('A') ? 'B' : 'A'}`),
+    ],
+    [
+      'one of before',
+      (payload: string, before: string) => payload.replace(helloLine, helloLine.exec(before)?.[0] ?? ''),
+    ],
+    ['taken out', (payload: string) => payload.replace(helloLine, 'a=x')],
+  ])('opens nothing where the hello in the answer was %s', async (_, alter) => {
+    const network = new SignallingNetwork()
+    const [a, b] = [await station(network, 'a'), await station(network, 'b')]
+    let before = ''
+    network.alter = (_from, signal) => {
+      if (signal.kind === 'answer') before = signal.payload
+      return [signal]
+    }
+    const first = await dialTo(a, b)
+    expect(failureCode(first)).toBeUndefined()
+    network.alter = (_from, signal) =>
+      signal.kind === 'answer' ? [{ ...signal, payload: alter(signal.payload, before) }] : [signal]
+    // Of whoever refuses second, the close may come before its reason.
+    expect(failureCode(await dialTo(a, b))).toMatch(/^(HANDSHAKE_FAILED|CONNECTION_LOST)$/)
+    expect([a.transport.counters.opened, b.transport.counters.opened]).toEqual([1, 1])
   })
 
   it('opens nothing when a fingerprint was changed on the way', async () => {
