@@ -183,7 +183,7 @@ export const defaultTrackerLimits: TrackerLimits = {
   improvementIntervalMs: 250,
   improvementsPerInterval: 256,
   exchangesPerSecond: 1 / 60,
-  exchangeBurst: 24,
+  exchangeBurst: 40,
   minFaultRestMs: 1_000,
   maxFaultRestMs: 60_000,
   faultForgetMs: 600_000,
