@@ -47,11 +47,12 @@ export class Tiles {
     if (label)
       label.textContent = what === 'screen' ? `${name}: screen` : `${name}${isSilent ? ' (muted)' : ''}`
     if (text) text.textContent = sentence
+    // One of tracks that are over would show their last picture for ever.
+    for (const old of tile.querySelectorAll('canvas')) if (old !== canvas) old.remove()
     if (canvas === undefined) return
     canvas.hidden = !isLive || sentence !== ''
     canvas.title = name
     if (canvas.parentElement !== tile) tile.append(canvas)
-    for (const old of tile.querySelectorAll('canvas')) if (old !== canvas) old.remove()
   }
 
   #tileOf(key: string): HTMLElement {

@@ -74,10 +74,16 @@ interface Got {
 }
 
 /** A member, and what it gets. */
-async function joinAs(name: string, stream = room, index?: number, rate?: AsyncIterable<number>) {
+async function joinAs(
+  name: string,
+  stream = room,
+  index?: number,
+  rate?: AsyncIterable<number>,
+  replaces?: string,
+) {
   const { privateKey } = (index === undefined ? undefined : members[index]) ?? newAccount()
   const client = await clients.create({ privateKey })
-  const session = await openSession(stream, { name, decodes: ['vp8'], rate }, { client })
+  const session = await openSession(stream, { name, decodes: ['vp8'], rate, replaces }, { client })
   sessions.push(session)
   const got: Got[] = []
   session.on('object', (member, object, place) => got.push({ object, place, from: member.catalogue.name }))
@@ -118,6 +124,28 @@ describe('a session', () => {
     await until(tracks).toEqual([])
     await ada.session.close()
     await until(() => namesOf(ben.session)).toEqual([])
+  })
+
+  it('says goodbye within one call, as a page that is closed does nothing after it', async () => {
+    const { ada, ben } = await pair()
+    const said = () => ada.client.network.metrics().counters['urgent.published'] ?? 0
+    const before = said()
+    ada.session.leave()
+    expect(said()).toBe(before + 1)
+    await until(() => namesOf(ben.session)).toEqual([])
+  })
+
+  it('takes the place of an earlier session of its user, and of nobody else', async () => {
+    const { ada, ben } = await pair(secret)
+    const before = ada.session.id
+    const eve = await joinAs('Eve', secret, 1, undefined, before)
+    await until(() => namesOf(ben.session)).toEqual(['Ada', 'Eve'])
+    const again = await joinAs('Ada again', secret, 0, undefined, before)
+    // The one before is still there, and says so; what is asked is whether it was let go of.
+    const seen: string[][] = []
+    ben.session.on('members', () => seen.push(namesOf(ben.session)))
+    await until(() => seen.some((names) => names.join() === 'Ada again,Eve')).toBe(true)
+    await Promise.all([eve.session.close(), again.session.close()])
   })
 
   it.each([

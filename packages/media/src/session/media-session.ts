@@ -13,6 +13,7 @@ import type { PlannedRendition } from '../core/rate-plan.ts'
 import { Roster } from '../core/roster.ts'
 import { mediaError } from '../errors.ts'
 import { mediaLimits } from '../limits.ts'
+import { Goodbye } from './goodbye.ts'
 import type { Member } from './member.ts'
 import { NetworkRate } from './network-rate.ts'
 import { RateShare } from './rate-share.ts'
@@ -48,6 +49,8 @@ export interface MediaSessionOptions {
   readonly name: string
   /** Codecs of pictures that it decodes, as WebCodecs names them. Default: none. */
   readonly decodes?: readonly string[] | undefined
+  /** The `id` of an earlier session of the same user that is over, which the others let go of at once: of a page that was loaded again. */
+  readonly replaces?: string | undefined
   /**
    * What all tracks together may take from now on, in bits a second with what messages take. Default: what the network carries, as
    * `client.urgentRate` tells it.
@@ -56,7 +59,7 @@ export interface MediaSessionOptions {
 }
 
 export interface MediaSessionModules {
-  readonly client: Pick<RunnelClient, 'publish' | 'subscribe' | 'getStream' | 'urgentRate'>
+  readonly client: Pick<RunnelClient, 'publish' | 'prepare' | 'subscribe' | 'getStream' | 'urgentRate'>
   readonly clock?: Clock | undefined
   readonly random?: Random | undefined
 }
@@ -117,6 +120,7 @@ export class MediaSession implements AsyncDisposable {
   readonly #subscriptions = new Map<number, Promise<Subscription>>()
   readonly #keyAskedMs = new Map<string, number>()
   readonly #counters = { objectsUnknown: 0, objectsMalformed: 0 }
+  readonly #goodbye: Goodbye
   #nextTrack = 0
   #cancel: () => void = () => {}
   #isClosed = false
@@ -132,6 +136,8 @@ export class MediaSession implements AsyncDisposable {
     this.#clock = clock
     this.#session = toHex(random.bytes(8)).replace(/^0x/, '')
     this.#startMs = clock.monotonicMs()
+    const place = { streamId, partition: controlPartition }
+    this.#goodbye = new Goodbye(place, { client })
     const [tracks, share] = [this.#tracks, this.#share]
     const urgentRate = (partition: number) => this.#urgentRate(partition)
     if (options.rate === undefined) this.#networkRate = new NetworkRate({ clock, tracks, share, urgentRate })
@@ -144,6 +150,11 @@ export class MediaSession implements AsyncDisposable {
     this.#changed()
     this.#beat()
     void this.#followRate()
+  }
+
+  /** Tells this session apart from others of the user: random, 16 digits. */
+  get id(): string {
+    return this.#session
   }
 
   get members(): readonly Member[] {
@@ -240,6 +251,12 @@ export class MediaSession implements AsyncDisposable {
     await Promise.allSettled([...this.#subscriptions.values()].map(async (one) => (await one).unsubscribe()))
   }
 
+  /** As `close`, but the goodbye leaves within this call: for a page that is being closed (`pagehide`), where what takes another turn is not done any more. */
+  leave(): void {
+    if (!this.#isClosed) this.#goodbye.say()
+    void this.close()
+  }
+
   [Symbol.asyncDispose](): Promise<void> {
     return this.close()
   }
@@ -263,7 +280,8 @@ export class MediaSession implements AsyncDisposable {
     if (control === undefined) {
       if (urgent === undefined) this.#emit('message', message)
     } else if ('key' in control) this.#onKeyWanted(control.key)
-    else if (urgent === undefined) this.#onPresence(idOf(message), message.publisherId, control)
+    else if (urgent === undefined || 'leave' in control)
+      this.#onPresence(idOf(message), message.publisherId, control)
   }
 
   #onObject(message: Message, content: Uint8Array, place: ObjectPlace): void {
@@ -297,8 +315,9 @@ export class MediaSession implements AsyncDisposable {
     const { catalogue } = control
     if (catalogue.session === this.#session) return
     const seen = this.#roster.seen(id, catalogue.session, this.#clock.monotonicMs())
-    if (seen === 'refused') return
+    if (seen === 'refused' || seen === 'left') return
     const before = this.#members.get(id)
+    if (seen !== 'known') this.#letGo(userId, catalogue.replaces)
     this.#members.set(id, { id, userId, catalogue })
     // Who has just come knows nobody.
     if (seen !== 'known') this.#changed()
@@ -306,8 +325,18 @@ export class MediaSession implements AsyncDisposable {
       this.#emit('members', this.members)
   }
 
+  /** Of an earlier session of a user; nobody can have those of others let go. */
+  #letGo(userId: string, session: string | undefined): void {
+    for (const member of this.#members.values()) {
+      if (member.userId !== userId || member.catalogue.session !== session) continue
+      this.#roster.replaced(member.id)
+      this.#members.delete(member.id)
+    }
+  }
+
   /** Says anew that it is there, and lets go of who does not. */
   #beat(): void {
+    void this.#goodbye.prepare()
     this.#cancel = this.#clock.schedule(mediaLimits.catalogueEveryMs, () => {
       const nowMs = this.#clock.monotonicMs()
       for (const [key, askedMs] of this.#keyAskedMs)
@@ -333,10 +362,10 @@ export class MediaSession implements AsyncDisposable {
   }
 
   #catalogue(): Catalogue {
-    const { name, decodes = [] } = this.#options
+    const { name, decodes = [], replaces } = this.#options
     const tracks = [...this.#tracks].map(({ track }) => track)
     const shortName = name.slice(0, mediaLimits.maxNameLength)
-    return { version: 1, session: this.#session, name: shortName, decodes, tracks }
+    return { version: 1, session: this.#session, name: shortName, replaces, decodes, tracks }
   }
 
   #publish(content: unknown, partition: number, urgent: UrgentOptions): void {
