@@ -1,5 +1,7 @@
-import { createReadStream } from 'node:fs'
+import { createReadStream, readFileSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { Readable } from 'node:stream'
 import { toStreamId } from '@runnel/protocol'
 import type { Tracker } from '@runnel/tracker'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
@@ -381,5 +383,35 @@ describe('files', () => {
     await expect(publishIvf(ada.session, createReadStream(join(vectors, 'tone.opus')))).rejects.toMatchObject(
       { code: 'FILE_INVALID' },
     )
+  })
+
+  it.each([
+    ['of the other kind', 'tone.opus', 'clip-vp8.ivf'],
+    ['that are not there', 'none.opus', 'none.ivf'],
+  ])('%s are refused, and let go of', async (_, sounds, pictures) => {
+    const { ada } = await pair()
+    const [ogg, ivf] = [createReadStream(join(vectors, pictures)), createReadStream(join(vectors, sounds))]
+    await expect(publishOgg(ada.session, ogg)).rejects.toThrow()
+    await expect(publishIvf(ada.session, ivf)).rejects.toThrow()
+    expect([ogg.destroyed, ivf.destroyed]).toEqual([true, true])
+  })
+
+  it('go on at once after a time that is none', async () => {
+    const { ada } = await pair()
+    const clip = readFileSync(join(vectors, 'clip-vp8.ivf'))
+    const second = 32 + 12 + clip.readUInt32LE(32) + 4
+    clip.writeBigUInt64LE(2n ** 40n, second)
+    await publishIvf(ada.session, Readable.from([clip]))
+  })
+
+  it('end when their session is closed', async () => {
+    const { ada } = await pair()
+    async function* endless() {
+      for (;;) yield await readFile(join(vectors, 'tone.opus'))
+    }
+    const playing = publishOgg(ada.session, endless())
+    await until(() => ada.client.network.metrics().counters['urgent.published']).toBeGreaterThan(0)
+    await ada.session.close()
+    await playing
   })
 })

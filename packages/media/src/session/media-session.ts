@@ -157,6 +157,10 @@ export class MediaSession implements AsyncDisposable {
     return this.#session
   }
 
+  get isClosed(): boolean {
+    return this.#isClosed
+  }
+
   get members(): readonly Member[] {
     return [...this.#members.values()]
   }
