@@ -82,11 +82,11 @@ run(async () => {
   player.start()
   element('lobby', HTMLFormElement).hidden = true
   element('room', HTMLElement).hidden = false
-  const [senders, tiles] = [new Senders(session), new Tiles(player, decodes)]
+  const [senders, tiles] = [new Senders(session), new Tiles(session, player, decodes)]
   const panel = new NetworkPanel(client, session, player)
   const update = (): void => {
     player.limitRendition(session.members.length <= fewMembers ? 1 : 0)
-    tiles.update(session.members)
+    tiles.update()
     senders.update()
   }
   session.on('members', update)

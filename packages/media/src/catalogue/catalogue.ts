@@ -42,6 +42,8 @@ const catalogueSchema = z.object({
   name: z.string().max(mediaLimits.maxNameLength),
   /** An earlier session of the same user that is over: a page that was loaded again, or came down. */
   replaces: sessionId.optional(),
+  /** Whether its computer has more to do than it can: what pauses then does not pause for the network. */
+  isBusy: z.boolean().optional(),
   /** Codecs of pictures that the member decodes. */
   decodes: z.array(text).max(mediaLimits.maxCodecs),
   tracks: z.array(z.discriminatedUnion('kind', [audioTrack, videoTrack])).max(mediaLimits.maxTracks),

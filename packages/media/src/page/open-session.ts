@@ -12,7 +12,9 @@ export async function openSession(
   options: MediaSessionOptions,
   modules: MediaSessionModules,
 ): Promise<MediaSession> {
-  const session = await open(streamId, options, modules)
+  // Browsers hold back the timers of pages that nobody sees.
+  const isTimely = () => document.visibilityState === 'visible'
+  const session = await open(streamId, options, { isTimely, ...modules })
   addEventListener('pagehide', () => session.leave(), { once: true })
   return session
 }

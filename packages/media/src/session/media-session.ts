@@ -8,6 +8,7 @@ import {
   type Control,
   type Track,
 } from '../catalogue/catalogue.ts'
+import { Busyness } from '../core/busyness.ts'
 import { decodeObject, type MediaObject } from '../core/media-object.ts'
 import type { PlannedRendition } from '../core/rate-plan.ts'
 import { Roster } from '../core/roster.ts'
@@ -21,6 +22,8 @@ import { TrackPublisher, type TrackEvents } from './track-publisher.ts'
 
 /** Control messages and sound are there, and all else where a stream has one partition only. */
 const controlPartition = 0
+/** Whether this process is busy is looked at so often. */
+const lookMs = 250
 /** How a key frame is asked for. */
 const keyRequest: UrgentOptions = { lifetimeMs: 1_000, priority: 40 }
 
@@ -62,6 +65,8 @@ export interface MediaSessionModules {
   readonly client: Pick<RunnelClient, 'publish' | 'prepare' | 'subscribe' | 'getStream' | 'urgentRate'>
   readonly clock?: Clock | undefined
   readonly random?: Random | undefined
+  /** False while timers are late for another reason than work, as those of pages that nobody sees. Default: never. */
+  readonly isTimely?: (() => boolean) | undefined
 }
 
 /** A track to publish; the session adds its id, its partition and its state. */
@@ -101,6 +106,7 @@ export class MediaSession implements AsyncDisposable {
   readonly #options: MediaSessionOptions & { readonly partitions: number }
   readonly #client: MediaSessionModules['client']
   readonly #clock: Clock
+  readonly #isTimely: () => boolean
   readonly #listeners: Listeners = {
     members: new Set(),
     object: new Set(),
@@ -122,18 +128,21 @@ export class MediaSession implements AsyncDisposable {
   readonly #counters = { objectsUnknown: 0, objectsMalformed: 0 }
   readonly #goodbye: Goodbye
   #nextTrack = 0
+  readonly #busyness = new Busyness()
   #cancel: () => void = () => {}
+  #cancelLook: () => void = () => {}
   #isClosed = false
 
   constructor(
     streamId: string,
     options: MediaSessionOptions & { readonly partitions: number },
-    { client, clock = systemClock, random = systemRandom }: MediaSessionModules,
+    { client, clock = systemClock, random = systemRandom, isTimely = () => true }: MediaSessionModules,
   ) {
     this.#streamId = streamId
     this.#options = options
     this.#client = client
     this.#clock = clock
+    this.#isTimely = isTimely
     this.#session = toHex(random.bytes(8)).replace(/^0x/, '')
     this.#startMs = clock.monotonicMs()
     const place = { streamId, partition: controlPartition }
@@ -149,12 +158,18 @@ export class MediaSession implements AsyncDisposable {
     // Not awaited: where nobody is there yet it would be for long.
     this.#changed()
     this.#beat()
+    this.#look()
     void this.#followRate()
   }
 
   /** Tells this session apart from others of the user: random, 16 digits. */
   get id(): string {
     return this.#session
+  }
+
+  /** Whether this computer has more to do than it can, as far as can be told: others are told, too. */
+  get isBusy(): boolean {
+    return this.#busyness.isBusy
   }
 
   get isClosed(): boolean {
@@ -250,6 +265,7 @@ export class MediaSession implements AsyncDisposable {
     if (this.#isClosed) return
     this.#isClosed = true
     this.#cancel()
+    this.#cancelLook()
     this.#networkRate?.close()
     await this.#say({ leave: true })
     await Promise.allSettled([...this.#subscriptions.values()].map(async (one) => (await one).unsubscribe()))
@@ -353,6 +369,12 @@ export class MediaSession implements AsyncDisposable {
     })
   }
 
+  #look(): void {
+    if (!this.#isTimely()) this.#busyness.skip()
+    else if (this.#busyness.called(this.#clock.monotonicMs(), lookMs)) this.#changed()
+    this.#cancelLook = this.#clock.schedule(lookMs, () => this.#look())
+  }
+
   #emit<K extends keyof MediaEvents>(event: K, ...args: MediaEvents[K]): void {
     for (const listener of this.#listeners[event] as Set<(...args: MediaEvents[K]) => void>) listener(...args)
   }
@@ -368,8 +390,9 @@ export class MediaSession implements AsyncDisposable {
   #catalogue(): Catalogue {
     const { name, decodes = [], replaces } = this.#options
     const tracks = [...this.#tracks].map(({ track }) => track)
+    const isBusy = this.isBusy || undefined
     const shortName = name.slice(0, mediaLimits.maxNameLength)
-    return { version: 1, session: this.#session, name: shortName, replaces, decodes, tracks }
+    return { version: 1, session: this.#session, name: shortName, replaces, isBusy, decodes, tracks }
   }
 
   #publish(content: unknown, partition: number, urgent: UrgentOptions): void {
