@@ -28,9 +28,10 @@ import { bundleForPages, type PageBundles } from './bundle.ts'
  * 0.6 kB are for the first data channel, on which both ends agree, and for pings that become fewer.
  * 0.7 kB are for sending again what links lost of urgent messages, 0.3 kB for tables and handlers that are made when they are needed, and 0.1 kB
  * for storage nodes that are dialled once more.
- * 0.2 kB are for saying how long signals take, and 0.2 kB for not taking a busy process for a slow link.
+ * 0.2 kB are for saying how long signals take, 0.2 kB for not taking a busy process for a slow link, and
+ * 0.2 kB for messages that are made ready before they are sent, and for sockets that are called off.
  */
-const budgetBytes = 206_700
+const budgetBytes = 206_900
 /** What is loaded in addition for encryption. */
 const encryptionBudgetBytes = 31_100
 
