@@ -6,6 +6,7 @@ import { NetworkPanel } from './network-panel.ts'
 import { RoomRecorder } from './recorder.ts'
 import { newRoomSecret } from './room-key.ts'
 import { Senders } from './senders.ts'
+import { rememberTab, thisTab } from './this-tab.ts'
 import { Tiles } from './tiles.ts'
 
 const nameKey = 'runnel-chat-name'
@@ -71,19 +72,21 @@ run(async () => {
   const query = new URLSearchParams(location.search)
   // Without a secret this is a new room.
   if (!query.has('stream') && location.hash === '') history.replaceState(null, '', `#${newRoomSecret()}`)
-  const { client, path } = await joinRoom(query)
+  const tab = thisTab()
+  const { client, path } = await joinRoom(query, tab)
   const streamId = await streamCalled(client, path)
   const { decodes } = await supportedCodecs()
-  const session = await openSession(streamId, { name, decodes }, { client })
+  const session = await openSession(streamId, { name, decodes, replaces: tab.session }, { client })
+  rememberTab({ ...tab, session: session.id })
   const player = new SessionPlayer(session, context)
   player.start()
   element('lobby', HTMLFormElement).hidden = true
   element('room', HTMLElement).hidden = false
-  const [senders, tiles] = [new Senders(session), new Tiles(player, decodes)]
+  const [senders, tiles] = [new Senders(session), new Tiles(session, player, decodes)]
   const panel = new NetworkPanel(client, session, player)
   const update = (): void => {
     player.limitRendition(session.members.length <= fewMembers ? 1 : 0)
-    tiles.update(session.members)
+    tiles.update()
     senders.update()
   }
   session.on('members', update)
@@ -109,7 +112,8 @@ run(async () => {
     say('You left. Load the page again to come back.')
   }
   element('leave', HTMLButtonElement).addEventListener('click', () => void leave())
-  addEventListener('pagehide', () => void session.close())
+  // Back from the browser's cache, with a session that is over.
+  addEventListener('pageshow', ({ persisted }) => persisted && location.reload())
   say('You are in the room.')
   await Promise.all([senders.toggle('microphone'), senders.toggle('camera')])
 })

@@ -3,6 +3,7 @@ import { openRecording, playbackRates, RecordingPlayer } from '@runnel/media/pag
 import { element, run, say, streamCalled } from '../shared/page.ts'
 import { joinRoom, recordingsOf } from './join-room.ts'
 import { RecordedTiles } from './recorded-tiles.ts'
+import { thisTab } from './this-tab.ts'
 import { TimeLineView } from './time-line.ts'
 
 /** Arrow keys move by so much. */
@@ -79,7 +80,7 @@ class Controls {
 
 run(async () => {
   const query = new URLSearchParams(location.search)
-  const { client, path } = await joinRoom(query)
+  const { client, path } = await joinRoom(query, thisTab())
   const streamId = await streamCalled(client, recordingsOf(path))
   const [fromMs, toMs] = [numberIn(query, 'from'), numberIn(query, 'to')]
   const recording = await openRecording(streamId, { fromMs, toMs }, { client })

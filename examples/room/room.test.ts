@@ -74,8 +74,23 @@ describe('the room', () => {
     await tile(ben, 'Ada (muted)').waitFor()
     await ada.getByRole('button', { name: 'Camera' }).click()
     await tile(ben, 'Ada').getByText('No camera').waitFor()
+    await until(() => tile(ben, 'Ada').locator('canvas').count()).toBe(0)
     await ada.getByRole('button', { name: 'Leave' }).click()
     await tile(ben, 'Ada').waitFor({ state: 'detached' })
+  })
+
+  it('lets go at once of a page that is loaded again or closed', async () => {
+    const ada = await enter('Ada')
+    const ben = await enter('Ben', { link: ada.url() })
+    await Promise.all([sees(ada, 'Ben'), sees(ben, 'Ada')])
+    await ben.reload()
+    await tile(ada, 'Ben').waitFor({ state: 'detached' })
+    await ben.getByLabel('Your name').fill('Ben again')
+    await ben.getByRole('button', { name: 'Join' }).click()
+    await sees(ada, 'Ben again')
+    expect(await ada.locator('.tile:not(.self)').count()).toBe(1)
+    await ben.close()
+    await tile(ada, 'Ben again').waitFor({ state: 'detached' })
   })
 
   it('is private: another room in the same stream sees and reads nothing', async () => {

@@ -59,7 +59,15 @@ export class Senders {
     const published = this.#sending.get('camera')?.published ?? []
     const isPaused = published.some((one) => 'isPaused' in one && one.isPaused)
     if (label !== null)
-      label.textContent = isPaused ? 'You, heard only: your network has no room for pictures now' : 'You'
+      label.textContent = isPaused ? `You, heard only: ${this.#obstacle} for pictures now` : 'You'
+  }
+
+  /** What has no time or room for pictures. Members that are busy are slow to take them, which looks like a slow network from here. */
+  get #obstacle(): string {
+    const { isBusy, members } = this.#session
+    if (isBusy) return 'this computer is too busy'
+    const areOthersBusy = members.length > 0 && members.every(({ catalogue }) => catalogue.isBusy === true)
+    return areOthersBusy ? 'the computers of the others are too busy' : 'your network has no room'
   }
 
   stopAll(): void {

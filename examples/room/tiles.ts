@@ -1,19 +1,21 @@
-import type { Member, SessionPlayer, Track } from '@runnel/media/page'
+import type { MediaSession, Member, SessionPlayer, Track } from '@runnel/media/page'
 import { newTile } from './tile.ts'
 
 /** One element for each member, and for each screen, where its picture is painted. */
 export class Tiles {
+  readonly #session: MediaSession
   readonly #player: SessionPlayer
   readonly #decodes: readonly string[]
   readonly #tiles = new Map<string, HTMLElement>()
 
-  constructor(player: SessionPlayer, decodes: readonly string[]) {
+  constructor(session: MediaSession, player: SessionPlayer, decodes: readonly string[]) {
+    this.#session = session
     this.#player = player
     this.#decodes = decodes
   }
 
   /** Puts all in place; called when something may have changed. */
-  update(members: readonly Member[]): void {
+  update(members: readonly Member[] = this.#session.members): void {
     const shown = new Set<string>()
     for (const member of members) {
       for (const what of ['camera', 'screen'] as const) {
@@ -40,18 +42,20 @@ export class Tiles {
     const sound = all.find(({ kind }) => kind === 'audio')
     const isSilent = sound === undefined || sound.state !== 'live'
     const canvas = this.#player.canvasOf(member.id, what)
-    const sentence = sentenceOf(tracks, this.#decodes, this.#player.report.rendition)
+    const busy = { here: this.#session.isBusy, there: member.catalogue.isBusy === true }
+    const sentence = sentenceOf(tracks, this.#decodes, this.#player.report.rendition, busy)
     const isLive = tracks.some(({ state }) => state === 'live')
     tile.classList.toggle('speaking', this.#player.speaker === member.id && what === 'camera')
     const [label, text] = [tile.querySelector('b'), tile.querySelector('p')]
     if (label)
       label.textContent = what === 'screen' ? `${name}: screen` : `${name}${isSilent ? ' (muted)' : ''}`
     if (text) text.textContent = sentence
+    // One of tracks that are over would show their last picture for ever.
+    for (const old of tile.querySelectorAll('canvas')) if (old !== canvas) old.remove()
     if (canvas === undefined) return
     canvas.hidden = !isLive || sentence !== ''
     canvas.title = name
     if (canvas.parentElement !== tile) tile.append(canvas)
-    for (const old of tile.querySelectorAll('canvas')) if (old !== canvas) old.remove()
   }
 
   #tileOf(key: string): HTMLElement {
@@ -68,11 +72,22 @@ function isOf({ kind, source }: Track, what: 'camera' | 'screen'): boolean {
 }
 
 /** Why there is no picture; empty where there is one. */
-function sentenceOf(tracks: readonly Track[], decodes: readonly string[], rendition: number): string {
+function sentenceOf(
+  tracks: readonly Track[],
+  decodes: readonly string[],
+  rendition: number,
+  busy: { readonly here: boolean; readonly there: boolean },
+): string {
   const live = tracks.filter(({ state }) => state === 'live')
   if (tracks.length === 0 || tracks.every(({ state }) => state === 'muted')) return 'No camera'
-  if (live.length === 0) return 'Sound only: their network has no room for pictures now'
-  if (rendition < 0) return 'Sound only: your network has no room for pictures now'
+  if (live.length === 0) {
+    if (busy.there) return 'Sound only: their computer is too busy for pictures now'
+    // What a busy reader does not get to take looks like a slow network to who sends.
+    if (busy.here) return 'Sound only: your computer is too busy for pictures now'
+    return 'Sound only: their network has no room for pictures now'
+  }
+  if (rendition < 0)
+    return `Sound only: your ${busy.here ? 'computer is too busy' : 'network has no room'} for pictures now`
   if (!live.some(({ codec }) => decodes.includes(codec)))
     return 'This browser cannot show their pictures: no codec in common'
   return ''

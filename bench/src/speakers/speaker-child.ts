@@ -24,6 +24,7 @@ function startHosts(network: NetworkSource): Promise<readonly RunnelClient[]> {
 function withoutReading(client: RunnelClient): Parameters<typeof openSession>[2]['client'] {
   return {
     publish: (...args) => client.publish(...args),
+    prepare: (...args) => client.prepare(...args),
     getStream: (id) => client.getStream(id),
     urgentRate: (...args) => client.urgentRate(...args),
     subscribe: <T>() => Promise.resolve({ unsubscribe: () => Promise.resolve() } as Subscription<T>),

@@ -77,6 +77,26 @@ describe('urgent messages', () => {
     expect((await next(others)).content).toBe('theirs')
   })
 
+  it('are made ready, and sent within one call when their time has come', async () => {
+    const { from, messages } = await pair()
+    const prepared = await from.prepare(open, 'goodbye', { urgent: { lifetimeMs: 60_000 } })
+    await from.publish(open, 'before', { urgent: { lifetimeMs: 60_000 } })
+    expect((await next(messages)).content).toBe('before')
+    prepared.send()
+    prepared.send()
+    const closing = from.close()
+    expect((await next(messages)).content).toBe('goodbye')
+    await closing
+    prepared.send()
+  })
+
+  it('are not made ready with options that are none', async () => {
+    const client = await start(owner)
+    const prepare = (options: object) => client.prepare(open, 'x', options as { readonly urgent: true })
+    await expect(prepare({ urgent: true, key: 'k' })).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' })
+    await expect(prepare({})).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' })
+  })
+
   it('are as large as a picture', async () => {
     const { from, messages } = await pair()
     const picture = Uint8Array.from({ length: 100_000 }, (_, i) => i % 251)

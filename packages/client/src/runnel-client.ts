@@ -31,9 +31,9 @@ import { lazyCards } from './encryption/lazy-cards.ts'
 import { asError, reasonOf } from './errors.ts'
 import type { Faults } from './faults.ts'
 import type { Logger } from './logger.ts'
-import type { PublishedMessage } from './publish/part-outbox.ts'
+import type { PreparedMessage, PublishedMessage } from './publish/part-outbox.ts'
 import { publishMany, type PublishedMany, type PublishManyOptions } from './publish/publish-many.ts'
-import { Publisher, type PublishOptions } from './publish/publisher.ts'
+import { Publisher, type PrepareOptions, type PublishOptions } from './publish/publisher.ts'
 import type { UrgentRate, UrgentRateOptions } from './publish/urgent-rate.ts'
 import { findStreams, type StreamFilter } from './find-streams.ts'
 import { checkPartition } from './publish/partition.ts'
@@ -510,6 +510,16 @@ export class RunnelClient implements AsyncDisposable {
   async publish(streamId: string, content: unknown, options: PublishOptions = {}): Promise<PublishedMessage> {
     this.#requireMember()
     return this.#publisher.publish(this.streamId(streamId), content, options)
+  }
+
+  /**
+   * Makes an urgent message ready, sealed and signed, that leaves within the call of `send`: for what a page says while it is closed, when
+   * nothing is done any more that takes another turn. It is of this moment: make it anew every few seconds, as nodes take what is
+   * hundreds of urgent messages old for known. Throws what `publish` throws.
+   */
+  async prepare(streamId: string, content: unknown, options: PrepareOptions): Promise<PreparedMessage> {
+    this.#requireMember()
+    return this.#publisher.prepare(this.streamId(streamId), content, options)
   }
 
   /**

@@ -1,6 +1,7 @@
 import { lightParts } from '@runnel/network/light'
 import { urgentFieldsOf, type Identity, type NodeId } from '@runnel/protocol'
-import { mean, percentile } from '../measures/statistics.ts'
+import { frameDelays, type FrameDelays } from '../measures/frame-delays.ts'
+import { mean } from '../measures/statistics.ts'
 import { UrgentPublisher } from '../world/urgent-publisher.ts'
 import type { SimNode } from '../world/world.ts'
 import { Camera, layerOf, picturesPerS, type Layer } from './camera.ts'
@@ -13,14 +14,8 @@ export interface ViewersOptions extends FormationOptions {
 }
 
 /** What came of the frames of one kind, at all nodes but the sender's. */
-interface ViewersOfKind {
+interface ViewersOfKind extends FrameDelays {
   readonly kind: 'sound' | Layer
-  readonly expected: number
-  readonly arrived: number
-  readonly p50Ms: number
-  readonly p95Ms: number
-  readonly p99Ms: number
-  readonly maxMs: number
 }
 
 export interface ViewersReport {
@@ -101,8 +96,8 @@ export async function runViewers(
   for (const { node } of nodes) void node.stop()
   return {
     kinds: [...sent].map(([kind, number]) => ({
-      ...{ kind, expected: number * viewers.length, arrived: delaysMs.get(kind)?.length ?? 0 },
-      ...ofDelays(delaysMs.get(kind) ?? []),
+      kind,
+      ...frameDelays(number * viewers.length, delaysMs.get(kind) ?? []),
     })),
     jitterMs: mean([...jitters.values()].map(({ jitterMs }) => jitterMs)) ?? 0,
     copies: 1 + again / Math.max(1, arrived),
@@ -134,11 +129,6 @@ async function addGuests(
   }
   await world.advanceTo(startMs + 2 * attachingMs)
   return guests
-}
-
-function ofDelays(delaysMs: readonly number[]) {
-  const at = (share: number): number => percentile(delaysMs, share) ?? Infinity
-  return { p50Ms: at(0.5), p95Ms: at(0.95), p99Ms: at(0.99), maxMs: at(1) }
 }
 
 function jitterAfter(before: { lastMs: number; jitterMs: number } | undefined, lastMs: number) {

@@ -44,6 +44,7 @@ async function join(config: ClientConfig, streamId: string, isRecording: boolean
           }
           return client.publish(id, content, options)
         },
+        prepare: (...args) => client.prepare(...args),
         subscribe: client.subscribe.bind(client),
         getStream: (id) => client.getStream(id),
         urgentRate: (...args) => client.urgentRate(...args),

@@ -2,9 +2,11 @@ import type { NetworkNode } from '@runnel/network'
 import {
   buildBatch,
   EncryptionType,
+  isRunnelError,
   limits,
   placeOf,
   toStreamPartId,
+  type BuiltBatch,
   type Clock,
   type Crypto,
   type MessageChain,
@@ -24,6 +26,12 @@ export interface PublishedMessage extends MessageRef, MessageChain {
   readonly neighbours: number
 }
 
+/** An urgent message that is sealed and signed, and not yet sent. */
+export interface PreparedMessage {
+  /** Hands it to the network at once, within this call. Of one that was sent, and where the client is closed or no longer publishes there, nothing is done. */
+  send(): void
+}
+
 export interface PartOutboxModules {
   readonly node: NetworkNode
   readonly user: Pick<ActingUser, 'signer' | 'require'>
@@ -39,6 +47,8 @@ interface Entry {
   readonly promise: Promise<PublishedMessage>
   readonly resolve: (message: PublishedMessage) => void
   readonly reject: (error: unknown) => void
+  /** Takes its batch in place of the network. */
+  readonly keep: ((batch: BuiltBatch) => void) | undefined
 }
 
 /** Content of one batch, unless a single message has more. */
@@ -86,19 +96,32 @@ export class PartOutbox {
   add(
     content: EncodedContent,
     options: { timestamp?: number | undefined; signal?: AbortSignal | undefined },
+    keep?: (batch: BuiltBatch) => void,
   ): Promise<PublishedMessage> {
     const { promise, resolve, reject } = Promise.withResolvers<PublishedMessage>()
     if (this.#closing.signal.aborted) return Promise.reject(clientError('CLIENT_CLOSED'))
     const { user, clock } = this.#modules
     const timestamp = this.#messageClock.timestampFor(options.timestamp, clock.now())
     user.require('publishes', this.#chain.streamId, timestamp)
-    const entry: Entry = { content, timestamp, promise, resolve, reject }
+    const entry: Entry = { content, timestamp, promise, resolve, reject, keep }
     this.#entries.push(entry)
     const { signal } = options
     const onAbort = () => this.#withdraw(entry, signal?.reason)
     signal?.addEventListener('abort', onAbort, { once: true })
     this.#scheduleFlush()
     return promise.finally(() => signal?.removeEventListener('abort', onAbort))
+  }
+
+  /** Of an outbox of urgent messages: as `add`, but the message stays here until it is sent by what this resolves to. */
+  async prepare(content: EncodedContent): Promise<PreparedMessage> {
+    let batch: BuiltBatch | undefined
+    await this.add(content, {}, (built) => (batch = built))
+    return {
+      send: () => {
+        if (batch !== undefined && !this.#closing.signal.aborted) this.#sendPrepared(batch)
+        batch = undefined
+      },
+    }
   }
 
   /** Sends nothing more before this resolves, either. */
@@ -201,6 +224,14 @@ export class PartOutbox {
     }
   }
 
+  #sendPrepared(batch: BuiltBatch): void {
+    try {
+      this.#modules.node.publish(batch)
+    } catch (error) {
+      if (!isRunnelError(error)) throw error
+    }
+  }
+
   /** False when the next batch should wait. */
   #send(entries: readonly Entry[], messages: Sealed): boolean {
     if (messages === undefined) return true
@@ -209,8 +240,10 @@ export class PartOutbox {
       if (this.#closing.signal.aborted) throw clientError('CLIENT_CLOSED', 'before it was sent')
       const batch = buildBatch({ chain: this.#chain, messages }, crypto, user.signer)
       const neighbours = neighbourCount(this.#streamPartId)
-      if (neighbours === 0) this.#aloneMs = clock.monotonicMs()
-      const writable = node.publish(batch) || this.#isUrgent
+      const keep = entries[0]?.keep
+      if (neighbours === 0 && keep === undefined) this.#aloneMs = clock.monotonicMs()
+      const writable = keep === undefined ? node.publish(batch) || this.#isUrgent : true
+      keep?.(batch)
       for (const [i, message] of messages.entries()) {
         this.#head = placeOf(message)
         entries[i]?.resolve({ ...this.#chain, ...this.#head, neighbours })

@@ -27,7 +27,7 @@ import type { RegistryCache } from '../registry/registry-cache.ts'
 import type { DelegationChecks } from '../registry/registry-delegations.ts'
 import type { StatusHub } from '../status.ts'
 import type { StreamParts } from '../stream-parts.ts'
-import { PartOutbox, type PublishedMessage } from './part-outbox.ts'
+import { PartOutbox, type PreparedMessage, type PublishedMessage } from './part-outbox.ts'
 import { anyPartition, checkPartition, partitionOfKey } from './partition.ts'
 import { UrgentNumbers, urgentChainId, type UrgentOptions } from './urgent-options.ts'
 import { QueueBudget, type QueueBudgetLimits } from './queue-budget.ts'
@@ -68,6 +68,15 @@ export interface PublishOptions {
 const publishOptions: OptionNames<PublishOptions> = {
   ...{ partition: true, key: true, partitionKey: true, timestamp: true, headers: true, signal: true },
   ...{ bytesAre: true, urgent: true },
+}
+
+/** Of a message that is made ready: see `PublishOptions`. */
+export interface PrepareOptions extends Pick<PublishOptions, 'partition' | 'partitionKey' | 'headers'> {
+  readonly urgent: true | UrgentOptions
+}
+
+const prepareOptions: OptionNames<PrepareOptions> = {
+  ...{ partition: true, partitionKey: true, headers: true, urgent: true },
 }
 
 export interface PublisherOptions extends QueueBudgetLimits {
@@ -157,6 +166,14 @@ export class Publisher {
     }
   }
 
+  /** Makes an urgent message ready, which is sent later: see `RunnelClient.prepare`. */
+  async prepare(streamId: StreamId, content: unknown, options: PrepareOptions): Promise<PreparedMessage> {
+    checkOptions('prepare', options, prepareOptions)
+    const encoded = encodeUrgent(content, options, this.#urgentNumbers.extension(options.urgent))
+    const { urgent } = await this.#inLane(streamId, () => this.#outboxFor(streamId, options))
+    return urgent.prepare(encoded)
+  }
+
   /** Resolves when half of the queue is free; undefined when it is. */
   room(): Promise<void> | undefined {
     return this.#budget.hasRoom ? undefined : this.#budget.room()
@@ -235,11 +252,15 @@ export class Publisher {
     content: EncodedContent,
     options: PublishOptions,
   ): Promise<{ sent: Promise<PublishedMessage> }> {
+    const { outbox, urgent } = await this.#outboxFor(streamId, options)
+    return { sent: (options.urgent === undefined ? outbox : urgent).add(content, options) }
+  }
+
+  async #outboxFor(streamId: StreamId, options: PublishOptions): Promise<JoinedOutbox> {
     const stream = await requirePermission('publish', streamId, this.#modules)
     if (this.#closing.signal.aborted) throw clientError('CLIENT_CLOSED')
     if (options.signal?.aborted) throw clientError('ABORTED', undefined, { cause: options.signal.reason })
-    const { outbox, urgent } = this.#outbox(stream, this.#choosePartition(stream, options))
-    return { sent: (options.urgent === undefined ? outbox : urgent).add(content, options) }
+    return this.#outbox(stream, this.#choosePartition(stream, options))
   }
 
   #choosePartition(stream: StreamInfo, { partition, key, partitionKey = key }: PublishOptions): number {

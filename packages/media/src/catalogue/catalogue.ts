@@ -33,12 +33,17 @@ const videoTrack = z.object({
   /** Tracks of one group show the same: a reader takes one of them. */
   altGroup: z.number().int().min(0).max(255),
 })
+const sessionId = z.string().regex(/^[0-9a-f]{16}$/)
 const catalogueSchema = z.object({
   /** Of this format. */
   version: z.literal(1),
   /** Tells sessions of one user apart: random. */
-  session: z.string().regex(/^[0-9a-f]{16}$/),
+  session: sessionId,
   name: z.string().max(mediaLimits.maxNameLength),
+  /** An earlier session of the same user that is over: a page that was loaded again, or came down. */
+  replaces: sessionId.optional(),
+  /** Whether its computer has more to do than it can: what pauses then does not pause for the network. */
+  isBusy: z.boolean().optional(),
   /** Codecs of pictures that the member decodes. */
   decodes: z.array(text).max(mediaLimits.maxCodecs),
   tracks: z.array(z.discriminatedUnion('kind', [audioTrack, videoTrack])).max(mediaLimits.maxTracks),

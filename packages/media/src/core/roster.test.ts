@@ -14,6 +14,32 @@ describe('the roster', () => {
     expect(roster.left('a')).toBe(false)
   })
 
+  it('does not take back who said goodbye, for what they said before', () => {
+    const roster = new Roster()
+    roster.seen('a', 's1', 0)
+    roster.left('a')
+    expect(roster.seen('a', 's1', 100)).toBe('left')
+    expect(roster.seen('a', 's2', 100)).toBe('joined')
+    expect(roster.seen('b', 's1', 100)).toBe('joined')
+  })
+
+  it('takes back who was said to be over and is not', () => {
+    const roster = new Roster()
+    roster.seen('a', 's1', 0)
+    roster.replaced('a')
+    expect(roster.seen('a', 's1', 100)).toBe('joined')
+  })
+
+  it('remembers as many goodbyes as there may be members', () => {
+    const roster = new Roster()
+    for (let i = 0; i <= mediaLimits.maxMembers; i++) {
+      roster.seen(`${i}`, 's', 0)
+      roster.left(`${i}`)
+    }
+    expect(roster.seen('0', 's', 0)).toBe('joined')
+    expect(roster.seen('1', 's', 0)).toBe('left')
+  })
+
   it('refuses whom there is no room for', () => {
     const roster = new Roster()
     for (let i = 0; i < mediaLimits.maxMembers; i++) roster.seen(`${i}`, 's', 0)

@@ -6,11 +6,13 @@ interface Entry {
 }
 
 /** What a catalogue says of who is there. */
-export type Seen = 'joined' | 'known' | 'replaced' | 'refused'
+export type Seen = 'joined' | 'known' | 'replaced' | 'refused' | 'left'
 
 /** Who is in a session: who said so of late. */
 export class Roster {
   readonly #entries = new Map<string, Entry>()
+  /** Who said goodbye, and of which session: what it said before may come later. */
+  readonly #left = new Set<string>()
   #refused = 0
 
   /** Catalogues of members that there was no room for. */
@@ -18,13 +20,14 @@ export class Roster {
     return this.#refused
   }
 
-  /** Of a process; 'replaced' when it was in another session before. */
+  /** Of a process; 'replaced' when it was in another session before, 'left' when that session is over. */
   seen(id: string, session: string, nowMs: number): Seen {
     const known = this.#entries.get(id)
     if (known?.session === session) {
       known.seenMs = nowMs
       return 'known'
     }
+    if (this.#left.has(`${id} ${session}`)) return 'left'
     if (known === undefined && this.#entries.size >= mediaLimits.maxMembers) {
       this.#refused++
       return 'refused'
@@ -33,8 +36,19 @@ export class Roster {
     return known === undefined ? 'joined' : 'replaced'
   }
 
+  /** It said goodbye. False where it was not there. */
   left(id: string): boolean {
+    const known = this.#entries.get(id)
+    if (known === undefined) return false
+    this.#left.add(`${id} ${known.session}`)
+    const [oldest] = this.#left
+    if (oldest !== undefined && this.#left.size > mediaLimits.maxMembers) this.#left.delete(oldest)
     return this.#entries.delete(id)
+  }
+
+  /** Its user says that it is over; where it is not, it says so itself. */
+  replaced(id: string): void {
+    this.#entries.delete(id)
   }
 
   /** Takes out and returns who was not seen for too long. */

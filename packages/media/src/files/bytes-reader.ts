@@ -7,6 +7,11 @@ export class BytesReader {
     this.#pieces = pieces[Symbol.asyncIterator]()
   }
 
+  /** Takes no more: a file is closed, and a pipe does not keep the process. Never rejects. */
+  async close(): Promise<void> {
+    await this.#pieces.return?.().catch(() => {})
+  }
+
   /** The next `length` bytes; fewer where they end. */
   async take(length: number): Promise<Uint8Array> {
     const parts: Uint8Array[] = []

@@ -4,6 +4,7 @@ import { isRunnelError } from '@runnel/protocol'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { OpusPlayback } from '../opus/opus.ts'
+import { BytesReader } from './bytes-reader.ts'
 import { readIvf } from './ivf.ts'
 import { crcOf, opusPackets } from './ogg.ts'
 import { opusDurationMs } from './opus-packet.ts'
@@ -30,10 +31,10 @@ async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
 }
 
 const packetsOf = (bytes: Uint8Array, lengths: readonly number[] = [1_000]) =>
-  all(opusPackets(inPieces(bytes, lengths)))
+  all(opusPackets(new BytesReader(inPieces(bytes, lengths))))
 
 async function picturesOf(bytes: Uint8Array, lengths: readonly number[] = [1_000]) {
-  const { frames, ...header } = await readIvf(inPieces(bytes, lengths))
+  const { frames, ...header } = await readIvf(new BytesReader(inPieces(bytes, lengths)))
   return { header, frames: await all(frames) }
 }
 

@@ -1,6 +1,6 @@
 import { mediaError } from '../errors.ts'
 import { mediaLimits } from '../limits.ts'
-import { BytesReader } from './bytes-reader.ts'
+import type { BytesReader } from './bytes-reader.ts'
 
 const headerBytes = 32
 const frameHeaderBytes = 12
@@ -26,9 +26,8 @@ export interface IvfFrame {
 
 /** An IVF file of VP8, VP9 or AV1, as ffmpeg and encoders write it. Throws FILE_INVALID, also while its frames are read. */
 export async function readIvf(
-  pieces: AsyncIterable<Uint8Array>,
+  reader: BytesReader,
 ): Promise<IvfHeader & { readonly frames: AsyncGenerator<IvfFrame> }> {
-  const reader = new BytesReader(pieces)
   const header = await reader.take(headerBytes)
   const view = new DataView(header.buffer)
   const text = String.fromCharCode(...header.subarray(0, 12))

@@ -1,6 +1,6 @@
 import { mediaError } from '../errors.ts'
 import { mediaLimits } from '../limits.ts'
-import { BytesReader } from './bytes-reader.ts'
+import type { BytesReader } from './bytes-reader.ts'
 
 const headerBytes = 27
 const [continued, first] = [1, 2] as const
@@ -19,8 +19,7 @@ interface Page {
 }
 
 /** The packets of the first stream of Opus in an Ogg file, without its two headers (RFC 7845). Throws FILE_INVALID. */
-export async function* opusPackets(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  const reader = new BytesReader(pieces)
+export async function* opusPackets(reader: BytesReader): AsyncGenerator<Uint8Array> {
   let serial: number | undefined
   let count = 0
   let packet = new PacketParts()

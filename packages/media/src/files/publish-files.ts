@@ -5,12 +5,15 @@ import { mediaError } from '../errors.ts'
 import { opusDefaults, OpusPlayback } from '../opus/opus.ts'
 import type { MediaSession } from '../session/media-session.ts'
 import type { TrackPublisher } from '../session/track-publisher.ts'
+import { BytesReader } from './bytes-reader.ts'
 import { readIvf } from './ivf.ts'
 import { opusPackets } from './ogg.ts'
 import { opusDurationMs } from './opus-packet.ts'
 
 /** Whoever is so far behind goes on from now: a pipe that stood still. */
 const maxBehindUs = 1_000_000
+/** And so is what would be waited for so long: the file says a time that is none. */
+const maxAheadUs = 60_000_000
 
 export interface PublishFileOptions {
   /** Ends it early. */
@@ -25,20 +28,20 @@ export interface PublishIvfOptions extends PublishFileOptions {
 }
 
 /**
- * Publishes Opus in Ogg as it would be played, from a file or a pipe (`createReadStream`, `process.stdin`); resolves at its end. Its packets
- * all have one length. Throws FILE_INVALID.
+ * Publishes Opus in Ogg as it would be played, from a file or a pipe (`createReadStream`, `process.stdin`); resolves at its end,
+ * or when the session is closed. Its packets all have one length. Throws FILE_INVALID.
  */
 export async function publishOgg(
   session: MediaSession,
   pieces: AsyncIterable<Uint8Array>,
   options: PublishFileOptions = {},
 ): Promise<void> {
-  const pace = new Pace(session, options)
+  const [pace, reader] = [new Pace(session, options), new BytesReader(pieces)]
   let track: TrackPublisher | undefined
   let frameMs = 0
   let decoder: OpusPlayback | undefined
   try {
-    for await (const data of opusPackets(pieces)) {
+    for await (const data of opusPackets(reader)) {
       const durationMs = opusDurationMs(data)
       if (durationMs === undefined || (track !== undefined && durationMs !== frameMs))
         throw mediaError('FILE_INVALID', 'packets of different lengths, or one that is not Opus')
@@ -53,28 +56,32 @@ export async function publishOgg(
   } finally {
     track?.close()
     decoder?.[Symbol.dispose]()
+    await reader.close()
   }
 }
 
-/** Publishes an IVF file of VP8, VP9 or AV1 as it would be played; resolves at its end. Throws FILE_INVALID. */
+/** Publishes an IVF file of VP8, VP9 or AV1 as it would be played; resolves at its end, or when the session is closed. Throws FILE_INVALID. */
 export async function publishIvf(
   session: MediaSession,
   pieces: AsyncIterable<Uint8Array>,
   { framerate = 30, bitrate = 500_000, ...options }: PublishIvfOptions = {},
 ): Promise<void> {
-  const { codec, width: codedWidth, height: codedHeight, frames } = await readIvf(pieces)
-  const pace = new Pace(session, options)
-  const track = session.publishTrack({
-    ...{ kind: 'video', source: 'file', codec, codedWidth, codedHeight, framerate, bitrate, altGroup: 0 },
-  })
+  const reader = new BytesReader(pieces)
+  let track: TrackPublisher | undefined
   try {
+    const { codec, width: codedWidth, height: codedHeight, frames } = await readIvf(reader)
+    const pace = new Pace(session, options)
+    track = session.publishTrack({
+      ...{ kind: 'video', source: 'file', codec, codedWidth, codedHeight, framerate, bitrate, altGroup: 0 },
+    })
     for await (const { timestampUs: offsetUs, isKey, data } of frames) {
       const timestampUs = await pace.next(offsetUs)
       if (timestampUs === undefined) return
       track.send({ timestampUs, isKey, data })
     }
   } finally {
-    track.close()
+    track?.close()
+    await reader.close()
   }
 }
 
@@ -108,14 +115,15 @@ class Pace {
     return offsetUs
   }
 
-  /** Resolves when it is time, to the timestamp; to undefined when it was called off. */
+  /** Resolves when it is time, to the timestamp; to undefined when it was called off, or the session was closed. */
   async next(offsetUs: number): Promise<number | undefined> {
     const nowUs = this.#session.nowUs()
-    if (this.#startUs + offsetUs < nowUs - maxBehindUs)
+    const aheadUs = this.#startUs + offsetUs - nowUs
+    if (aheadUs < -maxBehindUs || aheadUs > maxAheadUs)
       this.#startUs = Math.ceil((nowUs - offsetUs) / 20_000) * 20_000
     const timestampUs = this.#startUs + offsetUs
     if (timestampUs > nowUs) await this.#wait((timestampUs - nowUs) / 1_000)
-    return this.#signal?.aborted === true ? undefined : timestampUs
+    return this.#signal?.aborted === true || this.#session.isClosed ? undefined : timestampUs
   }
 
   #wait(delayMs: number): Promise<void> {

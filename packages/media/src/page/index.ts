@@ -1,4 +1,5 @@
 export * from '../index.ts'
+export { openSession } from './open-session.ts'
 export { openCamera, openFile, openMicrophone, openScreen } from './devices.ts'
 export { supportedCodecs } from './codecs.ts'
 export { publishAudio, type PublishAudioOptions, type PublishedAudio } from './publish-audio.ts'

@@ -1,5 +1,7 @@
-import { createReadStream } from 'node:fs'
+import { createReadStream, readFileSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { Readable } from 'node:stream'
 import { toStreamId } from '@runnel/protocol'
 import type { Tracker } from '@runnel/tracker'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
@@ -74,10 +76,16 @@ interface Got {
 }
 
 /** A member, and what it gets. */
-async function joinAs(name: string, stream = room, index?: number, rate?: AsyncIterable<number>) {
+async function joinAs(
+  name: string,
+  stream = room,
+  index?: number,
+  rate?: AsyncIterable<number>,
+  replaces?: string,
+) {
   const { privateKey } = (index === undefined ? undefined : members[index]) ?? newAccount()
   const client = await clients.create({ privateKey })
-  const session = await openSession(stream, { name, decodes: ['vp8'], rate }, { client })
+  const session = await openSession(stream, { name, decodes: ['vp8'], rate, replaces }, { client })
   sessions.push(session)
   const got: Got[] = []
   session.on('object', (member, object, place) => got.push({ object, place, from: member.catalogue.name }))
@@ -118,6 +126,28 @@ describe('a session', () => {
     await until(tracks).toEqual([])
     await ada.session.close()
     await until(() => namesOf(ben.session)).toEqual([])
+  })
+
+  it('says goodbye within one call, as a page that is closed does nothing after it', async () => {
+    const { ada, ben } = await pair()
+    const said = () => ada.client.network.metrics().counters['urgent.published'] ?? 0
+    const before = said()
+    ada.session.leave()
+    expect(said()).toBe(before + 1)
+    await until(() => namesOf(ben.session)).toEqual([])
+  })
+
+  it('takes the place of an earlier session of its user, and of nobody else', async () => {
+    const { ada, ben } = await pair(secret)
+    const before = ada.session.id
+    const eve = await joinAs('Eve', secret, 1, undefined, before)
+    await until(() => namesOf(ben.session)).toEqual(['Ada', 'Eve'])
+    const again = await joinAs('Ada again', secret, 0, undefined, before)
+    // The one before is still there, and says so; what is asked is whether it was let go of.
+    const seen: string[][] = []
+    ben.session.on('members', () => seen.push(namesOf(ben.session)))
+    await until(() => seen.some((names) => names.join() === 'Ada again,Eve')).toBe(true)
+    await Promise.all([eve.session.close(), again.session.close()])
   })
 
   it.each([
@@ -353,5 +383,35 @@ describe('files', () => {
     await expect(publishIvf(ada.session, createReadStream(join(vectors, 'tone.opus')))).rejects.toMatchObject(
       { code: 'FILE_INVALID' },
     )
+  })
+
+  it.each([
+    ['of the other kind', 'tone.opus', 'clip-vp8.ivf'],
+    ['that are not there', 'none.opus', 'none.ivf'],
+  ])('%s are refused, and let go of', async (_, sounds, pictures) => {
+    const { ada } = await pair()
+    const [ogg, ivf] = [createReadStream(join(vectors, pictures)), createReadStream(join(vectors, sounds))]
+    await expect(publishOgg(ada.session, ogg)).rejects.toThrow()
+    await expect(publishIvf(ada.session, ivf)).rejects.toThrow()
+    expect([ogg.destroyed, ivf.destroyed]).toEqual([true, true])
+  })
+
+  it('go on at once after a time that is none', async () => {
+    const { ada } = await pair()
+    const clip = readFileSync(join(vectors, 'clip-vp8.ivf'))
+    const second = 32 + 12 + clip.readUInt32LE(32) + 4
+    clip.writeBigUInt64LE(2n ** 40n, second)
+    await publishIvf(ada.session, Readable.from([clip]))
+  })
+
+  it('end when their session is closed', async () => {
+    const { ada } = await pair()
+    async function* endless() {
+      for (;;) yield await readFile(join(vectors, 'tone.opus'))
+    }
+    const playing = publishOgg(ada.session, endless())
+    await until(() => ada.client.network.metrics().counters['urgent.published']).toBeGreaterThan(0)
+    await ada.session.close()
+    await playing
   })
 })

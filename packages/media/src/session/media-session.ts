@@ -8,11 +8,13 @@ import {
   type Control,
   type Track,
 } from '../catalogue/catalogue.ts'
+import { Busyness } from '../core/busyness.ts'
 import { decodeObject, type MediaObject } from '../core/media-object.ts'
 import type { PlannedRendition } from '../core/rate-plan.ts'
 import { Roster } from '../core/roster.ts'
 import { mediaError } from '../errors.ts'
 import { mediaLimits } from '../limits.ts'
+import { Goodbye } from './goodbye.ts'
 import type { Member } from './member.ts'
 import { NetworkRate } from './network-rate.ts'
 import { RateShare } from './rate-share.ts'
@@ -20,6 +22,8 @@ import { TrackPublisher, type TrackEvents } from './track-publisher.ts'
 
 /** Control messages and sound are there, and all else where a stream has one partition only. */
 const controlPartition = 0
+/** Whether this process is busy is looked at so often. */
+const lookMs = 250
 /** How a key frame is asked for. */
 const keyRequest: UrgentOptions = { lifetimeMs: 1_000, priority: 40 }
 
@@ -48,6 +52,8 @@ export interface MediaSessionOptions {
   readonly name: string
   /** Codecs of pictures that it decodes, as WebCodecs names them. Default: none. */
   readonly decodes?: readonly string[] | undefined
+  /** The `id` of an earlier session of the same user that is over, which the others let go of at once: of a page that was loaded again. */
+  readonly replaces?: string | undefined
   /**
    * What all tracks together may take from now on, in bits a second with what messages take. Default: what the network carries, as
    * `client.urgentRate` tells it.
@@ -56,9 +62,11 @@ export interface MediaSessionOptions {
 }
 
 export interface MediaSessionModules {
-  readonly client: Pick<RunnelClient, 'publish' | 'subscribe' | 'getStream' | 'urgentRate'>
+  readonly client: Pick<RunnelClient, 'publish' | 'prepare' | 'subscribe' | 'getStream' | 'urgentRate'>
   readonly clock?: Clock | undefined
   readonly random?: Random | undefined
+  /** False while timers are late for another reason than work, as those of pages that nobody sees. Default: never. */
+  readonly isTimely?: (() => boolean) | undefined
 }
 
 /** A track to publish; the session adds its id, its partition and its state. */
@@ -98,6 +106,7 @@ export class MediaSession implements AsyncDisposable {
   readonly #options: MediaSessionOptions & { readonly partitions: number }
   readonly #client: MediaSessionModules['client']
   readonly #clock: Clock
+  readonly #isTimely: () => boolean
   readonly #listeners: Listeners = {
     members: new Set(),
     object: new Set(),
@@ -117,21 +126,27 @@ export class MediaSession implements AsyncDisposable {
   readonly #subscriptions = new Map<number, Promise<Subscription>>()
   readonly #keyAskedMs = new Map<string, number>()
   readonly #counters = { objectsUnknown: 0, objectsMalformed: 0 }
+  readonly #goodbye: Goodbye
   #nextTrack = 0
+  readonly #busyness = new Busyness()
   #cancel: () => void = () => {}
+  #cancelLook: () => void = () => {}
   #isClosed = false
 
   constructor(
     streamId: string,
     options: MediaSessionOptions & { readonly partitions: number },
-    { client, clock = systemClock, random = systemRandom }: MediaSessionModules,
+    { client, clock = systemClock, random = systemRandom, isTimely = () => true }: MediaSessionModules,
   ) {
     this.#streamId = streamId
     this.#options = options
     this.#client = client
     this.#clock = clock
+    this.#isTimely = isTimely
     this.#session = toHex(random.bytes(8)).replace(/^0x/, '')
     this.#startMs = clock.monotonicMs()
+    const place = { streamId, partition: controlPartition }
+    this.#goodbye = new Goodbye(place, { client })
     const [tracks, share] = [this.#tracks, this.#share]
     const urgentRate = (partition: number) => this.#urgentRate(partition)
     if (options.rate === undefined) this.#networkRate = new NetworkRate({ clock, tracks, share, urgentRate })
@@ -143,7 +158,22 @@ export class MediaSession implements AsyncDisposable {
     // Not awaited: where nobody is there yet it would be for long.
     this.#changed()
     this.#beat()
+    this.#look()
     void this.#followRate()
+  }
+
+  /** Tells this session apart from others of the user: random, 16 digits. */
+  get id(): string {
+    return this.#session
+  }
+
+  /** Whether this computer has more to do than it can, as far as can be told: others are told, too. */
+  get isBusy(): boolean {
+    return this.#busyness.isBusy
+  }
+
+  get isClosed(): boolean {
+    return this.#isClosed
   }
 
   get members(): readonly Member[] {
@@ -235,9 +265,16 @@ export class MediaSession implements AsyncDisposable {
     if (this.#isClosed) return
     this.#isClosed = true
     this.#cancel()
+    this.#cancelLook()
     this.#networkRate?.close()
     await this.#say({ leave: true })
     await Promise.allSettled([...this.#subscriptions.values()].map(async (one) => (await one).unsubscribe()))
+  }
+
+  /** As `close`, but the goodbye leaves within this call: for a page that is being closed (`pagehide`), where what takes another turn is not done any more. */
+  leave(): void {
+    if (!this.#isClosed) this.#goodbye.say()
+    void this.close()
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -263,7 +300,8 @@ export class MediaSession implements AsyncDisposable {
     if (control === undefined) {
       if (urgent === undefined) this.#emit('message', message)
     } else if ('key' in control) this.#onKeyWanted(control.key)
-    else if (urgent === undefined) this.#onPresence(idOf(message), message.publisherId, control)
+    else if (urgent === undefined || 'leave' in control)
+      this.#onPresence(idOf(message), message.publisherId, control)
   }
 
   #onObject(message: Message, content: Uint8Array, place: ObjectPlace): void {
@@ -297,8 +335,9 @@ export class MediaSession implements AsyncDisposable {
     const { catalogue } = control
     if (catalogue.session === this.#session) return
     const seen = this.#roster.seen(id, catalogue.session, this.#clock.monotonicMs())
-    if (seen === 'refused') return
+    if (seen === 'refused' || seen === 'left') return
     const before = this.#members.get(id)
+    if (seen !== 'known') this.#letGo(userId, catalogue.replaces)
     this.#members.set(id, { id, userId, catalogue })
     // Who has just come knows nobody.
     if (seen !== 'known') this.#changed()
@@ -306,8 +345,18 @@ export class MediaSession implements AsyncDisposable {
       this.#emit('members', this.members)
   }
 
+  /** Of an earlier session of a user; nobody can have those of others let go. */
+  #letGo(userId: string, session: string | undefined): void {
+    for (const member of this.#members.values()) {
+      if (member.userId !== userId || member.catalogue.session !== session) continue
+      this.#roster.replaced(member.id)
+      this.#members.delete(member.id)
+    }
+  }
+
   /** Says anew that it is there, and lets go of who does not. */
   #beat(): void {
+    void this.#goodbye.prepare()
     this.#cancel = this.#clock.schedule(mediaLimits.catalogueEveryMs, () => {
       const nowMs = this.#clock.monotonicMs()
       for (const [key, askedMs] of this.#keyAskedMs)
@@ -318,6 +367,12 @@ export class MediaSession implements AsyncDisposable {
       this.#changed()
       this.#beat()
     })
+  }
+
+  #look(): void {
+    if (!this.#isTimely()) this.#busyness.skip()
+    else if (this.#busyness.called(this.#clock.monotonicMs(), lookMs)) this.#changed()
+    this.#cancelLook = this.#clock.schedule(lookMs, () => this.#look())
   }
 
   #emit<K extends keyof MediaEvents>(event: K, ...args: MediaEvents[K]): void {
@@ -333,10 +388,11 @@ export class MediaSession implements AsyncDisposable {
   }
 
   #catalogue(): Catalogue {
-    const { name, decodes = [] } = this.#options
+    const { name, decodes = [], replaces } = this.#options
     const tracks = [...this.#tracks].map(({ track }) => track)
+    const isBusy = this.isBusy || undefined
     const shortName = name.slice(0, mediaLimits.maxNameLength)
-    return { version: 1, session: this.#session, name: shortName, decodes, tracks }
+    return { version: 1, session: this.#session, name: shortName, replaces, isBusy, decodes, tracks }
   }
 
   #publish(content: unknown, partition: number, urgent: UrgentOptions): void {

@@ -1,7 +1,10 @@
 /// <reference lib="dom" />
-import { isRunnelError, type Cancel, type RunnelError } from '@runnel/protocol'
+import { isRunnelError, type Cancel, type Clock, type RunnelError } from '@runnel/protocol'
 import { transportError } from '../errors.ts'
 import { SocketChannel, type SocketChannelModules } from './socket-channel.ts'
+
+/** A browser opens sockets to one address one after the other: the next is not kept waiting for longer. */
+const quietEndMs = 2_000
 
 interface ConnectOptions {
   readonly url: string | undefined
@@ -44,8 +47,16 @@ export function connectSocket(
   }
   return () => {
     forget()
-    socket.close()
+    endQuietly(socket, modules.clock)
   }
+}
+
+/** Of one that is closed before it is open the browser warns in its console, as of a failure: so it is closed then, unless that takes long. */
+function endQuietly(socket: WebSocket, clock: Clock): void {
+  const giveUp = clock.schedule(quietEndMs, () => socket.close())
+  socket.onclose = giveUp
+  socket.onopen = () => socket.close()
+  if (socket.readyState !== WebSocket.CONNECTING) socket.close()
 }
 
 /** A browser would resolve anything else relative to the page. */

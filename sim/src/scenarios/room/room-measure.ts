@@ -1,16 +1,10 @@
-import { percentile } from '../../measures/statistics.ts'
+import { frameDelays, type FrameDelays } from '../../measures/frame-delays.ts'
 import type { SimNode } from '../../world/world.ts'
 import { kindOfPart, kinds, type Kind } from './room-member.ts'
 
 /** What came of the messages of one kind. */
-export interface RoomOfKind {
+export interface RoomOfKind extends FrameDelays {
   readonly kind: Kind
-  readonly expected: number
-  readonly arrived: number
-  readonly p50Ms: number
-  readonly p95Ms: number
-  readonly p99Ms: number
-  readonly maxMs: number
   /** Copies of a message received by a member that received it. */
   readonly copies: number
 }
@@ -66,11 +60,9 @@ export class RoomMeasure {
   }
 
   #ofKind(kind: Kind, members: number): RoomOfKind {
-    const delaysMs = this.#delaysMs[kind]
-    const at = (share: number): number => percentile(delaysMs, share) ?? Infinity
     return {
-      ...{ kind, expected: this.#published[kind] * (members - 1), arrived: delaysMs.length },
-      ...{ p50Ms: at(0.5), p95Ms: at(0.95), p99Ms: at(0.99), maxMs: at(1) },
+      kind,
+      ...frameDelays(this.#published[kind] * (members - 1), this.#delaysMs[kind]),
       copies: 1 + this.#counted[`${kind} again`] / Math.max(1, this.#counted[kind]),
     }
   }
