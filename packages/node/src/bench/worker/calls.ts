@@ -16,6 +16,7 @@ export interface WorkerCalls {
     readonly place: UserPlace
     readonly share: Share
   }): Record<never, never>
+  introduce(request: Record<never, never>): Record<never, never>
   missing(request: Record<never, never>): { readonly missing: readonly string[] }
   run(request: LoadWindow): Record<never, never>
   sample(request: Record<never, never>): LoadSample

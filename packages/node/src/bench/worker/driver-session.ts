@@ -70,6 +70,10 @@ export class DriverSession {
         await this.#generator.open(plan, place, share, signal)
         return {}
       },
+      introduce: async () => {
+        await this.#generator.introduce()
+        return {}
+      },
       missing: async () => ({ missing: await this.#generator.missing() }),
       run: async (window) => {
         await this.#generator.run(window, signal)

@@ -43,6 +43,10 @@ export class RemoteGenerator implements Generator {
     await untilAborted(this.#connection.call('open', { plan, place, share }), signal)
   }
 
+  async introduce(): Promise<void> {
+    await this.#connection.call('introduce', {})
+  }
+
   async missing(): Promise<readonly string[]> {
     return (await this.#connection.call('missing', {})).missing
   }
