@@ -39,7 +39,7 @@ export async function openTarget(args: BenchArguments, needs: TargetNeeds): Prom
   })
 }
 
-/** What is wrong with the options of a network, as far as they tell by themselves. Throws USAGE. */
+/** What is wrong with the options of a network, as far as they tell by themselves. Throws USAGE, and what reading its file throws. */
 export function requireTarget(args: BenchArguments): void {
   if (args.network === undefined) return requireNone(args)
   if (args.encrypt)
@@ -47,6 +47,8 @@ export function requireTarget(args: BenchArguments): void {
       'USAGE',
       '--encrypt is for a network of its own; a stream says itself whether it is encrypted',
     )
+  gatewayOf(args)
+  readNetwork(args.network)
 }
 
 /** What a network of its own has no use for would be ignored without a word. Throws USAGE. */
