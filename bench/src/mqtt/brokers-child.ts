@@ -17,8 +17,8 @@ const calls = {
     for (const { client } of brokers)
       for (const id of client.network.streamParts) await client.network.waitForNeighbours(id)
   },
-  usage(): { cpuUs: number; rssBytes: number } {
-    return { cpuUs: cpuUs(), rssBytes: process.memoryUsage.rss() }
+  usage(): { cpuMs: number; rssBytes: number } {
+    return { cpuMs: cpuUs() / 1_000, rssBytes: process.memoryUsage.rss() }
   },
   /** What the gateways dropped and refused so far. */
   losses(): number {

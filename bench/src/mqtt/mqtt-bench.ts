@@ -159,7 +159,7 @@ async function rateOf(server: MqttServer, topic: string, messages: number) {
     messages,
     outOfOrder,
     messagesPerS: round(messages / seconds),
-    cpuUsPerMessage: round((after.cpuUs - before.cpuUs) / messages),
+    cpuUsPerMessage: round((1_000 * (after.cpuMs - before.cpuMs)) / messages),
   }
 }
 
@@ -202,8 +202,8 @@ async function costsOf(server: MqttServer, topic: string, { idle, busy, seconds 
     idle,
     busy,
     bytesPerIdleConnection: Math.round((idling.rssBytes - empty.rssBytes) / idle),
-    idleCpuMsPerS: round((idled.cpuUs - idling.cpuUs) / 1000 / seconds),
-    busyCpuMsPerS: round((after.cpuUs - before.cpuUs) / 1000 / seconds),
+    idleCpuMsPerS: round((idled.cpuMs - idling.cpuMs) / seconds),
+    busyCpuMsPerS: round((after.cpuMs - before.cpuMs) / seconds),
     lost: total - received,
   }
 }

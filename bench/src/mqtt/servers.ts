@@ -12,7 +12,7 @@ import { createTracker } from '@runnel/tracker'
 import { benchError } from '../errors.ts'
 import { ChildCalls } from '../child-calls.ts'
 import { freePort } from '../free-port.ts'
-import { usageOf } from '../process-usage.ts'
+import { usageOf } from '../../../packages/node/src/up/process-stat.ts'
 import type { BrokerCalls } from './brokers-child.ts'
 import { RawClient } from './raw-client.ts'
 
@@ -21,7 +21,7 @@ export interface MqttServer {
   readonly port: number
   readonly key: string | undefined
   /** Of its process. */
-  usage(): Promise<{ cpuUs: number; rssBytes: number }>
+  usage(): Promise<{ cpuMs: number; rssBytes: number }>
 }
 
 /** Two gateways in a process each, and relays two to a process, all in the overlay of one stream. */

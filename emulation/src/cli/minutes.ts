@@ -1,8 +1,6 @@
+import { maxMinutes, sayBound } from '@runnel/sim/time-bound'
 import { emulationError } from '../errors.ts'
 import { within } from '../media/within.ts'
-
-/** Of `--minutes`: a week. */
-const maxMinutes = 10_080
 
 /** `--minutes`, as an option of a command. */
 export function minutesOption(usual: number) {
@@ -17,6 +15,6 @@ export async function withinMinutes<Result>(
 ): Promise<Result> {
   if (!Number.isSafeInteger(minutes) || minutes < 1 || minutes > maxMinutes)
     throw emulationError('INVALID_ARGUMENT', `--minutes is a whole number from 1 to ${maxMinutes}`)
-  process.stderr.write(`ends within ${minutes} min\n`)
+  sayBound(minutes)
   return within(60_000 * minutes, signal, work)
 }

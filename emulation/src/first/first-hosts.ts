@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
@@ -17,7 +17,7 @@ import { startTurnServer, type TurnServer } from '../nat/turn-server.ts'
 import type { PlaceFacts } from '../places/place.ts'
 import { networkDocument } from '../places/processes/network-document.ts'
 import { RunnelProcess } from '../places/processes/runnel-process.ts'
-import { statFieldsOf, tickMs } from '../process-stat.ts'
+import { usageOf } from '../../../packages/node/src/up/process-stat.ts'
 import { LinkEmulator, type EmulatedHost } from '../underlay/link-emulator.ts'
 import {
   firstArms,
@@ -168,10 +168,8 @@ export class FirstHosts {
   #relayCosts(): PlaceFacts {
     const pid = this.#turn?.pid
     if (pid === undefined) return {}
-    const fields = statFieldsOf(pid)
-    const [, kib = ''] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
-    const cpuMs = (Number(fields[11]) + Number(fields[12])) * tickMs
-    return { 'relay.cpuMs': cpuMs, 'relay.rssMiB': Math.round(Number(kib) / 1_024) }
+    const { cpuMs, rssBytes } = usageOf(pid)
+    return { 'relay.cpuMs': cpuMs, 'relay.rssMiB': Math.round(rssBytes / 2 ** 20) }
   }
 
   #within(on: HostName, command: readonly string[]): readonly string[] {

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { statFieldsOf, tickMs } from '../process-stat.ts'
+import { statFieldsOf, tickMs } from '../../../packages/node/src/up/process-stat.ts'
 
 /** What processes take. */
 export interface TreeCost {

@@ -301,6 +301,10 @@ export const nodeErrors = {
     summary: 'A bench worker is of another version',
     remedy: 'Install the same version there as here: what they measure would not be the same.',
   },
+  BENCH_CLOCKS_APART: {
+    summary: 'The clock of a bench worker is too far from this one for its messages to be taken',
+    remedy: 'Set the clocks of both machines (timedatectl, chronyc): five minutes apart is the most.',
+  },
   BENCH_WORKER_LOST: {
     summary: 'The connection to a bench worker closed',
     remedy: 'Look at what the worker said last; its machine may have run out of memory.',

@@ -4,12 +4,14 @@ import { simError } from '../errors.ts'
 import { writeFigures } from '../figures/write-figures.ts'
 import { publishedRecord } from '../published/thesis.ts'
 import { readRecord } from '../records/record.ts'
+import { beginBound, minutesOption } from './time-bound.ts'
 import { reportRecords, type NamedRecord } from '../report/records-report.ts'
 
 interface ReportArguments {
   readonly files: string[]
   readonly out: string | undefined
   readonly json: boolean
+  readonly minutes: number
 }
 
 /** Compares records, also with those of the thesis: `report FILE...`. */
@@ -20,12 +22,19 @@ export const reportCommand: CommandModule<object, ReportArguments> = {
     files: { type: 'string', array: true, demandOption: true, describe: 'record files, see docs/records.md' },
     json: { type: 'boolean', default: false, describe: 'one line of JSON' },
     out: { type: 'string', describe: 'folder for figures, SVG and PNG' },
+    ...minutesOption(10),
   },
-  handler: async ({ files, out, json }) => {
+  handler: async ({ files, out, json, minutes }) => {
+    const onProgress = beginBound({ minutes })
     const records = withPublished(
-      files.map((file) => ({ name: basename(file, '.json'), record: readRecord(file) })),
+      files.map((file) => {
+        onProgress(file)
+        return { name: basename(file, '.json'), record: readRecord(file) }
+      }),
     )
+    onProgress(`${records.length} records`)
     const { text, figures } = reportRecords(records)
+    onProgress(`${figures.length} figures`)
     if (out !== undefined) await writeFigures(out, figures)
     process.stdout.write(`${json ? JSON.stringify({ experiment: 'report', records }) : text}\n`)
   },

@@ -2,7 +2,7 @@ import { fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { ChildCalls } from '../../child-calls.ts'
 import { startMosquitto } from '../../mqtt/servers.ts'
-import { usageOf } from '../../process-usage.ts'
+import { usageOf } from '../../../../packages/node/src/up/process-stat.ts'
 import { drive } from '../driver.ts'
 import { installed } from '../installed.ts'
 import { contentOf, numberOf } from '../system.ts'
@@ -63,7 +63,7 @@ async function mosquitto(): Promise<Broker> {
   process.once('exit', endIt)
   return {
     port,
-    cpuUs: () => usageOf(pid).cpuUs,
+    cpuUs: () => 1_000 * usageOf(pid).cpuMs,
     stop: () => {
       process.off('exit', endIt)
       return stop()
@@ -78,5 +78,5 @@ async function startAedes(directory: string): Promise<Broker> {
   const port = await calls.call('start', directory)
   const { pid } = child
   if (pid === undefined) throw new Error('aedes did not start')
-  return { port, cpuUs: () => usageOf(pid).cpuUs, stop: () => calls.stop() }
+  return { port, cpuUs: () => 1_000 * usageOf(pid).cpuMs, stop: () => calls.stop() }
 }

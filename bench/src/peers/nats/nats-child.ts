@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { freePort } from '../../free-port.ts'
-import { usageOf } from '../../process-usage.ts'
+import { usageOf } from '../../../../packages/node/src/up/process-stat.ts'
 import { drive } from '../driver.ts'
 import { installed } from '../installed.ts'
 import { contentOf, numberOf } from '../system.ts'
@@ -55,7 +55,7 @@ drive(async ({ nodes, directory }, onDelivery) => {
     publish(from, count) {
       for (let number = from; number < from + count; number++) publisher.publish(subject, contentOf(number))
     },
-    serverCpuUs: () => usageOf(pid).cpuUs,
+    serverCpuUs: () => 1_000 * usageOf(pid).cpuMs,
     async join(onMessage) {
       const client = await newSubscriber(onMessage)
       return () => client.close()

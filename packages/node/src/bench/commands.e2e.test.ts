@@ -91,6 +91,19 @@ describe('runnel bench', () => {
       // 80 messages a second of each of four users.
       expect(report.published).toBe(4 * 48)
       expect(report.received).toBeGreaterThan(0)
+      // Readers have heard of all publishers before.
+      expect(report.losses.dropped?.unresolved).toBe(0)
+    },
+    timeoutMs,
+  )
+
+  it(
+    'says what it measured where the disk is full',
+    async () => {
+      const { code, stdout, stderr } = await bench(`pubsub --clients 2 ${small} --report /dev/full --json`)
+      expect(code).not.toBe(0)
+      expect(stderr).toContain('DISK_FULL')
+      expect(JSON.parse(stdout)).toMatchObject({ title: 'pubsub' })
     },
     timeoutMs,
   )
@@ -133,6 +146,7 @@ describe('runnel bench', () => {
     ['pubsub --clients 2 --processes 3', 'USAGE', 'more than there are users'],
     ['pubsub --clients 4 --streams 2 --publishers 3', 'USAGE', 'more than an overlay has users'],
     ['pubsub --prometheus 99999', 'USAGE', '--prometheus takes a whole number from 0 to 65535'],
+    ['pubsub --listen nonsense.invalid', 'USAGE', '--listen nonsense.invalid: this machine cannot listen'],
     ['pubsub --stream /x', 'USAGE', '--stream is for a network that runs'],
     ['find --clients 0', 'USAGE', '--clients takes a whole number'],
     ['find --clients 5 --most 2', 'USAGE', 'less than the 5 it begins with'],
@@ -152,6 +166,7 @@ describe('runnel bench', () => {
       expect(stderr).toContain(code)
       expect(stderr).toContain(text)
       expect(stderr).not.toContain('starting')
+      expect(stderr).not.toContain('ends within')
     },
     timeoutMs,
   )

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { statFieldsOf } from './process-stat.ts'
 
 /** Field 22 of what follows the name, which may have spaces in it (proc(5)). */
 const startField = 22 - 3
@@ -13,8 +13,7 @@ export function startOf(pid: number): string | undefined {
 
 function startInProc(pid: number): string | undefined {
   try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[startField]
+    return statFieldsOf(pid)[startField]
   } catch {
     return undefined
   }

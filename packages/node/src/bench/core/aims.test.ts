@@ -25,6 +25,14 @@ describe('parseAims', () => {
     'p99<5%',
     'loss<5ms',
     'rate>5s',
+    'P99<5ms',
+    'p99<1e3ms',
+    'p99==5ms',
+    'p99≤5ms',
+    'loss=0;p99<3',
+    'loss<0,5%',
+    'p99<5ms,,loss=0',
+    'loss<0',
   ])('refuses %j, and says which part', (text) => {
     expect(() => parseAims(text)).toThrow(expect.objectContaining({ code: 'USAGE' }))
     expect(() => parseAims(text)).toThrow(/--aim: "/)

@@ -45,12 +45,10 @@ function parseAim(text: string): Aim {
       'USAGE',
       `--aim: "${text}" is no aim; for example p99<50ms,loss=0, of ${aimMetrics.join(', ')}`,
     )
-  return {
-    text,
-    metric,
-    comparison: comparison as Aim['comparison'],
-    value: Number(digits) * factorOf(metric, unit, text),
-  }
+  const value = Number(digits) * factorOf(metric, unit, text)
+  if (comparison === '<' && value === 0)
+    throw nodeError('USAGE', `--aim: "${text}" cannot be met, as nothing measured is below 0`)
+  return { text, metric, comparison: comparison as Aim['comparison'], value }
 }
 
 /** From the unit that was written to that of the metric. A time without one is in milliseconds, a share in percent. */

@@ -22,6 +22,11 @@ export class Sequence {
     return this.#missing.size
   }
 
+  /** The lowest number that came: as many as were not there before it. */
+  get first(): number {
+    return this.#first ?? 0
+  }
+
   /** Counts a message with a number. Returns whether it is new. */
   take(number: number, counts: SequenceCounts): boolean {
     const first = this.#first

@@ -118,9 +118,23 @@ async function send(options: DriveOptions, enter: (text: string) => void): Promi
   return seconds
 }
 
-/** What was missing when time was up; empty when the overlays settled. */
-async function settle({ generators, times, signal }: DriveOptions): Promise<readonly string[]> {
+/**
+ * Waits until the overlays have settled, and, where urgent messages will be sent, readers have heard of all publishers. Returns what was missing
+ * when time was up.
+ */
+async function settle(options: DriveOptions): Promise<readonly string[]> {
+  const { generators, plan, times } = options
   const untilMs = performance.now() + times.settleMs
+  const missing = await untilNothingMissing(options, untilMs)
+  if (!plan.subscribes || !plan.flows.some(({ urgent }) => urgent)) return missing
+  await Promise.all(generators.map((generator) => generator.introduce()))
+  return untilNothingMissing(options, untilMs)
+}
+
+async function untilNothingMissing(
+  { generators, signal }: DriveOptions,
+  untilMs: number,
+): Promise<readonly string[]> {
   for (;;) {
     const missing = (await Promise.all(generators.map((generator) => generator.missing()))).flat()
     if (missing.length === 0 || performance.now() >= untilMs) return missing

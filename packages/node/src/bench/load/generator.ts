@@ -1,3 +1,4 @@
+import type { LossCounts } from '../core/loss.ts'
 import type { LoadPlan, Share } from '../core/plan.ts'
 import type { SequenceCounts } from '../core/sequence.ts'
 import type { GeneratorFigures } from '../core/verdict.ts'
@@ -21,11 +22,9 @@ export interface LoadSample {
 }
 
 /** What a generator measured. Plain data: workers send it as JSON. */
-export interface LoadResult extends SequenceCounts, GeneratorFigures {
+export interface LoadResult extends SequenceCounts, LossCounts, GeneratorFigures {
   /** By stream part. */
   readonly published: readonly number[]
-  /** By their numbers missing from what came. */
-  readonly missing: number
   /** Encoded `DelayHistogram`s: of messages, of joining, and of the generator's own sending. */
   readonly delays: string
   readonly joins: string
@@ -41,7 +40,9 @@ export interface Generator {
   readonly name: string
   /** Opens its users, at the plan's rate, and resolves when all take part. */
   open(plan: LoadPlan, place: UserPlace, share: Share, signal: AbortSignal): Promise<void>
-  /** What its users lack of a settled overlay; empty when they lack nothing. */
+  /** Has publishers say who they are, where what they will send does not wait for that. */
+  introduce(): Promise<void>
+  /** What its users lack of a settled overlay, and of introductions; empty when they lack nothing. */
   missing(): Promise<readonly string[]>
   /** Sends; resolves when the last message was handed over. */
   run(window: LoadWindow, signal: AbortSignal): Promise<void>

@@ -22,6 +22,13 @@ export class Ledger {
     return true
   }
 
+  /** Messages that were published before the first that came of each. */
+  get first(): number {
+    let first = 0
+    for (const sequence of this.#sequences.values()) first += sequence.first
+    return first
+  }
+
   /** Messages that did not come, between others that did. */
   get missing(): number {
     let missing = 0

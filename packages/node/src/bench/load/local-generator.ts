@@ -1,16 +1,18 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { nodeError } from '../../errors.ts'
+import { addDropped, noneDropped, type DroppedCopies } from '../core/loss.ts'
 import { rolesOf, type LoadPlan, type Share, type UserRole } from '../core/plan.ts'
 import { stamped, stampOf } from '../core/stamp.ts'
 import { openFactory } from '../users/open-factory.ts'
 import type { BenchUser, UserFactory, UserPlace } from '../users/user.ts'
 import type { Generator, LoadResult, LoadSample, LoadWindow } from './generator.ts'
+import { Introductions } from './introductions.ts'
 import { Measurements } from './measurements.ts'
 import { preciseNow } from './metronome.ts'
 import { openUsers, untilAborted } from './open-users.ts'
 import { OwnCost } from './own-cost.ts'
 import { Publishing, type DueMessage } from './publishing.ts'
-import { lackingNeighbours } from './settled.ts'
+import { firstOf, lackingNeighbours } from './settled.ts'
 
 interface OpenUser {
   readonly role: UserRole
@@ -45,6 +47,8 @@ export class LocalGenerator implements Generator {
   #run: OpenRun | undefined
   /** While it sends. */
   #publishing: Publishing | undefined
+  /** Once publishers say who they are. */
+  #introductions: Introductions | undefined
   readonly #ended = new AbortController()
   #cpuShare = 0
   #stopping: Promise<void> | undefined
@@ -67,6 +71,7 @@ export class LocalGenerator implements Generator {
         ...{ plan, place, role, part, signal },
         onMessage: (content, atMs) => this.#receive(role.number, content, atMs),
         onError: (error) => measurements.failed(error),
+        onUnsent: (error) => measurements.unsent(role.part, error),
         onDelay: (ms) => measurements.delayed(ms),
       })
       // It may have been too late to call it off.
@@ -76,8 +81,22 @@ export class LocalGenerator implements Generator {
     })
   }
 
-  missing(): Promise<readonly string[]> {
-    return this.#run === undefined ? Promise.resolve([]) : lackingNeighbours(this.#run.plan, this.#users)
+  introduce(): Promise<void> {
+    const { plan } = this.#opened()
+    this.#introductions = new Introductions()
+    for (const { role, user } of this.#users)
+      if (role.publishes) user.publish(stamped(Introductions.stampOf(plan, role.number), 0), false)
+    return Promise.resolve()
+  }
+
+  async missing(): Promise<readonly string[]> {
+    if (this.#run === undefined) return []
+    const { plan } = this.#run
+    const roles = this.#users.map(({ role }) => role)
+    return [
+      ...(await lackingNeighbours(plan, this.#users)),
+      ...firstOf(this.#introductions?.lacking(plan, roles) ?? []),
+    ]
   }
 
   async run(window: LoadWindow, signal: AbortSignal): Promise<void> {
@@ -124,6 +143,7 @@ export class LocalGenerator implements Generator {
     const stamp = stampOf(content, plan.runId)
     // Nodes give users what they published themselves, too.
     if (stamp === undefined || (plan.publishersPerPart > 0 && stamp.user === reader)) return
+    if (this.#introductions?.take(plan, reader, stamp) === true) return
     measurements.received(reader, stamp, atMs + this.#clock().offsetMs)
     this.#publishing?.catchUp()
   }
@@ -139,6 +159,7 @@ export class LocalGenerator implements Generator {
     return Promise.resolve({
       ...measurements.result(),
       ...{ name: this.name, cpuShare: this.#cpuShare, rssBytes: this.#cost.rssBytes },
+      dropped: droppedBy(this.#users),
       clockErrorMs: this.#clock().errorMs,
       leavesOut: factory.leavesOut,
     })
@@ -159,4 +180,12 @@ export class LocalGenerator implements Generator {
     await Promise.all(this.#users.map(({ user }) => user.stop()))
     await this.#run?.factory.stop()
   }
+}
+
+/** Undefined where one of them cannot tell. */
+function droppedBy(users: readonly OpenUser[]): DroppedCopies | undefined {
+  return users.reduce<DroppedCopies | undefined>((sum, { user }) => {
+    const dropped = user.dropped()
+    return sum && dropped && addDropped(sum, dropped)
+  }, noneDropped)
 }

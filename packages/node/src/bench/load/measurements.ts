@@ -20,11 +20,13 @@ export class Measurements {
   readonly #lateness = new DelayHistogram()
   readonly #errors = new Map<string, number>()
   readonly #published: number[]
+  readonly #unsent: number[]
   #measureFromMs = Infinity
   #sampled = { published: 0, received: 0 }
 
   constructor(parts: number) {
     this.#published = Array.from({ length: parts }, () => 0)
+    this.#unsent = Array.from({ length: parts }, () => 0)
   }
 
   /** Delays of what was sent before do not count, neither of messages nor of sending. */
@@ -39,6 +41,12 @@ export class Measurements {
   published(part: number, intendedMs: number, nowMs: number): void {
     this.#published[part] = (this.#published[part] ?? 0) + 1
     if (intendedMs >= this.#measureFromMs) this.#lateness.add(nowMs - intendedMs)
+  }
+
+  /** A message that was counted as published could not be. */
+  unsent(part: number, error: unknown): void {
+    this.#unsent[part] = (this.#unsent[part] ?? 0) + 1
+    this.failed(error)
   }
 
   received(reader: number, stamp: Stamp, nowMs: number): void {
@@ -75,7 +83,9 @@ export class Measurements {
     return {
       ...this.#ledger.counts,
       missing: this.#ledger.missing,
+      first: this.#ledger.first,
       published: [...this.#published],
+      unsent: [...this.#unsent],
       latenessP99Ms: this.#lateness.count < minForP99 ? undefined : this.#lateness.percentileMs(99),
       delays: this.#delays.encode(),
       joins: this.#joins.encode(),

@@ -21,6 +21,11 @@ export async function lackingNeighbours(
   // Where the number of nodes times the degree is odd, one of an overlay has one neighbour too few.
   const short = Map.groupBy(lacking, ({ part }) => part)
   const real = lacking.filter(({ part, short: own }) => own > 1 || (short.get(part)?.length ?? 0) > 1)
-  const others = real.length - maxNamed
-  return [...real.slice(0, maxNamed).map(({ text }) => text), ...(others > 0 ? [`${others} more`] : [])]
+  return firstOf(real.map(({ text }) => text))
+}
+
+/** The first of what users lack, and how many more there are. */
+export function firstOf(texts: readonly string[]): readonly string[] {
+  const others = texts.length - maxNamed
+  return [...texts.slice(0, maxNamed), ...(others > 0 ? [`${others} more`] : [])]
 }

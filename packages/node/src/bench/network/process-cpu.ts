@@ -1,16 +1,9 @@
-import { readFileSync } from 'node:fs'
-
-/** Ticks a second of /proc: 100 on all systems that Node runs on. */
-const ticksPerS = 100
-/** Fields 14 and 15 of what follows the name, which may have spaces in it (proc(5)). */
-const userField = 14 - 3
+import { usageOf } from '../../up/process-stat.ts'
 
 /** CPU time that another process has used, in milliseconds; undefined where it ended, or the system does not say. */
 function cpuMsOf(pid: number): number | undefined {
   try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-    return ((Number(fields[userField]) + Number(fields[userField + 1])) * 1000) / ticksPerS
+    return usageOf(pid).cpuMs
   } catch {
     return undefined
   }

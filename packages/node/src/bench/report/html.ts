@@ -1,4 +1,5 @@
 import type { RunReport } from './run-report.ts'
+import { lossText } from '../core/loss.ts'
 import { escapeHtml, svgOf, type Plot } from './plot.ts'
 import { percent, reportText, short } from './text.ts'
 
@@ -17,15 +18,18 @@ td, th { text-align: left; padding: .25rem .75rem .25rem 0; border-bottom: 1px s
 export function reportPage(report: RunReport, lines: readonly string[] = []): string {
   const title = `runnel bench ${report.title}, ${report.startedAt}`
   const { aims, doubts } = report
+  const verdict = [...doubts.map(({ text }) => text), lossText(report.losses)].filter(
+    (text) => text !== undefined,
+  )
   return `<!doctype html>
 <html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${escapeHtml(title)}</title>
 <style>${style}</style>
 <h1>runnel bench ${escapeHtml(report.title)}</h1>
 <p>${escapeHtml(report.startedAt)} · ${escapeHtml(report.network)} · ${escapeHtml(loadText(report))}</p>
-${aims.length + doubts.length === 0 ? '' : '<h2>Verdict</h2>'}
+${aims.length + verdict.length === 0 ? '' : '<h2>Verdict</h2>'}
 <ul>
 ${aims.map(({ aim, met, measured }) => `<li class="${met ? 'good' : 'bad'}">${met ? 'met' : 'missed'}: ${escapeHtml(aim)} (${measured === undefined ? 'not measured' : short(measured)})`).join('\n')}
-${doubts.map(({ text }) => `<li class="bad">${escapeHtml(text)}`).join('\n')}
+${verdict.map((text) => `<li class="bad">${escapeHtml(text)}`).join('\n')}
 </ul>
 ${plotsOf(report).map(svgOf).join('\n')}
 <h2>Figures</h2>

@@ -41,6 +41,7 @@ function encoded(delays: readonly number[]): string {
 
 const result = (over: Partial<LoadResult> = {}): LoadResult => ({
   ...{ name: 'one', received: 12, duplicates: 0, disordered: 0, missing: 0, published: [4] },
+  ...{ unsent: [0], first: 0, dropped: { late: 0, refused: 0, unresolved: 0 } },
   ...{ cpuShare: 0.1, rssBytes: 1, latenessP99Ms: 0.2, clockErrorMs: 0, errors: {}, leavesOut: 'decoding' },
   ...{ delays: encoded([1, 2, 3]), joins: encoded([40]), lateness: encoded([0.1]) },
   ...over,

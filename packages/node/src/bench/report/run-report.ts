@@ -1,4 +1,5 @@
 import { judgeAims, type Aim, type AimResult, type Measured } from '../core/aims.ts'
+import { lossesOf, type Losses } from '../core/loss.ts'
 import { membersOf, publishedPerS, type LoadPlan } from '../core/plan.ts'
 import { doubtsOf, type Doubt, type GeneratorFigures } from '../core/verdict.ts'
 import type { RunTimes } from '../core/budget.ts'
@@ -29,6 +30,7 @@ export interface RunReport {
   readonly expected: number
   readonly received: number
   readonly lossPercent: number
+  readonly losses: Losses
   readonly duplicates: number
   readonly disordered: number
   readonly receivedPerS: number
@@ -61,11 +63,13 @@ export function reportOf(input: ReportInput, driven: Driven): RunReport {
   const published = sum((result) => result.published.reduce((all, number) => all + number, 0))
   const [received, missing] = [sum((one) => one.received), sum((one) => one.missing)]
   const expected = published > 0 ? expectedOf(plan, results) : received + missing
+  const lost = Math.max(0, expected - received)
   const summary = summaryOf(delays)
   const figures = {
     ...{ delays: summary, joins: summaryOf(joins), lateness: summaryOf(lateness) },
     ...{ published, expected, received },
-    lossPercent: expected === 0 ? 0 : (Math.max(0, expected - received) / expected) * 100,
+    lossPercent: expected === 0 ? 0 : (lost / expected) * 100,
+    losses: lossesOf(plan, lost, results),
     duplicates: sum((one) => one.duplicates),
     disordered: sum((one) => one.disordered),
     receivedPerS: times.durationMs === 0 ? 0 : delays.count / (times.durationMs / 1000),

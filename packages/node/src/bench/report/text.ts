@@ -1,5 +1,6 @@
 import Table from 'cli-table3'
 import { plainLayout } from '../../cli/plain-layout.ts'
+import { lossText } from '../core/loss.ts'
 import type { DelaySummary } from '../load/histogram.ts'
 import type { RunReport } from './run-report.ts'
 
@@ -30,6 +31,7 @@ export function reportText(report: RunReport): string {
     `users: ${report.plan.kind}; left out: ${report.leavesOut}`,
     ...errors,
     ...report.doubts.map(({ text }) => `DOUBT: ${text}`),
+    ...[lossText(report.losses)].filter((text) => text !== undefined),
     ...report.aims.map(
       ({ aim, met, measured }) =>
         `${met ? 'met' : 'MISSED'}: ${aim} (${measured === undefined ? 'not measured' : short(measured)})`,

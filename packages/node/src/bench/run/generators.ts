@@ -4,6 +4,7 @@ import { filesNeeded } from '../core/open-files.ts'
 import type { Generator } from '../load/generator.ts'
 import { LocalGenerator } from '../load/local-generator.ts'
 import { openFileLimit } from '../load/open-file-limit.ts'
+import { requireListen } from '../network/require-listen.ts'
 import { startOwnWorkers } from '../worker/own-workers.ts'
 import { RemoteGenerator } from '../worker/remote-generator.ts'
 
@@ -15,7 +16,7 @@ export interface Generators {
   stop(): Promise<void>
 }
 
-type Options = Pick<BenchArguments, 'worker' | 'processes' | 'users' | 'links' | 'network'>
+type Options = Pick<BenchArguments, 'worker' | 'processes' | 'users' | 'links' | 'network' | 'listen'>
 
 /**
  * Generators as options ask for them: this process, several of this machine, or workers that listen already. What is wrong with them for so
@@ -45,6 +46,7 @@ async function chooseGenerators(options: Options): Promise<Generators> {
       const connected = await connectAll(own?.places ?? worker ?? [], token)
       try {
         requireFiles(options, connected, clients)
+        await Promise.all(connected.map((generator) => generator.checkListen(options.listen)))
         return connected
       } catch (error) {
         await Promise.all(connected.map((generator) => generator.stop()))
@@ -57,9 +59,10 @@ async function chooseGenerators(options: Options): Promise<Generators> {
 
 function inThisProcess(options: Options): Generators['open'] {
   const name = 'this process'
-  return (clients) => {
+  return async (clients) => {
     requireFiles(options, [{ name, openFiles: openFileLimit() }], clients)
-    return Promise.resolve([new LocalGenerator(name)])
+    await requireListen(options.listen)
+    return [new LocalGenerator(name)]
   }
 }
 

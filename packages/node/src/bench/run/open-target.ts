@@ -20,20 +20,14 @@ export const startBoundMs = 120_000
 /** A broker node is in every overlay: with more it would be what is measured. */
 const maxPartsWithNodes = 10
 
-/** The network that options name, or one of its own. Throws what opening or starting throws. */
+/** The network that options name, or one of its own; `requireTarget` has looked at them. Throws what opening or starting throws. */
 export async function openTarget(args: BenchArguments, needs: TargetNeeds): Promise<Target> {
   const { network, users, degree, encrypt } = args
   if (network !== undefined) {
-    if (encrypt)
-      throw nodeError(
-        'USAGE',
-        '--encrypt is for a network of its own; a stream says itself whether it is encrypted',
-      )
     const user = resolveUser({ as: args.as, key: args.key, env: process.env })
     const source = await portable(readNetwork(network))
     return openExistingNetwork({ ...needs, source, user, stream: args.stream, gateway: gatewayOf(args) })
   }
-  requireNone(args)
   const nodes = args.nodes ?? (needs.parts > maxPartsWithNodes ? 0 : 2)
   const gateways = users === 'http' || users === 'mqtt'
   return startOwnNetwork({
@@ -43,6 +37,18 @@ export async function openTarget(args: BenchArguments, needs: TargetNeeds): Prom
     encrypted: encrypt,
     gateways,
   })
+}
+
+/** What is wrong with the options of a network, as far as they tell by themselves. Throws USAGE, and what reading its file throws. */
+export function requireTarget(args: BenchArguments): void {
+  if (args.network === undefined) return requireNone(args)
+  if (args.encrypt)
+    throw nodeError(
+      'USAGE',
+      '--encrypt is for a network of its own; a stream says itself whether it is encrypted',
+    )
+  gatewayOf(args)
+  readNetwork(args.network)
 }
 
 /** What a network of its own has no use for would be ignored without a word. Throws USAGE. */

@@ -39,14 +39,15 @@ export class Outputs {
     this.#prometheus?.show(second)
   }
 
-  /** `lines` come after the report, `extra` into its JSON. */
+  /** `lines` come after the report, `extra` into its JSON. Throws FILE_UNWRITABLE and DISK_FULL. */
   report(report: RunReport, lines: readonly string[] = [], extra: object = {}): void {
     this.#live.end()
     const { csv, report: page, json } = this.#options
+    const text = json ? JSON.stringify({ ...report, ...extra }) : [reportText(report), ...lines].join('\n')
+    // First, as a disk may be full by now: the figures are there all the same.
+    process.stdout.write(`${text}\n`)
     if (csv !== undefined) writeTextFile(csv, csvOf(report.seconds))
     if (page !== undefined) writeTextFile(page, reportPage(report, lines))
-    const text = json ? JSON.stringify({ ...report, ...extra }) : [reportText(report), ...lines].join('\n')
-    process.stdout.write(`${text}\n`)
   }
 
   /** Idempotent. */

@@ -6,7 +6,7 @@ import { nodeError } from '../../errors.ts'
 import type { Target } from '../network/target.ts'
 import type { RunReport } from '../report/run-report.ts'
 import { openGenerators, type Generators } from './generators.ts'
-import { openTarget, startBoundMs } from './open-target.ts'
+import { openTarget, requireTarget, startBoundMs } from './open-target.ts'
 import { Outputs } from './outputs.ts'
 import { requestOf, type BenchShape } from './request.ts'
 import { boundOf, runBench, type BenchRequest } from './run-bench.ts'
@@ -50,6 +50,7 @@ export async function withBench(
   { parts, storage, boundMs: runsMs }: BenchNeeds,
   work: (bench: Bench) => Promise<void>,
 ): Promise<void> {
+  requireTarget(args)
   const stop = listenForStop()
   const boundMs = runsMs + (args.network === undefined ? startBoundMs : 0)
   const limit = AbortSignal.timeout(boundMs)
@@ -57,8 +58,8 @@ export async function withBench(
   const outputs = await Outputs.open(args)
   let [generators, target]: [Generators?, Target?] = []
   try {
-    notice(`ends within ${Math.ceil(boundMs / 1000)} s`)
     const opened = (generators = await openGenerators(args, args.clients))
+    notice(`ends within ${Math.ceil(boundMs / 1000)} s`)
     const loaded = (target = await openTarget(args, {
       parts,
       storage,

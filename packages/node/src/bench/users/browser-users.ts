@@ -46,7 +46,7 @@ export async function browserUsers(): Promise<UserFactory> {
 }
 
 async function openPage(browser: Browser, url: string, options: UserOptions): Promise<BenchUser> {
-  const { plan, place, part, onMessage, onError } = options
+  const { plan, place, part, onMessage, onUnsent } = options
   const context = await browser.newContext()
   try {
     const page = await context.newPage()
@@ -60,8 +60,9 @@ async function openPage(browser: Browser, url: string, options: UserOptions): Pr
     await openIn(page, { config, ...part, subscribes: plan.subscribes, urgent })
     return {
       publish: (content, isUrgent) => {
-        publishIn(page, Buffer.from(content).toString('base64'), isUrgent).catch(onError)
+        publishIn(page, Buffer.from(content).toString('base64'), isUrgent).catch(onUnsent)
       },
+      dropped: () => undefined,
       neighbours: () => page.evaluate(() => (globalThis as unknown as DrivenPage).bench.neighbours()),
       stop: () => context.close(),
     }

@@ -32,5 +32,10 @@ async function readHistory(messages: number, options: UserOptions): Promise<Benc
   } finally {
     await client.close()
   }
-  return { publish: () => {}, neighbours: () => Promise.resolve(undefined), stop: () => Promise.resolve() }
+  return {
+    publish: () => {},
+    dropped: () => undefined,
+    neighbours: () => Promise.resolve(undefined),
+    stop: () => Promise.resolve(),
+  }
 }

@@ -1,5 +1,6 @@
 import { createClient, type RunnelClient, type TransportsConfig } from '@runnel/client'
 import { toStreamId, toStreamPartId } from '@runnel/protocol'
+import type { DroppedCopies } from '../core/loss.ts'
 import type { LinkKind } from '../core/plan.ts'
 import type { BenchUser, UserFactory, UserOptions } from './user.ts'
 
@@ -31,7 +32,7 @@ async function openLightUser(options: UserOptions): Promise<BenchUser> {
 }
 
 async function join(client: RunnelClient, options: UserOptions): Promise<BenchUser> {
-  const { plan, part, role, signal, onMessage, onError } = options
+  const { plan, part, role, signal, onMessage, onError, onUnsent } = options
   const streamId = toStreamId(part.streamId)
   const streamPartId = toStreamPartId(streamId, part.partition)
   const { partition } = part
@@ -57,8 +58,9 @@ async function join(client: RunnelClient, options: UserOptions): Promise<BenchUs
   await client.network.waitForNeighbours(streamPartId, { orAlone: true, signal })
   return {
     publish: (content, urgent) => {
-      client.publish(streamId, content, urgent ? { partition, urgent: true } : { partition }).catch(onError)
+      client.publish(streamId, content, urgent ? { partition, urgent: true } : { partition }).catch(onUnsent)
     },
+    dropped: () => droppedIn(client.network.metrics().counters),
     neighbours: () => {
       const found = client.network.metrics().streamParts.find((one) => one.streamPartId === streamPartId)
       return Promise.resolve({ has: found?.neighbours.length ?? 0, wants: found?.wantedNeighbours ?? 0 })
@@ -67,6 +69,15 @@ async function join(client: RunnelClient, options: UserOptions): Promise<BenchUs
       leave?.()
       await client.close()
     },
+  }
+}
+
+function droppedIn(counters: Readonly<Record<string, number>>): DroppedCopies {
+  const sum = (...names: readonly string[]) => names.reduce((all, name) => all + (counters[name] ?? 0), 0)
+  return {
+    late: sum('urgent.late', 'urgent.truncated'),
+    refused: sum('urgent.refused', 'urgent.overShare', 'urgent.replaced', 'urgent.shed', 'send.refused'),
+    unresolved: sum('urgent.unresolved', 'held.unresolved', 'held.refused'),
   }
 }
 

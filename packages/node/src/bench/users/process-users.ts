@@ -60,6 +60,7 @@ async function openProcessUser(directory: UpDirectory, options: UserOptions): Pr
     const streamPartId = toStreamPartId(streamId, part.partition)
     return {
       publish: (content, urgent) => user.publish(content, urgent),
+      dropped: () => undefined,
       neighbours: async () => {
         const snapshot = await child.snapshot()
         const found = snapshot?.streamParts.find((one) => one.streamPartId === streamPartId)

@@ -1,5 +1,6 @@
 import type { UserConfig } from '@runnel/client'
 import type { DescribedNetwork } from '../../cli/network-source.ts'
+import type { DroppedCopies } from '../core/loss.ts'
 import type { LoadPlan, PartAddress, UserRole } from '../core/plan.ts'
 
 /** Where users are, and who they are. Plain data: workers get it as JSON. */
@@ -22,8 +23,10 @@ export interface UserOptions {
   readonly signal: AbortSignal
   /** Bytes of a message that came, and when, in Unix milliseconds by this machine's clock; default: now. */
   onMessage(content: Uint8Array, atMs?: number): void
-  /** A message that was not taken, or anything else that went wrong without ending the user. */
+  /** Something went wrong without ending the user. */
   onError(error: unknown): void
+  /** A message could not be published. */
+  onUnsent(error: unknown): void
   /** A delay, in milliseconds, that no message tells of. */
   onDelay(ms: number): void
 }
@@ -36,8 +39,10 @@ export interface NeighbourCount {
 
 /** A user of a network under load. Whatever kind it is, it takes part for real: nothing of it is a stub. */
 export interface BenchUser {
-  /** Hands a message over, and does not wait; what becomes of it `onError` is told. */
+  /** Hands a message over, and does not wait; `onUnsent` is told where it cannot be published. */
   publish(content: Uint8Array, urgent: boolean): void
+  /** Copies of messages that its node has dropped; undefined where a user has none, or does not see it. */
+  dropped(): DroppedCopies | undefined
   /** Neighbours it has and should have; undefined where a user has none, or they cannot be seen. */
   neighbours(): Promise<NeighbourCount | undefined>
   /** Idempotent. */

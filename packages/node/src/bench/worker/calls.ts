@@ -8,6 +8,8 @@ import type { UserPlace } from '../users/user.ts'
 /** What a driver asks of a worker, each by name, with what it gives and gets. */
 export interface WorkerCalls {
   hello(request: { readonly version: string }): WorkerHello
+  /** Throws USAGE where the worker's machine cannot listen on an address. */
+  checkListen(request: { readonly host: string }): Record<never, never>
   /** The worker's clock now. */
   clock(request: Record<never, never>): { readonly nowMs: number }
   setClock(request: ClockOffset): Record<never, never>
@@ -16,6 +18,7 @@ export interface WorkerCalls {
     readonly place: UserPlace
     readonly share: Share
   }): Record<never, never>
+  introduce(request: Record<never, never>): Record<never, never>
   missing(request: Record<never, never>): { readonly missing: readonly string[] }
   run(request: LoadWindow): Record<never, never>
   sample(request: Record<never, never>): LoadSample
@@ -44,6 +47,9 @@ export type CallAnswer =
 export const maxCallBytes = 32 * 1024 * 1024
 /** How long a worker may take to let a driver in. */
 const connectTimeoutMs = 10_000
+/** How long one may take to answer what it does not have to wait for itself; others are bounded by the run. */
+const answerTimeoutMs = 30_000
+const waitingCalls: ReadonlySet<CallName> = new Set(['open', 'run'])
 
 /** The driver's end of a connection to a worker. */
 export class WorkerConnection {
@@ -55,12 +61,9 @@ export class WorkerConnection {
   private constructor(socket: WebSocket, place: string) {
     this.#socket = socket
     this.#place = place
-    socket.on('message', (data: Buffer) => this.#settle(JSON.parse(data.toString('utf8')) as CallAnswer))
+    socket.on('message', (data: Buffer) => this.#onMessage(data))
     socket.on('error', () => {})
-    socket.on('close', () => {
-      for (const { reject } of this.#waiting.values()) reject(nodeError('BENCH_WORKER_LOST', place))
-      this.#waiting.clear()
-    })
+    socket.on('close', () => this.#rejectAll(nodeError('BENCH_WORKER_LOST', place)))
   }
 
   /** `place` is host:port. Throws BENCH_WORKER_UNREACHABLE or BENCH_WORKER_REFUSED. */
@@ -88,7 +91,7 @@ export class WorkerConnection {
     return new WorkerConnection(socket, place)
   }
 
-  /** Throws what the worker threw, or BENCH_WORKER_LOST. */
+  /** Throws what the worker threw, BENCH_WORKER_LOST, or BENCH_WORKER_FAILED where it does not answer in time. */
   call<N extends CallName>(
     call: N,
     request: Parameters<WorkerCalls[N]>[0],
@@ -99,11 +102,34 @@ export class WorkerConnection {
     const waiting = Promise.withResolvers<unknown>()
     this.#waiting.set(id, waiting)
     this.#socket.send(JSON.stringify({ id, call, request } satisfies CallRequest))
-    return waiting.promise as Promise<ReturnType<WorkerCalls[N]>>
+    if (waitingCalls.has(call)) return waiting.promise as Promise<ReturnType<WorkerCalls[N]>>
+    const late = () =>
+      waiting.reject(nodeError('BENCH_WORKER_FAILED', `${this.#place} did not answer "${call}" in time`))
+    const timer = setTimeout(late, answerTimeoutMs)
+    const forget = () => {
+      clearTimeout(timer)
+      this.#waiting.delete(id)
+    }
+    return waiting.promise.finally(forget) as Promise<ReturnType<WorkerCalls[N]>>
   }
 
   close(): void {
     this.#socket.close()
+  }
+
+  /** Another kind of server may answer at that place, with anything. */
+  #onMessage(data: Buffer): void {
+    try {
+      this.#settle(JSON.parse(data.toString('utf8')) as CallAnswer)
+    } catch (cause) {
+      this.#rejectAll(nodeError('BENCH_WORKER_FAILED', `${this.#place} is no bench worker`, { cause }))
+      this.#socket.terminate()
+    }
+  }
+
+  #rejectAll(error: Error): void {
+    for (const { reject } of this.#waiting.values()) reject(error)
+    this.#waiting.clear()
   }
 
   #settle(answer: CallAnswer): void {

@@ -4,6 +4,7 @@ import { ownVersion } from '../../cli/own-version.ts'
 import { nodeError } from '../../errors.ts'
 import { LocalGenerator, type ClockOffset } from '../load/local-generator.ts'
 import { preciseNow } from '../load/metronome.ts'
+import { requireListen } from '../network/require-listen.ts'
 import { openFileLimit } from '../load/open-file-limit.ts'
 import type { CallAnswer, CallName, CallRequest, WorkerCalls } from './calls.ts'
 
@@ -61,6 +62,10 @@ export class DriverSession {
     return {
       hello: () =>
         Promise.resolve({ name: this.#options.name, version: ownVersion(), openFiles: openFileLimit() }),
+      checkListen: async ({ host }) => {
+        await requireListen(host)
+        return {}
+      },
       clock: () => Promise.resolve({ nowMs: preciseNow() }),
       setClock: (clock) => {
         this.#clock = clock
@@ -68,6 +73,10 @@ export class DriverSession {
       },
       open: async ({ plan, place, share }) => {
         await this.#generator.open(plan, place, share, signal)
+        return {}
+      },
+      introduce: async () => {
+        await this.#generator.introduce()
         return {}
       },
       missing: async () => ({ missing: await this.#generator.missing() }),

@@ -1,3 +1,4 @@
+import { networkLimits } from '@runnel/network'
 import { ownVersion } from '../../cli/own-version.ts'
 import { nodeError } from '../../errors.ts'
 import { clockDistance, type ClockDistance, type ClockExchange } from '../core/clock-offset.ts'
@@ -25,22 +26,39 @@ export class RemoteGenerator implements Generator {
     this.openFiles = openFiles
   }
 
-  /** `place` is host:port. Throws BENCH_WORKER_VERSION where the worker is of another version, and what connecting throws. */
+  /**
+   * `place` is host:port. Throws BENCH_WORKER_VERSION where the worker is of another version, BENCH_CLOCKS_APART where nodes here would not take
+   * its messages, and what connecting throws.
+   */
   static async connect(place: string, token: string): Promise<RemoteGenerator> {
     const connection = await WorkerConnection.open(place, token)
-    const version = ownVersion()
-    const hello = await connection.call('hello', { version })
-    if (hello.version !== version) {
+    try {
+      const version = ownVersion()
+      const hello = await connection.call('hello', { version })
+      if (hello.version !== version)
+        throw nodeError('BENCH_WORKER_VERSION', `${place} is ${hello.version}, this is ${version}`)
+      const generator = new RemoteGenerator(connection, { ...hello, name: `${hello.name} at ${place}` })
+      requireNear(place, await generator.#measureClock())
+      return generator
+    } catch (error) {
       connection.close()
-      throw nodeError('BENCH_WORKER_VERSION', `${place} is ${hello.version}, this is ${version}`)
+      throw error
     }
-    return new RemoteGenerator(connection, { ...hello, name: `${hello.name} at ${place}` })
+  }
+
+  /** Throws what `requireListen` throws at the worker. */
+  async checkListen(host: string): Promise<void> {
+    await this.#connection.call('checkListen', { host })
   }
 
   async open(plan: LoadPlan, place: UserPlace, share: Share, signal: AbortSignal): Promise<void> {
     this.#clock = await this.#measureClock()
     await this.#connection.call('setClock', this.#clock)
     await untilAborted(this.#connection.call('open', { plan, place, share }), signal)
+  }
+
+  async introduce(): Promise<void> {
+    await this.#connection.call('introduce', {})
   }
 
   async missing(): Promise<readonly string[]> {
@@ -83,4 +101,11 @@ export class RemoteGenerator implements Generator {
     }
     return clockDistance(exchanges)
   }
+}
+
+/** Corrected or not, nodes take no messages whose time is that far from theirs. Throws BENCH_CLOCKS_APART. */
+function requireNear(place: string, { offsetMs }: ClockDistance): void {
+  if (Math.abs(offsetMs) <= networkLimits.clockToleranceMs) return
+  const [seconds, way] = [Math.round(Math.abs(offsetMs) / 1000), offsetMs > 0 ? 'behind' : 'ahead of']
+  throw nodeError('BENCH_CLOCKS_APART', `${place} is ${seconds} s ${way} this one`)
 }

@@ -2,9 +2,11 @@ import { once } from 'node:events'
 import { afterEach, describe, expect, it } from 'vitest'
 import { WebSocketServer } from 'ws'
 import type { AddressInfo } from 'node:net'
+import { ownVersion } from '../../cli/own-version.ts'
+import { preciseNow } from '../load/metronome.ts'
 import type { LoadPlan } from '../core/plan.ts'
 import { startOwnNetwork } from '../network/own-network.ts'
-import { WorkerConnection } from './calls.ts'
+import { WorkerConnection, type CallRequest } from './calls.ts'
 import { RemoteGenerator } from './remote-generator.ts'
 import { startWorker, type BenchWorker } from './worker-server.ts'
 
@@ -136,21 +138,58 @@ describe('a worker', () => {
   })
 })
 
+/** A server that answers whatever it is asked. */
+async function answering(answer: (request: CallRequest) => string): Promise<string> {
+  const server = new WebSocketServer({ host: '127.0.0.1', port: 0 })
+  await once(server, 'listening')
+  stops.push(() => new Promise((resolve) => server.close(resolve)))
+  server.on('connection', (socket) =>
+    socket.on('message', (data: Buffer) =>
+      socket.send(answer(JSON.parse(data.toString('utf8')) as CallRequest)),
+    ),
+  )
+  return `127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
 describe('a driver', () => {
   it('refuses a worker of another version', async () => {
-    const server = new WebSocketServer({ host: '127.0.0.1', port: 0 })
-    await once(server, 'listening')
-    stops.push(() => new Promise((resolve) => server.close(resolve)))
-    server.on('connection', (socket) =>
-      socket.on('message', (data: Buffer) => {
-        const { id } = JSON.parse(data.toString('utf8')) as { id: number }
-        socket.send(JSON.stringify({ id, answer: { name: 'old', version: '0.0.1' } }))
-      }),
+    const place = await answering(({ id }) =>
+      JSON.stringify({ id, answer: { name: 'old', version: '0.0.1' } }),
     )
-    const place = `127.0.0.1:${(server.address() as AddressInfo).port}`
     await expect(RemoteGenerator.connect(place, token)).rejects.toMatchObject({
       code: 'BENCH_WORKER_VERSION',
       message: expect.stringContaining('is 0.0.1'),
+    })
+  })
+
+  it.each([
+    [600_000, 'is 600 s ahead of this one'],
+    [-600_000, 'is 600 s behind this one'],
+  ])('refuses a worker whose clock is %i ms ahead', async (aheadMs, text) => {
+    const place = await answering(({ id, call }) => {
+      const hello = { name: 'far', version: ownVersion() }
+      return JSON.stringify({ id, answer: call === 'hello' ? hello : { nowMs: preciseNow() + aheadMs } })
+    })
+    await expect(RemoteGenerator.connect(place, token)).rejects.toMatchObject({
+      code: 'BENCH_CLOCKS_APART',
+      message: expect.stringContaining(text),
+    })
+  })
+
+  it('refuses what is no worker', async () => {
+    const place = await answering(() => 'hello')
+    await expect(RemoteGenerator.connect(place, token)).rejects.toMatchObject({
+      code: 'BENCH_WORKER_FAILED',
+      message: expect.stringContaining('is no bench worker'),
+    })
+  })
+
+  it('knows where a worker cannot listen', async () => {
+    const generator = await connect((await worker()).place)
+    await generator.checkListen('127.0.0.1')
+    await expect(generator.checkListen('nonsense.invalid')).rejects.toMatchObject({
+      code: 'BENCH_WORKER_FAILED',
+      message: expect.stringContaining('cannot listen there'),
     })
   })
 })
