@@ -276,7 +276,7 @@ export class StorageNode {
       {
         ...{ client, store: this.#quota, clock, marks: this.#marks },
         source: { read: (node, range, signal) => client.readStorageNode(node.nodeId, range, signal) },
-        check: (bytes, streamPartId) => checkBatch(bytes, streamPartId, checking),
+        check: (bytes, place) => checkBatch(bytes, place, checking),
         oldestMs: (streamPartId) => this.#oldestMs(streamPartId),
         events: {
           repaired: (streamPart, from, batches) => logger.info({ streamPart, from, batches }, 'repaired'),

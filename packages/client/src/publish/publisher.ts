@@ -145,9 +145,7 @@ export class Publisher {
   ): Promise<PublishedMessage> {
     checkOptions('publish', options, publishOptions)
     if (options.signal?.aborted) throw clientError('ABORTED', undefined, { cause: options.signal.reason })
-    if (options.partition !== undefined && options.partitionKey !== undefined) {
-      throw clientError('INVALID_ARGUMENT', 'a partition and a partition key: give one of them')
-    }
+    requireOnePartition(options)
     const { key, urgent } = options
     if (urgent !== undefined && key !== undefined)
       throw clientError('INVALID_ARGUMENT', 'an urgent message is not kept, so it has no key')
@@ -156,22 +154,32 @@ export class Publisher {
         ? encodeWith(content, { streamId, removes, ...options })
         : encodeUrgent(content, options, this.#urgentNumbers.extension(urgent))
     const budget = urgent === undefined ? this.#budget : this.#urgentBudget
-    budget.take(encoded.bytes.length)
-    try {
+    return this.#within(budget, encoded, async () => {
       const { sent } = await this.#inLane(streamId, () => this.#enqueue(streamId, encoded, options))
-      return await sent
-    } finally {
-      budget.giveBack(encoded.bytes.length)
-      if (this.#waiting === 0) this.#onEmpty()
-    }
+      return sent
+    })
   }
 
   /** Makes an urgent message ready, which is sent later: see `RunnelClient.prepare`. */
   async prepare(streamId: StreamId, content: unknown, options: PrepareOptions): Promise<PreparedMessage> {
     checkOptions('prepare', options, prepareOptions)
+    requireOnePartition(options)
     const encoded = encodeUrgent(content, options, this.#urgentNumbers.extension(options.urgent))
-    const { urgent } = await this.#inLane(streamId, () => this.#outboxFor(streamId, options))
-    return urgent.prepare(encoded)
+    return this.#within(this.#urgentBudget, encoded, async () => {
+      const { urgent } = await this.#inLane(streamId, () => this.#outboxFor(streamId, options))
+      return urgent.prepare(encoded)
+    })
+  }
+
+  /** The message counts until the work is done. Throws PUBLISH_QUEUE_FULL. */
+  async #within<T>(budget: QueueBudget, { bytes }: EncodedContent, work: () => Promise<T>): Promise<T> {
+    budget.take(bytes.length)
+    try {
+      return await work()
+    } finally {
+      budget.giveBack(bytes.length)
+      if (this.#waiting === 0) this.#onEmpty()
+    }
   }
 
   /** Resolves when half of the queue is free; undefined when it is. */
@@ -319,6 +327,11 @@ export class Publisher {
       status.emit({ type: 'publishing-alone', streamPartId, waitedMs })
     }
   }
+}
+
+function requireOnePartition({ partition, partitionKey }: PublishOptions): void {
+  if (partition !== undefined && partitionKey !== undefined)
+    throw clientError('INVALID_ARGUMENT', 'a partition and a partition key: give one of them')
 }
 
 function encodeWith(

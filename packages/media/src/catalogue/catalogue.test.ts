@@ -16,12 +16,14 @@ const catalogue: Catalogue = {
 const parse = (changes: object) => parseControl(controlContent({ catalogue: { ...catalogue, ...changes } }))
 
 describe('what members tell each other', () => {
-  it.each([{ catalogue }, { leave: true } as const, { key: { session: catalogue.session, track: 2 } }])(
-    'is read as it was written: %o',
-    (control) => {
-      expect(parseControl(JSON.parse(JSON.stringify(controlContent(control))))).toEqual(control)
-    },
-  )
+  it.each([
+    { catalogue },
+    { leave: true, session: catalogue.session } as const,
+    { leave: true } as const,
+    { key: { session: catalogue.session, track: 2 } },
+  ])('is read as it was written: %o', (control) => {
+    expect(parseControl(JSON.parse(JSON.stringify(controlContent(control))))).toEqual(control)
+  })
 
   it.each([
     ['a name that is too long', { name: 'a'.repeat(mediaLimits.maxNameLength + 1) }],
@@ -33,6 +35,7 @@ describe('what members tell each other', () => {
     ['too many tracks', { tracks: Array.from({ length: 17 }, (_, id) => ({ ...sound, id })) }],
     ['too many codecs', { decodes: Array.from({ length: 17 }, String) }],
     ['a session that is text', { session: '<script>' }],
+    ['an earlier session that is text', { replaces: '<script>' }],
   ])('is nothing with %s', (_, changes) => {
     expect(parse(changes)).toBeUndefined()
   })

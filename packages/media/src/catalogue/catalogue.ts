@@ -63,14 +63,14 @@ export interface Catalogue extends Readonly<Omit<z.infer<typeof catalogueSchema>
 
 const controlSchema = z.union([
   z.object({ media: z.object({ catalogue: catalogueSchema }) }),
-  z.object({ media: z.object({ leave: z.literal(true) }) }),
+  z.object({ media: z.object({ leave: z.literal(true), session: sessionId.optional() }) }),
   z.object({ media: z.object({ key: z.object({ session: text, track: z.number().int() }) }) }),
 ])
 
 /** What members tell each other, beside objects. */
 export type Control =
   | { readonly catalogue: Catalogue }
-  | { readonly leave: true }
+  | { readonly leave: true; readonly session?: string | undefined }
   /** Asks a member for a key frame of a track. */
   | { readonly key: { readonly session: string; readonly track: number } }
 

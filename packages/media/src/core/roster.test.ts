@@ -23,6 +23,15 @@ describe('the roster', () => {
     expect(roster.seen('b', 's1', 100)).toBe('joined')
   })
 
+  it('keeps who is in another session than the one that a late goodbye is of', () => {
+    const roster = new Roster()
+    roster.seen('a', 's1', 0)
+    roster.seen('a', 's2', 100)
+    expect(roster.left('a', 's1')).toBe(false)
+    expect(roster.seen('a', 's2', 200)).toBe('known')
+    expect(roster.left('a', 's2')).toBe(true)
+  })
+
   it('takes back who was said to be over and is not', () => {
     const roster = new Roster()
     roster.seen('a', 's1', 0)

@@ -36,10 +36,10 @@ export class Roster {
     return known === undefined ? 'joined' : 'replaced'
   }
 
-  /** It said goodbye. False where it was not there. */
-  left(id: string): boolean {
+  /** It said goodbye, from a session; members of earlier versions do not say from which. False where it was not there, or is in another one. */
+  left(id: string, session?: string): boolean {
     const known = this.#entries.get(id)
-    if (known === undefined) return false
+    if (known === undefined || (session ?? known.session) !== known.session) return false
     this.#left.add(`${id} ${known.session}`)
     const [oldest] = this.#left
     if (oldest !== undefined && this.#left.size > mediaLimits.maxMembers) this.#left.delete(oldest)

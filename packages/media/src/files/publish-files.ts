@@ -29,7 +29,7 @@ export interface PublishIvfOptions extends PublishFileOptions {
 
 /**
  * Publishes Opus in Ogg as it would be played, from a file or a pipe (`createReadStream`, `process.stdin`); resolves at its end,
- * or when the session is closed. Its packets all have one length. Throws FILE_INVALID.
+ * or, once the session is closed, with the next that comes. Its packets all have one length. Throws FILE_INVALID.
  */
 export async function publishOgg(
   session: MediaSession,
@@ -60,7 +60,7 @@ export async function publishOgg(
   }
 }
 
-/** Publishes an IVF file of VP8, VP9 or AV1 as it would be played; resolves at its end, or when the session is closed. Throws FILE_INVALID. */
+/** Publishes an IVF file of VP8, VP9 or AV1 as it would be played; resolves at its end, or, once the session is closed, with the next frame that comes. Throws FILE_INVALID. */
 export async function publishIvf(
   session: MediaSession,
   pieces: AsyncIterable<Uint8Array>,
@@ -95,7 +95,7 @@ const announceSound = (session: MediaSession, frameMs: number): TrackPublisher =
 class Pace {
   readonly #session: MediaSession
   readonly #clock: Clock
-  readonly #signal: AbortSignal | undefined
+  readonly #signal: AbortSignal
   /** What offset 0 has as its time. */
   #startUs: number
   #nextOffsetUs = 0
@@ -103,7 +103,7 @@ class Pace {
   constructor(session: MediaSession, { signal, clock = systemClock }: PublishFileOptions) {
     this.#session = session
     this.#clock = clock
-    this.#signal = signal
+    this.#signal = AbortSignal.any([session.ended, ...(signal === undefined ? [] : [signal])])
     // On the grid of frames of 20 ms.
     this.#startUs = Math.ceil(session.nowUs() / 20_000) * 20_000
   }
@@ -123,21 +123,21 @@ class Pace {
       this.#startUs = Math.ceil((nowUs - offsetUs) / 20_000) * 20_000
     const timestampUs = this.#startUs + offsetUs
     if (timestampUs > nowUs) await this.#wait((timestampUs - nowUs) / 1_000)
-    return this.#signal?.aborted === true || this.#session.isClosed ? undefined : timestampUs
+    return this.#signal.aborted ? undefined : timestampUs
   }
 
   #wait(delayMs: number): Promise<void> {
     return new Promise((resolve) => {
       const cancel = this.#clock.schedule(delayMs, () => {
-        this.#signal?.removeEventListener('abort', stop)
+        this.#signal.removeEventListener('abort', stop)
         resolve()
       })
       const stop = (): void => {
         cancel()
         resolve()
       }
-      this.#signal?.addEventListener('abort', stop, { once: true })
-      if (this.#signal?.aborted === true) stop()
+      this.#signal.addEventListener('abort', stop, { once: true })
+      if (this.#signal.aborted) stop()
     })
   }
 }

@@ -15,6 +15,6 @@ export async function openSession(
   // Browsers hold back the timers of pages that nobody sees.
   const isTimely = () => document.visibilityState === 'visible'
   const session = await open(streamId, options, { isTimely, ...modules })
-  addEventListener('pagehide', () => session.leave(), { once: true })
+  addEventListener('pagehide', () => session.leave(), { signal: session.ended })
   return session
 }

@@ -44,7 +44,8 @@ export class NoteTaker {
     { atMs, nowMs }: Moment,
   ): readonly number[] {
     const { id } = member
-    if ('leave' in control && this.#roster.left(id)) this.#changed(() => this.#members.delete(id), atMs)
+    if ('leave' in control && this.#roster.left(id, control.session))
+      this.#changed(() => this.#members.delete(id), atMs)
     if (!('catalogue' in control)) return []
     const { catalogue } = control
     if (this.#roster.seen(id, catalogue.session, nowMs) === 'refused') return []

@@ -9,7 +9,7 @@ import { VirtualClock } from '../../../transport/src/memory/virtual-clock.ts'
 import { Clients, newAccount, startTracker } from '../../../client/src/client.testkit.ts'
 import { publishIvf, publishOgg } from '../files/publish-files.ts'
 import type { MediaObject } from '../core/media-object.ts'
-import { controlContent } from '../catalogue/catalogue.ts'
+import { controlContent, type Control } from '../catalogue/catalogue.ts'
 import { mediaLimits } from '../limits.ts'
 import { FrameOrder } from '../core/frame-order.ts'
 import { openSession, type MediaSession, type NewTrack, type ObjectPlace } from './media-session.ts'
@@ -148,6 +148,20 @@ describe('a session', () => {
     ben.session.on('members', () => seen.push(namesOf(ben.session)))
     await until(() => seen.some((names) => names.join() === 'Ada again,Eve')).toBe(true)
     await Promise.all([eve.session.close(), again.session.close()])
+  })
+
+  it('lets go of a process that replaced a session of its own, as of any other', async () => {
+    const ben = await joinAs('Ben')
+    const client = await clients.create({ privateKey: newAccount().privateKey })
+    const say = (media: Control) => client.publish(room, controlContent(media), { partition: 0 })
+    const [first, second] = ['0000000000000001', '0000000000000002']
+    const catalogue = { version: 1, session: first, name: 'Ada', decodes: [], tracks: [] } as const
+    await say({ catalogue })
+    await until(() => namesOf(ben.session)).toEqual(['Ada'])
+    await say({ catalogue: { ...catalogue, session: second, name: 'Ada again', replaces: first } })
+    await until(() => namesOf(ben.session)).toEqual(['Ada again'])
+    await say({ leave: true, session: second })
+    await until(() => namesOf(ben.session)).toEqual([])
   })
 
   it.each([

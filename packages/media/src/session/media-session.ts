@@ -131,7 +131,7 @@ export class MediaSession implements AsyncDisposable {
   readonly #busyness = new Busyness()
   #cancel: () => void = () => {}
   #cancelLook: () => void = () => {}
-  #isClosed = false
+  readonly #ending = new AbortController()
 
   constructor(
     streamId: string,
@@ -145,7 +145,7 @@ export class MediaSession implements AsyncDisposable {
     this.#isTimely = isTimely
     this.#session = toHex(random.bytes(8)).replace(/^0x/, '')
     this.#startMs = clock.monotonicMs()
-    const place = { streamId, partition: controlPartition }
+    const place = { streamId, partition: controlPartition, session: this.#session }
     this.#goodbye = new Goodbye(place, { client })
     const [tracks, share] = [this.#tracks, this.#share]
     const urgentRate = (partition: number) => this.#urgentRate(partition)
@@ -172,8 +172,13 @@ export class MediaSession implements AsyncDisposable {
     return this.#busyness.isBusy
   }
 
+  /** Aborted when the session is closed. */
+  get ended(): AbortSignal {
+    return this.#ending.signal
+  }
+
   get isClosed(): boolean {
-    return this.#isClosed
+    return this.ended.aborted
   }
 
   get members(): readonly Member[] {
@@ -198,7 +203,7 @@ export class MediaSession implements AsyncDisposable {
 
   /** Announces a track. Frames given to `send` of what it returns go to the others. Throws SESSION_CLOSED and TRACK_INVALID. */
   publishTrack(newTrack: NewTrack, events: TrackEvents = {}): TrackPublisher {
-    if (this.#isClosed) throw mediaError('SESSION_CLOSED', this.#streamId)
+    if (this.isClosed) throw mediaError('SESSION_CLOSED', this.#streamId)
     if (this.#tracks.size >= mediaLimits.maxTracks)
       throw mediaError('TRACK_INVALID', `a member has up to ${mediaLimits.maxTracks} tracks`)
     const { minBitsPerS, rendition = 0, ...described } = newTrack
@@ -262,18 +267,18 @@ export class MediaSession implements AsyncDisposable {
 
   /** Says goodbye, and leaves. The client stays open. Idempotent. */
   async close(): Promise<void> {
-    if (this.#isClosed) return
-    this.#isClosed = true
+    if (this.isClosed) return
+    this.#ending.abort()
     this.#cancel()
     this.#cancelLook()
     this.#networkRate?.close()
-    await this.#say({ leave: true })
+    await this.#say({ leave: true, session: this.#session })
     await Promise.allSettled([...this.#subscriptions.values()].map(async (one) => (await one).unsubscribe()))
   }
 
   /** As `close`, but the goodbye leaves within this call: for a page that is being closed (`pagehide`), where what takes another turn is not done any more. */
   leave(): void {
-    if (!this.#isClosed) this.#goodbye.say()
+    this.#goodbye.say()
     void this.close()
   }
 
@@ -293,7 +298,7 @@ export class MediaSession implements AsyncDisposable {
   }
 
   #onMessage(message: Message): void {
-    if (this.#isClosed) return
+    if (this.isClosed) return
     const { content, urgent } = message
     if (urgent !== undefined && content instanceof Uint8Array) return this.#onObject(message, content, urgent)
     const control = parseControl(content)
@@ -328,7 +333,7 @@ export class MediaSession implements AsyncDisposable {
 
   #onPresence(id: string, userId: string, control: Exclude<Control, { key: unknown }>): void {
     if ('leave' in control) {
-      if (!this.#roster.left(id)) return
+      if (!this.#roster.left(id, control.session)) return
       this.#members.delete(id)
       return this.#emit('members', this.members)
     }
@@ -337,7 +342,7 @@ export class MediaSession implements AsyncDisposable {
     const seen = this.#roster.seen(id, catalogue.session, this.#clock.monotonicMs())
     if (seen === 'refused' || seen === 'left') return
     const before = this.#members.get(id)
-    if (seen !== 'known') this.#letGo(userId, catalogue.replaces)
+    if (seen !== 'known') this.#letGo(id, userId, catalogue.replaces)
     this.#members.set(id, { id, userId, catalogue })
     // Who has just come knows nobody.
     if (seen !== 'known') this.#changed()
@@ -345,10 +350,11 @@ export class MediaSession implements AsyncDisposable {
       this.#emit('members', this.members)
   }
 
-  /** Of an earlier session of a user; nobody can have those of others let go. */
-  #letGo(userId: string, session: string | undefined): void {
+  /** Of an earlier session of a user, in another process; nobody can have those of others let go. */
+  #letGo(successorId: string, userId: string, session: string | undefined): void {
     for (const member of this.#members.values()) {
-      if (member.userId !== userId || member.catalogue.session !== session) continue
+      if (member.userId !== userId || member.catalogue.session !== session || member.id === successorId)
+        continue
       this.#roster.replaced(member.id)
       this.#members.delete(member.id)
     }
@@ -380,7 +386,7 @@ export class MediaSession implements AsyncDisposable {
   }
 
   #changed(): void {
-    if (!this.#isClosed) void this.#say({ catalogue: this.#catalogue() })
+    if (!this.isClosed) void this.#say({ catalogue: this.#catalogue() })
   }
 
   async #say(control: Control): Promise<void> {
@@ -396,7 +402,7 @@ export class MediaSession implements AsyncDisposable {
   }
 
   #publish(content: unknown, partition: number, urgent: UrgentOptions): void {
-    if (this.#isClosed) return
+    if (this.isClosed) return
     this.#client
       .publish(this.#streamId, content, { partition, urgent })
       .catch((error: unknown) => this.#emit('fault', error))
@@ -428,7 +434,7 @@ export class MediaSession implements AsyncDisposable {
 
   async #followRate(): Promise<void> {
     for await (const bitsPerS of this.#options.rate ?? []) {
-      if (this.#isClosed) return
+      if (this.isClosed) return
       this.#share.share(bitsPerS)
     }
   }

@@ -30,6 +30,12 @@ export interface CheckModules {
   readonly verification?: VerificationPool | undefined
 }
 
+/** What a copy should be of, and who gave it. */
+export interface CopyPlace {
+  readonly streamPartId: StreamPartId
+  readonly from: NodeId
+}
+
 export interface CheckedBatch {
   readonly batch: MessageBatch
   /** The bytes of the delegation that it names. */
@@ -45,7 +51,7 @@ export interface CheckedBatch {
  */
 export async function checkBatch(
   bytes: Uint8Array,
-  streamPartId: StreamPartId,
+  { streamPartId, from }: CopyPlace,
   modules: CheckModules,
 ): Promise<CheckedBatch | undefined> {
   const batch = decodeBatch(bytes)
@@ -62,11 +68,11 @@ export async function checkBatch(
   const oldestMs = batch.messages[0]?.timestamp ?? 0
   const newestMs = batch.messages.at(-1)?.timestamp ?? Infinity
   const check = () => policy.check(scope, publisherId, newestMs, oldestMs)
-  const then = await answerOf(check, () => policy.resolve(scope, publisherId))
+  const then = await answerOf(check, () => policy.resolve(scope, publisherId, from))
   if (then !== 'allowed') return undefined
   if (delegation !== undefined && newestMs >= (await endings.validUntilMs(delegation))) return undefined
   const today = () => policy.check(scope, publisherId, clock.now(), oldestMs, delegation)
-  const now = await answerOf(today, () => policy.resolve(scope, publisherId, undefined, delegation))
+  const now = await answerOf(today, () => policy.resolve(scope, publisherId, from, delegation))
   return { batch, delegation: delegationBytes, isDoubtful: now !== 'allowed' }
 }
 

@@ -14,7 +14,7 @@ import type { MessageStore } from '../store/message-store.ts'
 import { countedBytes } from '../store/stored-delegations.ts'
 import { nextTurn } from '../waiting.ts'
 import { ahead } from './ahead.ts'
-import type { CheckedBatch } from './check-batch.ts'
+import type { CheckedBatch, CopyPlace } from './check-batch.ts'
 import type { RepairSource } from './repair-source.ts'
 
 export interface CopyRequest {
@@ -32,6 +32,9 @@ export interface CopyRequest {
   readonly witnesses: number
 }
 
+/** Checks of batches of one storage node at a time: each may ask the registry about its publisher. */
+const maxCheckedAhead = 32
+
 export interface CopyModules {
   readonly store: Pick<MessageStore, 'append'>
   readonly source: RepairSource
@@ -41,7 +44,7 @@ export interface CopyModules {
     'maxAppendBytes' | 'maxAppendBatches' | 'maxRefusedPerTurn' | 'maxCheckedAheadBytes'
   >
   /** A batch that may be stored, or undefined. */
-  readonly check: (bytes: Uint8Array, streamPartId: StreamPartId) => Promise<CheckedBatch | undefined>
+  readonly check: (bytes: Uint8Array, place: CopyPlace) => Promise<CheckedBatch | undefined>
   readonly events: {
     copied(from: NodeId, batches: number): void
     refused(batches: number): void
@@ -133,9 +136,10 @@ async function copyFrom(
   let reachedMs = sinceMs
   try {
     const read = source.read(node, range, AbortSignal.any([signal, turn.signal]))
+    const place = { streamPartId, from: node.nodeId }
     const checks = {
-      begin: async (bytes: Uint8Array) => ({ bytes, checked: await modules.check(bytes, streamPartId) }),
-      weigh: ({ length }: Uint8Array) => length,
+      begin: async (bytes: Uint8Array) => ({ bytes, checked: await modules.check(bytes, place) }),
+      weigh: ({ length }: Uint8Array) => Math.max(length, limits.maxCheckedAheadBytes / maxCheckedAhead),
       maxWeight: limits.maxCheckedAheadBytes,
     }
     for await (const { bytes, checked } of ahead(read, checks)) {

@@ -150,8 +150,8 @@ describe('Repair', () => {
             }
           },
         },
-        check: (bytes, streamPartId) =>
-          checkBatch(bytes, streamPartId, { policy, endings, delegations: node, known, crypto, clock }),
+        check: (bytes, place) =>
+          checkBatch(bytes, place, { policy, endings, delegations: node, known, crypto, clock }),
         oldestMs: async () => oldestMs,
         events: {
           repaired: () => {},

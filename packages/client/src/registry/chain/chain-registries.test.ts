@@ -197,6 +197,26 @@ describe('writer', () => {
     expect(await other.getStream(one.streamId('apart/0/3'))).toMatchObject({ partitions: 1 })
   })
 
+  it('shares it where blocks are mined later, too', async () => {
+    const [one, other] = [await writer(), await writer()]
+    const ids = [one.streamId('pending/0'), one.streamId('pending/1')] as const
+    await chain.provider.send('evm_setAutomine', [false])
+    try {
+      const made = Promise.all([
+        one.createStream({ ...draft, id: ids[0] }),
+        other.createStream({ ...draft, id: ids[1] }),
+      ])
+      const pending = async () =>
+        ((await chain.provider.send('txpool_status', [])) as { readonly pending: string }).pending
+      await expect.poll(pending).toBe('0x2')
+      await chain.provider.send('evm_mine', [])
+      await made
+    } finally {
+      await chain.provider.send('evm_setAutomine', [true])
+    }
+    for (const id of ids) expect(await one.getStream(id)).toMatchObject({ id })
+  })
+
   it('gives up where the account is never left to it, and changes nothing', async () => {
     const { wallet, privateKey, nodeId } = chain.accounts[2]
     const signer = keySigner(privateKey)

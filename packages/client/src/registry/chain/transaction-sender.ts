@@ -12,7 +12,7 @@ const maxNonceConflicts = 5
 /**
  * Sends the transactions of one account. They are sent one after the other, each with the next nonce, and waited for
  * side by side; one that is refused before it is sent uses up no nonce. Where another process of the account took the nonce, it is
- * made anew with the next one, and checked against what the other one changed.
+ * made anew with the next one, and checked against what the other one changed, if that is mined.
  */
 export class TransactionSender {
   readonly #signer: AbstractSigner
@@ -41,10 +41,11 @@ export class TransactionSender {
 
   #sendNow(start: (overrides: { nonce: number }) => Promise<ContractTransactionResponse>) {
     return this.#connection.call(async () => {
+      let leastNonce = 0
       for (let conflicts = 0; ; conflicts++) {
         const known = await this.#signer.getNonce('pending')
         // An endpoint may not know yet of a transaction sent a moment ago; with none pending, its count is right.
-        const nonce = this.#unconfirmed > 0 ? Math.max(known, this.#nextNonce) : known
+        const nonce = Math.max(known, leastNonce, this.#unconfirmed > 0 ? this.#nextNonce : 0)
         try {
           const transaction = await start({ nonce })
           this.#nextNonce = nonce + 1
@@ -53,15 +54,21 @@ export class TransactionSender {
           if (!isNonceTaken(error)) throw error
           const cause = this.#connection.secrets.scrubError(error)
           if (conflicts === maxNonceConflicts) throw clientError('ACCOUNT_BUSY', undefined, { cause })
+          // The endpoint may not count the other one before it is mined.
+          leastNonce = nonce + 1
         }
       }
     })
   }
 }
 
+/** What endpoints say of the very transaction that another process of the account sent, as both want the same; ethers has no code for it. */
+const sentAlready = /already (known|imported)/i
+
 /** Whether another transaction of the account with the same nonce came first, mined or not; this one was not taken. */
 function isNonceTaken(error: unknown): boolean {
-  return isError(error, 'NONCE_EXPIRED') || isError(error, 'REPLACEMENT_UNDERPRICED')
+  if (isError(error, 'NONCE_EXPIRED') || isError(error, 'REPLACEMENT_UNDERPRICED')) return true
+  return error instanceof Error && sentAlready.test(error.message)
 }
 
 async function confirmed(transaction: ContractTransactionResponse, secrets: RpcSecrets): Promise<void> {
