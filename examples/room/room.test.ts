@@ -79,7 +79,7 @@ describe('the room', () => {
     await tile(ben, 'Ada').waitFor({ state: 'detached' })
   })
 
-  it('lets go at once of a page that is loaded again or closed', async () => {
+  it('lets go of a page that is loaded again or closed', async () => {
     const ada = await enter('Ada')
     const ben = await enter('Ben', { link: ada.url() })
     await Promise.all([sees(ada, 'Ben'), sees(ben, 'Ada')])

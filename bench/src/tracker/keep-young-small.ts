@@ -1,4 +1,4 @@
-import { setFlagsFromString } from 'node:v8'
+import { keepYoungGenerationSmall } from '../../../packages/node/src/young-generation.ts'
 
 // As `runnel tracker` does, before anything else is loaded.
-setFlagsFromString('--semi-space-growth-factor=1')
+keepYoungGenerationSmall()

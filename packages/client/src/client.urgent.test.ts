@@ -95,6 +95,9 @@ describe('urgent messages', () => {
     const prepare = (options: object) => client.prepare(open, 'x', options as { readonly urgent: true })
     await expect(prepare({ urgent: true, key: 'k' })).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' })
     await expect(prepare({})).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' })
+    await expect(prepare({ urgent: true, partition: 0, partitionKey: 'k' })).rejects.toMatchObject({
+      code: 'INVALID_ARGUMENT',
+    })
   })
 
   it('are as large as a picture', async () => {

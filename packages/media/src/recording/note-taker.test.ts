@@ -36,8 +36,11 @@ describe('notes of what a recorder sees', () => {
     notes.take(at(10))
     notes.control(ada, { leave: true }, at(20))
     expect(notes.take(at(30)).change).toEqual({ atMs: 1_000_020, members: [] })
-    notes.control(ada, { catalogue }, at(40))
-    notes.take(at(50))
+    // What it said before may come later.
+    notes.control(ada, { catalogue }, at(35))
+    expect(notes.take(at(36)).change).toBeUndefined()
+    notes.control(ada, { catalogue: { ...catalogue, session: 'fedcba9876543210' } }, at(40))
+    expect(notes.take(at(50)).change?.members).toHaveLength(1)
     expect(notes.take(at(40 + mediaLimits.memberTtlMs)).change?.members).toEqual([])
   })
 

@@ -48,7 +48,8 @@ export class NoteTaker {
       this.#changed(() => this.#members.delete(id), atMs)
     if (!('catalogue' in control)) return []
     const { catalogue } = control
-    if (this.#roster.seen(id, catalogue.session, nowMs) === 'refused') return []
+    const seen = this.#roster.seen(id, catalogue.session, nowMs)
+    if (seen === 'refused' || seen === 'left') return []
     const before = this.#members.get(id)?.catalogue
     if (JSON.stringify(before) === JSON.stringify(catalogue)) return []
     this.#changed(() => this.#members.set(id, { ...member, catalogue }), atMs)

@@ -1,4 +1,4 @@
-import { RareSet, type Clock, type MessageBatch, type NodeId, type VerificationPool } from '@runnel/protocol'
+import type { Clock, MessageBatch, NodeId, VerificationPool } from '@runnel/protocol'
 import type { Counters } from '../core/counters.ts'
 import type { NodeEvent } from '../core/events.ts'
 import { MainThreadShare } from './main-thread-share.ts'
@@ -51,7 +51,7 @@ export class VerificationQueue {
   #first = 0
   #bytes = 0
   /** By signature, of what is being verified: copies of it come from other neighbours. */
-  readonly #asked = new RareSet<string>()
+  readonly #asked = new Set<string>()
 
   constructor(limits: VerificationQueueLimits, modules: VerificationQueueModules) {
     this.#limits = limits

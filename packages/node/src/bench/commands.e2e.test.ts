@@ -181,7 +181,7 @@ describe('runnel bench on a network that runs', () => {
       await up.said(/stream list/)
       const owner = '--network up/network.json --key up/keys/owner.key'
       const network = `${owner} --aim loss=0 --json`
-      // Two processes of one account that both make the stream would take the same nonce.
+      // Made first, so that both begin at about the same time.
       const created = await runRunnel(`stream create /bench ${owner}`.split(' '), { cwd })
       expect(created.code, created.stderr).toBe(0)
       const read = bench(`sub --clients 2 --duration 8s --warmup 100ms --processes 2 ${network}`, { cwd })

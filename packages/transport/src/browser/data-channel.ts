@@ -9,7 +9,7 @@ import { pageInflow } from './inflow.ts'
 
 /** A page's channel tells that it has room when its buffer, in which is also what is under way, falls to this. */
 const lowMarkBytes = 256 * 1024
-/** Messages kept until the channel is open. Before that the other side sends only a hello and a proof. */
+/** Messages kept until the channel is open. Before that the other side sends at most a hello and a proof. */
 const maxEarlyMessages = 16
 
 /** A data channel of the browser. */

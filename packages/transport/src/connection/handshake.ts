@@ -138,7 +138,9 @@ export class Handshake {
   proof(): Uint8Array {
     const { identity } = this.#modules
     const proof = encodePacket({ type: 'proof', signature: identity.sign(this.#digest(this.#side)) })
-    return this.#credential === undefined ? proof : joined(proof, credentialPacket(this.#credential))
+    if (this.#credential === undefined) return proof
+    // It may have been renewed since the hello was made.
+    return joined(proof, credentialPacket(this.#modules.acting?.credential() ?? this.#credential))
   }
 
   /** Takes the other's proof. Throws HANDSHAKE_FAILED when it proves nothing, and what decoding throws. */

@@ -1,7 +1,7 @@
 import { PacketType } from '@runnel/protocol'
 
 /**
- * The state of a connection: its hello is sent (`greeting`), the other's hello came and the proof is sent (`proving`), both are
+ * The state of a connection: its hello is sent, here or with a signal (`greeting`), the other's hello came and the proof is sent (`proving`), both are
  * proven (`open`), the last packets are being sent (`closing`), over (`closed`).
  */
 export type ConnectionState = 'greeting' | 'proving' | 'open' | 'closing' | 'closed'

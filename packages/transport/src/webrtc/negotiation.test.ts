@@ -112,7 +112,7 @@ describe('Negotiation over node-datachannel', () => {
     expect([...(await frame)]).toEqual([7])
   })
 
-  it('carries the hellos of both, and none where the offer or the answer has none', async () => {
+  it('carries the hellos of both, and none to a side whose peer carries none', async () => {
     for (const [kind, carried] of [
       ['neither', true],
       ['offer', false],

@@ -11,7 +11,7 @@ export interface Side {
   /** Rejects when the negotiation fails. */
   readonly channel: Promise<RtcChannel>
   isOpen: boolean
-  /** Of the other side, where signals carried those of both. */
+  /** Of the other side, where its description carried one. */
   hello: Uint8Array | undefined
   dropped: number
 }

@@ -41,7 +41,7 @@ export interface NegotiationModules {
   /** False when there is no way to the peer. */
   send(kind: SignalKind, payload: string): boolean
   onCandidateDropped(): void
-  /** The channel is open; this negotiation is over. With the other's hello where signals carried those of both. */
+  /** The channel is open; this negotiation is over. With the other's hello where its description carried one. */
   onChannel(channel: RtcChannel, hello: Uint8Array | undefined): void
   /** It failed; everything is closed. Neither is called after `close`. */
   onFail(error: RunnelError): void
@@ -166,9 +166,10 @@ export class Negotiation {
 
   #opened(port: DataChannelPort): void {
     if (this.#isOver || !this.#peerConnection) return
+    const { binding } = this
     this.#state = 'open'
     this.#channel = new RtcChannel(
-      { channel: port, peerConnection: this.#peerConnection, binding: this.binding },
+      { channel: port, peerConnection: this.#peerConnection, binding },
       { clock: this.#modules.clock },
     )
     this.#modules.onChannel(this.#channel, carriedHello(this.#remoteSdp))

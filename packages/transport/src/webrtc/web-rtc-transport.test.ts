@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { dial, failureCode, type DialResult, type Station } from '../conformance/transport-pair.testkit.ts'
 import { VirtualClock } from '../memory/virtual-clock.ts'
 import { negotiationSide, type Side } from './negotiation.testkit.ts'
-import { carriedHello, withoutOurLines } from './sdp.ts'
+import { carriedHello, carryingHello, withoutOurLines } from './sdp.ts'
 import { createPeerConnection } from './node-peer-connection.ts'
 import type { PeerConnectionEvents, PeerConnectionPort } from './peer-connection-port.ts'
 import { SignallingNetwork } from './signalling.testkit.ts'
@@ -152,8 +152,12 @@ describe('WebRtcTransport and who carries its signals', () => {
   it.each([
     [
       'changed',
-      (payload: string) =>
-        payload.replace(helloLine, (line) => `${line.slice(0, -1)}${line.endsWith('A') ? 'B' : 'A'}`),
+      (payload: string) => {
+        const hello = carriedHello(payload) ?? new Uint8Array()
+        // In its nonce, of which anything may be.
+        const changed = hello.with(40, (hello[40] ?? 0) ^ 1)
+        return carryingHello(payload.replace(helloLine, 'a=x'), changed)
+      },
     ],
     [
       'one of before',

@@ -22,7 +22,7 @@ export interface Losses {
   readonly first: number
   /** Between two that came. */
   readonly between: number
-  /** After the last that came, or all of a publisher. */
+  /** After the last that came, or all of a publisher, or of more than is followed. */
   readonly last: number
   /** Undefined where users cannot tell. */
   readonly dropped: DroppedCopies | undefined
@@ -65,7 +65,7 @@ export function addDropped(a: DroppedCopies, b: DroppedCopies): DroppedCopies {
 /** For people: where in the run what was lost is missing, and why, as far as nodes say. Undefined where nothing was lost. */
 export function lossText({ lost, unsent, first, between, last, dropped }: Losses): string | undefined {
   if (lost === 0) return undefined
-  const places = `${first} before the first of their publisher, ${between} between others, ${last} after the last`
+  const places = `${first} before the first of their publisher, ${between} between others, ${last} after the last, or not followed`
   return `${lost} lost: ${unsent} not sent; ${places}. ${whyText(lost - unsent, dropped)}`
 }
 

@@ -47,8 +47,9 @@ export class LocalGenerator implements Generator {
   #run: OpenRun | undefined
   /** While it sends. */
   #publishing: Publishing | undefined
-  /** Once publishers say who they are. */
-  #introductions: Introductions | undefined
+  readonly #introductions = new Introductions()
+  /** Whether publishers say who they are. Those of other generators may do so before this one's. */
+  #introduces = false
   readonly #ended = new AbortController()
   #cpuShare = 0
   #stopping: Promise<void> | undefined
@@ -83,7 +84,7 @@ export class LocalGenerator implements Generator {
 
   introduce(): Promise<void> {
     const { plan } = this.#opened()
-    this.#introductions = new Introductions()
+    this.#introduces = true
     for (const { role, user } of this.#users)
       if (role.publishes) user.publish(stamped(Introductions.stampOf(plan, role.number), 0), false)
     return Promise.resolve()
@@ -95,7 +96,7 @@ export class LocalGenerator implements Generator {
     const roles = this.#users.map(({ role }) => role)
     return [
       ...(await lackingNeighbours(plan, this.#users)),
-      ...firstOf(this.#introductions?.lacking(plan, roles) ?? []),
+      ...firstOf(this.#introduces ? this.#introductions.lacking(plan, roles) : []),
     ]
   }
 
@@ -143,7 +144,7 @@ export class LocalGenerator implements Generator {
     const stamp = stampOf(content, plan.runId)
     // Nodes give users what they published themselves, too.
     if (stamp === undefined || (plan.publishersPerPart > 0 && stamp.user === reader)) return
-    if (this.#introductions?.take(plan, reader, stamp) === true) return
+    if (this.#introductions.take(plan, reader, stamp)) return
     measurements.received(reader, stamp, atMs + this.#clock().offsetMs)
     this.#publishing?.catchUp()
   }

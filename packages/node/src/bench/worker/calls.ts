@@ -8,7 +8,7 @@ import type { UserPlace } from '../users/user.ts'
 /** What a driver asks of a worker, each by name, with what it gives and gets. */
 export interface WorkerCalls {
   hello(request: { readonly version: string }): WorkerHello
-  /** Throws USAGE where the worker's machine cannot listen on an address. */
+  /** Fails where the worker's machine cannot listen on an address: the driver throws BENCH_WORKER_FAILED. */
   checkListen(request: { readonly host: string }): Record<never, never>
   /** The worker's clock now. */
   clock(request: Record<never, never>): { readonly nowMs: number }
