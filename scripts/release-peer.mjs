@@ -60,6 +60,6 @@ async function runNode({ tracker, streamPartId, neighbours }) {
     previous = place
     const { streamId, partition } = parseStreamPartId(streamPartId)
     const chain = { streamId, partition, publisherId: identity.nodeId, messageChainId: 'peer' }
-    node.publish(buildBatch({ chain, messages: [message] }, crypto, identity).bytes)
+    node.publish(buildBatch({ chain, messages: [message] }, crypto, identity))
   })
 }
