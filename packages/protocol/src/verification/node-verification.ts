@@ -50,6 +50,11 @@ function startWorker(events: VerificationWorkerEvents): VerificationWorker {
   worker.unref()
   return {
     post: (request) => worker.postMessage(request, [request.buffer]),
-    stop: () => void worker.terminate(),
+    stop() {
+      // Not terminated: an add-on in the middle of a call, or of being loaded, would abort the process. It ends by itself, for which the
+      // process waits.
+      worker.ref()
+      worker.postMessage('stop')
+    },
   }
 }
