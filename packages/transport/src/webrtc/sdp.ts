@@ -47,7 +47,7 @@ const agreedLine = 'a=runnel-channel:agreed'
  * side may use it as soon as there is an association, half a round trip or a whole one earlier.
  */
 export function agreeingOnChannel(sdp: string): string {
-  return `${sdp.trimEnd()}\r\n${agreedLine}\r\n`
+  return withLine(sdp, agreedLine)
 }
 
 /** Whether a description has that line. */
@@ -57,7 +57,7 @@ export function agreesOnChannel(sdp: string): boolean {
 
 /** The description with a line that says how long signals take from its sender to the tracker, in milliseconds, where that is known. */
 export function tellingDelay(sdp: string, delayMs: number | undefined): string {
-  return delayMs === undefined ? sdp : `${sdp.trimEnd()}\r\na=runnel-signal-delay:${Math.ceil(delayMs)}\r\n`
+  return delayMs === undefined ? sdp : withLine(sdp, `a=runnel-signal-delay:${Math.ceil(delayMs)}`)
 }
 
 /** What that line says, in milliseconds; undefined where there is none, or it says more than ten seconds. */
@@ -71,7 +71,7 @@ export function toldDelayMs(sdp: string): number | undefined {
  * side is its proof. Who carries the signals may change a hello: then the two ends sign different ones, and neither is proven.
  */
 export function carryingHello(sdp: string, hello: Uint8Array): string {
-  return `${sdp.trimEnd()}\r\n${helloLine(hello)}\r\n`
+  return withLine(sdp, helloLine(hello))
 }
 
 const helloLine = (hello: Uint8Array): string => `a=runnel-hello:${toBase64Url(hello)}`
@@ -86,6 +86,8 @@ export function carriedHello(sdp: string): Uint8Array | undefined {
 export function repeatsHello(sdp: string, hello: Uint8Array): boolean {
   return sdp.split(/\r?\n/).includes(helloLine(hello))
 }
+
+const withLine = (sdp: string, line: string): string => `${sdp.trimEnd()}\r\n${line}\r\n`
 
 /** The description without lines of ours, which the library would repeat in its answer. */
 export function withoutOurLines(sdp: string): string {
