@@ -1,8 +1,12 @@
 import { availableParallelism } from 'node:os'
+import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
 
 // Tests run against the sources, through the condition "runnel-src" of each package's exports; only child processes need a build.
 const conditions = ['runnel-src', 'module', 'node', 'development|production']
+
+// Processes and threads that run from the sources find them stripped of types: scripts/threads/strip-ahead.setup.ts.
+process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, '.tools/compile-cache')
 
 const exclude = ['**/node_modules/**', '**/dist/**']
 /** Browsers that encode and play in real time: each of these takes both processors, and pictures pause where it has to share them. */
@@ -18,6 +22,7 @@ export default defineConfig({
   test: {
     // Native add-ons (node-datachannel) want a process of their own, not a thread.
     pool: 'forks',
+    globalSetup: 'scripts/threads/strip-ahead.setup.ts',
     testTimeout: 120_000,
     hookTimeout: 120_000,
     // A busy machine may stand still for longer than the second that is the default.
