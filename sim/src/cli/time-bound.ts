@@ -4,7 +4,7 @@ import { wholeNumbers } from './arguments.ts'
 import { showProgress } from './progress.ts'
 
 /** Of `--minutes`: a week. */
-export const maxMinutes = 10_080
+const maxMinutes = 10_080
 
 interface TimeBound {
   /** Of real time. */
@@ -34,12 +34,12 @@ export function minutesOption(usual: number) {
 
 /** Says how long a command takes at most, and begins to count. Returns what `progressWithin` does. Throws INVALID_ARGUMENT. */
 export function beginBound({ minutes }: Pick<TimeBound, 'minutes'>): (text: string) => void {
-  wholeNumbers({ minutes }, maxMinutes)
   sayBound(minutes)
   return progressWithin({ minutes })
 }
 
-/** To be said before anything else. */
+/** To be said before anything else. Throws INVALID_ARGUMENT. */
 export function sayBound(minutes: number): void {
+  wholeNumbers({ minutes }, maxMinutes)
   process.stderr.write(`ends within ${minutes} min\n`)
 }
