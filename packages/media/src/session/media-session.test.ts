@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process'
 import { createReadStream, readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -446,5 +447,29 @@ describe('files', () => {
     await until(() => ada.client.network.metrics().counters['urgent.published']).toBeGreaterThan(0)
     await ada.session.close()
     await playing
+  })
+
+  describe.each([
+    ['sound', publishOgg, 'tone.opus', 26],
+    ['pictures', publishIvf, 'clip-vp8.ivf', 12],
+  ] as const)('of %s, in a pipe that stands still', (_, publish, file, frames) => {
+    const bytes = readFileSync(join(vectors, file))
+    it.each([
+      ['before its first byte', [], 0],
+      ['within a frame', [bytes, bytes.subarray(0, 5)], frames],
+    ] as const)('end with their session and when they are called off: %s', async (_, parts, played) => {
+      for (const how of ['session', 'signal'] as const) {
+        const ada = await joinAs('Ada')
+        const [cat, call] = [spawn('cat', { stdio: ['pipe', 'pipe', 'inherit'] }), new AbortController()]
+        for (const part of parts) cat.stdin.write(part)
+        const playing = publish(ada.session, cat.stdout, { signal: call.signal })
+        await until(() => ada.client.network.metrics().counters['urgent.published'] ?? 0).toBe(played)
+        if (how === 'session') await ada.session.close()
+        else call.abort()
+        await playing
+        expect(cat.stdout.destroyed).toBe(true)
+        cat.kill()
+      }
+    })
   })
 })
