@@ -53,6 +53,8 @@ async function enter(
   return page
 }
 
+const isThere = (page: Page, name: string) => tile(page, name).waitFor({ timeout: 60_000 })
+
 /** What the page says of those who left. */
 const notices = (page: Page) => page.locator('li').allTextContents()
 
@@ -85,13 +87,13 @@ describe('the room', () => {
   it('lets go of a page that is loaded again or closed', async () => {
     const ada = await enter('Ada')
     const ben = await enter('Ben', { link: ada.url() })
-    await Promise.all([tile(ada, 'Ben').waitFor(), tile(ben, 'Ada').waitFor()])
+    await Promise.all([isThere(ada, 'Ben'), isThere(ben, 'Ada')])
     await ben.reload()
     await tile(ada, 'Ben').waitFor({ state: 'detached' })
     expect(await notices(ada)).toEqual(['Ben left.'])
     await ben.getByLabel('Your name').fill('Ben again')
     await ben.getByRole('button', { name: 'Join' }).click()
-    await tile(ada, 'Ben again').waitFor()
+    await isThere(ada, 'Ben again')
     expect(await ada.locator('.tile:not(.self)').count()).toBe(1)
     await ben.close()
     await tile(ada, 'Ben again').waitFor({ state: 'detached' })
