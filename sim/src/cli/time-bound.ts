@@ -34,12 +34,17 @@ export function minutesOption(usual: number) {
 
 /** Says how long a command takes at most, and begins to count. Returns what `progressWithin` does. Throws INVALID_ARGUMENT. */
 export function beginBound({ minutes }: Pick<TimeBound, 'minutes'>): (text: string) => void {
+  checkMinutes(minutes)
   sayBound(minutes)
   return progressWithin({ minutes })
 }
 
-/** To be said before anything else. Throws INVALID_ARGUMENT. */
-export function sayBound(minutes: number): void {
+/** Throws INVALID_ARGUMENT where they are none that `--minutes` takes. */
+export function checkMinutes(minutes: number): void {
   wholeNumbers({ minutes }, maxMinutes)
+}
+
+/** To be said before anything else. */
+export function sayBound(minutes: number): void {
   process.stderr.write(`ends within ${minutes} min\n`)
 }
