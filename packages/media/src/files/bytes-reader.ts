@@ -1,4 +1,4 @@
-/** Pieces of a file or a pipe. Of streams of Node (`destroy`) those are let go of at once that bring nothing; of others, when they bring something. */
+/** Pieces of a file or a pipe. What is called off while it brings nothing is let go of at once where it can be destroyed, as streams of Node can; else with what it brings next. */
 export type Pieces = AsyncIterable<Uint8Array> & { destroy?(): unknown }
 
 /** Bytes that come in pieces of any length, such as those of a pipe, in the lengths that they are wanted. */
