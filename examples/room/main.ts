@@ -39,6 +39,15 @@ function chat(session: MediaSession, name: string): void {
   onSubmit('say', (fields) => session.say({ chat: { name, text: String(fields.get('text')) } }))
 }
 
+/** With no author, which no message of others is. */
+function tellWhoLeft(session: MediaSession): void {
+  session.on('left', ({ catalogue: { name } }, reason) => {
+    // Whoever loaded the page again is back.
+    if (reason !== 'replaced')
+      show('', reason === 'goodbye' ? `${name} left.` : `${name} is gone without a word.`, 'bottom')
+  })
+}
+
 function buttons(senders: Senders): void {
   for (const source of ['microphone', 'camera', 'screen'] as const)
     element(source, HTMLButtonElement).addEventListener('click', () => void senders.toggle(source))
@@ -92,6 +101,7 @@ run(async () => {
   session.on('members', update)
   buttons(senders)
   chat(session, name)
+  tellWhoLeft(session)
   const recorder = await recorderOf(client, streamId, path)
   const timers = [
     setInterval(update, 250),

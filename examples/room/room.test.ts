@@ -53,6 +53,11 @@ async function enter(
   return page
 }
 
+const isThere = (page: Page, name: string) => tile(page, name).waitFor({ timeout: 60_000 })
+
+/** What the page says of those who left. */
+const notices = (page: Page) => page.locator('li').allTextContents()
+
 describe('the room', () => {
   it('is entered by its link: people see and hear each other, chat, mute, and leave', async () => {
     const ada = await enter('Ada')
@@ -82,15 +87,17 @@ describe('the room', () => {
   it('lets go of a page that is loaded again or closed', async () => {
     const ada = await enter('Ada')
     const ben = await enter('Ben', { link: ada.url() })
-    await Promise.all([sees(ada, 'Ben'), sees(ben, 'Ada')])
+    await Promise.all([isThere(ada, 'Ben'), isThere(ben, 'Ada')])
     await ben.reload()
     await tile(ada, 'Ben').waitFor({ state: 'detached' })
+    expect(await notices(ada)).toEqual(['Ben left.'])
     await ben.getByLabel('Your name').fill('Ben again')
     await ben.getByRole('button', { name: 'Join' }).click()
-    await sees(ada, 'Ben again')
+    await isThere(ada, 'Ben again')
     expect(await ada.locator('.tile:not(.self)').count()).toBe(1)
     await ben.close()
     await tile(ada, 'Ben again').waitFor({ state: 'detached' })
+    expect(await notices(ada)).toEqual(['Ben left.', 'Ben again left.'])
   })
 
   it('is private: another room in the same stream sees and reads nothing', async () => {

@@ -1,12 +1,13 @@
 import type { CommandModule } from 'yargs'
 import { cellOf, textTable } from '@runnel/sim/text-table'
 import { makeFolder, type RecordRow } from '@runnel/sim/records'
+import { minutesOption } from '@runnel/sim/time-bound'
 import { emulationError } from '../errors.ts'
 import type { Experiment, ExperimentOptions } from '../experiments/experiment.ts'
 import { runOnPlace } from '../experiments/run-on-place.ts'
 import { createPlace, placeKinds, type PlaceOptions } from '../places/create-place.ts'
 import { floodKinds, linkKinds, overlayKinds } from '../places/place.ts'
-import { minutesOption, withinMinutes } from './minutes.ts'
+import { withinMinutes } from './minutes.ts'
 import { writeResults } from './write-results.ts'
 
 interface ExperimentArguments {

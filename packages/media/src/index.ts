@@ -8,7 +8,7 @@ export {
   type ObjectPlace,
   type SessionCounters,
 } from './session/media-session.ts'
-export type { Member } from './session/member.ts'
+export type { LeaveReason, Member } from './session/member.ts'
 export type { EncodedFrame, TrackCounters, TrackEvents, TrackPublisher } from './session/track-publisher.ts'
 export type { AudioTrack, Catalogue, Track, VideoTrack } from './catalogue/catalogue.ts'
 export type { AudioObject, MediaObject, VideoObject } from './core/media-object.ts'

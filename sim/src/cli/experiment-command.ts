@@ -7,7 +7,7 @@ import { writeRecord } from '../records/write-record.ts'
 import type { ExperimentRecord } from '../records/record.ts'
 import { floodsOption, type Floods } from './floods-option.ts'
 import { showProgress } from './progress.ts'
-import { maxMinutes, progressWithin, sayBound } from './time-bound.ts'
+import { checkMinutes, minutesOption, progressWithin, sayBound } from './time-bound.ts'
 
 interface ExperimentArguments {
   readonly nodes: number | undefined
@@ -30,7 +30,6 @@ const limits = {
   repeats: { min: 1, max: 100_000 },
   rate: { min: 1, max: 1_000 },
   replaced: { min: 1, max: 100 },
-  minutes: { min: 1, max: maxMinutes },
 }
 
 const aDay = 1_440
@@ -59,13 +58,13 @@ export function experimentCommand(experiment: Experiment): CommandModule<object,
       }),
       ...(experiment.takesFloods === true && { ...floodsOption, rate: rateOption }),
       ...(experiment.takesReplaced === true && { replaced: replacedOption }),
-      minutes: { type: 'number', default: minutes, describe: 'of real time, after which it fails' },
+      ...minutesOption(minutes),
       json: { type: 'boolean', default: false, describe: 'one line of JSON' },
       out: { type: 'string', describe: 'folder for figures, SVG and PNG, and the record, JSON' },
     },
     handler: async (argv) => {
       const options = optionsOf(argv)
-      whole('minutes', argv.minutes)
+      checkMinutes(argv.minutes)
       if (argv.out !== undefined) makeFolder(argv.out)
       sayBound(argv.minutes)
       const { report, text, figures } = await experiment.run(options, progressWithin(argv))

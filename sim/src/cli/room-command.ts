@@ -5,7 +5,7 @@ import type { RoomReport } from '../scenarios/room/room-measure.ts'
 import { runRoom, type RoomOptions } from '../scenarios/room/room-run.ts'
 import { wholeNumbers } from './arguments.ts'
 import { showProgress } from './progress.ts'
-import { maxMinutes, progressWithin, sayBound } from './time-bound.ts'
+import { checkMinutes, progressWithin, sayBound } from './time-bound.ts'
 
 interface RoomArguments {
   readonly members: number
@@ -71,7 +71,7 @@ export const roomCommand: CommandModule<object, RoomArguments> = {
   }) => {
     wholeNumbers({ members, degree, seconds }, maxMembers)
     wholeNumbers({ voices, pictures }, members)
-    wholeNumbers({ minutes: argv.minutes }, maxMinutes)
+    checkMinutes(argv.minutes)
     if (members < minMembers) throw simError('INVALID_ARGUMENT', `--members is ${minMembers} at least`)
     if (degree < minDegree) throw simError('INVALID_ARGUMENT', `--degree is ${minDegree} at least`)
     const chosen = casesOf(argv.cases)

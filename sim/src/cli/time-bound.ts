@@ -4,7 +4,7 @@ import { wholeNumbers } from './arguments.ts'
 import { showProgress } from './progress.ts'
 
 /** Of `--minutes`: a week. */
-export const maxMinutes = 10_080
+const maxMinutes = 10_080
 
 interface TimeBound {
   /** Of real time. */
@@ -34,9 +34,14 @@ export function minutesOption(usual: number) {
 
 /** Says how long a command takes at most, and begins to count. Returns what `progressWithin` does. Throws INVALID_ARGUMENT. */
 export function beginBound({ minutes }: Pick<TimeBound, 'minutes'>): (text: string) => void {
-  wholeNumbers({ minutes }, maxMinutes)
+  checkMinutes(minutes)
   sayBound(minutes)
   return progressWithin({ minutes })
+}
+
+/** Throws INVALID_ARGUMENT where they are none that `--minutes` takes. */
+export function checkMinutes(minutes: number): void {
+  wholeNumbers({ minutes }, maxMinutes)
 }
 
 /** To be said before anything else. */

@@ -1,18 +1,30 @@
+/** Pieces of a file or a pipe. What is called off while it brings nothing is let go of at once where it can be destroyed, as streams of Node can; else with what it brings next. */
+export type Pieces = AsyncIterable<Uint8Array> & { destroy?(): unknown }
+
 /** Bytes that come in pieces of any length, such as those of a pipe, in the lengths that they are wanted. */
 export class BytesReader {
+  readonly #source: Pieces
   readonly #pieces: AsyncIterator<Uint8Array>
+  readonly #signal: AbortSignal
+  #isWaiting = false
   #rest = new Uint8Array(0)
 
-  constructor(pieces: AsyncIterable<Uint8Array>) {
-    this.#pieces = pieces[Symbol.asyncIterator]()
+  /** When the signal aborts, it takes no more. */
+  constructor(source: Pieces, signal: AbortSignal) {
+    this.#source = source
+    this.#pieces = source[Symbol.asyncIterator]()
+    this.#signal = signal
   }
 
   /** Takes no more: a file is closed, and a pipe does not keep the process. Never rejects. */
   async close(): Promise<void> {
-    await this.#pieces.return?.().catch(() => {})
+    // An iterator ends behind what it is to bring next, which may never come.
+    if (this.#isWaiting) this.#source.destroy?.()
+    const closed = this.#pieces.return?.().catch(() => {})
+    if (!this.#isWaiting) await closed
   }
 
-  /** The next `length` bytes; fewer where they end. */
+  /** The next `length` bytes; fewer where they end. Rejects with the reason of the signal once that has aborted. */
   async take(length: number): Promise<Uint8Array> {
     const parts: Uint8Array[] = []
     let missing = length
@@ -22,7 +34,7 @@ export class BytesReader {
       parts.push(part)
       missing -= part.length
       if (missing === 0) break
-      const { done, value } = await this.#pieces.next()
+      const { done, value } = await this.#next()
       if (done === true) break
       this.#rest = new Uint8Array(value)
     }
@@ -33,5 +45,19 @@ export class BytesReader {
       offset += part.length
     }
     return bytes
+  }
+
+  async #next(): Promise<IteratorResult<Uint8Array>> {
+    this.#signal.throwIfAborted()
+    const { promise: calledOff, reject } = Promise.withResolvers<never>()
+    const stop = (): void => reject(this.#signal.reason)
+    this.#signal.addEventListener('abort', stop)
+    this.#isWaiting = true
+    const next = this.#pieces.next().finally(() => (this.#isWaiting = false))
+    try {
+      return await Promise.race([next, calledOff])
+    } finally {
+      this.#signal.removeEventListener('abort', stop)
+    }
   }
 }

@@ -31,10 +31,12 @@ async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
 }
 
 const packetsOf = (bytes: Uint8Array, lengths: readonly number[] = [1_000]) =>
-  all(opusPackets(new BytesReader(inPieces(bytes, lengths))))
+  all(opusPackets(new BytesReader(inPieces(bytes, lengths), new AbortController().signal)))
 
 async function picturesOf(bytes: Uint8Array, lengths: readonly number[] = [1_000]) {
-  const { frames, ...header } = await readIvf(new BytesReader(inPieces(bytes, lengths)))
+  const { frames, ...header } = await readIvf(
+    new BytesReader(inPieces(bytes, lengths), new AbortController().signal),
+  )
   return { header, frames: await all(frames) }
 }
 

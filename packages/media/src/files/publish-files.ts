@@ -5,7 +5,7 @@ import { mediaError } from '../errors.ts'
 import { opusDefaults, OpusPlayback } from '../opus/opus.ts'
 import type { MediaSession } from '../session/media-session.ts'
 import type { TrackPublisher } from '../session/track-publisher.ts'
-import { BytesReader } from './bytes-reader.ts'
+import { BytesReader, type Pieces } from './bytes-reader.ts'
 import { readIvf } from './ivf.ts'
 import { opusPackets } from './ogg.ts'
 import { opusDurationMs } from './opus-packet.ts'
@@ -28,15 +28,16 @@ export interface PublishIvfOptions extends PublishFileOptions {
 }
 
 /**
- * Publishes Opus in Ogg as it would be played, from a file or a pipe (`createReadStream`, `process.stdin`); resolves at its end,
- * or, once the session is closed, with the next that comes. Its packets all have one length. Throws FILE_INVALID.
+ * Publishes Opus in Ogg as it would be played, from a file or a pipe (`createReadStream`, `process.stdin`); resolves at its end, or
+ * once the session is closed. Its packets all have one length. Throws FILE_INVALID.
  */
 export async function publishOgg(
   session: MediaSession,
-  pieces: AsyncIterable<Uint8Array>,
+  pieces: Pieces,
   options: PublishFileOptions = {},
 ): Promise<void> {
-  const [pace, reader] = [new Pace(session, options), new BytesReader(pieces)]
+  const ended = endOf(session, options)
+  const [pace, reader] = [new Pace(session, ended, options), new BytesReader(pieces, ended)]
   let track: TrackPublisher | undefined
   let frameMs = 0
   let decoder: OpusPlayback | undefined
@@ -53,6 +54,8 @@ export async function publishOgg(
       const samples = decoder.play({ type: 'frame', frame: { timestampUs, level: 0, data } })
       track.send({ timestampUs, data, level: samples === undefined ? 127 : audioLevel(samples) })
     }
+  } catch (error) {
+    if (error !== ended.reason) throw error
   } finally {
     track?.close()
     decoder?.[Symbol.dispose]()
@@ -60,17 +63,18 @@ export async function publishOgg(
   }
 }
 
-/** Publishes an IVF file of VP8, VP9 or AV1 as it would be played; resolves at its end, or, once the session is closed, with the next frame that comes. Throws FILE_INVALID. */
+/** Publishes an IVF file of VP8, VP9 or AV1 as it would be played; resolves at its end, or once the session is closed. Throws FILE_INVALID. */
 export async function publishIvf(
   session: MediaSession,
-  pieces: AsyncIterable<Uint8Array>,
+  pieces: Pieces,
   { framerate = 30, bitrate = 500_000, ...options }: PublishIvfOptions = {},
 ): Promise<void> {
-  const reader = new BytesReader(pieces)
+  const ended = endOf(session, options)
+  const reader = new BytesReader(pieces, ended)
   let track: TrackPublisher | undefined
   try {
     const { codec, width: codedWidth, height: codedHeight, frames } = await readIvf(reader)
-    const pace = new Pace(session, options)
+    const pace = new Pace(session, ended, options)
     track = session.publishTrack({
       ...{ kind: 'video', source: 'file', codec, codedWidth, codedHeight, framerate, bitrate, altGroup: 0 },
     })
@@ -79,6 +83,8 @@ export async function publishIvf(
       if (timestampUs === undefined) return
       track.send({ timestampUs, isKey, data })
     }
+  } catch (error) {
+    if (error !== ended.reason) throw error
   } finally {
     track?.close()
     await reader.close()
@@ -91,6 +97,10 @@ const announceSound = (session: MediaSession, frameMs: number): TrackPublisher =
     ...{ sampleRate: opusDefaults.sampleRate, bitrate: 64_000 },
   })
 
+/** Aborted when the session is closed, or it is called off. */
+const endOf = (session: MediaSession, { signal }: PublishFileOptions): AbortSignal =>
+  AbortSignal.any([session.ended, ...(signal === undefined ? [] : [signal])])
+
 /** Gives each frame its time, and waits for it. */
 class Pace {
   readonly #session: MediaSession
@@ -100,10 +110,10 @@ class Pace {
   #startUs: number
   #nextOffsetUs = 0
 
-  constructor(session: MediaSession, { signal, clock = systemClock }: PublishFileOptions) {
+  constructor(session: MediaSession, signal: AbortSignal, { clock = systemClock }: PublishFileOptions) {
     this.#session = session
     this.#clock = clock
-    this.#signal = AbortSignal.any([session.ended, ...(signal === undefined ? [] : [signal])])
+    this.#signal = signal
     // On the grid of frames of 20 ms.
     this.#startUs = Math.ceil(session.nowUs() / 20_000) * 20_000
   }

@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process'
 import { createReadStream, readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -12,6 +13,7 @@ import type { MediaObject } from '../core/media-object.ts'
 import { controlContent, type Control } from '../catalogue/catalogue.ts'
 import { mediaLimits } from '../limits.ts'
 import { FrameOrder } from '../core/frame-order.ts'
+import type { LeaveReason } from './member.ts'
 import { openSession, type MediaSession, type NewTrack, type ObjectPlace } from './media-session.ts'
 
 const vectors = join(import.meta.dirname, '../../vectors')
@@ -82,14 +84,17 @@ async function joinAs(
   index?: number,
   rate?: AsyncIterable<number>,
   replaces?: string,
+  clock?: VirtualClock,
 ) {
   const { privateKey } = (index === undefined ? undefined : members[index]) ?? newAccount()
   const client = await clients.create({ privateKey })
-  const session = await openSession(stream, { name, decodes: ['vp8'], rate, replaces }, { client })
+  const session = await openSession(stream, { name, decodes: ['vp8'], rate, replaces }, { client, clock })
   sessions.push(session)
   const got: Got[] = []
+  const left: [name: string, reason: LeaveReason][] = []
+  session.on('left', ({ catalogue }, reason) => left.push([catalogue.name, reason]))
   session.on('object', (member, object, place) => got.push({ object, place, from: member.catalogue.name }))
-  return { session, got, client }
+  return { session, got, left, client }
 }
 
 const until = <T>(isSo: () => T) => expect.poll(isSo, { timeout: 30_000 })
@@ -126,6 +131,7 @@ describe('a session', () => {
     await until(tracks).toEqual([])
     await ada.session.close()
     await until(() => namesOf(ben.session)).toEqual([])
+    expect(ben.left).toEqual([['Ada', 'goodbye']])
   })
 
   it('says goodbye within one call, as a page that is closed does nothing after it', async () => {
@@ -135,6 +141,19 @@ describe('a session', () => {
     ada.session.leave()
     expect(said()).toBe(before + 1)
     await until(() => namesOf(ben.session)).toEqual([])
+    expect(ben.left).toEqual([['Ada', 'goodbye']])
+  })
+
+  it('lets go of who says nothing any more', async () => {
+    const clock = new VirtualClock()
+    const ben = await joinAs('Ben', room, undefined, undefined, undefined, clock)
+    const ada = await joinAs('Ada')
+    await until(() => namesOf(ben.session)).toEqual(['Ada'])
+    await ada.client.close()
+    clock.advanceBy(mediaLimits.memberTtlMs - 1)
+    expect(ben.left).toEqual([])
+    clock.advanceBy(mediaLimits.catalogueEveryMs)
+    expect(ben.left).toEqual([['Ada', 'silence']])
   })
 
   it('takes the place of an earlier session of its user, and of nobody else', async () => {
@@ -147,6 +166,7 @@ describe('a session', () => {
     const seen: string[][] = []
     ben.session.on('members', () => seen.push(namesOf(ben.session)))
     await until(() => seen.some((names) => names.join() === 'Ada again,Eve')).toBe(true)
+    expect(ben.left).toEqual([['Ada', 'replaced']])
     await Promise.all([eve.session.close(), again.session.close()])
   })
 
@@ -427,5 +447,29 @@ describe('files', () => {
     await until(() => ada.client.network.metrics().counters['urgent.published']).toBeGreaterThan(0)
     await ada.session.close()
     await playing
+  })
+
+  describe.each([
+    ['sound', publishOgg, 'tone.opus', 26],
+    ['pictures', publishIvf, 'clip-vp8.ivf', 12],
+  ] as const)('of %s, in a pipe that stands still', (_, publish, file, frames) => {
+    const bytes = readFileSync(join(vectors, file))
+    it.each([
+      ['before its first byte', [], 0],
+      ['within a frame', [bytes, bytes.subarray(0, 5)], frames],
+    ] as const)('end with their session and when they are called off: %s', async (_, parts, played) => {
+      for (const how of ['session', 'signal'] as const) {
+        const ada = await joinAs('Ada')
+        const [cat, call] = [spawn('cat', { stdio: ['pipe', 'pipe', 'inherit'] }), new AbortController()]
+        for (const part of parts) cat.stdin.write(part)
+        const playing = publish(ada.session, cat.stdout, { signal: call.signal })
+        await until(() => ada.client.network.metrics().counters['urgent.published'] ?? 0).toBe(played)
+        if (how === 'session') await ada.session.close()
+        else call.abort()
+        await playing
+        expect(cat.stdout.destroyed).toBe(true)
+        cat.kill()
+      }
+    })
   })
 })

@@ -15,7 +15,7 @@ import { Roster } from '../core/roster.ts'
 import { mediaError } from '../errors.ts'
 import { mediaLimits } from '../limits.ts'
 import { Goodbye } from './goodbye.ts'
-import type { Member } from './member.ts'
+import type { LeaveReason, Member } from './member.ts'
 import { NetworkRate } from './network-rate.ts'
 import { RateShare } from './rate-share.ts'
 import { TrackPublisher, type TrackEvents } from './track-publisher.ts'
@@ -37,6 +37,8 @@ export interface ObjectPlace {
 export interface MediaEvents {
   /** Somebody came, went, or said something new of itself: its tracks, or what it decodes. */
   readonly members: [members: readonly Member[]]
+  /** Somebody is there no more, and why; `members` follows. */
+  readonly left: [member: Member, reason: LeaveReason]
   /** A frame of a member's track. */
   readonly object: [member: Member, object: MediaObject, place: ObjectPlace]
   /** What is said in the stream, by this member too, and is not of the session: a chat. */
@@ -109,6 +111,7 @@ export class MediaSession implements AsyncDisposable {
   readonly #isTimely: () => boolean
   readonly #listeners: Listeners = {
     members: new Set(),
+    left: new Set(),
     object: new Set(),
     message: new Set(),
     fault: new Set(),
@@ -334,7 +337,7 @@ export class MediaSession implements AsyncDisposable {
   #onPresence(id: string, userId: string, control: Exclude<Control, { key: unknown }>): void {
     if ('leave' in control) {
       if (!this.#roster.left(id, control.session)) return
-      this.#members.delete(id)
+      this.#gone(id, 'goodbye')
       return this.#emit('members', this.members)
     }
     const { catalogue } = control
@@ -356,8 +359,14 @@ export class MediaSession implements AsyncDisposable {
       if (member.userId !== userId || member.catalogue.session !== session || member.id === successorId)
         continue
       this.#roster.replaced(member.id)
-      this.#members.delete(member.id)
+      this.#gone(member.id, 'replaced')
     }
+  }
+
+  #gone(id: string, reason: LeaveReason): void {
+    const member = this.#members.get(id)
+    this.#members.delete(id)
+    if (member !== undefined) this.#emit('left', member, reason)
   }
 
   /** Says anew that it is there, and lets go of who does not. */
@@ -368,7 +377,7 @@ export class MediaSession implements AsyncDisposable {
       for (const [key, askedMs] of this.#keyAskedMs)
         if (nowMs - askedMs >= mediaLimits.keyRequestEveryMs) this.#keyAskedMs.delete(key)
       const gone = this.#roster.expire(nowMs)
-      for (const id of gone) this.#members.delete(id)
+      for (const id of gone) this.#gone(id, 'silence')
       if (gone.length > 0) this.#emit('members', this.members)
       this.#changed()
       this.#beat()

@@ -9,3 +9,9 @@ export interface Member {
   /** What it last said of itself. */
   readonly catalogue: Catalogue
 }
+
+/**
+ * Why a member is there no more: it said goodbye, its user says that another session has taken its place, or nothing came of it for
+ * `mediaLimits.memberTtlMs`.
+ */
+export type LeaveReason = 'goodbye' | 'replaced' | 'silence'

@@ -3,6 +3,7 @@ import { transportError } from '../errors.ts'
 import type { Connection, DialRequest } from '../ports.ts'
 import type { Channel } from './channel.ts'
 import { Dial, type Connect, type DialOutcome } from './dial.ts'
+import { Handshake } from './handshake.ts'
 import type { ConnectionModules } from './modules.ts'
 import { openConnection, type OpenHandlers } from './open-connection.ts'
 
@@ -81,7 +82,8 @@ export class ConnectionPool<C extends PooledChannel> {
   /** Takes a channel that another node opened. `onFail` is not called when `stop` ends the handshake. */
   accept(channel: C, { onOpen, onFail, isOwnAddress }: AcceptHandlers): void {
     const { role } = this.#options
-    const cancel = openConnection({ channel, direction: 'inbound', role, isOwnAddress }, this.#modules, {
+    const handshake = new Handshake({ channel, direction: 'inbound', role, isOwnAddress }, this.#modules)
+    const cancel = openConnection({ channel, handshake }, this.#modules, {
       onOpen: (connection) => {
         this.#handshakes.delete(cancel)
         this.#add(connection, channel)

@@ -1,7 +1,8 @@
-import type { Cancel, LinkRole, NodeId, RunnelError } from '@runnel/protocol'
+import type { Cancel, LinkRole, RunnelError } from '@runnel/protocol'
 import { transportError } from '../errors.ts'
 import type { Connection, DialRequest } from '../ports.ts'
 import type { Channel } from './channel.ts'
+import { Handshake } from './handshake.ts'
 import { guarded, type ConnectionModules } from './modules.ts'
 import { openConnection } from './open-connection.ts'
 
@@ -58,8 +59,12 @@ export class Dial<C extends Channel> {
   #openOn(channel: C): void {
     const { request, role, address = '' } = this.#options
     const { connection: modules, onOpen } = this.#modules
+    const handshake = new Handshake(
+      { channel, direction: 'outbound', expectedPeerId: request.peerId, role, address },
+      modules,
+    )
     this.#cancelStep = openConnection(
-      { channel, direction: 'outbound', ...expecting(request.peerId), role, address },
+      { channel, handshake },
       request.limits === undefined
         ? modules
         : { ...modules, limits: { ...modules.limits, ...request.limits } },
@@ -98,8 +103,4 @@ export class Dial<C extends Channel> {
     this.#modules.onDone(outcome, error)
     return true
   }
-}
-
-function expecting(peerId: NodeId | undefined): { readonly expectedPeerId?: NodeId } {
-  return peerId === undefined ? {} : { expectedPeerId: peerId }
 }

@@ -32,7 +32,7 @@ export interface HandshakeOptions {
   /** The role this side acts in. */
   readonly role: LinkRole
   /** Who must be at the other end; anyone when absent. */
-  readonly expectedPeerId?: NodeId
+  readonly expectedPeerId?: NodeId | undefined
   /** Of a dialler: the `host:port` it dialled, where there is such an address. */
   readonly address?: string
   /** Of a listener: whether this address is one of its own. Default: every address is. */
@@ -100,7 +100,11 @@ export class Handshake {
     }
   }
 
-  /** Our hello, as a packet. */
+  get direction(): HandshakeOptions['direction'] {
+    return this.#options.direction
+  }
+
+  /** Our hello, as a packet: the same each time. */
   hello(): Uint8Array {
     return encodePacket(this.#hello)
   }
@@ -164,7 +168,7 @@ export class Handshake {
   }
 
   get #side(): LinkSide {
-    return this.#options.direction === 'outbound' ? 'dialler' : 'listener'
+    return this.direction === 'outbound' ? 'dialler' : 'listener'
   }
 
   #check({ nodeId, address }: Hello): void {

@@ -12,7 +12,7 @@ import { transportError } from '../errors.ts'
 import type { Connection } from '../ports.ts'
 import type { Channel, ChannelEvents } from './channel.ts'
 import { closePacket, closeReason } from './close-reason.ts'
-import { Handshake, type HandshakeOptions, type Peer } from './handshake.ts'
+import type { Handshake, Peer } from './handshake.ts'
 import { connectionLimits, type ConnectionLimits } from './limits.ts'
 import { LinkConnection } from './link-connection.ts'
 import { guarded, type ConnectionModules } from './modules.ts'
@@ -21,17 +21,12 @@ import { inputOfPacket, transition, type ConnectionState } from './state.ts'
 
 export type { ConnectionModules } from './modules.ts'
 
-export interface OpenOptions extends HandshakeOptions {
+export interface OpenOptions {
   readonly channel: Channel
-  /** Where both hellos were carried beside the channel: neither is sent by it. */
-  readonly begun?: BegunHandshake | undefined
-}
-
-interface BegunHandshake {
-  /** Whose hello the other side has. */
+  /** A new one of this channel, which knows on which side and in which role this is. */
   readonly handshake: Handshake
-  /** The frame with the other's hello. */
-  readonly hello: Uint8Array
+  /** The frame with the other's hello, where both hellos were carried beside the channel: neither is sent by it. */
+  readonly carriedHello?: Uint8Array | undefined
 }
 
 /** Exactly one is called, once, never before `openConnection` returns; neither after it was cancelled. */
@@ -75,11 +70,11 @@ class Opening {
     this.#modules = modules
     this.#handlers = handlers
     this.#limits = connectionLimits(modules.limits)
-    this.#handshake = options.begun?.handshake ?? new Handshake(options, modules)
+    this.#handshake = options.handshake
   }
 
   start(): void {
-    const { channel, begun } = this.#options
+    const { channel, carriedHello } = this.#options
     const { handshakeTimeoutMs } = this.#limits
     channel.events = {
       onFrame: (frame) => this.#onFrame(frame),
@@ -89,8 +84,8 @@ class Opening {
     this.#cancelTimeout = this.#modules.clock.schedule(handshakeTimeoutMs, () =>
       this.#fail(transportError('HANDSHAKE_TIMEOUT', `${handshakeTimeoutMs} ms`)),
     )
-    if (begun === undefined) channel.send(this.#handshake.hello())
-    else this.#onFrame(begun.hello)
+    if (carriedHello === undefined) channel.send(this.#handshake.hello())
+    else this.#onFrame(carriedHello)
   }
 
   cancel(): void {
@@ -176,7 +171,7 @@ class Opening {
   }
 
   #begin(peer: Peer): void {
-    const { direction } = this.#options
+    const { direction } = this.#handshake
     this.#cancelTimeout()
     const channel = this.#sealedChannel()
     const connection = new LinkConnection({ channel, peer, direction, limits: this.#limits }, this.#modules)

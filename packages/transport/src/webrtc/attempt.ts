@@ -1,7 +1,7 @@
 import { type Cancel, type NodeId, type RunnelError, type Signal, type SignalKind } from '@runnel/protocol'
 
 import type { ConnectionModules } from '../connection/modules.ts'
-import { Handshake, type HandshakeOptions } from '../connection/handshake.ts'
+import { Handshake } from '../connection/handshake.ts'
 import { openConnection } from '../connection/open-connection.ts'
 import { transportError, type TransportErrorCode } from '../errors.ts'
 import type { Connection, Signalling } from '../ports.ts'
@@ -36,8 +36,7 @@ export class Attempt {
   readonly #modules: AttemptModules
   readonly #events: AttemptEvents
   readonly #negotiation: Negotiation
-  readonly #ends: Omit<HandshakeOptions, 'channel'>
-  /** Its hello goes with the description. */
+  /** Its hello goes with the description, and by the channel where the other's did not. */
   readonly #handshake: Handshake
   #channel: RtcChannel | undefined
   #isOver = false
@@ -56,12 +55,14 @@ export class Attempt {
       hello: () => this.#handshake.hello(),
       send: (kind, payload) => this.#send(kind, payload),
       onCandidateDropped: () => events.onCandidateDropped(),
-      onChannel: (channel, hello) => this.#open(channel, hello),
+      onChannel: (channel, carriedHello) => this.#open(channel, carriedHello),
       onFail: (error) => this.#fail(error),
     })
     const { side: direction, peerId: expectedPeerId } = options
-    this.#ends = { direction, expectedPeerId, role: 'node' }
-    this.#handshake = new Handshake({ channel: this.#negotiation, ...this.#ends }, modules)
+    this.#handshake = new Handshake(
+      { channel: this.#negotiation, direction, expectedPeerId, role: 'node' },
+      modules,
+    )
   }
 
   /** Whether there is a data channel, so that what can still fail is the handshake. */
@@ -94,11 +95,11 @@ export class Attempt {
     if (!this.#channel && !this.#rejected) this.#send('reject', code)
   }
 
-  #open(channel: RtcChannel, hello: Uint8Array | undefined): void {
+  #open(channel: RtcChannel, carriedHello: Uint8Array | undefined): void {
     this.#channel = channel
     this.#events.onChannel(channel)
-    const begun = hello && { handshake: this.#handshake, hello }
-    this.#cancelHandshake = openConnection({ channel, ...this.#ends, begun }, this.#modules, {
+    const options = { channel, handshake: this.#handshake, carriedHello }
+    this.#cancelHandshake = openConnection(options, this.#modules, {
       onOpen: (connection) => this.#opened(connection, channel),
       onFail: (error) => this.#fail(error),
     })

@@ -15,7 +15,7 @@ import type {
   PeerConnectionPort,
 } from './peer-connection-port.ts'
 import type { RtcChannel } from './rtc-channel.ts'
-import { withoutOurLines } from './sdp.ts'
+import { carriedHello, withoutOurLines } from './sdp.ts'
 
 const sides: Side[] = []
 /** As of the channels of Node. */
@@ -139,6 +139,20 @@ describe('Negotiation over node-datachannel', () => {
     })
     a.send(Uint8Array.of(7))
     expect([...(await frame)]).toEqual([7])
+  })
+
+  it('reads the own lines of a side whose library repeats those of the offer before them', async () => {
+    let repeated = ''
+    const said = new Map<SignalKind, Uint8Array | undefined>()
+    await open((kind, payload) => {
+      const bare = withoutOurLines(payload)
+      const lines = payload.slice(bare.length)
+      said.set(kind, carriedHello(payload))
+      if (kind === 'offer') repeated = lines
+      return [[kind, kind === 'answer' ? bare + repeated + lines : payload]]
+    })
+    const [offerer, answerer] = sides.slice(-2)
+    expect([offerer?.hello, answerer?.hello]).toEqual([said.get('answer'), said.get('offer')])
   })
 
   it('carries frames, and all of them when closed behind them', async () => {

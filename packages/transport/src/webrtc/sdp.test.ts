@@ -78,6 +78,32 @@ describe('tellingDelay', () => {
   })
 })
 
+describe('lines of ours', () => {
+  const [own, others] = [Uint8Array.of(1, 2), Uint8Array.of(3, 4)]
+  const ours = (hello: Uint8Array, delayMs: number) =>
+    agreeingOnChannel(carryingHello(tellingDelay('a=mid:0\r\n', delayMs), hello))
+  const read = (text: string) => [carriedHello(text), toldDelayMs(text), agreesOnChannel(text)]
+
+  it('are read in any order, and in any place', () => {
+    const lines = ours(others, 5).trimEnd().split('\r\n')
+    for (const order of [lines, lines.toReversed(), [...lines.slice(2), ...lines.slice(0, 2)]])
+      for (const end of ['\r\n', '\n', '\r\na=x\r\n'])
+        expect(read(order.join(end))).toEqual([others, 5, true])
+  })
+
+  it('count as the last of a name says, which its sender has added behind what its library repeated', () => {
+    const repeated = ours(own, 70).trimEnd().split('\r\n').toReversed().join('\r\n')
+    const text = ours(others, 5).replace('a=mid:0', `a=mid:0\r\n${repeated}`)
+    expect(read(text)).toEqual([others, 5, true])
+    expect([repeatsHello(text, own), repeatsHello(`${repeated}\r\n`, own)]).toEqual([false, true])
+  })
+
+  it('say nothing where the last of a name is not as it must be, whatever is before it', () => {
+    const damaged = ['channel:no', 'signal-delay:x', 'hello:='].map((line) => `a=runnel-${line}\r\n`).join('')
+    expect(read(ours(others, 5) + damaged)).toEqual([undefined, undefined, false])
+  })
+})
+
 describe('withOffererAsDtlsClient', () => {
   it('decides what the offer leaves open, and nothing else', () => {
     expect(withOffererAsDtlsClient('a=setup:actpass\r\na=mid:0\r\n')).toBe('a=setup:active\r\na=mid:0\r\n')

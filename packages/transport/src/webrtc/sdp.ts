@@ -39,31 +39,28 @@ function compareBytes(a: Uint8Array, b: Uint8Array): number {
   return at < 0 ? 0 : (a[at] ?? 0) - (b[at] ?? 0)
 }
 
-/** An attribute of ours, which others ignore (RFC 8866, section 5.13). */
-const agreedLine = 'a=runnel-channel:agreed'
-
 /**
  * The description with a line that says: this side takes the first data channel as agreed on. Where both say so, no message opens it, and either
  * side may use it as soon as there is an association, half a round trip or a whole one earlier.
  */
 export function agreeingOnChannel(sdp: string): string {
-  return withLine(sdp, agreedLine)
+  return withLine(sdp, 'channel', 'agreed')
 }
 
 /** Whether a description has that line. */
 export function agreesOnChannel(sdp: string): boolean {
-  return sdp.split(/\r?\n/).includes(agreedLine)
+  return valueOf(sdp, 'channel') === 'agreed'
 }
 
 /** The description with a line that says how long signals take from its sender to the tracker, in milliseconds, where that is known. */
 export function tellingDelay(sdp: string, delayMs: number | undefined): string {
-  return delayMs === undefined ? sdp : withLine(sdp, `a=runnel-signal-delay:${Math.ceil(delayMs)}`)
+  return delayMs === undefined ? sdp : withLine(sdp, 'signal-delay', `${Math.ceil(delayMs)}`)
 }
 
 /** What that line says, in milliseconds; undefined where there is none, or it says more than ten seconds. */
 export function toldDelayMs(sdp: string): number | undefined {
-  const [, digits] = /^a=runnel-signal-delay:(\d{1,4})\r?$/m.exec(sdp) ?? []
-  return digits === undefined ? undefined : Number(digits)
+  const text = valueOf(sdp, 'signal-delay')
+  return text !== undefined && /^\d{1,4}$/.test(text) ? Number(text) : undefined
 }
 
 /**
@@ -71,27 +68,38 @@ export function toldDelayMs(sdp: string): number | undefined {
  * side is its proof. Who carries the signals may change a hello: then the two ends sign different ones, and neither is proven.
  */
 export function carryingHello(sdp: string, hello: Uint8Array): string {
-  return withLine(sdp, helloLine(hello))
+  return withLine(sdp, 'hello', toBase64Url(hello))
 }
-
-const helloLine = (hello: Uint8Array): string => `a=runnel-hello:${toBase64Url(hello)}`
 
 /** The frame with the hello that a description carries; undefined where there is none. */
 export function carriedHello(sdp: string): Uint8Array | undefined {
-  const [, text] = /^a=runnel-hello:([\w-]+)\r?$/m.exec(sdp) ?? []
-  return text === undefined ? undefined : fromBase64Url(text)
+  const text = valueOf(sdp, 'hello')
+  return text !== undefined && /^[\w-]+$/.test(text) ? fromBase64Url(text) : undefined
 }
 
-/** Whether an answer repeats what this side's offer carried: a library may put lines into it that nobody has read. */
+/** Whether an answer repeats what this side's offer carried, and adds none: a library may put lines into it that nobody has read. */
 export function repeatsHello(sdp: string, hello: Uint8Array): boolean {
-  return sdp.split(/\r?\n/).includes(helloLine(hello))
+  return valueOf(sdp, 'hello') === toBase64Url(hello)
 }
-
-const withLine = (sdp: string, line: string): string => `${sdp.trimEnd()}\r\n${line}\r\n`
 
 /** The description without lines of ours, which the library would repeat in its answer. */
 export function withoutOurLines(sdp: string): string {
   return sdp.replace(/^a=runnel-.*\r?\n?/gm, '')
+}
+
+type OurLine = 'channel' | 'signal-delay' | 'hello'
+
+/** An attribute of ours, which others ignore (RFC 8866, section 5.13). It is behind all that the library wrote. */
+const withLine = (sdp: string, name: OurLine, value: string): string =>
+  `${sdp.trimEnd()}\r\na=runnel-${name}:${value}\r\n`
+
+/** What the last line of this name says: those before it may be the other side's own, which a library has repeated. */
+function valueOf(sdp: string, name: OurLine): string | undefined {
+  const start = `a=runnel-${name}:`
+  return sdp
+    .split(/\r?\n/)
+    .findLast((line) => line.startsWith(start))
+    ?.slice(start.length)
 }
 
 /**

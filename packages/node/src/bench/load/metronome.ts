@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 
 /**
@@ -47,14 +48,15 @@ export class Metronome {
     if (preciseNow() >= this.#nextMs) this.#tick()
   }
 
-  /** Idempotent. */
+  /** Resolves when the thread has ended, which it does by itself. Idempotent. */
   async stop(): Promise<void> {
     const worker = this.#worker
     this.#worker = undefined
     if (worker === undefined) return
+    const ended = once(worker, 'exit')
     Atomics.store(this.#turn, 0, -1)
     Atomics.notify(this.#turn, 0)
-    await worker.terminate()
+    await ended
   }
 
   #tick(): void {
