@@ -568,7 +568,7 @@ export class RunnelClient implements AsyncDisposable {
     selection: HistorySelection,
     options: PlaybackOptions<T> = {},
   ): Playback<T> {
-    return this.#services.stored.playback(streamId, selection, options) as Playback as Playback<T>
+    return this.#services.stored.playback(streamId, selection, options) as Playback<T>
   }
 
   /**
