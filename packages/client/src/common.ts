@@ -25,9 +25,16 @@ export type { OpenerKeys, ReaderState, RotatedKeys, StreamKeys } from './encrypt
 export { exportReadingKey } from './encryption/export-reading-key.ts'
 export type { RegistryService } from './registry/registry-service.ts'
 export type { ClientModules, CreateNode, NodeModules } from './client.ts'
-export type { ClientClosed, RunnelClient } from './runnel-client.ts'
-export type { StreamFilter } from './find-streams.ts'
-export type { Grantee, GrantOptions, NewStream, RevokeOptions, StreamUpdate } from './stream-changes.ts'
+export type { ClientClosed } from './closing.ts'
+export type { RunnelClient } from './runnel-client.ts'
+export type { StreamFilter } from './streams/find-streams.ts'
+export type {
+  Grantee,
+  GrantOptions,
+  NewStream,
+  RevokeOptions,
+  StreamUpdate,
+} from './streams/stream-changes.ts'
 export type { PrepareOptions, PublishOptions } from './publish/publisher.ts'
 export type { UrgentOptions } from './publish/urgent-options.ts'
 export type { UrgentDrops, UrgentRate, UrgentRateEvents, UrgentRateOptions } from './publish/urgent-rate.ts'

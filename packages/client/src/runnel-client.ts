@@ -4,119 +4,56 @@ import {
   keyPartition,
   parseStreamPartId,
   toNodeId,
-  streamIdOf,
-  toStreamPartId,
   type Card,
-  type Clock,
   type DelegationHistory,
-  type Crypto,
   type NodeId,
-  type Random,
   type ReaderPolicy,
-  isRunnelError,
   type RunnelError,
   type StreamId,
   type VerificationPool,
 } from '@runnel/protocol'
+import { createServices, type ClientServices, type RunnelClientModules } from './client-services.ts'
+import type { ClientClosed } from './closing.ts'
 import type { ParsedClientConfig } from './config.ts'
-import { deadline, throwIfAborted } from './deadline.ts'
-import { clientError, streamNotFound } from './errors.ts'
-import type { ContentStep } from './content/content-step.ts'
-import { ContentSteps } from './content/content-steps.ts'
 import { checkedKey } from './content/message-key.ts'
-import { deflateStep } from './content/deflate.ts'
-import { Encryption } from './encryption/encryption.ts'
+import { throwIfAborted } from './deadline.ts'
 import type { Cards } from './encryption/ports.ts'
-import { lazyCards } from './encryption/lazy-cards.ts'
-import { asError, reasonOf } from './errors.ts'
-import type { Faults } from './faults.ts'
-import type { Logger } from './logger.ts'
-import type { PreparedMessage, PublishedMessage } from './publish/part-outbox.ts'
-import { publishMany, type PublishedMany, type PublishManyOptions } from './publish/publish-many.ts'
-import { Publisher, type PrepareOptions, type PublishOptions } from './publish/publisher.ts'
-import type { UrgentRate, UrgentRateOptions } from './publish/urgent-rate.ts'
-import { findStreams, type StreamFilter } from './find-streams.ts'
-import { checkPartition } from './publish/partition.ts'
-import type { Phases, PhaseTimes } from './phases.ts'
-import type { Permissions, StorageNodeInfo, StreamInfo, UserPermissions } from './registry/ports.ts'
-import type { ActingUser } from './identity/acting-user.ts'
-import { ReadingRights } from './reading-rights.ts'
-import type { RegistryService } from './registry/registry-service.ts'
-import { GuestParts } from './light/guest-parts.ts'
-import { toMessagesWithheld } from './light/host-messages.ts'
-import type { LastOptions, LatestValues, LatestValuesModules, TableOptions } from './latest/last.ts'
-import { latestLimits } from './latest/limits.ts'
-import { isTrackerUrl } from './registry/tracker-url.ts'
-import { StorageArchive, type LateArchive } from './resend/archive.ts'
-import { HistorySource } from './resend/history-source.ts'
-import { resendLimits } from './resend/limits.ts'
-import { PacedPlayback, type Playback, type PlaybackOptions, type ReadFrom } from './resend/playback.ts'
-import { readStorageNode, type StoredPart } from './resend/read-storage-node.ts'
-import { resend, type ResendOptions } from './resend/resend.ts'
-import type { HistorySelection } from './resend/selection.ts'
-import { Slots } from './resend/slots.ts'
-import { StorageWaiter, type MessagePlace, type WaitForStorageOptions } from './resend/wait-for-storage.ts'
+import type { RotatedKeys, StreamKeys } from './encryption/stream-keys.ts'
+import { clientError, streamNotFound } from './errors.ts'
+import type { Gate } from './gate.ts'
+import type { LastOptions, TableOptions } from './latest/last.ts'
+import { requirePermission } from './permission.ts'
+import type { PhaseTimes } from './phases.ts'
 import type { CountOptions, StreamCount } from './presence/count.ts'
-import type { BatchRelay, BatchRelayModules, RelayedBatch } from './relay/batch-relay.ts'
-import type { RecordOptions, Recording } from './record/recorder.ts'
 import type { Presence, PresenceOptions } from './presence/presence.ts'
-import type { FailedReply, Reply } from './request/pending-request.ts'
-import type { RequestManyOptions, RequestOptions } from './request/requester.ts'
-import type { RequestHandler, RespondOptions, Responding } from './request/responder.ts'
+import type { PreparedMessage, PublishedMessage } from './publish/part-outbox.ts'
+import { checkPartition } from './publish/partition.ts'
+import { publishMany, type PublishedMany, type PublishManyOptions } from './publish/publish-many.ts'
+import type { PrepareOptions, PublishOptions } from './publish/publisher.ts'
+import type { UrgentRate, UrgentRateOptions } from './publish/urgent-rate.ts'
 import type { DurableReader } from './reader/durable-reader.ts'
 import type { ReaderOptions, ReaderStart } from './reader/reader-options.ts'
 import type { StoredReader } from './reader/readers.ts'
-import type { SideServices, SideServicesModules } from './side/side-services.ts'
-import { StatusHub, type ClientStatus } from './status.ts'
-import { StreamParts } from './stream-parts.ts'
-import { requirePermission } from './permission.ts'
-import type { RotatedKeys, StreamKeys } from './encryption/stream-keys.ts'
-import {
-  cardIn,
-  draftOf,
-  grantOf,
-  revokedOf,
-  settingsOf,
-  type GrantOptions,
-  type NewStream,
-  type RevokeOptions,
-  type StreamUpdate,
-} from './stream-changes.ts'
-import { Subscriber, type SubscribeOptions } from './subscribe/subscriber.ts'
-import type { Message } from './subscribe/message.ts'
+import type { RecordOptions, Recording } from './record/recorder.ts'
+import type { Permissions, StorageNodeInfo, StreamInfo, UserPermissions } from './registry/ports.ts'
+import { isTrackerUrl } from './registry/tracker-url.ts'
+import type { RelayedBatch } from './relay/batch-relay.ts'
+import type { FailedReply, Reply } from './request/pending-request.ts'
+import type { RequestManyOptions, RequestOptions } from './request/requester.ts'
+import type { RequestHandler, RespondOptions, Responding } from './request/responder.ts'
+import type { Playback, PlaybackOptions } from './resend/playback.ts'
+import { readStorageNode, type StoredPart } from './resend/read-storage-node.ts'
+import type { ResendOptions } from './resend/resend.ts'
+import type { HistorySelection } from './resend/selection.ts'
+import type { MessagePlace, WaitForStorageOptions } from './resend/wait-for-storage.ts'
+import type { SideServices } from './side/side-services.ts'
+import type { ClientStatus } from './status.ts'
+import type { StreamFilter } from './streams/find-streams.ts'
+import type { GrantOptions, NewStream, RevokeOptions, StreamUpdate } from './streams/stream-changes.ts'
 import type { OnMessage } from './subscribe/inbox.ts'
+import type { Message } from './subscribe/message.ts'
+import type { SubscribeOptions } from './subscribe/subscriber.ts'
 import type { Subscription } from './subscribe/subscription.ts'
-
-/** Key records are waited for that long, until they are stored. */
-const storedTimeoutMs = 5_000
-
-/** How a client came to its end. */
-export interface ClientClosed {
-  /** Messages that were published and could not be sent in time; their `publish` was rejected with CLIENT_CLOSED. */
-  readonly unsentMessages: number
-}
-
-export interface RunnelClientModules {
-  readonly user: ActingUser
-  readonly crypto: Crypto
-  readonly clock: Clock
-  readonly random: Random
-  readonly logger: Logger
-  readonly faults: Faults
-  readonly node: NetworkNode
-  readonly registry: RegistryService
-  /** Where signatures are checked once the node's own thread is behind; the client stops it. */
-  readonly verification?: VerificationPool | undefined
-  /** Whether the registries can be changed in the user's name: its key is here, or a wallet that signs. */
-  readonly hasAccount: boolean
-  /** Of the node: what fills its gaps is given to it. */
-  readonly archive: LateArchive
-  readonly phases: Phases
-  /** Where cards are found and kept. Default: storage nodes. */
-  readonly cards?: Cards | undefined
-  /** Content steps between the application and the wire, in addition to compression. */
-  readonly contentSteps: readonly ContentStep[]
-}
 
 /**
  * A member of a Runnel network: manages streams, publishes and subscribes. Made by `createClient`.
@@ -133,121 +70,23 @@ export class RunnelClient implements AsyncDisposable {
   readonly network: NetworkNode
   /** Finds the cards of users, and puts one's own where others find it. */
   readonly cards: Cards
-  readonly #user: ActingUser
-  readonly #hasAccount: boolean
-  readonly #registry: RegistryService
-  readonly #verification: VerificationPool | undefined
-  readonly #publisher: Publisher
-  readonly #subscriber: Subscriber
-  readonly #parts: StreamParts
-  readonly #rights: ReadingRights
-  readonly #history: HistorySource
-  readonly #archive: StorageArchive
-  readonly #waiter: StorageWaiter
-  readonly #encryption: Encryption
-  /** Presence, replies and cursors, beside the messages of streams. */
-  readonly #sideModules: SideServicesModules
-  #loadingSides: Promise<SideServices> | undefined
-  /** Undefined until it is loaded. */
-  #sides: SideServices | undefined
-  readonly #shared: LatestValuesModules
-  #latest: Promise<LatestValues> | undefined
-  readonly #relayModules: BatchRelayModules
-  #relay: Promise<BatchRelay> | undefined
-  readonly #status = new StatusHub()
-  readonly #clock: Clock
-  readonly #crypto: Crypto
-  readonly #closeTimeoutMs: number
-  readonly #phases: Phases
-  readonly #closed = Promise.withResolvers<ClientClosed>()
-  #closing: Promise<ClientClosed> | undefined
-  /** Another process with the key of the node took its place. */
-  #replaced: RunnelError | undefined
+  readonly #gate: Gate
+  readonly #services: ClientServices
 
   constructor(config: ParsedClientConfig, modules: RunnelClientModules) {
-    const { user, clock, node, registry, logger } = modules
-    this.userId = user.userId
-    this.nodeId = node.nodeId
-    this.network = node
-    this.#user = user
-    this.#hasAccount = modules.hasAccount
-    this.chainId = registry.chainId
-    this.#registry = registry
-    this.#verification = modules.verification
-    this.#clock = clock
-    this.#crypto = modules.crypto
-    this.#phases = modules.phases
-    this.#closeTimeoutMs = config.closeTimeoutMs
-    const { cache, delegations, publisherPolicy: policy, readerPolicy } = registry
-    const rights = new ReadingRights({ user }, { cache, clock, policy: readerPolicy })
-    const parts = new StreamParts({ node, registry, rights, isLight: config.via !== undefined })
-    this.#parts = parts
-    this.#rights = rights
-    const status = this.#status
-    this.#history = new HistorySource(resendLimits, {
-      ...modules,
-      cache,
-      parts,
-      policy,
-      endings: delegations,
-      status,
-    })
-    this.#waiter = new StorageWaiter({ history: this.#history, cache })
-    const storageCards = lazyCards({
-      ...{ chainId: registry.chainId, contracts: registry.contracts, crypto: modules.crypto, clock },
-      ...{ requests: this.#history.sourceModules.requests, directory: this.#history.directory },
-      ...{ nodeId: node.nodeId, listStorageNodes: () => registry.listStorageNodes() },
-    })
-    this.cards = modules.cards ?? storageCards
-    const encryption = new Encryption({
-      ...modules,
-      cache,
-      parts,
-      history: this.#history,
-      permissionTable: (streamId) => registry.permissionTable(streamId),
-      source: user.readingKeys,
-      directory: this.cards,
-      stored: (places, signal) => this.#waiter.wait(places, { timeoutMs: storedTimeoutMs, signal }),
-      say: (streamId, news) => status.emit({ type: 'encryption', streamId, ...news }),
-      signal: this.#history.closing,
-    })
-    this.#encryption = encryption
-    const compression = deflateStep({ compress: config.publish.compress === 'deflate' })
-    // Compressed first: encrypted content does not compress.
-    const contentSteps = [compression, ...modules.contentSteps, encryption.step]
-    const steps = new ContentSteps(contentSteps, this.#history.closing)
-    const shared = { ...modules, cache, delegations, parts, status, steps, history: this.#history }
-    this.#shared = shared
-    this.#relayModules = { ...shared, maxLiveAgeMs: config.maxLiveAgeMs }
-    this.#archive = new StorageArchive(shared)
-    modules.archive.use(this.#archive)
-    this.#publisher = new Publisher(
-      {
-        ...config.publish,
-        waitForNeighboursMs: config.waitForNeighboursMs,
-        maxBehindMs: config.maxLiveAgeMs / 2,
-      },
-      shared,
-    )
-    this.#subscriber = new Subscriber(
-      { ...config.subscribe, waitForNeighboursMs: config.waitForNeighboursMs },
-      shared,
-    )
-    this.#sideModules = {
-      ...{ ...shared, waiter: this.#waiter, nodeId: node.nodeId, userId: user.userId },
-      ...{ publisher: this.#publisher, subscriber: this.#subscriber, closing: this.#history.closing },
-      isEncrypted: (streamId) => encryption.isEncrypted(streamId),
-    }
-    this.#listen(parts, logger)
-    if (config.guests.serve) new GuestParts({ node, cache, parts, logger }).start()
-    modules.faults.onFault = ({ error, ...where }) =>
-      status.emit({ type: 'fault', ...where, error: asError(error) })
-    this.network.on('fault', (fault) => modules.faults.report(fault))
+    const services = createServices(config, modules)
+    this.userId = services.userId
+    this.nodeId = services.nodeId
+    this.chainId = services.registry.chainId
+    this.network = services.node
+    this.cards = services.cards
+    this.#gate = services.gate
+    this.#services = services
   }
 
   /** The id of a stream: `0xowner/path`, or `/path` for one of `account`'s. Throws INVALID_STREAM_ID. */
   streamId(text: string): StreamId {
-    return streamIdOf(text, this.account)
+    return this.#gate.streamId(text)
   }
 
   /** Of a light client: the hosts that it is linked to, and what they did, the preferred first. */
@@ -257,23 +96,18 @@ export class RunnelClient implements AsyncDisposable {
 
   /** In whose name registries are changed: the address of the wallet, or of the user. */
   get account(): NodeId {
-    return (this.#hasAccount ? this.#registry.account : undefined) ?? this.userId
+    return this.#gate.account
   }
 
   /** Creates a stream under the client's account, and resolves when it can be used. Throws STREAM_EXISTS, NOT_STREAM_OWNER, REGISTRY_REFUSED and what a chain throws. */
   async createStream(stream: NewStream): Promise<StreamInfo> {
-    this.#requireAccount()
-    const draft = draftOf(stream, this.account)
-    await this.#registry.writer.createStream(draft)
-    // Created it is, whether or not the chain still answers.
-    const created = await this.#registry.cache.getStream(draft.id).catch(() => undefined)
-    return created ?? { ...draft, createdMs: 0 }
+    this.#gate.requireAccount()
+    return (await this.#services.streams.get()).create(stream)
   }
 
   /** Throws STREAM_NOT_FOUND, or what a chain throws when nothing is known. */
   async getStream(streamId: string): Promise<StreamInfo> {
-    this.#requireOpen()
-    const stream = await this.#registry.cache.getStream(this.streamId(streamId))
+    const stream = await this.#services.cache.getStream(this.#gate.open(streamId))
     if (stream === undefined) throw streamNotFound(streamId)
     return stream
   }
@@ -283,22 +117,19 @@ export class RunnelClient implements AsyncDisposable {
    * moved: with other partitions the same key may go to another one. Throws what `createStream` throws.
    */
   async updateStream(streamId: string, update: StreamUpdate): Promise<void> {
-    this.#requireAccount()
-    await this.#registry.writer.updateStream(this.streamId(streamId), settingsOf(update))
+    const id = this.#gate.owner(streamId)
+    await (await this.#services.streams.get()).update(id, update)
   }
 
   /** All streams, or those that match, ordered by id; read from the registry each time. Throws INVALID_ARGUMENT and INVALID_NODE_ID. */
   async listStreams(filter: StreamFilter = {}): Promise<readonly StreamInfo[]> {
-    this.#requireOpen()
-    const { account, userId } = this
-    const nowMs = this.#clock.now()
-    return findStreams(filter, { account, userId, nowMs, registry: this.#registry })
+    this.#gate.requireOpen()
+    return (await this.#services.streams.get()).list(filter)
   }
 
   /** Deletes a stream and every permission on it. */
   async deleteStream(streamId: string): Promise<void> {
-    this.#requireAccount()
-    await this.#registry.writer.deleteStream(this.streamId(streamId))
+    await this.#services.registry.writer.deleteStream(this.#gate.owner(streamId))
   }
 
   /**
@@ -307,20 +138,14 @@ export class RunnelClient implements AsyncDisposable {
    * fails the status 'encryption' says so. Throws also INVALID_ARGUMENT, CARD_OF_OTHER_USER, and what `checkCard` throws.
    */
   async grant(streamId: string, grant: GrantOptions): Promise<void> {
-    this.#requireAccount()
-    const given = grantOf(grant)
-    const card = cardIn(grant)
-    if (card !== undefined) await this.checkCard(card)
-    const id = this.streamId(streamId)
-    await this.#registry.writer.grant(id, given)
-    const { user, permissions } = given
-    if (user !== 'public' && permissions.includes('subscribe')) await this.#shareKeys(id, user, card)
+    const id = this.#gate.owner(streamId)
+    await (await this.#services.streams.get()).grant(id, grant)
   }
 
   /** Takes permissions away; public permissions still apply to the user. */
   async revoke(streamId: string, revoked: RevokeOptions): Promise<void> {
-    this.#requireAccount()
-    await this.#registry.writer.revoke(this.streamId(streamId), revokedOf(revoked))
+    const id = this.#gate.owner(streamId)
+    await (await this.#services.streams.get()).revoke(id, revoked)
   }
 
   /**
@@ -328,8 +153,8 @@ export class RunnelClient implements AsyncDisposable {
    * with that key. What they published before stays valid in history. Throws what `revoke` throws, and REGISTRY_OUTDATED.
    */
   async revokeDelegate(delegateId: string): Promise<void> {
-    this.#requireOpen()
-    await this.#registry.delegationWriter.revokeDelegate(toNodeId(delegateId))
+    this.#gate.requireOpen()
+    await this.#services.registry.delegationWriter.revokeDelegate(toNodeId(delegateId))
   }
 
   /**
@@ -337,8 +162,8 @@ export class RunnelClient implements AsyncDisposable {
    * processes that have the user's key go on, others with one from before need another.
    */
   async revokeDelegations(): Promise<void> {
-    this.#requireOpen()
-    await this.#registry.delegationWriter.revokeDelegations(this.#clock.now())
+    this.#gate.requireOpen()
+    await this.#services.registry.delegationWriter.revokeDelegations(this.#services.clock.now())
   }
 
   /**
@@ -346,9 +171,9 @@ export class RunnelClient implements AsyncDisposable {
    * readable with the key before, also for whoever has stolen that. Throws NO_STORAGE_NODE, READING_KEY_CHANGED, and NO_READING_KEY or
    * READING_KEY_OTHER_GENERATION where the key was given to this client.
    */
-  async renewReadingKey(signal: AbortSignal = this.#history.closing): Promise<Card> {
-    this.#requireMember()
-    return this.#encryption.renewCard(signal)
+  async renewReadingKey(signal: AbortSignal = this.#services.closing): Promise<Card> {
+    this.#gate.requireMember()
+    return this.#services.encryption.renewCard(signal)
   }
 
   /**
@@ -357,9 +182,9 @@ export class RunnelClient implements AsyncDisposable {
    * before. Throws NO_READING_KEY, READING_KEY_CHANGED, CARD_NEEDS_USER,
    * CARD_NOT_KEPT, CARDS_UNAVAILABLE, or what signing throws.
    */
-  async ensureCard(signal: AbortSignal = this.#history.closing): Promise<Card> {
-    this.#requireMember()
-    return this.#encryption.ensureCard(signal)
+  async ensureCard(signal: AbortSignal = this.#services.closing): Promise<Card> {
+    this.#gate.requireMember()
+    return this.#services.encryption.ensureCard(signal)
   }
 
   /**
@@ -367,13 +192,7 @@ export class RunnelClient implements AsyncDisposable {
    * or grant. Throws STREAM_NOT_FOUND, NO_SUBSCRIBE_PERMISSION, and what the registry throws.
    */
   async keysOf(streamId: string): Promise<StreamKeys> {
-    this.#requireMember()
-    const id = this.streamId(streamId)
-    const { grant, publishUntilMs } = await this.permissionsOf(id, this.userId)
-    if (!grant && publishUntilMs <= this.#clock.now()) await requirePermission('subscribe', id, this.#shared)
-    const stream = await this.#encryption.stream(id)
-    const isEncrypted = await this.#encryption.isEncrypted(id)
-    return { streamId: id, isEncrypted, choice: stream.choice, ...(await stream.keys()) }
+    return this.#services.keys.of(this.#gate.member(streamId))
   }
 
   /**
@@ -382,20 +201,7 @@ export class RunnelClient implements AsyncDisposable {
    * readable. Throws NOT_ENCRYPTED, NOT_KEY_HOLDER, NO_PUBLISH_PERMISSION, STREAM_NOT_FOUND, and what the registry throws.
    */
   async rotateKeys(streamId: string): Promise<RotatedKeys> {
-    this.#requireMember()
-    const id = this.streamId(streamId)
-    const stream = await this.#encryption.stream(id)
-    if (stream.choice.keyHolder === undefined) await requirePermission('publish', id, this.#shared)
-    if (!(await this.#encryption.isEncrypted(id))) throw clientError('NOT_ENCRYPTED', id)
-    const { id: epochId, readers } = await stream.rotate()
-    const isStored = await stream.settled(this.#history.closing).then(
-      () => true,
-      (error: unknown) => {
-        if (!isRunnelError(error)) throw error
-        return false
-      },
-    )
-    return { epochId, readers, isStored }
+    return this.#services.keys.rotate(this.#gate.member(streamId))
   }
 
   /**
@@ -404,40 +210,38 @@ export class RunnelClient implements AsyncDisposable {
    * KEYS_UNCERTAIN, STREAM_NOT_FOUND, and what the registry throws.
    */
   async holdKeys(streamId: string): Promise<void> {
-    this.#requireMember()
-    await this.#encryption.hold(this.streamId(streamId))
+    await this.#services.encryption.hold(this.#gate.member(streamId))
   }
 
   /** The permissions on a stream by user, the public ones first; read from the registry each time. Throws STREAM_NOT_FOUND. */
   async getPermissions(streamId: string): Promise<readonly UserPermissions[]> {
     const { id } = await this.getStream(streamId)
-    return (await this.#registry.permissionTable(id)).entries
+    return (await this.#services.registry.permissionTable(id)).entries
   }
 
   /** The permissions of a user on a stream, public or their own; from the cached registry. */
   async permissionsOf(streamId: string, user: string): Promise<Permissions> {
-    this.#requireOpen()
-    return this.#registry.cache.permissionsOf(this.streamId(streamId), toNodeId(user))
+    return this.#services.cache.permissionsOf(this.#gate.open(streamId), toNodeId(user))
   }
 
   /** Who may publish, and under which delegations; from the cached registry. For storage nodes, which check what others give them. */
   get publisherPolicy(): PublisherPolicy {
-    return this.#registry.publisherPolicy
+    return this.#services.registry.publisherPolicy
   }
 
   /** When delegations were taken back; from the cached registry. For storage nodes, which check what others give them. */
   get delegationHistory(): DelegationHistory {
-    return this.#registry.delegations
+    return this.#services.registry.delegations
   }
 
   /** The threads that check signatures beside this one; undefined where there are none. For storage nodes, which check what others give them. */
   get verification(): VerificationPool | undefined {
-    return this.#verification
+    return this.#services.verification
   }
 
   /** Who may read, and under which delegations; from the cached registry. For storage nodes, which check who asks them. */
   get readerPolicy(): ReaderPolicy {
-    return this.#registry.readerPolicy
+    return this.#services.registry.readerPolicy
   }
 
   /**
@@ -445,46 +249,44 @@ export class RunnelClient implements AsyncDisposable {
    * throws. For storage nodes, which check what others give them.
    */
   async checkCard(card: Card): Promise<void> {
-    const { chainId, contracts } = this.#registry
-    const { requireGoodCard } = await import('./encryption/check-card.ts')
-    await requireGoodCard(card, { chainId, contracts, crypto: this.#crypto, clock: this.#clock })
+    await this.#services.keys.checkCard(card)
   }
 
   /** The storage nodes assigned to a stream; from the cached registry. Throws STREAM_NOT_FOUND. */
   async getStorageNodes(streamId: string): Promise<readonly StorageNodeInfo[]> {
     const { id } = await this.getStream(streamId)
-    return this.#registry.cache.storageNodesOf(id)
+    return this.#services.cache.storageNodesOf(id)
   }
 
   /** All storage nodes of the network, ordered by id; read from the registry each time. */
   async listStorageNodes(): Promise<readonly StorageNodeInfo[]> {
-    this.#requireOpen()
-    return this.#registry.listStorageNodes()
+    this.#gate.requireOpen()
+    return this.#services.registry.listStorageNodes()
   }
 
   /** The streams assigned to a storage node, ordered by id; read from the registry each time. */
   async streamsStoredBy(nodeId: string): Promise<readonly StreamId[]> {
-    this.#requireOpen()
-    return this.#registry.streamsStoredBy(toNodeId(nodeId))
+    this.#gate.requireOpen()
+    return this.#services.registry.streamsStoredBy(toNodeId(nodeId))
   }
 
   /** Has a registered storage node keep a stream. Needs the edit permission on it. */
   async addToStorageNode(streamId: string, nodeId: string): Promise<void> {
-    this.#requireAccount()
-    await this.#registry.storageWriter.assign(this.streamId(streamId), toNodeId(nodeId))
+    const id = this.#gate.owner(streamId)
+    await this.#services.registry.storageWriter.assign(id, toNodeId(nodeId))
   }
 
   /** Has a storage node keep a stream no longer. */
   async removeFromStorageNode(streamId: string, nodeId: string): Promise<void> {
-    this.#requireAccount()
-    await this.#registry.storageWriter.unassign(this.streamId(streamId), toNodeId(nodeId))
+    const id = this.#gate.owner(streamId)
+    await this.#services.registry.storageWriter.unassign(id, toNodeId(nodeId))
   }
 
   /** Registers the account as a storage node, or changes where it is reached: a ws:// or wss:// URL. Its node needs that key. */
   async registerStorageNode(url: string): Promise<void> {
-    this.#requireAccount()
+    this.#gate.requireAccount()
     if (!isTrackerUrl(url)) throw clientError('INVALID_ARGUMENT', 'a storage node has a ws:// or wss:// URL')
-    await this.#registry.storageWriter.register(url)
+    await this.#services.registry.storageWriter.register(url)
   }
 
   /**
@@ -494,9 +296,9 @@ export class RunnelClient implements AsyncDisposable {
    */
   async joinStreamPart(streamId: string, partition: number): Promise<() => void> {
     const stream = await this.getStream(streamId)
-    this.#requireOpen()
+    this.#gate.requireOpen()
     const isOfKeys = partition === keyPartition
-    return this.#parts.join(stream, isOfKeys ? partition : checkPartition(partition, stream))
+    return this.#services.parts.join(stream, isOfKeys ? partition : checkPartition(partition, stream))
   }
 
   /**
@@ -508,8 +310,7 @@ export class RunnelClient implements AsyncDisposable {
    * the message for a while for nodes that join.
    */
   async publish(streamId: string, content: unknown, options: PublishOptions = {}): Promise<PublishedMessage> {
-    this.#requireMember()
-    return this.#publisher.publish(this.streamId(streamId), content, options)
+    return this.#services.publisher.publish(this.#gate.member(streamId), content, options)
   }
 
   /**
@@ -518,8 +319,7 @@ export class RunnelClient implements AsyncDisposable {
    * hundreds of urgent messages old for known. Throws what `publish` throws.
    */
   async prepare(streamId: string, content: unknown, options: PrepareOptions): Promise<PreparedMessage> {
-    this.#requireMember()
-    return this.#publisher.prepare(this.streamId(streamId), content, options)
+    return this.#services.publisher.prepare(this.#gate.member(streamId), content, options)
   }
 
   /**
@@ -531,18 +331,8 @@ export class RunnelClient implements AsyncDisposable {
     contents: Iterable<T> | AsyncIterable<T>,
     { key, ...options }: PublishManyOptions<T> = {},
   ): Promise<PublishedMany> {
-    this.#requireMember()
-    const id = this.streamId(streamId)
-    const publish = (content: unknown, ofKey: string | undefined) =>
-      this.#publisher.publish(id, content, { ...options, key: ofKey })
-    return publishMany<T>(contents, {
-      // What the function throws is as what is refused.
-      publish:
-        typeof key === 'function'
-          ? async (content) => publish(content, key(content))
-          : (content) => publish(content, key),
-      room: () => this.#publisher.room(),
-    })
+    const to = { streamId: this.#gate.member(streamId), key, options }
+    return publishMany(contents, to, this.#services.publisher)
   }
 
   /**
@@ -554,8 +344,8 @@ export class RunnelClient implements AsyncDisposable {
     key: string,
     options: Omit<PublishOptions, 'key' | 'headers'> = {},
   ): Promise<PublishedMessage> {
-    this.#requireMember()
-    return this.#publisher.publish(this.streamId(streamId), null, { ...options, key: checkedKey(key) }, true)
+    const id = this.#gate.member(streamId)
+    return this.#services.publisher.publish(id, null, { ...options, key: checkedKey(key) }, true)
   }
 
   /**
@@ -565,17 +355,14 @@ export class RunnelClient implements AsyncDisposable {
    * PARTITION_OUT_OF_RANGE, MALFORMED_PACKET, and what the registry throws.
    */
   async relay(batchBytes: Uint8Array, delegation?: Uint8Array): Promise<RelayedBatch> {
-    this.#requireMember()
-    this.#relay ??= import('./relay/batch-relay.ts').then(
-      ({ BatchRelay }) => new BatchRelay(this.#relayModules),
-    )
-    return (await this.#relay).relay(batchBytes, delegation)
+    this.#gate.requireMember()
+    return (await this.#services.relay.get()).relay(batchBytes, delegation)
   }
 
   /** Resolves when `publish` can take many more messages: await it now and then instead of each `publish`. */
   async writable(): Promise<void> {
-    this.#requireOpen()
-    await this.#publisher.room()
+    this.#gate.requireOpen()
+    await this.#services.publisher.room()
   }
 
   /**
@@ -583,10 +370,10 @@ export class RunnelClient implements AsyncDisposable {
    * all messages published there before are handed over. The next message joins again, and goes on where the last one was.
    */
   async stopPublishing(streamId: string): Promise<void> {
-    this.#requireOpen()
-    const id = this.streamId(streamId)
-    await this.#publisher.leave(id)
-    this.#sides?.requester.leave(id)
+    const { publisher, sides } = this.#services
+    const id = this.#gate.open(streamId)
+    await publisher.leave(id)
+    sides.now?.requester.leave(id)
   }
 
   /**
@@ -603,14 +390,17 @@ export class RunnelClient implements AsyncDisposable {
     options: SubscribeOptions<T> = {},
     onMessage?: OnMessage<T>,
   ): Promise<Subscription<T>> {
-    this.#requireMember()
+    this.#gate.requireMember()
     // With a schema content is what that gives; without one the application says what it expects.
     const given = onMessage as OnMessage | undefined
-    if (streamId.endsWith('/#'))
-      return (await this.#subscribePrefix(streamId, options, given)) as Subscription<T>
+    if (streamId.endsWith('/#')) {
+      const { subscribePrefix } = await import('./subscribe/prefix/subscribe-prefix.ts')
+      const modules = { ...this.#services, client: this, account: this.account }
+      return (await subscribePrefix(streamId, options, given, modules)) as Subscription<T>
+    }
     const id = this.streamId(streamId)
-    const subscription = await this.#subscriber.subscribe(id, options, given)
-    this.#attend(id)
+    const subscription = await this.#services.subscriber.subscribe(id, options, given)
+    this.#services.keys.attend(id)
     return subscription as Subscription<T>
   }
 
@@ -624,9 +414,9 @@ export class RunnelClient implements AsyncDisposable {
     content: unknown,
     options: RequestOptions<T> = {},
   ): Promise<Reply<T>> {
-    this.#requireMember()
-    const { requester } = await this.#loadSides()
-    return (await requester.one(this.streamId(streamId), content, options)) as Reply<T>
+    const id = this.#gate.member(streamId)
+    const { requester } = await this.#sides()
+    return (await requester.one(id, content, options)) as Reply<T>
   }
 
   /** As `request`, of several responders: replies as they come, until `timeoutMs` are over or `maxReplies` came. A failure is a reply, too. */
@@ -635,9 +425,9 @@ export class RunnelClient implements AsyncDisposable {
     content: unknown,
     options: RequestManyOptions<T> = {},
   ): AsyncGenerator<Reply<T> | FailedReply, void, undefined> {
-    this.#requireMember()
-    const { requester } = await this.#loadSides()
-    const replies = requester.many(this.streamId(streamId), content, options)
+    const id = this.#gate.member(streamId)
+    const { requester } = await this.#sides()
+    const replies = requester.many(id, content, options)
     yield* replies as AsyncGenerator<Reply<T> | FailedReply, void, undefined>
   }
 
@@ -650,11 +440,10 @@ export class RunnelClient implements AsyncDisposable {
     handler: RequestHandler<T>,
     options: RespondOptions<T> = {},
   ): Promise<Responding> {
-    this.#requireMember()
-    const id = this.streamId(streamId)
-    const sides = await this.#loadSides()
+    const id = this.#gate.member(streamId)
+    const sides = await this.#sides()
     const responding = await sides.respond(id, handler as RequestHandler, options)
-    this.#encryption.attend(id).catch(() => {})
+    this.#services.keys.attend(id)
     return responding
   }
 
@@ -664,8 +453,8 @@ export class RunnelClient implements AsyncDisposable {
    * NO_SUBSCRIBE_PERMISSION, ABORTED, and with `as` what `enter` throws.
    */
   async presence(streamId: string, options: PresenceOptions = {}): Promise<Presence> {
-    this.#requireMember()
-    return (await this.#loadSides()).presences.open(this.streamId(streamId), options)
+    const id = this.#gate.member(streamId)
+    return (await this.#sides()).presences.open(id, options)
   }
 
   /**
@@ -674,8 +463,8 @@ export class RunnelClient implements AsyncDisposable {
    * COUNT_UNAVAILABLE in a light client and where a tracker does not count, TRACKER_LOST and NOT_JOINED.
    */
   async count(streamId: string, options: CountOptions = {}): Promise<StreamCount> {
-    this.#requireMember()
-    return (await this.#loadSides()).count(this.streamId(streamId), options)
+    const id = this.#gate.member(streamId)
+    return (await this.#sides()).count(id, options)
   }
 
   /**
@@ -685,18 +474,17 @@ export class RunnelClient implements AsyncDisposable {
    * `resend` throws; the iteration throws when the user may not read any more.
    */
   async reader<T = unknown>(streamId: string, options: ReaderOptions<T>): Promise<DurableReader<T>> {
-    this.#requireMember()
-    const id = this.streamId(streamId)
-    const { readers } = await this.#loadSides()
+    const id = this.#gate.member(streamId)
+    const { readers } = await this.#sides()
     const reader = await readers.open(id, options as ReaderOptions)
-    this.#attend(id)
+    this.#services.keys.attend(id)
     return reader as DurableReader<T>
   }
 
   /** What storage nodes have of a durable reader of this user; undefined where they have nothing. Throws what `resend` throws. */
   async readerState(streamId: string, name: string): Promise<StoredReader | undefined> {
-    this.#requireMember()
-    return (await this.#loadSides()).readers.show(this.streamId(streamId), name)
+    const id = this.#gate.member(streamId)
+    return (await this.#sides()).readers.show(id, name)
   }
 
   /**
@@ -704,8 +492,8 @@ export class RunnelClient implements AsyncDisposable {
    * NOT_STORED_IN_TIME, and what `resend` throws.
    */
   async resetReader(streamId: string, name: string, start: ReaderStart): Promise<void> {
-    this.#requireMember()
-    await (await this.#loadSides()).readers.reset(this.streamId(streamId), name, start)
+    const id = this.#gate.member(streamId)
+    await (await this.#sides()).readers.reset(id, name, start)
   }
 
   /**
@@ -713,18 +501,11 @@ export class RunnelClient implements AsyncDisposable {
    * the first message does. Throws STREAM_NOT_FOUND, NO_PUBLISH_PERMISSION, PARTITION_OUT_OF_RANGE, ABORTED, and what the registry throws.
    */
   async urgentRate(streamId: string, options: UrgentRateOptions = {}): Promise<UrgentRate> {
-    this.#requireMember()
-    const { partition = 0, signal } = options
-    throwIfAborted(signal)
-    const stream = await requirePermission('publish', this.streamId(streamId), this.#shared)
-    const streamPartId = toStreamPartId(stream.id, checkPartition(partition, stream))
-    const { UrgentRate } = await import('./publish/urgent-rate.ts')
-    throwIfAborted(signal)
-    const { userId, network: node } = this
-    const rate = new UrgentRate(streamPartId, { node, userId, status: this.#status })
-    for (const end of [signal, this.#history.closing])
-      end?.addEventListener('abort', () => rate.close(), { once: true })
-    return rate
+    const id = this.#gate.member(streamId)
+    throwIfAborted(options.signal)
+    const stream = await requirePermission('publish', id, this.#services)
+    const { openUrgentRate } = await import('./publish/urgent-rate.ts')
+    return openUrgentRate(stream, options, this.#services)
   }
 
   /**
@@ -739,7 +520,8 @@ export class RunnelClient implements AsyncDisposable {
     selection: HistorySelection,
     options: ResendOptions<T> = {},
   ): AsyncGenerator<Message<T>, void, undefined> {
-    return this.#resend(streamId, selection, options) as AsyncGenerator<Message<T>, void, undefined>
+    const messages = this.#services.stored.resend(streamId, selection, options)
+    return messages as AsyncGenerator<Message<T>, void, undefined>
   }
 
   /**
@@ -748,14 +530,10 @@ export class RunnelClient implements AsyncDisposable {
    * STREAM_NOT_FOUND, NO_SUBSCRIBE_PERMISSION, NO_PUBLISH_PERMISSION, PARTITION_OUT_OF_RANGE, ABORTED, and what the registry throws.
    */
   async record(from: string, to: string, options: RecordOptions = {}): Promise<Recording> {
-    this.#requireMember()
+    this.#gate.requireMember()
     throwIfAborted(options.signal)
     const { record } = await import('./record/recorder.ts')
-    const modules = { ...this.#shared, publisher: this.#publisher }
-    const recording = await record(this.streamId(from), this.streamId(to), options, modules)
-    for (const end of [options.signal, this.#history.closing])
-      end?.addEventListener('abort', () => void recording.stop(), { once: true })
-    return recording
+    return record(this.streamId(from), this.streamId(to), options, this.#services)
   }
 
   /**
@@ -766,20 +544,22 @@ export class RunnelClient implements AsyncDisposable {
    * throws.
    */
   async last<T = unknown>(streamId: string, options: LastOptions<T> = {}): Promise<Message<T> | undefined> {
-    this.#requireMember()
-    const values = await this.#latestValues()
-    return (await values.last(this.streamId(streamId), options)) as Message<T> | undefined
+    const id = this.#gate.member(streamId)
+    const values = await this.#services.latest.get()
+    return (await values.last(id, options)) as Message<T> | undefined
   }
 
   /**
    * The stream as a table: the newest message of each key, from up to three storage nodes, checked; partition after partition, in the order
    * of their times, without keys that were removed. An async iterable. Throws what `resend` throws.
    */
-  table<T = unknown>(
+  async *table<T = unknown>(
     streamId: string,
     options: TableOptions<T> = {},
   ): AsyncGenerator<Message<T>, void, undefined> {
-    return this.#table(streamId, options) as AsyncGenerator<Message<T>, void, undefined>
+    const id = this.#gate.member(streamId)
+    const values = await this.#services.latest.get()
+    yield* values.table(id, options) as AsyncGenerator<Message<T>, void, undefined>
   }
 
   /** Stored messages at the pace they were published at, or a multiple of it; throws what `resend` throws. */
@@ -788,13 +568,7 @@ export class RunnelClient implements AsyncDisposable {
     selection: HistorySelection,
     options: PlaybackOptions<T> = {},
   ): Playback<T> {
-    const { speed = 1, signal, ...rest } = options
-    const { closing } = this.#history
-    const untilEnded = signal === undefined ? closing : AbortSignal.any([signal, closing])
-    const read: ReadFrom = (wanted, ending) =>
-      this.#resend(streamId, wanted, { ...rest, signal: AbortSignal.any([untilEnded, ending]) })
-    const modules = { read, clock: this.#clock, signal: untilEnded }
-    return new PacedPlayback({ selection, speed }, modules) as Playback as Playback<T>
+    return this.#services.stored.playback(streamId, selection, options) as Playback<T>
   }
 
   /**
@@ -806,8 +580,8 @@ export class RunnelClient implements AsyncDisposable {
     messages: MessagePlace | readonly MessagePlace[],
     options: WaitForStorageOptions = {},
   ): Promise<void> {
-    this.#requireOpen()
-    await this.#waiter.wait(messages, options)
+    this.#gate.requireOpen()
+    await this.#services.waiter.wait(messages, options)
   }
 
   /**
@@ -820,7 +594,7 @@ export class RunnelClient implements AsyncDisposable {
     signal: AbortSignal,
   ): AsyncGenerator<Uint8Array, void, undefined> {
     const stream = await this.getStream(parseStreamPartId(part.streamPartId).streamId)
-    yield* readStorageNode(stream, toNodeId(nodeId), part, signal, this.#history)
+    yield* readStorageNode(stream, toNodeId(nodeId), part, signal, this.#services.history)
   }
 
   /**
@@ -834,32 +608,32 @@ export class RunnelClient implements AsyncDisposable {
 
   /** Why this client may not take part in the network: NODE_NOT_LISTED or DELEGATION_REVOKED; undefined when it may. */
   get admissionProblem(): RunnelError | undefined {
-    return this.#registry.admission.problemOf(this.userId, this.#user.delegation)
+    return this.#gate.problem
   }
 
   /** How each of several endpoints of the chain does, by its URL without secrets; none where there is one only. */
   get chainEndpoints(): readonly RpcStatus[] {
-    return this.#registry.endpoints
+    return this.#services.registry.endpoints
   }
 
   /** What happens from now on, until the client is closed or the loop is left. */
   status(): AsyncIterableIterator<ClientStatus, undefined> {
-    return this.#status.listen()
+    return this.#services.status.listen()
   }
 
   /** When the client reached each step on its way to the first message; the status 'phase' tells of each. */
   get phases(): PhaseTimes {
-    return this.#phases.times
+    return this.#services.phases.times
   }
 
   /** Sizes and losses of the client itself; those of the node are in `network.metrics()`. */
   counters(): Readonly<Record<string, number>> {
-    const { cache, delegations } = this.#registry
+    const { cache, delegations, history, archive } = this.#services
     return {
       ...cache.counters(),
       ...delegations.counters(),
-      ...this.#history.counters(),
-      ...this.#archive.counters(),
+      ...history.counters(),
+      ...archive.counters(),
     }
   }
 
@@ -869,230 +643,21 @@ export class RunnelClient implements AsyncDisposable {
    * stops. Idempotent.
    */
   close(): Promise<ClientClosed> {
-    this.#closing ??= this.#close()
-    return this.#closing
+    return this.#services.life.close()
   }
 
   /** Resolves when the client is closed. */
   closed(): Promise<ClientClosed> {
-    return this.#closed.promise
+    return this.#services.life.closed
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close()
   }
 
-  async #close(): Promise<ClientClosed> {
-    const { signal, end } = deadline(this.#clock, this.#closeTimeoutMs)
-    const unsentMessages = await this.#publisher.drain(signal)
-    this.#publisher.close()
-    this.#sides?.presences.close()
-    await this.#sides?.readers.close()
-    await this.#encryption.finish(signal)
-    end()
-    this.#history.close()
-    this.#encryption.close()
-    await this.#subscriber.close()
-    this.#rights.close()
-    this.#user.stop()
-    await this.network.stop()
-    this.#verification?.stop()
-    await this.#registry.stop()
-    this.#status.close()
-    const closed: ClientClosed = { unsentMessages }
-    this.#closed.resolve(closed)
-    return closed
-  }
-
-  async #subscribePrefix(
-    prefix: string,
-    options: SubscribeOptions,
-    onMessage: OnMessage | undefined,
-  ): Promise<Subscription> {
-    const inbox = this.#subscriber.createInbox(options)
-    const { subscribePrefix, parsePrefix } = await import('./subscribe/prefix/subscribe-prefix.ts')
-    const histories = new Slots(resendLimits.maxHistoriesOfPrefix)
-    return subscribePrefix(parsePrefix(prefix, this.account), options, onMessage, {
-      histories,
-      ...{ client: this, inbox, clock: this.#clock, status: this.#status, closing: this.#history.closing },
-      open: async (to, streamId, chosen) => {
-        const subscription = await this.#subscriber.subscribeInto(to, streamId, chosen)
-        this.#attend(streamId)
-        return subscription
-      },
-    })
-  }
-
-  /** What fails now is done again with the first message that needs it, and reported. */
-  #attend(streamId: StreamId): void {
-    this.#encryption.attend(streamId).catch(() => {})
-  }
-
-  async #loadSides(): Promise<SideServices> {
-    this.#loadingSides ??= import('./side/side-services.ts').then(
-      ({ SideServices }) => (this.#sides = new SideServices(this.#sideModules)),
-      (error: unknown) => {
-        // A page may be without a network just now.
-        this.#loadingSides = undefined
-        throw error
-      },
-    )
-    const sides = await this.#loadingSides
-    this.#requireOpen()
+  async #sides(): Promise<SideServices> {
+    const sides = await this.#services.sides.get()
+    this.#gate.requireOpen()
     return sides
-  }
-
-  /** The permission is given, whether or not keys can be: the user asks for them when it comes. */
-  async #shareKeys(streamId: StreamId, user: NodeId, card: Card | undefined): Promise<void> {
-    try {
-      await this.#encryption.share(streamId, user, card)
-    } catch (error) {
-      if (!isRunnelError(error)) throw error
-      this.#status.emit({ type: 'encryption', streamId, state: 'unshared', error })
-    }
-  }
-
-  async *#table(streamId: string, options: TableOptions): AsyncGenerator<Message, void, undefined> {
-    this.#requireMember()
-    const values = await this.#latestValues()
-    yield* values.table(this.streamId(streamId), options)
-  }
-
-  /** Loaded when it is used: few pages need it. */
-  #latestValues(): Promise<LatestValues> {
-    this.#latest ??= import('./latest/last.ts').then(
-      ({ LatestValues }) => new LatestValues(latestLimits, this.#shared),
-    )
-    return this.#latest
-  }
-
-  #requireOpen(): void {
-    if (this.#closing !== undefined) throw clientError('CLIENT_CLOSED')
-  }
-
-  #requireAccount(): void {
-    this.#requireOpen()
-    if (!this.#hasAccount) throw clientError('NO_USER_KEY', this.userId)
-  }
-
-  #requireMember(): void {
-    this.#requireOpen()
-    if (this.#replaced !== undefined) throw this.#replaced
-    const problem = this.admissionProblem
-    if (problem !== undefined) throw problem
-  }
-
-  async *#resend(
-    streamId: string,
-    selection: HistorySelection,
-    options: ResendOptions,
-  ): AsyncGenerator<Message, void, undefined> {
-    this.#requireMember()
-    const { recording = false, raw, schema, asBytes, ...rest } = options
-    const id = this.streamId(streamId)
-    if (!recording) return yield* resend(id, selection, options, this.#shared)
-    const { readRecording } = await import('./record/read-recording.ts')
-    const recorded = resend(id, selection, { ...rest, asBytes: true }, this.#shared)
-    const { onUndecodable } = rest
-    const modules = { ...this.#shared, check: this.#history.check }
-    yield* readRecording(recorded, { raw, schema, asBytes, onUndecodable }, modules)
-  }
-
-  /** Before the node starts, so that nothing is missed. */
-  #listen(parts: StreamParts, logger: Logger): void {
-    const status = this.#status
-    this.#phases.onReached = (phase, afterMs) => status.emit({ type: 'phase', phase, afterMs })
-    this.network.on('message', (delivery) => {
-      if (delivery.from !== undefined) this.#phases.reach('message')
-      this.#subscriber.receive(delivery)
-      this.#encryption.receive(delivery.message)
-      this.#sides?.receive(delivery.message)
-    })
-    this.network.on('gap', (gap) => this.#subscriber.gap(gap))
-    this.network.on('equivocation', (equivocation) => {
-      const { publisherId } = equivocation.winner.chain
-      const { streamPartId, place } = equivocation
-      logger.warn({ publisherId, streamPartId, ...place }, 'a publisher signed two messages for one place')
-      this.#subscriber.equivocation(equivocation)
-    })
-    this.network.on('neighbours', (streamPartId, neighbours) => {
-      if (neighbours.length > 0) this.#phases.reach('neighbour')
-      parts.neighboursChanged(streamPartId, neighbours)
-      status.emit({ type: 'neighbours', streamPartId, neighbours })
-    })
-    this.network.on('host', ({ url, nodeId, state, error }) => {
-      const isWell = state === 'connected'
-      logger[isWell ? 'info' : 'warn']({ url, nodeId, state, code: error?.code }, error?.message ?? 'host')
-      status.emit({ type: 'host', url, nodeId, state, error })
-    })
-    this.network.on('withheld', (withheld) => {
-      const { streamPartId, hostId, messages, deliveredBy } = withheld
-      logger.warn(
-        { streamPartId, hostId, messages, deliveredBy },
-        'a host did not bring messages that others did',
-      )
-      status.emit({ type: 'withheld', ...toMessagesWithheld(withheld) })
-    })
-    this.network.on('replaced', (error) => {
-      this.#replaced = error
-      logger.error({ nodeId: this.nodeId, code: error.code }, `${error.message}. ${error.remedy}`)
-      status.emit({ type: 'replaced', error })
-    })
-    this.network.on('tracker', (trackerId, state, error) => {
-      logger.info({ trackerId, state, code: error?.code }, 'tracker')
-      if (state === 'connected') this.#phases.reach('tracker')
-      status.emit({ type: 'tracker', trackerId, state, ...(error === undefined ? {} : { error }) })
-    })
-    this.network.on('dropped', (counter, detail) => status.emit({ type: 'dropped', counter, detail }))
-    this.#followDelegation(logger)
-    this.#followAdmission(logger)
-    this.#registry.readerPolicy.onChange((streamId) => this.#rights.lookAgain(streamId))
-    this.#registry.onChange = (change) => {
-      this.#encryption.apply(change)
-      if (change.kind === 'delegations' && change.userId === this.userId && 'begunByMs' in change)
-        this.#user.endedUntil(change.begunByMs)
-      status.emit({ type: 'registry', change })
-    }
-    this.#registry.onHealth = (health) => status.emit({ type: 'chain', ...health })
-    this.#registry.onEndpoint = (endpoint) => status.emit({ type: 'endpoint', ...endpoint })
-    this.#registry.onTrackers = (listed) => status.emit({ type: 'trackers', ...listed })
-  }
-
-  /** The node sends it along with what is signed under it. */
-  #followDelegation(logger: Logger): void {
-    const { network } = this
-    const user = this.#user
-    const taken = () => {
-      if (user.delegation === undefined) return
-      network.delegations.add(user.delegation)
-      this.#rights.lookAgain()
-    }
-    taken()
-    user.onChange(taken)
-    user.onNews = (news) => {
-      const { error, ...said } = news
-      if (news.state === 'renewed') logger.info(said, 'the delegation is renewed')
-      else logger.warn({ ...said, reason: error && reasonOf(error) }, `the delegation is ${news.state}`)
-      this.#status.emit({ type: 'delegation', ...news })
-    }
-  }
-
-  #followAdmission(logger: Logger): void {
-    const { userId } = this
-    const { admission } = this.#registry
-    let problem = this.admissionProblem
-    const say = () => {
-      if (problem === undefined) logger.info({ userId }, 'the private network lists this user')
-      else logger.warn({ userId, code: problem.code }, problem.message)
-    }
-    if (problem !== undefined) say()
-    admission.onChange(() => {
-      const now = this.admissionProblem
-      if (now?.code === problem?.code) return
-      problem = now
-      say()
-      const isListed = problem === undefined
-      this.#status.emit({ type: 'admission', isListed, ...(problem && { error: problem }) })
-    })
   }
 }

@@ -1,5 +1,6 @@
+import type { StreamId } from '@runnel/protocol'
 import type { PublishedMessage } from './part-outbox.ts'
-import type { PublishOptions } from './publisher.ts'
+import type { Publisher, PublishOptions } from './publisher.ts'
 
 /** As of a single message; the key may be told by the content. */
 export type PublishManyOptions<T = unknown> = Omit<PublishOptions, 'timestamp' | 'key'> & {
@@ -15,10 +16,10 @@ export interface PublishedMany {
   readonly last: PublishedMessage | undefined
 }
 
-export interface PublishManyModules<T> {
-  readonly publish: (content: T) => Promise<PublishedMessage>
-  /** Resolves when `publish` can take more; undefined when it can already. */
-  readonly room: () => Promise<void> | undefined
+/** Where they go. */
+interface PublishManyTo<T> extends Pick<PublishManyOptions<T>, 'key'> {
+  readonly streamId: StreamId
+  readonly options: Omit<PublishManyOptions, 'key'>
 }
 
 /** Published and not yet sent, at most: enough for full batches, and few enough that the first leave soon. */
@@ -30,8 +31,16 @@ const maxUnderWay = 4_096
  */
 export async function publishMany<T>(
   contents: Iterable<T> | AsyncIterable<T>,
-  { publish, room }: PublishManyModules<T>,
+  { streamId, key, options }: PublishManyTo<T>,
+  publisher: Pick<Publisher, 'publish' | 'room'>,
 ): Promise<PublishedMany> {
+  const publish = (content: T, ofKey: string | undefined) =>
+    publisher.publish(streamId, content, { ...options, key: ofKey })
+  // What the function throws is as what is refused.
+  const publishOne =
+    typeof key === 'function'
+      ? async (content: T) => publish(content, key(content))
+      : (content: T) => publish(content, key)
   const result = { messages: 0, alone: 0, last: undefined as PublishedMessage | undefined }
   let failure: { readonly error: unknown } | undefined
   let underWay = 0
@@ -43,7 +52,7 @@ export async function publishMany<T>(
   }
   for await (const content of contents) {
     underWay++
-    publish(content).then(
+    publishOne(content).then(
       (published) => {
         result.messages++
         if (published.neighbours === 0) result.alone++
@@ -56,7 +65,7 @@ export async function publishMany<T>(
       },
     )
     if (underWay >= maxUnderWay) await downTo(maxUnderWay / 2)
-    await room()
+    await publisher.room()
     if (failure !== undefined) break
   }
   await downTo(0)

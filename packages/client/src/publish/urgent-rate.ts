@@ -1,6 +1,9 @@
 import type { NetworkNode } from '@runnel/network'
-import { parseStreamPartId, type NodeId, type StreamPartId } from '@runnel/protocol'
+import { parseStreamPartId, toStreamPartId, type NodeId, type StreamPartId } from '@runnel/protocol'
+import { throwIfAborted } from '../deadline.ts'
+import type { StreamInfo } from '../registry/ports.ts'
 import type { StatusHub } from '../status.ts'
+import { checkPartition } from './partition.ts'
 
 /** Which partition of a stream, and for how long its rate is followed. */
 export interface UrgentRateOptions {
@@ -36,6 +39,20 @@ export interface UrgentRateModules {
   readonly node: Pick<NetworkNode, 'on' | 'urgentKbitPerS'>
   readonly userId: NodeId
   readonly status: Pick<StatusHub, 'emit'>
+}
+
+/** Follows the rate until it is ended, or the client closes. Throws PARTITION_OUT_OF_RANGE and ABORTED. */
+export function openUrgentRate(
+  stream: StreamInfo,
+  { partition = 0, signal }: UrgentRateOptions,
+  modules: UrgentRateModules & { readonly closing: AbortSignal },
+): UrgentRate {
+  const streamPartId = toStreamPartId(stream.id, checkPartition(partition, stream))
+  throwIfAborted(signal)
+  const rate = new UrgentRate(streamPartId, modules)
+  for (const end of [signal, modules.closing])
+    end?.addEventListener('abort', () => rate.close(), { once: true })
+  return rate
 }
 
 /**

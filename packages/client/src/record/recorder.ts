@@ -52,6 +52,8 @@ export interface RecorderModules extends PermissionModules {
   readonly node: NetworkNode
   readonly parts: StreamParts
   readonly publisher: Pick<Publisher, 'publish'>
+  /** Aborted when the client closes. */
+  readonly closing: AbortSignal
   readonly clock: Clock
   readonly status: StatusHub
 }
@@ -60,7 +62,7 @@ export interface RecorderModules extends PermissionModules {
 export async function record(
   from: StreamId,
   to: StreamId,
-  { partitions, toPartition }: RecordOptions,
+  { partitions, toPartition, signal }: RecordOptions,
   modules: RecorderModules,
 ): Promise<Recording> {
   const stream = await requirePermission('subscribe', from, modules)
@@ -72,6 +74,8 @@ export async function record(
     modules,
   )
   recorder.start(chosen.map((partition) => modules.parts.join(stream, partition, { fillGaps: false })))
+  for (const end of [signal, modules.closing])
+    end?.addEventListener('abort', () => void recorder.stop(), { once: true })
   return recorder
 }
 

@@ -10,7 +10,7 @@ import type { Faults } from '../faults.ts'
 import type { ActingUser } from '../identity/acting-user.ts'
 import { checkOptions, type OptionNames } from '../options.ts'
 import { requirePermission } from '../permission.ts'
-import type { Slots } from '../resend/slots.ts'
+import { Slots } from '../resend/slots.ts'
 import type { HistorySource } from '../resend/history-source.ts'
 import {
   choosePartitions,
@@ -104,6 +104,9 @@ export interface Destination {
   readonly shared?: { readonly histories: Slots } | undefined
 }
 
+/** For the messages of many streams. */
+type SharedDestination = Destination & { readonly shared: { readonly histories: Slots } }
+
 /** Gaps remembered as reported. */
 const maxReportedGaps = 1_000
 
@@ -194,6 +197,12 @@ export class Subscriber {
         },
       },
     )
+  }
+
+  /** For the messages of many streams. Throws as `createInbox`. */
+  createShared(options: SubscribeOptions): SharedDestination {
+    const { maxHistoriesOfPrefix } = this.#modules.history.limits
+    return { inbox: this.createInbox(options), shared: { histories: new Slots(maxHistoriesOfPrefix) } }
   }
 
   /** Subscribes to one stream. What it delivers goes to an inbox, which ends with it unless it is shared. */

@@ -1,21 +1,34 @@
+import type { NodeId } from '@runnel/protocol'
 import { throwIfAborted } from '../../deadline.ts'
+import type { ClientKeys } from '../../encryption/client-keys.ts'
 import { clientError } from '../../errors.ts'
-import type { StreamPrefix } from '../../follow/stream-pattern.ts'
-import type { SubscribeOptions } from '../subscriber.ts'
+import { parsePrefix } from '../../follow/stream-pattern.ts'
 import type { OnMessage } from '../inbox.ts'
+import type { SubscribeOptions, Subscriber } from '../subscriber.ts'
 import type { Subscription } from '../subscription.ts'
 import { prefixLimits } from './limits.ts'
 import { PrefixSubscription, type PrefixModules } from './prefix-subscription.ts'
 
-export { parsePrefix } from '../../follow/stream-pattern.ts'
+export interface SubscribePrefixModules extends Pick<
+  PrefixModules,
+  'client' | 'clock' | 'status' | 'closing'
+> {
+  /** Whose streams a prefix that begins with a slash means. */
+  readonly account: NodeId
+  readonly subscriber: Pick<Subscriber, 'createShared' | 'subscribeInto'>
+  readonly keys: Pick<ClientKeys, 'attend'>
+}
 
 /** Subscribes to all streams under a prefix. Throws INVALID_ARGUMENT, ABORTED, and what the registry throws. */
 export async function subscribePrefix(
-  pattern: StreamPrefix,
+  prefix: string,
   options: SubscribeOptions,
   onMessage: OnMessage | undefined,
-  modules: PrefixModules,
+  modules: SubscribePrefixModules,
 ): Promise<Subscription> {
+  const { account, client, clock, closing, keys, status, subscriber } = modules
+  const { inbox, shared } = subscriber.createShared(options)
+  const pattern = parsePrefix(prefix, account)
   const { maxStreams = prefixLimits.maxStreams, partitions, signal } = options
   if (partitions !== undefined)
     throw clientError('INVALID_ARGUMENT', 'a prefix has no partitions: its streams each have their own')
@@ -24,9 +37,16 @@ export async function subscribePrefix(
       'INVALID_ARGUMENT',
       `maxStreams is a whole number from 1 to ${prefixLimits.mostStreams}`,
     )
-  const subscription = new PrefixSubscription(pattern, options, modules)
+  const subscription = new PrefixSubscription(pattern, options, {
+    ...{ client, inbox, ...shared, clock, status, closing },
+    open: async (to, streamId, chosen) => {
+      const opened = await subscriber.subscribeInto(to, streamId, chosen)
+      keys.attend(streamId)
+      return opened
+    },
+  })
   await subscription.start()
   throwIfAborted(signal)
-  if (onMessage !== undefined) void modules.inbox.deliverTo(onMessage)
+  if (onMessage !== undefined) void inbox.deliverTo(onMessage)
   return subscription
 }

@@ -1,8 +1,8 @@
 import { mapAtOnce, toNodeId, type NodeId } from '@runnel/protocol'
-import { clientError } from './errors.ts'
-import { checkOptions, type OptionNames } from './options.ts'
-import type { PermissionName, Permissions, StreamInfo } from './registry/ports.ts'
-import type { RegistryService } from './registry/registry-service.ts'
+import { clientError } from '../errors.ts'
+import { checkOptions, type OptionNames } from '../options.ts'
+import type { PermissionName, Permissions, StreamInfo } from '../registry/ports.ts'
+import type { RegistryService } from '../registry/registry-service.ts'
 
 /** Which streams; all that is named has to match. */
 export interface StreamFilter {

@@ -11,9 +11,9 @@ import {
   type Card,
   type NodeId,
 } from '@runnel/protocol'
-import { clientError } from './errors.ts'
-import { checkOptions, type OptionNames } from './options.ts'
-import type { Grant, PermissionName, StreamDraft, StreamSettings } from './registry/ports.ts'
+import { clientError } from '../errors.ts'
+import { checkOptions, type OptionNames } from '../options.ts'
+import type { Grant, PermissionName, StreamDraft, StreamSettings } from '../registry/ports.ts'
 
 /** A stream to create. */
 export interface NewStream {

@@ -1,0 +1,29 @@
+import type { Encryption } from '../encryption/encryption.ts'
+import type { ActingUser } from '../identity/acting-user.ts'
+import type { ReadingRights } from '../reading-rights.ts'
+import type { RegistryService } from '../registry/registry-service.ts'
+import type { StatusHub } from '../status.ts'
+
+export interface RegistryHearers {
+  readonly user: Pick<ActingUser, 'userId' | 'endedUntil'>
+  readonly rights: Pick<ReadingRights, 'lookAgain'>
+  readonly encryption: Pick<Encryption, 'apply'>
+  readonly status: Pick<StatusHub, 'emit'>
+}
+
+/** Hears what changes in the registries, and how these can be reached, and tells of it. */
+export function hearRegistry(
+  registry: RegistryService,
+  { user, rights, encryption, status }: RegistryHearers,
+): void {
+  registry.readerPolicy.onChange((streamId) => rights.lookAgain(streamId))
+  registry.onChange = (change) => {
+    encryption.apply(change)
+    if (change.kind === 'delegations' && change.userId === user.userId && 'begunByMs' in change)
+      user.endedUntil(change.begunByMs)
+    status.emit({ type: 'registry', change })
+  }
+  registry.onHealth = (health) => status.emit({ type: 'chain', ...health })
+  registry.onEndpoint = (endpoint) => status.emit({ type: 'endpoint', ...endpoint })
+  registry.onTrackers = (listed) => status.emit({ type: 'trackers', ...listed })
+}
