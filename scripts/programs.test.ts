@@ -49,5 +49,7 @@ describe('the programs that other tasks need', () => {
     expect(programsFor('emulate', ['nat'], [])).toContain('turnserver')
     expect(programsFor('emulate', ['sessions-cost'], [])).toEqual(['chromium', 'Xvfb'])
     expect(programsFor('start', [], [])).toEqual([])
+    expect(programsFor('emulate', ['media'], [])).toContain('vpxenc')
+    expect(programsFor('emulate', ['media', '--help'], [])).toEqual([])
   })
 })

@@ -40,7 +40,10 @@ export class NetworkPanel {
     const meanMs = rtts.reduce((sum, rttMs) => sum + rttMs, 0) / Math.max(1, rtts.length)
     const late = of('urgent.late') + of('urgent.truncated')
     const handled = received + of('urgent.duplicates') + of('urgent.forwarded') + late
-    return `${neighbours.size} ${neighbours.size === 1 ? 'neighbour' : 'neighbours'}, ${milliseconds(meanMs)} there and back; ${copies.toFixed(2)} copies of each message; ${percent(late / Math.max(1, handled))} of all copies dropped as too late; ${of('urgent.repeated')} packets sent again, as links had lost them.`
+    const excess = of('urgent.overShare')
+    const flood =
+      excess === 0 ? '' : ` ${excess} messages dropped, as somebody sends more than one member may.`
+    return `${neighbours.size} ${neighbours.size === 1 ? 'neighbour' : 'neighbours'}, ${milliseconds(meanMs)} there and back; ${copies.toFixed(2)} copies of each message; ${percent(late / Math.max(1, handled))} of all copies dropped as too late; ${of('urgent.repeated')} packets sent again, as links had lost them.${flood}`
   }
 
   #rows(): HTMLTableRowElement[] {

@@ -163,15 +163,34 @@ describe('urgent messages', () => {
       await next(messages)
     }
     expect(rate.kbitPerS).toBe(told.at(-1))
-    expect(rate.drops).toEqual({ late: 0, replaced: 0, shed: 0, refused: 0 })
-    const dropped = new Promise<void>((resolve) => rate.on('dropped', () => resolve()))
+    expect(rate.drops).toEqual({ late: 0, replaced: 0, shed: 0, refused: 0, overShare: 0 })
+    const dropped = new Promise<void>((resolve) => {
+      rate.on('dropped', ({ replaced, refused }) => replaced + refused > 0 && resolve())
+    })
     for (let group = 0; group < 20; group++)
       void from.publish(open, new Uint8Array(200_000), { urgent: { group, order: 'newest-only' } })
     await dropped
-    expect(rate.drops.replaced + rate.drops.refused).toBeGreaterThan(0)
     await expect(from.urgentRate(open, { partition: 1 })).rejects.toMatchObject({
       code: 'PARTITION_OUT_OF_RANGE',
     })
+  })
+
+  it('are more than the share of their publisher, who is told, and keep nobody else out', async () => {
+    const { from, messages } = await pair()
+    using rate = await from.urgentRate(open)
+    const told = new Promise<void>((resolve) => rate.on('dropped', () => resolve()))
+    const flood = { urgent: { priority: 0, lifetimeMs: 60_000 } }
+    await Promise.all(Array.from({ length: 20 }, () => from.publish(open, new Uint8Array(200_000), flood)))
+    await told
+    expect(rate.drops.overShare).toBeGreaterThan(0)
+    const other = await start()
+    await other.subscribe(open, { urgent: true }, () => {})
+    // Whose publisher is looked up with it.
+    await other.publish(open, 'ordinary')
+    while ((await next(messages)).content !== 'ordinary');
+    await other.publish(open, 'another', { urgent: { lifetimeMs: 60_000 } })
+    while ((await next(messages)).content !== 'another');
+    expect(from.network.metrics().counters['urgent.demoted']).toBeGreaterThan(0)
   })
 
   it('are not kept out by ordinary ones that wait', async () => {

@@ -240,6 +240,8 @@ export interface NodeEvents {
   urgentRate: (peerId: NodeId) => void
   /** A link dropped its copy of an urgent message before it was sent. */
   urgentDropped: (why: UrgentDrop, message: UrgentMessage) => void
+  /** An urgent message of this process was more than its publisher may send in a stream part, and went to nobody. */
+  urgentOverShare: (chain: MessageChain) => void
 }
 
 export interface WaitForNeighboursOptions {

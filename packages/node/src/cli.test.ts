@@ -46,6 +46,8 @@ describe('runnel refuses', () => {
     ['stream crate', 64, 'USAGE', 'did you mean create?'],
     [`publish ${stream} --netwrk x`, 64, 'USAGE', 'did you mean --network?'],
     ['node --http-prt 1', 64, 'USAGE', 'did you mean --http-port?'],
+    ['node --thin-floods=on', 64, 'USAGE', '--thin-floods is true or false, not "on" (USAGE). See: '],
+    ['stream list --json=1', 64, 'USAGE', '--json is true or false, not "1"'],
     ['', 64, 'USAGE', 'needs a command'],
     ['stream', 64, 'USAGE', 'stream --help'],
     ['publish', 64, 'USAGE', 'missing stream (Stream id: 0xowner/path'],

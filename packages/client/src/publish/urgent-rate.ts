@@ -13,7 +13,7 @@ export interface UrgentRateOptions {
   readonly signal?: AbortSignal | undefined
 }
 
-/** Copies of the user's urgent messages that links of this client dropped, by why: how many, of all together. */
+/** The user's urgent messages that this client dropped, by why: how many copies, of all links together. */
 export interface UrgentDrops {
   /** Their time was over before the link had room. */
   readonly late: number
@@ -23,6 +23,8 @@ export interface UrgentDrops {
   readonly shed: number
   /** Too much waited. */
   readonly refused: number
+  /** They were more than all nodes take of one publisher, and went to nobody. */
+  readonly overShare: number
 }
 
 /** What an UrgentRate tells. */
@@ -65,7 +67,7 @@ export class UrgentRate implements Disposable {
   readonly #listeners: ListenerSets = { rate: new Set(), dropped: new Set() }
   readonly #stops: readonly (() => void)[]
   #kbitPerS: number | undefined
-  #drops: UrgentDrops = { late: 0, replaced: 0, shed: 0, refused: 0 }
+  #drops: UrgentDrops = { late: 0, replaced: 0, shed: 0, refused: 0, overShare: 0 }
 
   constructor(streamPartId: StreamPartId, modules: UrgentRateModules) {
     const { node, userId } = modules
@@ -76,9 +78,10 @@ export class UrgentRate implements Disposable {
       node.on('urgentRate', () => this.#check()),
       node.on('neighbours', (id) => id === streamPartId && this.#check()),
       node.on('urgentDropped', (why, { publisher, chain }) => {
-        if (publisher !== userId || !chain.startsWith(`${streamPartId} `)) return
-        this.#drops = { ...this.#drops, [why]: this.#drops[why] + 1 }
-        this.#tell('dropped', this.#drops)
+        if (publisher === userId && chain.startsWith(`${streamPartId} `)) this.#dropped(why)
+      }),
+      node.on('urgentOverShare', ({ streamId, partition }) => {
+        if (toStreamPartId(streamId, partition) === streamPartId) this.#dropped('overShare')
       }),
     ]
   }
@@ -120,6 +123,11 @@ export class UrgentRate implements Disposable {
     if (kbitPerS === this.#kbitPerS) return
     this.#kbitPerS = kbitPerS
     this.#tell('rate', kbitPerS)
+  }
+
+  #dropped(why: keyof UrgentDrops): void {
+    this.#drops = { ...this.#drops, [why]: this.#drops[why] + 1 }
+    this.#tell('dropped', this.#drops)
   }
 
   #tell<E extends keyof UrgentRateEvents>(event: E, ...args: Parameters<UrgentRateEvents[E]>): void {

@@ -33,6 +33,7 @@ const videoTrack = z.object({
   /** Tracks of one group show the same: a reader takes one of them. */
   altGroup: z.number().int().min(0).max(255),
 })
+const trackSchema = z.discriminatedUnion('kind', [audioTrack, videoTrack])
 const sessionId = z.string().regex(/^[0-9a-f]{16}$/)
 const catalogueSchema = z.object({
   /** Of this format. */
@@ -46,7 +47,7 @@ const catalogueSchema = z.object({
   isBusy: z.boolean().optional(),
   /** Codecs of pictures that the member decodes. */
   decodes: z.array(text).max(mediaLimits.maxCodecs),
-  tracks: z.array(z.discriminatedUnion('kind', [audioTrack, videoTrack])).max(mediaLimits.maxTracks),
+  tracks: z.array(trackSchema).max(mediaLimits.maxTracks),
 })
 
 export type AudioTrack = Readonly<z.infer<typeof audioTrack>>
@@ -85,6 +86,12 @@ export function parseControl(content: unknown): Control | undefined {
   )
     return undefined
   return media
+}
+
+/** What is wrong with a track, whose whole catalogue others would refuse; undefined where nothing is. */
+export function mistakeIn(track: Track): string | undefined {
+  const issue = trackSchema.safeParse(track).error?.issues[0]
+  return issue && `${issue.path.join('.')}: ${issue.message}`
 }
 
 /** The content of a message. */

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { createReadStream, readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { Readable } from 'node:stream'
 import { toStreamId } from '@runnel/protocol'
 import type { Tracker } from '@runnel/tracker'
@@ -373,6 +373,9 @@ describe('a session', () => {
     const { ada } = await pair()
     const { bitrate: _, ...without } = sound
     expect(() => ada.session.publishTrack(without)).toThrow('it has no bitrate')
+    // Others would take nothing more that she says of herself.
+    expect(() => ada.session.publishTrack({ ...picture, framerate: 0 })).toThrow('framerate: ')
+    expect(() => ada.session.publishTrack({ ...sound, bitrate: -1 })).toThrow('bitrate: ')
     const tracks = Array.from({ length: 16 }, () => ada.session.publishTrack(sound))
     expect(new Set(tracks.map(({ track }) => track.id)).size).toBe(16)
     expect(() => ada.session.publishTrack(sound)).toThrow('up to 16 tracks')
@@ -422,9 +425,13 @@ describe('files', () => {
   it.each([
     ['of the other kind', 'tone.opus', 'clip-vp8.ivf'],
     ['that are not there', 'none.opus', 'none.ivf'],
+    ['without a byte', '/dev/null', '/dev/null'],
   ])('%s are refused, and let go of', async (_, sounds, pictures) => {
     const { ada } = await pair()
-    const [ogg, ivf] = [createReadStream(join(vectors, pictures)), createReadStream(join(vectors, sounds))]
+    const [ogg, ivf] = [
+      createReadStream(resolve(vectors, pictures)),
+      createReadStream(resolve(vectors, sounds)),
+    ]
     await expect(publishOgg(ada.session, ogg)).rejects.toThrow()
     await expect(publishIvf(ada.session, ivf)).rejects.toThrow()
     expect([ogg.destroyed, ivf.destroyed]).toEqual([true, true])

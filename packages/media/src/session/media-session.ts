@@ -3,6 +3,7 @@ import { toHex, type Clock, type Random } from '@runnel/protocol'
 import { systemClock, systemRandom } from '@runnel/protocol/system'
 import {
   controlContent,
+  mistakeIn,
   parseControl,
   type Catalogue,
   type Control,
@@ -212,8 +213,11 @@ export class MediaSession implements AsyncDisposable {
     const { minBitsPerS, rendition = 0, ...described } = newTrack
     const plan = planOf(newTrack, minBitsPerS)
     const place = { id: this.#freeTrackId(), partition: this.#partitionOf(newTrack), state: 'live' } as const
+    const track: Track = { ...described, ...place }
+    const mistake = mistakeIn(track)
+    if (mistake !== undefined) throw mediaError('TRACK_INVALID', mistake)
     const publisher = new TrackPublisher(
-      { ...described, ...place },
+      track,
       { plan, rendition, events },
       {
         publish: (content, partition, urgent) => this.#publish(content, partition, urgent),

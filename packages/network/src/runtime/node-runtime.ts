@@ -250,10 +250,12 @@ export class NodeRuntime implements NetworkNode {
       throw networkError('NOT_JOINED', `${streamId}#${partition}`)
     }
     this.#tracer?.published(batch, packet)
-    const faults = this.#core.counters['fault.streamPart']
+    const { 'fault.streamPart': faults, 'urgent.overShare': overShare } = this.#core.counters
     const before = this.#core.streamParts.ofChain(batch.chain)
     this.#dispatch({ type: 'publish', batch, packet })
     const part = this.#core.streamParts.ofChain(batch.chain)
+    if (this.#core.counters['urgent.overShare'] > overShare)
+      this.#listeners.emit('urgentOverShare', batch.chain)
     if (part !== before && this.#core.counters['fault.streamPart'] > faults)
       throw networkError('STREAM_PART_FAILED', `${streamId}#${partition}`)
     return part === undefined || this.#neighbours.isWritable(part.attached)

@@ -6,7 +6,7 @@ import { examplesText } from './examples.ts'
 import { exitCodesHelp } from './exit-codes.ts'
 import { ownVersion } from './own-version.ts'
 import { thisProgram, withProgram } from './program-name.ts'
-import { positionalSyntax, usageError, withHelpOf } from './usage-error.ts'
+import { checkSwitches, positionalSyntax, usageError, withHelpOf } from './usage-error.ts'
 
 /** What a group of commands is for, by the words it begins with. */
 const groups: Readonly<Record<string, string>> = {
@@ -31,6 +31,7 @@ const [signOfTime, standsForSign] = [new RegExp(`^${sign}${time}`), new RegExp(`
 
 /** Parses a command line and runs the command it names. Throws USAGE, or whatever the command throws. */
 export async function runCommandLine(argv: readonly string[], commands: readonly Command[]): Promise<void> {
+  checkSwitches(argv, commands)
   const parser = yargs(argv.map((word) => word.replace(signOfTime, stands)))
     .scriptName(thisProgram())
     .version(ownVersion())

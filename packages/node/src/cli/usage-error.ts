@@ -1,6 +1,6 @@
 import { RunnelError } from '@runnel/protocol'
 import { nodeError } from '../errors.ts'
-import { wordsOf, type Command } from './command.ts'
+import { wordsOf, type Command, type OptionTable } from './command.ts'
 import { globalOptions } from './common-options.ts'
 import { nearest } from './nearest.ts'
 import { thisProgram } from './program-name.ts'
@@ -13,6 +13,18 @@ export function usageError(message: string, argv: readonly string[], commands: r
     tooFew && command ? missingWords(command, Number(tooFew[1])) : (noSuchCommand(argv, commands) ?? message)
   const line = [text, ...hintsFor(message, argv, commands)].join('; ').replaceAll('\n', ' ')
   return withHelpOf(nodeError('USAGE', line), command?.name ?? groupOf(argv, commands))
+}
+
+/** Throws USAGE where a switch is given another value than true or false, which yargs takes for false: `--json=yes`. */
+export function checkSwitches(argv: readonly string[], commands: readonly Command[]): void {
+  const options: OptionTable = { ...globalOptions, ...commandOf(argv, commands)?.options }
+  const end = argv.indexOf('--')
+  for (const word of end < 0 ? argv : argv.slice(0, end)) {
+    const [, name = '', value] = /^--([^=]+)=(.*)$/s.exec(word) ?? []
+    if (value === undefined || value === 'true' || value === 'false') continue
+    if (options[name.replace(/^no-/, '')]?.type !== 'boolean') continue
+    throw usageError(`--${name} is true or false, not ${JSON.stringify(value)}`, argv, commands)
+  }
 }
 
 /** A USAGE error that says where the help of the command is. */
