@@ -28,10 +28,14 @@ export class BatchVerdicts {
   }
 
   /** False: it does not count, and its batch is out of the merge. */
-  async admits(candidate: Candidate): Promise<boolean> {
+  admits(candidate: Candidate): boolean | Promise<boolean> {
+    const verdict = this.#check(candidate.from)
+    return verdict === 'good' || this.#admitsOther(candidate, verdict)
+  }
+
+  async #admitsOther(candidate: Candidate, given: Verdict | Promise<Verdict>): Promise<boolean> {
     const { from } = candidate
-    if (from.verdict === 'good') return true
-    const verdict = await this.#check(from)
+    const verdict = await given
     if (verdict === 'doubtful' && this.#isWitnessed(from)) from.verdict = 'good'
     if (from.verdict === 'good') return true
     await this.#refuse(candidate, verdict)
@@ -49,10 +53,12 @@ export class BatchVerdicts {
     }
   }
 
-  async #check(from: MergedBatch): Promise<Verdict> {
+  #check(from: MergedBatch): Verdict | Promise<Verdict> {
     const { check, signatures } = this.#modules
-    from.verdict ??= await check.check(from.batch, signatures)
-    return from.verdict
+    const note = (verdict: Verdict) => (from.verdict = verdict)
+    if (from.verdict !== undefined) return from.verdict
+    const verdict = check.check(from.batch, signatures)
+    return verdict instanceof Promise ? verdict.then(note) : note(verdict)
   }
 
   /** More than half of the storage nodes that are read for the stream part have the batch. */
