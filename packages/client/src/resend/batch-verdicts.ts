@@ -28,14 +28,10 @@ export class BatchVerdicts {
   }
 
   /** False: it does not count, and its batch is out of the merge. */
-  admits(candidate: Candidate): boolean | Promise<boolean> {
-    const verdict = this.#check(candidate.from)
-    return verdict === 'good' || this.#admitsOther(candidate, verdict)
-  }
-
-  async #admitsOther(candidate: Candidate, given: Verdict | Promise<Verdict>): Promise<boolean> {
+  async admits(candidate: Candidate): Promise<boolean> {
     const { from } = candidate
-    const verdict = await given
+    if (from.verdict === 'good') return true
+    const verdict = await this.#check(from)
     if (verdict === 'doubtful' && this.#isWitnessed(from)) from.verdict = 'good'
     if (from.verdict === 'good') return true
     await this.#refuse(candidate, verdict)
@@ -53,12 +49,10 @@ export class BatchVerdicts {
     }
   }
 
-  #check(from: MergedBatch): Verdict | Promise<Verdict> {
+  async #check(from: MergedBatch): Promise<Verdict> {
     const { check, signatures } = this.#modules
-    const note = (verdict: Verdict) => (from.verdict = verdict)
-    if (from.verdict !== undefined) return from.verdict
-    const verdict = check.check(from.batch, signatures)
-    return verdict instanceof Promise ? verdict.then(note) : note(verdict)
+    from.verdict ??= await check.check(from.batch, signatures)
+    return from.verdict
   }
 
   /** More than half of the storage nodes that are read for the stream part have the batch. */

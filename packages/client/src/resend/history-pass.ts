@@ -71,9 +71,9 @@ export class HistoryPass {
       for (;;) {
         throwIfAborted(signal)
         const behind = this.#merge.behind()
-        const areReady = this.#sources.areReady(behind)
-        if (this.#run.length > 0 && (this.#isRunFull() || !areReady)) yield this.#endRun()
-        if (!areReady) await this.#sources.advance(behind)
+        const isDue = this.#isRunFull() || !this.#sources.areReady(behind)
+        if (this.#run.length > 0 && isDue) yield this.#endRun()
+        if (behind.length > 0) await this.#sources.advance(behind)
         else if (!(await this.#take())) {
           if (this.#run.length > 0) yield this.#endRun()
           if (!(await this.#sources.askSpared())) return
@@ -90,27 +90,20 @@ export class HistoryPass {
     this.#sources.cancel()
   }
 
-  /** Takes messages as long as no source need be waited for; false when there are none. */
+  /** Takes messages as long as no source need be read on; false when there are none. */
   async #take(): Promise<boolean> {
-    for (;;) {
-      const behind = this.#merge.behind()
-      if (behind.length > 0) {
-        if (!this.#sources.areReady(behind)) return true
-        this.#sources.takeReady(behind)
-        continue
-      }
+    do {
       const candidate = this.#merge.next()
-      if (this.#merge.hasContradictions) await this.#verdicts.reportContradictions()
+      await this.#verdicts.reportContradictions()
       if (candidate === undefined) return false
-      const isGood = this.#verdicts.admits(candidate)
-      if (isGood !== true && !(await isGood)) return true
+      if (candidate.from.verdict !== 'good' && !(await this.#verdicts.admits(candidate))) return true
       if (this.#gaps.isBefore(candidate)) this.#run.push(...(await this.#gaps.fillBefore(candidate)))
       this.#merge.take()
       this.#sources.taken(candidate.from.source)
       this.#run.push(candidate.message)
       this.#runBytes += candidate.message.content.length
-      if (this.#isRunFull()) return true
-    }
+    } while (!this.#isRunFull() && this.#merge.behind().length === 0)
+    return true
   }
 
   #isRunFull(): boolean {

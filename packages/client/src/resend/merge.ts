@@ -205,10 +205,6 @@ export class BatchMerge {
     return undefined
   }
 
-  get hasContradictions(): boolean {
-    return this.#contradictions.length > 0
-  }
-
   /** Contradictions that came up since it was asked last: few of all. Signatures of the losers are not checked yet. */
   contradictions(): readonly MergedContradiction[] {
     return this.#contradictions.splice(0)

@@ -77,21 +77,8 @@ export class OpenSources {
     return [...this.#parts.values()].flatMap((part) => part.failed)
   }
 
-  /** Whether each of these has something, and none was asked to wait for more. */
   areReady(ids: readonly number[]): boolean {
-    return ids.every((id) => {
-      const open = this.#sources.get(id)
-      return open?.reading === undefined && open?.source.isReady === true
-    })
-  }
-
-  /** Takes what nodes that are ready have. */
-  takeReady(ids: readonly number[]): void {
-    const { merge, wanted } = this.#modules
-    for (const id of ids) {
-      const batch = this.#sources.get(id)?.source.take()
-      if (batch !== undefined) merge.push(id, batch, wanted.of(batch))
-    }
+    return ids.every((id) => this.#sources.get(id)?.source.isReady === true)
   }
 
   /** Waits until a node that is behind has something, or has held up the others for too long. */

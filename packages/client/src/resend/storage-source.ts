@@ -103,20 +103,15 @@ export class StorageSource {
     }
   }
 
-  /** The next batch if it is there already. */
-  take(): MessageBatch | undefined {
-    const batch = this.#arrived.shift()
-    if (batch === undefined) return undefined
-    this.#arrivedBytes -= bytesOf(batch)
-    this.#giveBack(bytesOf(batch))
-    return batch
-  }
-
   /** The next batch; undefined when all have come. Rejects as `start` does. */
   async next(): Promise<MessageBatch | undefined> {
     for (;;) {
-      const batch = this.take()
-      if (batch !== undefined) return batch
+      const batch = this.#arrived.shift()
+      if (batch !== undefined) {
+        this.#arrivedBytes -= bytesOf(batch)
+        this.#giveBack(bytesOf(batch))
+        return batch
+      }
       const state = this.#state
       if (state.kind === 'failed') throw state.error
       if (state.kind === 'complete') return undefined
