@@ -106,7 +106,8 @@ it('does not look up for ever what stays unknown', async () => {
 
 /** A pool that takes so many, and gives its verdicts when it is told to. */
 function poolOf(room: number) {
-  const asked: { readonly signerId: string; readonly answer: Parameters<VerificationPool['verify']>[2] }[] = []
+  const asked: { readonly signerId: string; readonly answer: Parameters<VerificationPool['verify']>[2] }[] =
+    []
   const verification: VerificationPool = {
     verify(_, signerId, answer) {
       if (room-- <= 0) return false
