@@ -6,7 +6,6 @@ import {
   type StreamPartId,
 } from '@runnel/protocol'
 import { storageError } from './errors.ts'
-import type { StorageLimits } from './storage-limits.ts'
 import type { MessageStore, StoredRange } from './store/message-store.ts'
 
 /** A selection of stored messages. */
@@ -52,17 +51,17 @@ export async function extentOf(
   return compareRefs(oldest, found.to) > 0 ? undefined : { from: oldest, to: found.to, count: 0 }
 }
 
-/** Pages of stored batches, the first a small one, each read while the one before is in use. Throws what the store throws. */
+/** Pages of stored batches, each read while the one before is in use. Throws what the store throws. */
 export async function* pagesOf(
   store: Pick<MessageStore, 'read'>,
   range: StoredRange,
-  { pageBytes, firstPageBytes }: Pick<StorageLimits, 'pageBytes' | 'firstPageBytes'>,
+  maxBytes: number,
 ): AsyncGenerator<readonly Uint8Array[], void> {
-  let reading = store.read(range, { maxBytes: Math.min(firstPageBytes, pageBytes) })
+  let reading = store.read(range, { maxBytes })
   for (;;) {
     const { batches, next } = await reading
     if (next !== undefined) {
-      reading = store.read(range, { maxBytes: pageBytes, after: next })
+      reading = store.read(range, { maxBytes, after: next })
       // A failure is thrown in the next turn; a caller that ends the iteration here never sees it.
       reading.catch(() => {})
     }

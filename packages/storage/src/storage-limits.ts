@@ -10,8 +10,6 @@ export const storageLimits = {
   maxStoreBackoffMs: 30_000,
   /** Bytes read from the store at once, for each request. */
   pageBytes: 128 * 1024,
-  /** And at first, so that the first message does not wait for those after it. */
-  firstPageBytes: 8 * 1024,
   /** Requests of one peer at once (counter `storage.requestsRefused`): one for each partition of a stream, and some more. */
   maxResendsPerPeer: 128,
   /** Share of `storage.maxHttpReads` that one remote address may have, rounded up; of IPv6 the first 64 bits are one. */

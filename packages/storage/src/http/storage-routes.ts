@@ -26,10 +26,7 @@ import { remoteNetworkOf } from './remote-network.ts'
 
 export interface StorageRoutesOptions {
   readonly maxReads: number
-  readonly limits: Pick<
-    StorageLimits,
-    'pageBytes' | 'firstPageBytes' | 'flushMs' | 'idleMs' | 'recheckMs' | 'maxHttpShare'
-  >
+  readonly limits: Pick<StorageLimits, 'pageBytes' | 'flushMs' | 'idleMs' | 'recheckMs' | 'maxHttpShare'>
 }
 
 export interface StorageRoutesModules {
@@ -147,7 +144,7 @@ export function addStorageRoutes(
   ): AsyncGenerator<string | Uint8Array> {
     if (extent === undefined) return
     const range = { ...query, from: extent.from, to: extent.to }
-    for await (const page of pagesOf(store, range, limits)) {
+    for await (const page of pagesOf(store, range, limits.pageBytes)) {
       const batches = page.map((bytes) => decodeBatch(bytes))
       const delegated = isVerifiable ? batches.filter(isDelegated) : []
       const delegations = delegated.length > 0 ? await store.delegationsOf(delegated) : noDelegations

@@ -223,7 +223,7 @@ export class ResendServer {
     while (!network.sendDirect(peerId, start)) await room.wait(peerId, signal)
     if (extent === undefined) return undefined
     const range = { streamPartId, from: extent.from, to: extent.to, publisherId, messageChainId }
-    return pagesOf(store, range, this.#options.limits)
+    return pagesOf(store, range, this.#options.limits.pageBytes)
   }
 
   /** Sends a batch once there is room. The node sends its delegation first if the peer lacks it, and has to know it for that. */
