@@ -29,6 +29,7 @@ function delegatedBatch(timestamp: number, signer = delegate): MessageBatch {
 }
 
 interface Setting {
+  readonly clock: VirtualClock
   readonly isKnown: boolean
   readonly isGood: boolean
   readonly isOfOtherChain: boolean
@@ -44,8 +45,8 @@ function setUp({
   revokedMs = Infinity,
   lookUps = 0,
   verification,
+  clock = new VirtualClock({ startMs: startMs + 60_000 }),
 }: Partial<Setting> = {}): BatchCheck {
-  const clock = new VirtualClock({ startMs: startMs + 60_000 })
   let left = lookUps
   return new BatchCheck({
     ...{ crypto, clock, verification },
@@ -81,7 +82,7 @@ it('takes for forged what no delegation covers', async () => {
     setUp().check(delegatedBatch(startMs + 1_000)),
     setUp().check(delegatedBatch(startMs, identityOf('mallory'))),
   ]
-  expect(await Promise.all(cases)).toEqual(cases.map(() => 'forged'))
+  for (const verdict of cases) expect(await verdict).toBe('forged')
 })
 
 it('denies what is signed under a delegation for another chain, and takes nobody for a forger', async () => {
@@ -103,26 +104,73 @@ it('does not look up for ever what stays unknown', async () => {
   expect(await setUp({ lookUps: Infinity }).check(delegatedBatch(startMs))).toBe('denied')
 })
 
-it('asks other cores for the signatures of batches that wait, and checks itself what they do not say', async () => {
-  const asked: string[] = []
-  const answers = [true, false, undefined]
-  const check = setUp({
-    verification: {
-      verify(_, signerId, onVerdict) {
-        if (answers.length === 0) return false
-        asked.push(signerId)
-        onVerdict(answers.shift())
-        return true
-      },
-      stop: () => undefined,
+/** A pool that takes so many, and gives its verdicts when it is told to. */
+function poolOf(room: number) {
+  const asked: { readonly signerId: string; readonly answer: Parameters<VerificationPool['verify']>[2] }[] =
+    []
+  const verification: VerificationPool = {
+    verify(_, signerId, answer) {
+      if (room-- <= 0) return false
+      asked.push({ signerId, answer })
+      return true
     },
-  })
-  const batches = [
-    delegatedBatch(startMs),
-    ...[0, 1, 2].map((at) => chainOf([startMs + at])[0] ?? expect.fail()),
-  ]
-  for (const batch of batches) check.ahead(batch)
-  const verdicts = await Promise.all(batches.map((batch) => check.check(batch)))
+    stop: () => undefined,
+  }
+  return { asked, verification }
+}
+
+function setUpAhead(room: number) {
+  const { asked, verification } = poolOf(room)
+  const clock = new VirtualClock({ startMs: startMs + 60_000 })
+  const check = setUp({ verification, clock })
+  const signatures = check.signaturesAhead() ?? expect.fail()
+  const leaving = new AbortController()
+  const ahead = (batches: readonly MessageBatch[]) => {
+    for (const batch of batches) check.ahead(batch, signatures, leaving.signal)
+    clock.runUntilIdle()
+  }
+  return {
+    asked,
+    signatures,
+    leaving,
+    ahead,
+    verdictOf: (batch: MessageBatch) => check.check(batch, signatures),
+  }
+}
+
+const single = (timestamp: number): MessageBatch => chainOf([timestamp])[0] ?? expect.fail()
+
+it('asks other cores for the signatures of batches that wait, and checks itself what they do not say', async () => {
+  const { asked, ahead, verdictOf } = setUpAhead(3)
+  const batches = [delegatedBatch(startMs), ...[0, 1, 2].map((at) => single(startMs + at))]
+  ahead(batches)
+  expect(asked.map(({ signerId }) => signerId)).toEqual([delegate.nodeId, alice.nodeId, alice.nodeId])
+  asked.forEach(({ answer }, i) => answer([true, false, undefined][i]))
+  const verdicts: unknown[] = []
+  for (const batch of batches) verdicts.push(await verdictOf(batch))
   expect(verdicts).toEqual(['good', 'forged', 'good', 'good'])
-  expect(asked).toEqual([delegate.nodeId, alice.nodeId, alice.nodeId])
+})
+
+it('checks itself what other cores were not given while it waits for them, and asks nobody for it again', async () => {
+  const { asked, ahead, verdictOf } = setUpAhead(1)
+  const batches = [0, 1, 2].map((at) => single(startMs + at))
+  ahead(batches)
+  const first = verdictOf(batches[0] ?? expect.fail())
+  expect(first).toBeInstanceOf(Promise)
+  asked[0]?.answer(true)
+  expect(await first).toBe('good')
+  expect(batches.slice(1).map(verdictOf)).toEqual(['good', 'good'])
+  expect(asked).toHaveLength(1)
+})
+
+it('gives other cores few at a time, and none that nobody wants any more', async () => {
+  const { asked, ahead, leaving } = setUpAhead(Infinity)
+  const batch = single(startMs)
+  ahead(Array.from({ length: 1_000 }, () => ({ ...batch })))
+  expect(asked).toHaveLength(256)
+  asked[0]?.answer(true)
+  expect(asked).toHaveLength(257)
+  leaving.abort()
+  asked[1]?.answer(true)
+  expect(asked).toHaveLength(257)
 })

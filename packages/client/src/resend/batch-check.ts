@@ -9,10 +9,10 @@ import {
   type Delegation,
   type DelegationHistory,
   type MessageBatch,
-  type NodeId,
   type VerificationPool,
 } from '@runnel/protocol'
 import { maxAheadMs } from '../publish/message-clock.ts'
+import { SignaturesAhead } from './signatures-ahead.ts'
 
 /**
  * `forged`: no honest node sends it. `denied`: its publisher had no permission at its time, it is signed under a delegation for another
@@ -23,12 +23,6 @@ export type Verdict = 'good' | 'forged' | 'denied' | 'doubtful'
 
 /** Checking goes on for so long at once; then others have their turn, and live messages do not wait for history. */
 const maxTurnMs = 2
-
-interface Ahead {
-  readonly signerId: NodeId
-  /** Undefined where nobody could say. */
-  readonly isSigned: Promise<boolean | undefined>
-}
 
 export interface BatchCheckModules {
   readonly crypto: Crypto
@@ -48,67 +42,103 @@ export interface BatchCheckModules {
  */
 export class BatchCheck {
   readonly #modules: BatchCheckModules
-  #turnBeganMs = 0
-  /** Of signatures that are checked elsewhere, or were. */
-  readonly #ahead = new WeakMap<MessageBatch, Ahead>()
+  /** Undefined before the first check of a turn. */
+  #turnBeganMs: number | undefined
 
   constructor(modules: BatchCheckModules) {
     this.#modules = modules
   }
 
-  /** Has the signature of a batch checked on other cores, where there are such, until its turn comes. */
-  ahead(batch: MessageBatch): void {
-    const { verification, delegations } = this.#modules
+  /** For one reading of many batches; undefined where there are no other cores to check their signatures meanwhile. */
+  signaturesAhead(): SignaturesAhead | undefined {
+    const { clock, crypto, verification } = this.#modules
+    if (verification === undefined) return undefined
+    return new SignaturesAhead({
+      ...{ clock, verification },
+      verify: (batch, signerId) => verifyBatch(batch, crypto, signerId),
+      rest: () => this.#rest(),
+    })
+  }
+
+  /** Has the signature of a batch checked until its turn comes, unless the signal says that it is not wanted any more. */
+  ahead(batch: MessageBatch, signatures: SignaturesAhead, signal: AbortSignal): void {
     const { delegationRef: ref, chain } = batch
-    const signerId = ref === undefined ? chain.publisherId : delegations.get(ref)?.delegateId
-    if (verification === undefined || signerId === undefined) return
-    const { promise: isSigned, resolve } = Promise.withResolvers<boolean | undefined>()
-    if (verification.verify(batch, signerId, resolve)) this.#ahead.set(batch, { signerId, isSigned })
+    const signerId = ref === undefined ? chain.publisherId : this.#modules.delegations.get(ref)?.delegateId
+    if (signerId !== undefined) signatures.add(batch, signerId, signal)
   }
 
-  /** Rejects with what the registry throws. */
-  async check(batch: MessageBatch): Promise<Verdict> {
+  /** At once where all is known. Rejects with what the registry throws. */
+  check(batch: MessageBatch, signatures?: SignaturesAhead): Verdict | Promise<Verdict> {
+    return after(this.#rest(), () => this.#verdictOf(batch, signatures))
+  }
+
+  /** When checking may go on, if it has gone on for long enough. */
+  #rest(): Promise<void> | undefined {
     const { clock } = this.#modules
-    if (clock.monotonicMs() - this.#turnBeganMs > maxTurnMs) {
-      await new Promise<void>((resolve) => clock.endOfTurn(resolve))
+    if (this.#turnBeganMs === undefined) {
       this.#turnBeganMs = clock.monotonicMs()
+      clock.endOfTurn(() => (this.#turnBeganMs = undefined))
+      return undefined
     }
-    return this.#verdictOf(batch)
+    if (clock.monotonicMs() - this.#turnBeganMs <= maxTurnMs) return undefined
+    return new Promise((resolve) => clock.endOfTurn(resolve))
   }
 
-  async #verdictOf(batch: MessageBatch): Promise<Verdict> {
-    const { clock, policy, delegations, endings } = this.#modules
+  #verdictOf(batch: MessageBatch, signatures: SignaturesAhead | undefined): Verdict | Promise<Verdict> {
+    const { clock, delegations } = this.#modules
     const { delegationRef: ref } = batch
     const delegation = ref === undefined ? undefined : delegations.get(ref)
     if (delegation !== undefined && delegations.isOfOtherChain(delegation)) return 'denied'
+    const newestMs = batch.messages.at(-1)?.timestamp ?? 0
+    if (newestMs > clock.now() + maxAheadMs) return 'forged'
+    return after(this.#isSigned(batch, delegation, signatures), (isSigned) =>
+      isSigned ? this.#permissionOf(batch, newestMs, delegation) : 'forged',
+    )
+  }
+
+  #permissionOf(
+    batch: MessageBatch,
+    newestMs: number,
+    delegation: Delegation | undefined,
+  ): Verdict | Promise<Verdict> {
+    const { clock, policy } = this.#modules
     const { streamId, partition, publisherId } = batch.chain
     const scope = permissionScope(streamId, partition)
-    const newestMs = batch.messages.at(-1)?.timestamp ?? 0
-    if (newestMs > clock.now() + maxAheadMs || !(await this.#isSigned(batch, delegation))) return 'forged'
     const oldestMs = batch.messages[0]?.timestamp
     const check = () => policy.check(scope, publisherId, newestMs, oldestMs)
-    const then = await answerOf(check, () => policy.resolve(scope, publisherId))
-    if (then !== 'allowed') return 'denied'
-    if (delegation !== undefined && newestMs >= (await endings.validUntilMs(delegation))) return 'denied'
+    const then = answerOf(check, () => policy.resolve(scope, publisherId))
     // A key may also sign what it dates back to before its delegation was taken back.
     const today = () => policy.check(scope, publisherId, clock.now(), undefined, delegation)
-    const now = await answerOf(today, () => policy.resolve(scope, publisherId, undefined, delegation))
-    return now === 'allowed' ? 'good' : 'doubtful'
+    const now = () => answerOf(today, () => policy.resolve(scope, publisherId, undefined, delegation))
+    const verdict = () => after(now(), (is): Verdict => (is === 'allowed' ? 'good' : 'doubtful'))
+    return after(then, (was) => {
+      if (was !== 'allowed') return 'denied'
+      if (delegation === undefined) return verdict()
+      return this.#modules.endings
+        .validUntilMs(delegation)
+        .then((untilMs) => (newestMs >= untilMs ? 'denied' : verdict()))
+    })
   }
 
   /** By its publisher, or by a delegate that was let at the time of each message. */
-  #isSigned(batch: MessageBatch, delegation: Delegation | undefined): boolean | Promise<boolean> {
-    const { delegations } = this.#modules
-    const { delegationRef: ref } = batch
-    if (ref === undefined) return this.#verify(batch, batch.chain.publisherId)
-    if (delegation === undefined || !coversBatch(delegation, batch) || !delegations.isGood(ref)) return false
-    return this.#verify(batch, delegation.delegateId)
+  #isSigned(
+    batch: MessageBatch,
+    delegation: Delegation | undefined,
+    signatures: SignaturesAhead | undefined,
+  ): boolean | Promise<boolean> {
+    const { crypto, delegations } = this.#modules
+    const { delegationRef: ref, chain } = batch
+    let signerId = chain.publisherId
+    if (ref !== undefined) {
+      if (delegation === undefined || !coversBatch(delegation, batch) || !delegations.isGood(ref))
+        return false
+      signerId = delegation.delegateId
+    }
+    return signatures?.isSigned(batch, signerId) ?? verifyBatch(batch, crypto, signerId)
   }
+}
 
-  #verify(batch: MessageBatch, signerId: NodeId): boolean | Promise<boolean> {
-    const here = () => verifyBatch(batch, this.#modules.crypto, signerId)
-    const ahead = this.#ahead.get(batch)
-    if (ahead?.signerId !== signerId) return here()
-    return ahead.isSigned.then((isSigned) => isSigned ?? here())
-  }
+/** What follows from a value, at once when it is there. */
+function after<T, R>(value: T | Promise<T>, then: (value: T) => R | Promise<R>): R | Promise<R> {
+  return value instanceof Promise ? value.then(then) : then(value)
 }

@@ -2,6 +2,7 @@ import type { Contradiction, MessageChain } from '@runnel/protocol'
 import type { BatchCheck, Verdict } from './batch-check.ts'
 import type { BatchMerge, Candidate, MergedBatch } from './merge.ts'
 import type { OpenSources } from './open-sources.ts'
+import type { SignaturesAhead } from './signatures-ahead.ts'
 
 export interface VerdictEvents {
   /** A publisher signed two messages for one place: different storage nodes have different ones. */
@@ -12,6 +13,7 @@ export interface VerdictEvents {
 
 export interface BatchVerdictsModules {
   readonly check: BatchCheck
+  readonly signatures: SignaturesAhead | undefined
   readonly merge: BatchMerge
   readonly sources: OpenSources
   readonly events: VerdictEvents
@@ -48,7 +50,8 @@ export class BatchVerdicts {
   }
 
   async #check(from: MergedBatch): Promise<Verdict> {
-    from.verdict ??= await this.#modules.check.check(from.batch)
+    const { check, signatures } = this.#modules
+    from.verdict ??= await check.check(from.batch, signatures)
     return from.verdict
   }
 

@@ -12,6 +12,7 @@ import type { BatchCheck } from './batch-check.ts'
 import type { BatchMerge, Candidate } from './merge.ts'
 import type { OpenSources } from './open-sources.ts'
 import type { PartSources } from './part-sources.ts'
+import type { SignaturesAhead } from './signatures-ahead.ts'
 import { StorageSource, type SourceModules } from './storage-source.ts'
 import type { WantedRange } from './wanted-range.ts'
 
@@ -22,6 +23,7 @@ export interface GapEvents {
 
 export interface HistoryGapsModules extends SourceModules {
   readonly check: BatchCheck
+  readonly signatures: SignaturesAhead | undefined
   readonly merge: BatchMerge
   readonly sources: OpenSources
   readonly wanted: WantedRange
@@ -87,7 +89,7 @@ export class HistoryGaps {
     part: PartSources,
     { chain, after, upTo }: Omit<Gap, 'streamPartId'>,
   ): Promise<readonly StreamMessage[]> {
-    const { check, limits } = this.#modules
+    const { check, signatures, limits } = this.#modules
     const { publisherId, messageChainId } = chain
     const request = {
       ...{ streamPartId: part.streamPartId, publisherId, messageChainId },
@@ -100,7 +102,7 @@ export class HistoryGaps {
     try {
       for await (const batch of source.batches(part.ending)) {
         bytes += batch.bytes.length
-        const verdict = await check.check(batch)
+        const verdict = await check.check(batch, signatures)
         if (bytes > limits.maxExactLastBytes || verdict === 'forged') break
         if (verdict !== 'good') continue
         for (const message of batch.messages) {

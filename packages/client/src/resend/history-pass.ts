@@ -7,6 +7,7 @@ import { BatchMerge } from './merge.ts'
 import { OpenSources } from './open-sources.ts'
 import type { PartEvents, PartPlan } from './part-sources.ts'
 import type { History } from './selection.ts'
+import type { SignaturesAhead } from './signatures-ahead.ts'
 import type { SourceModules } from './storage-source.ts'
 import type { WantedRange } from './wanted-range.ts'
 
@@ -22,6 +23,8 @@ interface HistoryEvents extends PartEvents, GapEvents, VerdictEvents {
 
 export interface HistoryModules extends SourceModules {
   readonly check: BatchCheck
+  /** Of batches that wait for their turn; undefined where each is checked in its turn. */
+  readonly signatures: SignaturesAhead | undefined
   readonly events: HistoryEvents
 }
 

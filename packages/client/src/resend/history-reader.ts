@@ -38,6 +38,7 @@ export class HistoryReader {
     } finally {
       signal.removeEventListener('abort', letGo)
       letGo()
+      this.#modules.signatures?.close()
     }
   }
 

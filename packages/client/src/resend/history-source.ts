@@ -112,12 +112,13 @@ export class HistorySource {
     options: { readonly signal?: AbortSignal | undefined; readonly onGap: OnGap },
   ): AsyncGenerator<readonly StreamMessage[], void, undefined> {
     const { status } = this.#modules
+    const signatures = this.check.signaturesAhead()
     return new HistoryReader(
       { parts, ...history },
       {
         ...this.sourceModules,
-        check: this.check,
-        checkAhead: (batch) => this.check.ahead(batch),
+        ...{ check: this.check, signatures },
+        checkAhead: signatures && ((batch, signal) => this.check.ahead(batch, signatures, signal)),
         events: {
           given: (count) => void (this.#counters.resentMessages += count),
           sourceFailed: (streamPartId, storageNodeId, error) => {

@@ -20,8 +20,8 @@ export interface SourceModules {
   readonly tokens: AccessTokens
   readonly clock: Clock
   readonly limits: ResendLimits
-  /** Begins to check a batch that has to wait for others. */
-  readonly checkAhead?: ((batch: MessageBatch) => void) | undefined
+  /** Begins to check a batch that has to wait for others; the signal says when it is not wanted any more. */
+  readonly checkAhead?: ((batch: MessageBatch, signal: AbortSignal) => void) | undefined
 }
 
 /** Where the conversation with the storage node is. */
@@ -251,7 +251,7 @@ export class StorageSource {
     if (standing === 'ahead') this.#resumes = 0
     this.#arrivedBytes += bytesOf(batch)
     this.#receivedBytes += bytesOf(batch)
-    if (this.#arrived.length > 0) this.#modules.checkAhead?.(batch)
+    if (this.#arrived.length > 0) this.#modules.checkAhead?.(batch, this.#ending.signal)
     this.#arrived.push(batch)
   }
 

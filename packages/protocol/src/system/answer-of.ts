@@ -2,14 +2,24 @@
 const maxLookUps = 8
 
 /**
- * What a registry's cache answers, after look-ups if it does not know. What is unknown again once it was looked up is no denial: the
+ * What a registry's cache answers, at once if it knows, else after look-ups. What is unknown again once it was looked up is no denial: the
  * registry told of a change meanwhile, so it is looked up once more. Rejects when a look-up does.
  */
-export async function answerOf<T>(check: () => T, lookUp: () => Promise<void>): Promise<T> {
-  for (let lookUps = 0; lookUps < maxLookUps; lookUps++) {
-    const answer = check()
-    if (answer !== undefined && answer !== 'unknown') return answer
+export function answerOf<T>(check: () => T, lookUp: () => Promise<void>): T | Promise<T> {
+  const answer = check()
+  return isKnown(answer) ? answer : lookedUp(check, lookUp)
+}
+
+async function lookedUp<T>(check: () => T, lookUp: () => Promise<void>): Promise<T> {
+  let answer: T
+  let lookUps = 0
+  do {
     await lookUp()
-  }
-  return check()
+    answer = check()
+  } while (!isKnown(answer) && ++lookUps < maxLookUps)
+  return answer
+}
+
+function isKnown(answer: unknown): boolean {
+  return answer !== undefined && answer !== 'unknown'
 }

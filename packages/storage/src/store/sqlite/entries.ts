@@ -23,7 +23,7 @@ export interface Place {
 
 export const everything: RefRange = { from: firstRef, to: lastRef }
 
-/** Rows fetched at once: few at first, for the many look-ups that need only one. */
+/** Rows fetched at once: few at first, for the many look-ups that need only one, and never more than came before, which a page may not need. */
 const [minChunkRows, maxChunkRows] = [16, 1024]
 
 const columns = `e.first_time AS firstTime, e.first_number AS firstNumber, e.last_time AS lastTime,
@@ -119,7 +119,7 @@ export class Entries {
       toTime: Math.min(to.timestamp, newestMs),
       toNumber: to.timestamp > newestMs ? lastRef.sequenceNumber : to.sequenceNumber,
     }
-    for (let limit = minChunkRows; ; limit = Math.min(maxChunkRows, limit * 4)) {
+    for (let limit = minChunkRows; ; limit = Math.min(maxChunkRows, limit * 2)) {
       const { firstTime, firstNumber, lastTime, lastNumber, chain: afterChain } = last
       const rows = this.#ascending.all({
         ...fixed,
@@ -135,7 +135,7 @@ export class Entries {
 
   *#backwardsOf(level: number, { scope, chain, oldestMs, newestMs }: Place): Generator<Entry> {
     let last: EntryPlace = { firstTime: newestMs + 1, firstNumber: 0, lastTime: 0, lastNumber: 0, chain: 0 }
-    for (let limit = minChunkRows; ; limit = Math.min(maxChunkRows, limit * 4)) {
+    for (let limit = minChunkRows; ; limit = Math.min(maxChunkRows, limit * 2)) {
       const { firstTime, firstNumber, lastTime, lastNumber, chain: beforeChain } = last
       const rows = this.#descending.all({
         ...{ scope, level, chain, oldestMs },
