@@ -41,26 +41,7 @@ describe('integers', () => {
   })
 })
 
-describe('what a writer is given again', () => {
-  it('writes a text that was the last one, also when the buffer grows, after a refused one and after a reset', () => {
-    const writer = new Writer()
-    const texts = Array.from({ length: 700 }, (_, i) => (i % 5 === 4 ? '' : 'a text'))
-    for (let round = 0; round < 2; round++) {
-      writer.reset()
-      for (const text of texts) {
-        writer.shortAscii(text, 10, 'a text')
-        writer.u8(7)
-      }
-      const reader = new Reader(writer.view().slice())
-      expect(texts.map(() => [reader.shortAscii(10, 'a text'), reader.u8()])).toEqual(
-        texts.map((text) => [text, 7]),
-      )
-      reader.end()
-      expect(() => writer.shortAscii('a text', 5, 'a text')).toThrow(tooLarge)
-      expect(() => writer.shortAscii('\n', 5, 'a text')).toThrow(malformed)
-    }
-  })
-
+describe('a writer', () => {
   it.each([0, 1, 3, 4, 5, 8, 27])('copies %d bytes of others', (length) => {
     const bytes = Uint8Array.from({ length: 40 }, (_, i) => i)
     const copied = written((writer) => writer.few(new DataView(bytes.buffer, 2), 3, 3 + length))

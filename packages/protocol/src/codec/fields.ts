@@ -62,20 +62,26 @@ export const roomForRef = 6 + 5
 
 /** As `writeRef`, at a place of a view; returns where it ends. */
 export function setRef(numbers: DataView, start: number, { timestamp, sequenceNumber }: MessageRef): number {
-  checkWhole(timestamp, 0xffff_ffff_ffff)
-  checkWhole(sequenceNumber, maxU32)
-  numbers.setUint16(start, Math.floor(timestamp / 2 ** 32))
-  numbers.setUint32(start + 2, timestamp >>> 0)
-  let at = start + 6
-  let left = sequenceNumber
-  for (; left >= 0x80; left = Math.floor(left / 128)) numbers.setUint8(at++, (left % 128) | 0x80)
-  numbers.setUint8(at++, left)
-  return at
+  const high = Math.floor(timestamp / 2 ** 32)
+  const low = timestamp >>> 0
+  // What is whole, and in range, is what its parts say again: asking for it first takes longer.
+  if (high * 2 ** 32 + low !== timestamp || (high & 0xffff) !== high) checkWhole(timestamp, 0xffff_ffff_ffff)
+  if (sequenceNumber >>> 0 !== sequenceNumber) checkWhole(sequenceNumber, maxU32)
+  numbers.setUint16(start, high)
+  numbers.setUint32(start + 2, low)
+  return setVarint(numbers, start + 6, sequenceNumber)
 }
 
-export function checkedByte(value: number): number {
-  checkWhole(value, 0xff)
-  return value
+/** Of a varint of at most 32 bits. */
+export const roomForVarint = 5
+
+/** A varint of at most 32 bits at a place of a view, unchecked; returns where it ends. */
+export function setVarint(numbers: DataView, start: number, value: number): number {
+  let at = start
+  let left = value
+  for (; left >= 0x80; left >>>= 7) numbers.setUint8(at++, (left & 0x7f) | 0x80)
+  numbers.setUint8(at++, left)
+  return at
 }
 
 export function writeRef(writer: Writer, ref: MessageRef): void {

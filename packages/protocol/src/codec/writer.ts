@@ -14,15 +14,10 @@ export class Writer {
   /** Of the buffer; asking the buffer takes longer. */
   #capacity = this.#buffer.length
   #offset = 0
-  /** The last short text since the start, and where it is with its length: batches say the same one with each message. */
-  #lastText: string | undefined
-  #lastStart = 0
-  #lastEnd = 0
 
   /** Starts over. */
   reset(): void {
     this.#offset = 0
-    this.#lastText = undefined
   }
 
   /** How many bytes have been written. */
@@ -163,16 +158,8 @@ export class Writer {
 
   /** Printable ASCII behind a length of one byte. */
   shortAscii(text: string, limit: number, what: string): void {
-    if (text === this.#lastText && text.length <= limit) {
-      this.few(this.#numbers, this.#lastStart, this.#lastEnd)
-      return
-    }
-    const start = this.#offset
     this.u8(withinLimit(text.length, limit, what))
     this.#rawAscii(text, what)
-    this.#lastText = text
-    this.#lastStart = start
-    this.#lastEnd = this.#offset
   }
 
   #rawAscii(text: string, what: string): void {

@@ -147,6 +147,21 @@ describe('buildBatch', () => {
     )
   })
 
+  it('gives messages the types and the key id of the one before, or others, also after some that were refused', () => {
+    const keyIds = ['k'.repeat(limits.maxGroupKeyIdBytes), '', 'key']
+    const run = Array.from({ length: limits.maxBatchMessages }, (_, i) =>
+      sampleDraft(i, {
+        ...{ encryptionType: 1, groupKeyId: keyIds[Math.floor(i / 5) % 3] ?? '', contentType: i % 2 },
+        extensions: i % 7 === 0 ? [{ type: 1, bytes: new Uint8Array(3) }] : undefined,
+      }),
+    )
+    for (let round = 0; round < 2; round++) {
+      expect(build(run).messages).toMatchObject(run)
+      expect(() => build([sampleDraft(0, { encryptionType: 1, groupKeyId: '\n' })])).toThrow(malformed)
+      expect(() => build([sampleDraft(0, { groupKeyId: 'key' })])).toThrow(malformed)
+    }
+  })
+
   it('takes the most and the largest, and no more', () => {
     const run = (length: number) => Array.from({ length }, (_, i) => sampleDraft(i))
     expect(build(run(limits.maxBatchMessages)).messages).toHaveLength(256)
@@ -194,6 +209,10 @@ describe('buildBatch', () => {
     ],
     ['a content type of more than a byte', [sampleDraft(0, { contentType: 256 })]],
     ['a timestamp that is not whole', [sampleDraft(0, { timestamp: 1.5 })]],
+    ['a timestamp of more than 48 bits', [sampleDraft(0, { timestamp: 2 ** 48 })]],
+    ['a timestamp below 0', [sampleDraft(0, { timestamp: -1 })]],
+    ['a timestamp that is no number', [sampleDraft(0, { timestamp: Number.NaN })]],
+    ['a sequence number that is not whole', [sampleDraft(0, { sequenceNumber: 0.5 })]],
     ['a sequence number of more than 32 bits', [sampleDraft(0, { sequenceNumber: 2 ** 32 })]],
   ])('refuses %s', (_, messages) => {
     expect(() => build(messages)).toThrow(malformed)
