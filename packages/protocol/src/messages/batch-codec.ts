@@ -243,10 +243,10 @@ interface MessageKind {
   readonly length: number
 }
 
-/** Two types, and a text with its length. */
-const maxKindBytes = 2 + 1 + limits.maxGroupKeyIdBytes
+/** Of two types, and a text with its length. */
+const roomForKind = 2 + 1 + limits.maxGroupKeyIdBytes
 /** Of an envelope without extensions: flags, two places, its kind to a whole word, and a length. */
-const roomForEnvelope = 1 + 2 * roomForRef + maxKindBytes + 3 + roomForVarint
+const roomForEnvelope = 1 + 2 * roomForRef + roomForKind + 3 + roomForVarint
 
 const kindWriter = new Writer()
 /** Of the message that was written last. */
@@ -260,7 +260,7 @@ function kindOf(contentType: number, encryptionType: number, groupKeyId: string)
     kindWriter.u8(encryptionType)
     kindWriter.shortAscii(groupKeyId, limits.maxGroupKeyIdBytes, 'group key id')
   } else if (groupKeyId !== '') throw protocolError('MALFORMED_PACKET', 'a group key id without encryption')
-  const bytes = new Uint8Array(maxKindBytes + 3)
+  const bytes = new Uint8Array(roomForKind + 3)
   bytes.set(kindWriter.view())
   return {
     ...{ contentType, encryptionType, groupKeyId, length: kindWriter.offset },
