@@ -94,7 +94,7 @@ export function createServices(config: ParsedClientConfig, modules: RunnelClient
     shared,
   )
   const subscriber = new Subscriber({ ...config.subscribe, waitForNeighboursMs }, shared)
-  const sides = new Lazy(async () => {
+  const sides = new Lazy(gate, async () => {
     const { SideServices } = await import('./side/side-services.ts')
     const isEncrypted = encryption.isEncrypted.bind(encryption)
     return new SideServices({ ...shared, publisher, subscriber, isEncrypted })
@@ -111,12 +111,16 @@ export function createServices(config: ParsedClientConfig, modules: RunnelClient
     ...services,
     cards,
     stored: new StoredMessages(services),
-    streams: new Lazy(async () => {
+    streams: new Lazy(gate, async () => {
       const { Streams } = await import('./streams/streams.ts')
       return new Streams({ account: gate.account, userId }, services)
     }),
-    latest: new Lazy(async () => new (await import('./latest/last.ts')).LatestValues(latestLimits, services)),
+    latest: new Lazy(
+      gate,
+      async () => new (await import('./latest/last.ts')).LatestValues(latestLimits, services),
+    ),
     relay: new Lazy(
+      gate,
       async () => new (await import('./relay/batch-relay.ts')).BatchRelay({ ...services, maxLiveAgeMs }),
     ),
     life: new Closing({ timeoutMs: config.closeTimeoutMs }, services),

@@ -1,10 +1,14 @@
-/** What is loaded when it is first used: few pages need it. */
+import type { Gate } from './gate.ts'
+
+/** What is loaded when it is first used, while the client is open: few pages need it. */
 export class Lazy<T> {
+  readonly #gate: Pick<Gate, 'requireOpen'>
   readonly #load: () => Promise<T>
   #loading: Promise<T> | undefined
   #loaded: T | undefined
 
-  constructor(load: () => Promise<T>) {
+  constructor(gate: Pick<Gate, 'requireOpen'>, load: () => Promise<T>) {
+    this.#gate = gate
     this.#load = load
   }
 
@@ -13,6 +17,7 @@ export class Lazy<T> {
     return this.#loaded
   }
 
+  /** Throws CLIENT_CLOSED, also where the client was closed meanwhile, and what loading throws. */
   async get(): Promise<T> {
     this.#loading ??= this.#load().then(
       (loaded) => (this.#loaded = loaded),
@@ -22,6 +27,8 @@ export class Lazy<T> {
         throw error
       },
     )
-    return this.#loading
+    const loaded = await this.#loading
+    this.#gate.requireOpen()
+    return loaded
   }
 }

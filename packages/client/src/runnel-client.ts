@@ -46,7 +46,6 @@ import { readStorageNode, type StoredPart } from './resend/read-storage-node.ts'
 import type { ResendOptions } from './resend/resend.ts'
 import type { HistorySelection } from './resend/selection.ts'
 import type { MessagePlace, WaitForStorageOptions } from './resend/wait-for-storage.ts'
-import type { SideServices } from './side/side-services.ts'
 import type { ClientStatus } from './status.ts'
 import type { StreamFilter } from './streams/find-streams.ts'
 import type { GrantOptions, NewStream, RevokeOptions, StreamUpdate } from './streams/stream-changes.ts'
@@ -415,7 +414,7 @@ export class RunnelClient implements AsyncDisposable {
     options: RequestOptions<T> = {},
   ): Promise<Reply<T>> {
     const id = this.#gate.member(streamId)
-    const { requester } = await this.#sides()
+    const { requester } = await this.#services.sides.get()
     return (await requester.one(id, content, options)) as Reply<T>
   }
 
@@ -426,7 +425,7 @@ export class RunnelClient implements AsyncDisposable {
     options: RequestManyOptions<T> = {},
   ): AsyncGenerator<Reply<T> | FailedReply, void, undefined> {
     const id = this.#gate.member(streamId)
-    const { requester } = await this.#sides()
+    const { requester } = await this.#services.sides.get()
     const replies = requester.many(id, content, options)
     yield* replies as AsyncGenerator<Reply<T> | FailedReply, void, undefined>
   }
@@ -441,7 +440,7 @@ export class RunnelClient implements AsyncDisposable {
     options: RespondOptions<T> = {},
   ): Promise<Responding> {
     const id = this.#gate.member(streamId)
-    const sides = await this.#sides()
+    const sides = await this.#services.sides.get()
     const responding = await sides.respond(id, handler as RequestHandler, options)
     this.#services.keys.attend(id)
     return responding
@@ -454,7 +453,7 @@ export class RunnelClient implements AsyncDisposable {
    */
   async presence(streamId: string, options: PresenceOptions = {}): Promise<Presence> {
     const id = this.#gate.member(streamId)
-    return (await this.#sides()).presences.open(id, options)
+    return (await this.#services.sides.get()).presences.open(id, options)
   }
 
   /**
@@ -464,7 +463,7 @@ export class RunnelClient implements AsyncDisposable {
    */
   async count(streamId: string, options: CountOptions = {}): Promise<StreamCount> {
     const id = this.#gate.member(streamId)
-    return (await this.#sides()).count(id, options)
+    return (await this.#services.sides.get()).count(id, options)
   }
 
   /**
@@ -475,7 +474,7 @@ export class RunnelClient implements AsyncDisposable {
    */
   async reader<T = unknown>(streamId: string, options: ReaderOptions<T>): Promise<DurableReader<T>> {
     const id = this.#gate.member(streamId)
-    const { readers } = await this.#sides()
+    const { readers } = await this.#services.sides.get()
     const reader = await readers.open(id, options as ReaderOptions)
     this.#services.keys.attend(id)
     return reader as DurableReader<T>
@@ -484,7 +483,7 @@ export class RunnelClient implements AsyncDisposable {
   /** What storage nodes have of a durable reader of this user; undefined where they have nothing. Throws what `resend` throws. */
   async readerState(streamId: string, name: string): Promise<StoredReader | undefined> {
     const id = this.#gate.member(streamId)
-    return (await this.#sides()).readers.show(id, name)
+    return (await this.#services.sides.get()).readers.show(id, name)
   }
 
   /**
@@ -493,7 +492,7 @@ export class RunnelClient implements AsyncDisposable {
    */
   async resetReader(streamId: string, name: string, start: ReaderStart): Promise<void> {
     const id = this.#gate.member(streamId)
-    await (await this.#sides()).readers.reset(id, name, start)
+    await (await this.#services.sides.get()).readers.reset(id, name, start)
   }
 
   /**
@@ -653,11 +652,5 @@ export class RunnelClient implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close()
-  }
-
-  async #sides(): Promise<SideServices> {
-    const sides = await this.#services.sides.get()
-    this.#gate.requireOpen()
-    return sides
   }
 }

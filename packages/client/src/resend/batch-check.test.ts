@@ -105,7 +105,8 @@ it('does not look up for ever what stays unknown', async () => {
 })
 
 /** A pool that takes so many, and gives its verdicts when it is told to. */
-function poolOf(room: number) {
+function poolOf(spare: number) {
+  let room = spare
   const asked: { readonly signerId: string; readonly answer: Parameters<VerificationPool['verify']>[2] }[] =
     []
   const verification: VerificationPool = {
@@ -116,11 +117,11 @@ function poolOf(room: number) {
     },
     stop: () => undefined,
   }
-  return { asked, verification }
+  return { asked, verification, makeRoom: (more: number) => void (room = more) }
 }
 
 function setUpAhead(room: number) {
-  const { asked, verification } = poolOf(room)
+  const { asked, verification, makeRoom } = poolOf(room)
   const clock = new VirtualClock({ startMs: startMs + 60_000 })
   const check = setUp({ verification, clock })
   const signatures = check.signaturesAhead() ?? expect.fail()
@@ -130,9 +131,8 @@ function setUpAhead(room: number) {
     clock.runUntilIdle()
   }
   return {
-    asked,
-    signatures,
-    leaving,
+    ...{ asked, makeRoom, signatures, leaving },
+
     ahead,
     verdictOf: (batch: MessageBatch) => check.check(batch, signatures),
   }
@@ -173,4 +173,19 @@ it('gives other cores few at a time, and none that nobody wants any more', async
   leaving.abort()
   asked[1]?.answer(true)
   expect(asked).toHaveLength(257)
+})
+
+it('gives other cores no copies of what was passed over, however many there are', async () => {
+  const { asked, ahead, makeRoom, verdictOf } = setUpAhead(0)
+  const [early, late, next] = [0, 1, 2].map((at) => single(startMs + at)) as [
+    MessageBatch,
+    MessageBatch,
+    MessageBatch,
+  ]
+  // Of the last of these, which no source has reached, none is passed over.
+  ahead([next, ...Array.from({ length: 2_000 }, () => ({ ...early })), late])
+  expect([await verdictOf(early), await verdictOf(late)]).toEqual(['good', 'good'])
+  makeRoom(Infinity)
+  ahead([{ ...early }, { ...next }])
+  expect(asked).toHaveLength(2)
 })

@@ -1,4 +1,11 @@
-import type { Clock, MessageBatch, NodeId, VerificationPool } from '@runnel/protocol'
+import {
+  compareRefs,
+  type Clock,
+  type MessageBatch,
+  type MessageRef,
+  type NodeId,
+  type VerificationPool,
+} from '@runnel/protocol'
 
 export interface SignaturesAheadModules {
   readonly clock: Pick<Clock, 'endOfTurn'>
@@ -23,6 +30,8 @@ interface Ahead {
 
 /** Batches at workers at once: what they do in some turns of this thread. */
 const maxAsked = 256
+/** So many may wait before those among them are looked for that nobody wants any more. */
+const firstSweepAt = 1_024
 
 /**
  * Signatures of one reading's batches that wait for their turn, checked meanwhile. Workers are given what this thread has not come to at the end
@@ -32,8 +41,11 @@ const maxAsked = 256
 export class SignaturesAhead {
   readonly #modules: SignaturesAheadModules
   readonly #known = new WeakMap<MessageBatch, Ahead>()
-  /** In the order in which their turns come, with some that have been verified since. */
+  /** In the order in which they came, with some that nobody wants any more. */
   #waiting: Ahead[] = []
+  #sweepAt = firstSweepAt
+  /** Where the batch begins whose turn came last. What begins before it was passed over, as a copy of one that was taken. */
+  #turn: MessageRef | undefined
   #asked = 0
   #isDue = false
   #isAsking = false
@@ -46,7 +58,7 @@ export class SignaturesAhead {
   add(batch: MessageBatch, signerId: NodeId, signal: AbortSignal): void {
     const one: Ahead = { batch, signerId, signal, isAsked: false, isSigned: undefined }
     this.#known.set(batch, one)
-    this.#waiting.push(one)
+    if (this.#waiting.push(one) >= this.#sweepAt) this.#sweep()
     if (this.#isDue) return
     this.#isDue = true
     this.#modules.clock.endOfTurn(() => {
@@ -57,6 +69,7 @@ export class SignaturesAhead {
 
   /** True when the key of this address signed the batch, whose turn it is. */
   isSigned(batch: MessageBatch, signerId: NodeId): boolean | Promise<boolean> {
+    this.#turn = batch.messages[0]
     const known = this.#known.get(batch)
     if (known?.signerId !== signerId) return this.#modules.verify(batch, signerId)
     return known.isAsked ? this.#answerTo(known) : this.#verdictOn(known)
@@ -84,10 +97,29 @@ export class SignaturesAhead {
   }
 
   #takeWaiting(): Ahead | undefined {
+    const first = this.#firstWaiting()
+    this.#waiting.shift()
+    return first
+  }
+
+  #firstWaiting(): Ahead | undefined {
     for (;;) {
-      const one = this.#waiting.shift()
-      if (one === undefined || (one.isSigned === undefined && !one.signal.aborted)) return one
+      const [first] = this.#waiting
+      if (first === undefined || this.#isWanted(first)) return first
+      this.#waiting.shift()
     }
+  }
+
+  #isWanted({ batch, isSigned, signal }: Ahead): boolean {
+    const [first] = batch.messages
+    const isPassed = first !== undefined && this.#turn !== undefined && compareRefs(first, this.#turn) < 0
+    return isSigned === undefined && !signal.aborted && !isPassed
+  }
+
+  /** What waits is then no more than sources have brought and the merge has not taken, however long the history is. */
+  #sweep(): void {
+    this.#waiting = this.#waiting.filter((one) => this.#isWanted(one))
+    this.#sweepAt = Math.max(firstSweepAt, 2 * this.#waiting.length)
   }
 
   /** Gives workers as many as they may have. */
@@ -96,21 +128,22 @@ export class SignaturesAhead {
     if (this.#isAsking) return
     this.#isAsking = true
     while (this.#asked < maxAsked) {
-      const one = this.#takeWaiting()
-      if (one === undefined) break
-      one.isAsked = true
-      this.#asked++
-      if (
-        this.#modules.verification.verify(one.batch, one.signerId, (isSigned) => this.#answer(one, isSigned))
-      )
-        continue
-      // They take no more at present.
-      one.isAsked = false
-      this.#asked--
-      this.#waiting.unshift(one)
-      break
+      const one = this.#firstWaiting()
+      if (one === undefined || !this.#isTaken(one)) break
+      this.#waiting.shift()
     }
     this.#isAsking = false
+  }
+
+  /** False: workers take no more at present. */
+  #isTaken(one: Ahead): boolean {
+    one.isAsked = true
+    this.#asked++
+    const answer = (isSigned: boolean | undefined) => this.#answer(one, isSigned)
+    if (this.#modules.verification.verify(one.batch, one.signerId, answer)) return true
+    one.isAsked = false
+    this.#asked--
+    return false
   }
 
   #answer(one: Ahead, isSigned: boolean | undefined): void {

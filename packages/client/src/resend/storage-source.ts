@@ -134,9 +134,11 @@ export class StorageSource {
     }
   }
 
-  /** Nothing more is wanted. Idempotent. */
+  /** Nothing more is wanted, nor what has arrived and was not taken. Idempotent. */
   cancel(): void {
     this.#fail(clientError('ABORTED'))
+    this.#arrived.length = 0
+    this.#ending.abort()
   }
 
   async #open(): Promise<void> {
@@ -300,7 +302,7 @@ export class StorageSource {
     const state = this.#state
     if (state.kind === 'complete' || state.kind === 'failed') return
     if ('link' in state) void state.link.send({ type: 'resendCancel', requestId: state.link.requestId })
-    if (error.code === 'ABORTED' || error.code === 'RESEND_INVALID_ANSWER') this.#arrived.length = 0
+    if (error.code === 'RESEND_INVALID_ANSWER') this.#arrived.length = 0
     this.#enter({ kind: 'failed', error })
     this.#ending.abort()
   }

@@ -48,6 +48,7 @@ export async function publishOgg(
         throw mediaError('FILE_INVALID', 'packets of different lengths, or one that is not Opus')
       frameMs = durationMs
       decoder ??= await OpusPlayback.create(frameMs)
+      if (ended.aborted) return
       track ??= announceSound(session, frameMs)
       const timestampUs = await pace.next(pace.afterLast(frameMs * 1_000))
       if (timestampUs === undefined) return

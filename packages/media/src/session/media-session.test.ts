@@ -156,6 +156,18 @@ describe('a session', () => {
     expect(ben.left).toEqual([['Ada', 'silence']])
   })
 
+  it('does nothing more once it is closed by who heard that somebody left', async () => {
+    const clock = new VirtualClock()
+    const ben = await joinAs('Ben', room, undefined, undefined, undefined, clock)
+    const ada = await joinAs('Ada')
+    ben.session.on('left', () => void ben.session.close())
+    await until(() => namesOf(ben.session)).toEqual(['Ada'])
+    await ada.client.close()
+    clock.advanceBy(mediaLimits.memberTtlMs + mediaLimits.catalogueEveryMs)
+    expect(ben.session.isClosed).toBe(true)
+    await until(() => clock.nextAtMs).toBe(undefined)
+  })
+
   it('takes the place of an earlier session of its user, and of nobody else', async () => {
     const { ada, ben } = await pair(secret)
     const before = ada.session.id

@@ -375,6 +375,8 @@ export class MediaSession implements AsyncDisposable {
 
   /** Says anew that it is there, and lets go of who does not. */
   #beat(): void {
+    // Whoever heard that a member is gone may have closed it.
+    if (this.isClosed) return
     void this.#goodbye.prepare()
     this.#cancel = this.#clock.schedule(mediaLimits.catalogueEveryMs, () => {
       const nowMs = this.#clock.monotonicMs()

@@ -17,7 +17,11 @@ export function usageError(message: string, argv: readonly string[], commands: r
 
 /** Throws USAGE where a switch is given another value than true or false, which yargs takes for false: `--json=yes`. */
 export function checkSwitches(argv: readonly string[], commands: readonly Command[]): void {
-  const options: OptionTable = { ...globalOptions, ...commandOf(argv, commands)?.options }
+  // Options may stand before the command.
+  const command = argv
+    .map((_, at) => commandOf(argv.slice(at), commands))
+    .find((found) => found !== undefined)
+  const options: OptionTable = { ...globalOptions, ...command?.options }
   const end = argv.indexOf('--')
   for (const word of end < 0 ? argv : argv.slice(0, end)) {
     const [, name = '', value] = /^--([^=]+)=(.*)$/s.exec(word) ?? []
