@@ -55,19 +55,19 @@ import type { SubscribeOptions } from './subscribe/subscriber.ts'
 import type { Subscription } from './subscribe/subscription.ts'
 
 /**
- * A member of a Runnel network: manages streams, publishes and subscribes. Made by `createClient`.
- * Stream ids are `0xowner/path`, or `/path` for the account's own; whatever cannot be done is a RunnelError with a code of `clientErrors`.
+ * A member of a Runnel network: manages streams, publishes and subscribes. `createClient` makes one. Stream ids are `0xowner/path`, or `/path` for
+ * the account's own streams. A call that fails throws a RunnelError with a code of `clientErrors`.
  */
 export class RunnelClient implements AsyncDisposable {
-  /** Who publishes and reads: the address of the user's key, which any number of clients may act for. */
+  /** The user who publishes and reads: the address of the user's key. Any number of clients may act for one user. */
   readonly userId: NodeId
-  /** The address of the node's key: this process among the user's others. */
+  /** The address of the node's key, which tells this process from the user's other processes. */
   readonly nodeId: NodeId
-  /** The chain of the registries; 0 where they are on none. */
+  /** The id of the chain with the registries; 0 if they are on no chain. */
   readonly chainId: number
-  /** The node inside, for its metrics and what else an operator wants to see. */
+  /** The client's network node, for its metrics and other things an operator wants to see. */
   readonly network: NetworkNode
-  /** Finds the cards of users, and puts one's own where others find it. */
+  /** Finds the cards of users, and stores the user's own card so that others find it. */
   readonly cards: Cards
   readonly #gate: Gate
   readonly #services: ClientServices
@@ -83,28 +83,31 @@ export class RunnelClient implements AsyncDisposable {
     this.#services = services
   }
 
-  /** The id of a stream: `0xowner/path`, or `/path` for one of `account`'s. Throws INVALID_STREAM_ID. */
+  /** Returns the full id of a stream, given as `0xowner/path`, or as `/path` for a stream of `account`. Throws INVALID_STREAM_ID. */
   streamId(text: string): StreamId {
     return this.#gate.streamId(text)
   }
 
-  /** Of a light client: the hosts that it is linked to, and what they did, the preferred first. */
+  /** In a light client: the hosts it is linked to and what they did, the preferred host first. */
   get hosts(): readonly HostView[] {
     return this.network.hosts
   }
 
-  /** In whose name registries are changed: the address of the wallet, or of the user. */
+  /** The address that changes registries: the wallet's, or the user's. */
   get account(): NodeId {
     return this.#gate.account
   }
 
-  /** Creates a stream under the client's account, and resolves when it can be used. Throws STREAM_EXISTS, NOT_STREAM_OWNER, REGISTRY_REFUSED and what a chain throws. */
+  /**
+   * Creates a stream under the client's account. Resolves when the stream can be used. Throws STREAM_EXISTS, NOT_STREAM_OWNER, REGISTRY_REFUSED, or
+   * an error of the chain.
+   */
   async createStream(stream: NewStream): Promise<StreamInfo> {
     this.#gate.requireAccount()
     return (await this.#services.streams.get()).create(stream)
   }
 
-  /** Throws STREAM_NOT_FOUND, or what a chain throws when nothing is known. */
+  /** Returns a stream. Throws STREAM_NOT_FOUND, or an error of the chain if nothing is known of the stream. */
   async getStream(streamId: string): Promise<StreamInfo> {
     const stream = await this.#services.cache.getStream(this.#gate.open(streamId))
     if (stream === undefined) throw streamNotFound(streamId)
@@ -112,15 +115,18 @@ export class RunnelClient implements AsyncDisposable {
   }
 
   /**
-   * Changes partitions, metadata or trackers of a stream; what is not named stays as it is. Needs the edit permission. Messages are not
-   * moved: with other partitions the same key may go to another one. Throws what `createStream` throws.
+   * Changes the partitions, metadata or trackers of a stream; settings not named stay as they are. Needs the edit permission. Does not move
+   * messages: with another number of partitions, the same key may go to another partition. Throws the errors of `createStream`.
    */
   async updateStream(streamId: string, update: StreamUpdate): Promise<void> {
     const id = this.#gate.owner(streamId)
     await (await this.#services.streams.get()).update(id, update)
   }
 
-  /** All streams, or those that match, ordered by id; read from the registry each time. Throws INVALID_ARGUMENT and INVALID_NODE_ID. */
+  /**
+   * Lists all streams, or the streams that match the filter, ordered by id. Reads the registry each time. Throws INVALID_ARGUMENT or
+   * INVALID_NODE_ID.
+   */
   async listStreams(filter: StreamFilter = {}): Promise<readonly StreamInfo[]> {
     this.#gate.requireOpen()
     return (await this.#services.streams.get()).list(filter)
@@ -132,24 +138,24 @@ export class RunnelClient implements AsyncDisposable {
   }
 
   /**
-   * Gives permissions to a user or to the public; permissions not named stay unchanged. Only publish and subscribe can be public
-   * or expire. Who may subscribe to an encrypted stream is passed the keys that this client can read, and waits for nobody then; where that
-   * fails the status 'encryption' says so. Throws also INVALID_ARGUMENT, CARD_OF_OTHER_USER, and what `checkCard` throws.
+   * Grants permissions to a user or to the public; permissions not named stay unchanged. Only publish and subscribe can be public or expire. A user
+   * who gets subscribe on an encrypted stream is also passed the keys that this client can read, and then need not wait for anyone; if passing them
+   * on fails, the status 'encryption' says so. Also throws INVALID_ARGUMENT, CARD_OF_OTHER_USER, and the errors of `checkCard`.
    */
   async grant(streamId: string, grant: GrantOptions): Promise<void> {
     const id = this.#gate.owner(streamId)
     await (await this.#services.streams.get()).grant(id, grant)
   }
 
-  /** Takes permissions away; public permissions still apply to the user. */
+  /** Revokes permissions of a user or of the public. Public permissions still apply to the user. */
   async revoke(streamId: string, revoked: RevokeOptions): Promise<void> {
     const id = this.#gate.owner(streamId)
     await (await this.#services.streams.get()).revoke(id, revoked)
   }
 
   /**
-   * Ends every delegation of `account` to a delegate, for ever: within seconds nodes take nothing more from the processes that act
-   * with that key. What they published before stays valid in history. Throws what `revoke` throws, and REGISTRY_OUTDATED.
+   * Ends every delegation of `account` to a delegate, for ever: within seconds, nodes accept nothing more from processes that act with the
+   * delegate's key. Messages published before stay valid in history. Throws the errors of `revoke`, and REGISTRY_OUTDATED.
    */
   async revokeDelegate(delegateId: string): Promise<void> {
     this.#gate.requireOpen()
@@ -157,8 +163,8 @@ export class RunnelClient implements AsyncDisposable {
   }
 
   /**
-   * Ends every delegation of `account` that began until now, by this machine's clock, as `revokeDelegate` does. Later ones are good:
-   * processes that have the user's key go on, others with one from before need another.
+   * Ends every delegation of `account` that has begun by now, by this machine's clock, as `revokeDelegate` does. Later delegations are valid:
+   * processes that have the user's key continue, and processes with an earlier delegation need a new one.
    */
   async revokeDelegations(): Promise<void> {
     this.#gate.requireOpen()
@@ -166,9 +172,9 @@ export class RunnelClient implements AsyncDisposable {
   }
 
   /**
-   * Has the user read with its next reading key from now on: signs a card for it, which storage nodes keep. What was encrypted before stays
-   * readable with the key before, also for whoever has stolen that. Throws NO_STORAGE_NODE, READING_KEY_CHANGED, and NO_READING_KEY or
-   * READING_KEY_OTHER_GENERATION where the key was given to this client.
+   * Switches the user to its next reading key from now on: signs a card for that key, which storage nodes keep. Content encrypted before stays
+   * readable with the previous key, also for anyone who has stolen it. Throws NO_STORAGE_NODE, READING_KEY_CHANGED, NO_READING_KEY if this client
+   * has no reading key, or READING_KEY_OTHER_GENERATION if its key was given to it.
    */
   async renewReadingKey(signal: AbortSignal = this.#services.closing): Promise<Card> {
     this.#gate.requireMember()
@@ -176,10 +182,9 @@ export class RunnelClient implements AsyncDisposable {
   }
 
   /**
-   * Has storage nodes keep the user's card, so that whoever gives it a permission can give it the keys as well; done by itself when the
-   * user first reads something encrypted. A user of a wallet is asked to sign, also one that refused
-   * before. Throws NO_READING_KEY, READING_KEY_CHANGED, CARD_NEEDS_USER,
-   * CARD_NOT_KEPT, CARDS_UNAVAILABLE, or what signing throws.
+   * Stores the user's card on storage nodes, so that anyone who grants the user a permission can pass on the keys as well. Happens by itself when
+   * the user first reads something encrypted. Asks the user of a wallet to sign, even one who refused before. Throws NO_READING_KEY,
+   * READING_KEY_CHANGED, CARD_NEEDS_USER, CARD_NOT_KEPT, CARDS_UNAVAILABLE, or an error of signing.
    */
   async ensureCard(signal: AbortSignal = this.#services.closing): Promise<Card> {
     this.#gate.requireMember()
@@ -187,101 +192,101 @@ export class RunnelClient implements AsyncDisposable {
   }
 
   /**
-   * Whether a stream is encrypted, whose keys are in use, and which readers find them with nobody there. No secrets. Needs publish, subscribe
-   * or grant. Throws STREAM_NOT_FOUND, NO_SUBSCRIBE_PERMISSION, and what the registry throws.
+   * Tells whether a stream is encrypted, whose keys are in use, and which readers find them with nobody else online. Contains no secrets. Needs the
+   * publish, subscribe or grant permission. Throws STREAM_NOT_FOUND, NO_SUBSCRIBE_PERMISSION, and errors of the registry.
    */
   async keysOf(streamId: string): Promise<StreamKeys> {
     return this.#services.keys.of(this.#gate.member(streamId))
   }
 
   /**
-   * Makes a new key now: for what this user publishes, or for the whole stream where it is the key holder. Processes of the user that run
-   * (unless the stream has no history for newcomers), and publishers that use the holder's keys, go over to it. What is older stays
-   * readable. Throws NOT_ENCRYPTED, NOT_KEY_HOLDER, NO_PUBLISH_PERMISSION, STREAM_NOT_FOUND, and what the registry throws.
+   * Makes a new key now: for the messages of this user, or for the whole stream if the user is the key holder. The user's running processes (unless
+   * the stream has no history for newcomers) and publishers that use the holder's keys switch to it. Older messages stay readable. Throws
+   * NOT_ENCRYPTED, NOT_KEY_HOLDER, NO_PUBLISH_PERMISSION, STREAM_NOT_FOUND, and errors of the registry.
    */
   async rotateKeys(streamId: string): Promise<RotatedKeys> {
     return this.#services.keys.rotate(this.#gate.member(streamId))
   }
 
   /**
-   * As the key holder of a stream, has a valid key ready for all its publishers until this client closes: a new one when a reader goes, or the
-   * key gets old. Resolves when there is one. The status 'encryption' tells when there cannot be one later. Throws NOT_KEY_HOLDER,
-   * KEYS_UNCERTAIN, STREAM_NOT_FOUND, and what the registry throws.
+   * As the key holder of a stream, keeps a valid key ready for all its publishers until this client closes; makes a new key when a reader goes or
+   * the key gets old. Resolves when a key is ready. If no valid key can be made later, the status 'encryption' says so. Throws NOT_KEY_HOLDER,
+   * KEYS_UNCERTAIN, STREAM_NOT_FOUND, and errors of the registry.
    */
   async holdKeys(streamId: string): Promise<void> {
     await this.#services.encryption.hold(this.#gate.member(streamId))
   }
 
-  /** The permissions on a stream by user, the public ones first; read from the registry each time. Throws STREAM_NOT_FOUND. */
+  /** Lists the permissions on a stream by user, the public ones first. Reads the registry each time. Throws STREAM_NOT_FOUND. */
   async getPermissions(streamId: string): Promise<readonly UserPermissions[]> {
     const { id } = await this.getStream(streamId)
     return (await this.#services.registry.permissionTable(id)).entries
   }
 
-  /** The permissions of a user on a stream, public or their own; from the cached registry. */
+  /** Returns the permissions of a user on a stream, public or their own, from the cached registry. */
   async permissionsOf(streamId: string, user: string): Promise<Permissions> {
     return this.#services.cache.permissionsOf(this.#gate.open(streamId), toNodeId(user))
   }
 
-  /** Who may publish, and under which delegations; from the cached registry. For storage nodes, which check what others give them. */
+  /** Tells who may publish and under which delegations, from the cached registry. For storage nodes, which check what other nodes give them. */
   get publisherPolicy(): PublisherPolicy {
     return this.#services.registry.publisherPolicy
   }
 
-  /** When delegations were taken back; from the cached registry. For storage nodes, which check what others give them. */
+  /** Tells when delegations were revoked, from the cached registry. For storage nodes, which check what other nodes give them. */
   get delegationHistory(): DelegationHistory {
     return this.#services.registry.delegations
   }
 
-  /** The threads that check signatures beside this one; undefined where there are none. For storage nodes, which check what others give them. */
+  /** The threads that check signatures besides this one; undefined if there are none. For storage nodes, which check what other nodes give them. */
   get verification(): VerificationPool | undefined {
     return this.#services.verification
   }
 
-  /** Who may read, and under which delegations; from the cached registry. For storage nodes, which check who asks them. */
+  /** Tells who may read and under which delegations, from the cached registry. For storage nodes, which check the users that ask them. */
   get readerPolicy(): ReaderPolicy {
     return this.#services.registry.readerPolicy
   }
 
   /**
-   * Throws unless a card is good now and its user's: CARD_OTHER_CHAIN, CARD_NOT_YET, CARD_FORGED, CONTRACT_NEEDS_CHAIN, or what the chain
-   * throws. For storage nodes, which check what others give them.
+   * Checks that a card is valid now and is its user's. Throws CARD_OTHER_CHAIN, CARD_NOT_YET, CARD_FORGED, CONTRACT_NEEDS_CHAIN, or an error of the
+   * chain. For storage nodes, which check what other nodes give them.
    */
   async checkCard(card: Card): Promise<void> {
     await this.#services.keys.checkCard(card)
   }
 
-  /** The storage nodes assigned to a stream; from the cached registry. Throws STREAM_NOT_FOUND. */
+  /** Lists the storage nodes assigned to a stream, from the cached registry. Throws STREAM_NOT_FOUND. */
   async getStorageNodes(streamId: string): Promise<readonly StorageNodeInfo[]> {
     const { id } = await this.getStream(streamId)
     return this.#services.cache.storageNodesOf(id)
   }
 
-  /** All storage nodes of the network, ordered by id; read from the registry each time. */
+  /** Lists all storage nodes of the network, ordered by id. Reads the registry each time. */
   async listStorageNodes(): Promise<readonly StorageNodeInfo[]> {
     this.#gate.requireOpen()
     return this.#services.registry.listStorageNodes()
   }
 
-  /** The streams assigned to a storage node, ordered by id; read from the registry each time. */
+  /** Lists the streams assigned to a storage node, ordered by id. Reads the registry each time. */
   async streamsStoredBy(nodeId: string): Promise<readonly StreamId[]> {
     this.#gate.requireOpen()
     return this.#services.registry.streamsStoredBy(toNodeId(nodeId))
   }
 
-  /** Has a registered storage node keep a stream. Needs the edit permission on it. */
+  /** Assigns a stream to a registered storage node, which then stores it. Needs the edit permission on the stream. */
   async addToStorageNode(streamId: string, nodeId: string): Promise<void> {
     const id = this.#gate.owner(streamId)
     await this.#services.registry.storageWriter.assign(id, toNodeId(nodeId))
   }
 
-  /** Has a storage node keep a stream no longer. */
+  /** Ends the assignment of a stream to a storage node, which then stops storing it. */
   async removeFromStorageNode(streamId: string, nodeId: string): Promise<void> {
     const id = this.#gate.owner(streamId)
     await this.#services.registry.storageWriter.unassign(id, toNodeId(nodeId))
   }
 
-  /** Registers the account as a storage node, or changes where it is reached: a ws:// or wss:// URL. Its node needs that key. */
+  /** Registers the account as a storage node, or changes its address: a ws:// or wss:// URL. The storage node needs the account's key. */
   async registerStorageNode(url: string): Promise<void> {
     this.#gate.requireAccount()
     if (!isTrackerUrl(url)) throw clientError('INVALID_ARGUMENT', 'a storage node has a ws:// or wss:// URL')
@@ -289,8 +294,8 @@ export class RunnelClient implements AsyncDisposable {
   }
 
   /**
-   * Takes part in a stream part without subscribing: messages flood through, and `network.on('batch')` reports them. Needs no
-   * permission; meant for storage nodes. Partition 100 is the stream's key part. The returned function leaves again; it is idempotent. Throws STREAM_NOT_FOUND or
+   * Joins a stream part without subscribing: messages flood through, and `network.on('batch')` reports them. Needs no permission; meant for storage
+   * nodes. Partition 100 is the stream's key part. The returned function leaves the part again; it is idempotent. Throws STREAM_NOT_FOUND or
    * PARTITION_OUT_OF_RANGE.
    */
   async joinStreamPart(streamId: string, partition: number): Promise<() => void> {
@@ -301,29 +306,28 @@ export class RunnelClient implements AsyncDisposable {
   }
 
   /**
-   * Publishes a message: a Uint8Array as bytes, a string as text, anything else as JSON; at most 1 MiB. Messages of one call
-   * after the other stay in order, those of one turn of the event loop share a signature. Resolves when the message was handed to
-   * the network, after all earlier ones: await it so as not to publish faster than can be sent. Joins the stream part with the
-   * first message, waits up to `waitForNeighboursMs` for a first neighbour unless nobody else is there, and stays in it until
-   * `stopPublishing` or `close`. Without a neighbour the status 'publishing-alone' is given, `neighbours` is 0, and the node keeps
-   * the message for a while for nodes that join.
+   * Publishes a message: a Uint8Array as bytes, a string as text, anything else as JSON; at most 1 MiB. Messages keep the order of the calls;
+   * messages of one turn of the event loop share a signature. Resolves when the message has been handed to the network, after all earlier ones:
+   * await it so as not to publish faster than the node can send. The first message joins the stream part and waits up to `waitForNeighboursMs` for
+   * a first neighbour, unless nobody else is there; the client stays in the part until `stopPublishing` or `close`. Without a neighbour, the client
+   * emits the status 'publishing-alone', `neighbours` is 0, and the node keeps the message for a while for nodes that join.
    */
   async publish(streamId: string, content: unknown, options: PublishOptions = {}): Promise<PublishedMessage> {
     return this.#services.publisher.publish(this.#gate.member(streamId), content, options)
   }
 
   /**
-   * Makes an urgent message ready, sealed and signed, that leaves within the call of `send`: for what a page says while it is closed, when
-   * nothing is done any more that takes another turn. It is of this moment: make it anew every few seconds, as nodes take what is
-   * hundreds of urgent messages old for known. Throws what `publish` throws.
+   * Seals and signs an urgent message that leaves within the call of `send`: for the last message of a page that is being closed, when nothing runs
+   * any more that takes another turn. The message is dated now: prepare a new one every few seconds, because nodes treat a message as known once
+   * hundreds of urgent messages have followed it. Throws the errors of `publish`.
    */
   async prepare(streamId: string, content: unknown, options: PrepareOptions): Promise<PreparedMessage> {
     return this.#services.publisher.prepare(this.#gate.member(streamId), content, options)
   }
 
   /**
-   * Publishes all of an iterable, in order and as fast as it can be sent, waiting where `publish` would throw PUBLISH_QUEUE_FULL. The
-   * first message that is refused ends it, with its error. `key` may be a function of the content. Throws what `publish` throws.
+   * Publishes all contents of an iterable, in order and as fast as they can be sent; waits whenever `publish` would throw PUBLISH_QUEUE_FULL. Ends
+   * with the first message that is refused, and throws its error. `key` may be a function of the content. Throws the errors of `publish`.
    */
   async publishMany<T>(
     streamId: string,
@@ -335,8 +339,8 @@ export class RunnelClient implements AsyncDisposable {
   }
 
   /**
-   * Takes the value of a key away: publishes a message without content (null) that says so. Subscribers get it like any other; `last` and
-   * `table` leave the key out. Throws what `publish` throws.
+   * Removes the value of a key: publishes a message without content (null) that says so. Subscribers get the message like any other; `last` and
+   * `table` leave the key out. Throws the errors of `publish`.
    */
   async remove(
     streamId: string,
@@ -348,25 +352,25 @@ export class RunnelClient implements AsyncDisposable {
   }
 
   /**
-   * Passes on a batch that somebody else signed, such as a device that keeps its own key: checked as batches from the network are, and
-   * flooded as it is. `delegation` is what it is signed under, where that is not known here. The user of this client must be able to read
-   * the stream. Throws BATCH_FORGED, NO_PUBLISH_PERMISSION, TIMESTAMP_OUT_OF_BOUNDS, STREAM_NOT_FOUND,
-   * PARTITION_OUT_OF_RANGE, MALFORMED_PACKET, and what the registry throws.
+   * Passes on a batch that somebody else signed, such as a device that keeps its own key. Checks the batch as batches from the network are checked,
+   * and floods it unchanged. `delegation` is the delegation it is signed under, if this client does not know it. The user of this client must be
+   * able to read the stream. Throws BATCH_FORGED, NO_PUBLISH_PERMISSION, TIMESTAMP_OUT_OF_BOUNDS, STREAM_NOT_FOUND, PARTITION_OUT_OF_RANGE,
+   * MALFORMED_PACKET, and errors of the registry.
    */
   async relay(batchBytes: Uint8Array, delegation?: Uint8Array): Promise<RelayedBatch> {
     this.#gate.requireMember()
     return (await this.#services.relay.get()).relay(batchBytes, delegation)
   }
 
-  /** Resolves when `publish` can take many more messages: await it now and then instead of each `publish`. */
+  /** Resolves when `publish` can take many more messages. Await it now and then instead of each `publish`. */
   async writable(): Promise<void> {
     this.#gate.requireOpen()
     await this.#services.publisher.room()
   }
 
   /**
-   * Leaves the stream parts that were joined for publishing to a stream, when nothing else keeps them joined. Resolves when
-   * all messages published there before are handed over. The next message joins again, and goes on where the last one was.
+   * Leaves the stream parts joined for publishing to a stream, unless something else keeps them joined. Resolves when all messages published there
+   * before have been handed over. The next message joins again, and continues after the last one.
    */
   async stopPublishing(streamId: string): Promise<void> {
     const { publisher, sides } = this.#services
@@ -376,13 +380,13 @@ export class RunnelClient implements AsyncDisposable {
   }
 
   /**
-   * Subscribes to some or all partitions of a stream. Resolves when the node has joined them; `waitForNeighbours` of the
-   * subscription resolves when there is a neighbour. Messages go to the callback, or else to the iteration over the subscription.
-   * A consumer that is too slow loses its oldest messages, with a status and a counter. `T` is what content is: what `schema` gives, or
-   * else what the application expects, unchecked.
+   * Subscribes to some or all partitions of a stream. Resolves when the node has joined them; `waitForNeighbours` of the subscription resolves when
+   * there is a neighbour. Messages go to the callback if one is given, otherwise to the iteration over the subscription. A consumer that is too
+   * slow loses its oldest messages; a status and a counter report it. `T` is the type of the content: what `schema` returns, or, without a schema,
+   * what the application expects, unchecked.
    *
-   * `0xowner/sensors/#` is `0xowner/sensors` and all streams below it that the user may read, `0xowner/#` all of an owner: those that
-   * there are, and those that are created or permitted later, up to `maxStreams`. The statuses 'prefix' and 'prefix-full' say which.
+   * `0xowner/sensors/#` subscribes to `0xowner/sensors` and all streams below it that the user may read, `0xowner/#` to all streams of an owner:
+   * existing streams, and streams created or permitted later, up to `maxStreams`. The statuses 'prefix' and 'prefix-full' say which.
    */
   async subscribe<T = unknown>(
     streamId: string,
@@ -404,9 +408,10 @@ export class RunnelClient implements AsyncDisposable {
   }
 
   /**
-   * Asks in a stream, and resolves to the first reply: an ordinary message that `respond` of others answers. Only this client can read the
-   * reply, which its responder signed. Needs publish. Throws REQUEST_TIMEOUT after `timeoutMs` (default 5,000), NO_RESPONDER where nobody else
-   * is in the stream, REQUEST_FAILED where the responder failed, REPLY_UNREADABLE, TOO_MANY_REQUESTS, ABORTED, and what `publish` throws.
+   * Publishes a request and resolves to the first reply. The request is an ordinary message that others answer with `respond`. Only this client can
+   * read the reply, which the responder signed. Needs the publish permission. Throws REQUEST_TIMEOUT after `timeoutMs` (default 5,000),
+   * NO_RESPONDER if nobody else is in the stream, REQUEST_FAILED if the responder failed, REPLY_UNREADABLE, TOO_MANY_REQUESTS, ABORTED, and the
+   * errors of `publish`.
    */
   async request<T = unknown>(
     streamId: string,
@@ -418,7 +423,10 @@ export class RunnelClient implements AsyncDisposable {
     return (await requester.one(id, content, options)) as Reply<T>
   }
 
-  /** As `request`, of several responders: replies as they come, until `timeoutMs` are over or `maxReplies` came. A failure is a reply, too. */
+  /**
+   * Like `request`, with several responders: yields replies as they come, until `timeoutMs` have passed or `maxReplies` have come. A failure is a
+   * reply, too.
+   */
   async *requestMany<T = unknown>(
     streamId: string,
     content: unknown,
@@ -431,8 +439,8 @@ export class RunnelClient implements AsyncDisposable {
   }
 
   /**
-   * Answers requests in a stream from now on: up to 100 are handled at once, each with what the handler returns, or not at all where that is
-   * undefined. What it throws is told to the asker, and a status 'callback-failed'. Throws what `subscribe` throws.
+   * Answers requests in a stream from now on. Handles up to 100 at once; replies to each with what the handler returns, or not at all if that is
+   * undefined. An error of the handler goes to the asker and into a status 'callback-failed'. Throws the errors of `subscribe`.
    */
   async respond<T = unknown>(
     streamId: string,
@@ -447,9 +455,9 @@ export class RunnelClient implements AsyncDisposable {
   }
 
   /**
-   * Watches who is in a stream: members that want to be seen, as `presence.enter` makes this client. Joins are announced at once, leaves
-   * within ten seconds, and who goes silently is lost within thirty. Needs publish or subscribe. Throws STREAM_NOT_FOUND,
-   * NO_SUBSCRIBE_PERMISSION, ABORTED, and with `as` what `enter` throws.
+   * Watches who is in a stream: members that want to be seen, as this client does after `presence.enter`. Reports joins at once, leaves within ten
+   * seconds, and members that disappear silently within thirty. Needs the publish or subscribe permission. Throws STREAM_NOT_FOUND,
+   * NO_SUBSCRIBE_PERMISSION, ABORTED, and, with `as`, the errors of `enter`.
    */
   async presence(streamId: string, options: PresenceOptions = {}): Promise<Presence> {
     const id = this.#gate.member(streamId)
@@ -457,9 +465,9 @@ export class RunnelClient implements AsyncDisposable {
   }
 
   /**
-   * How many nodes are in a stream, as its trackers know: without names, and whether or not they want to be seen. Of the partitions that
-   * this client is in, because it subscribes or publishes there. Throws STREAM_NOT_JOINED, ABORTED, and of `networkErrors`
-   * COUNT_UNAVAILABLE in a light client and where a tracker does not count, TRACKER_LOST and NOT_JOINED.
+   * Counts the nodes in a stream, as its trackers know them: without names, and whether or not they want to be seen. Counts only partitions that
+   * this client is in because it subscribes or publishes there. Throws STREAM_NOT_JOINED, ABORTED, and of `networkErrors` COUNT_UNAVAILABLE in a
+   * light client or if a tracker does not count, TRACKER_LOST and NOT_JOINED.
    */
   async count(streamId: string, options: CountOptions = {}): Promise<StreamCount> {
     const id = this.#gate.member(streamId)
@@ -467,10 +475,10 @@ export class RunnelClient implements AsyncDisposable {
   }
 
   /**
-   * Reads a stream at least once, also across crashes: storage nodes keep what of it was acknowledged, under a name, for this user. An async
-   * iterable of messages, each with `ack()`. With `group` several processes of the user share the messages, and what one of them leaves the
-   * others take over. Needs a storage node. Throws NO_STORAGE_NODE, READER_GROUP_FULL, NOT_STORED_IN_TIME, INVALID_ARGUMENT, and what
-   * `resend` throws; the iteration throws when the user may not read any more.
+   * Reads a stream at least once, also across crashes: storage nodes keep this user's acknowledgements under a name. Returns an async iterable of
+   * messages, each with `ack()`. With `group`, several processes of the user share the messages; when one leaves, the others take over its
+   * unfinished messages. Needs a storage node. Throws NO_STORAGE_NODE, READER_GROUP_FULL, NOT_STORED_IN_TIME, INVALID_ARGUMENT, and the errors of
+   * `resend`; the iteration throws when the user may no longer read.
    */
   async reader<T = unknown>(streamId: string, options: ReaderOptions<T>): Promise<DurableReader<T>> {
     const id = this.#gate.member(streamId)
@@ -480,15 +488,15 @@ export class RunnelClient implements AsyncDisposable {
     return reader as DurableReader<T>
   }
 
-  /** What storage nodes have of a durable reader of this user; undefined where they have nothing. Throws what `resend` throws. */
+  /** Returns what storage nodes keep of a durable reader of this user; undefined if they keep nothing. Throws the errors of `resend`. */
   async readerState(streamId: string, name: string): Promise<StoredReader | undefined> {
     const id = this.#gate.member(streamId)
     return (await this.#services.sides.get()).readers.show(id, name)
   }
 
   /**
-   * Puts a durable reader of this user elsewhere, back or ahead; members that run go on from there, and what they are at is not counted. Throws
-   * NOT_STORED_IN_TIME, and what `resend` throws.
+   * Moves a durable reader of this user to another place, back or ahead. Running members continue from there; messages they are working on do not
+   * count. Throws NOT_STORED_IN_TIME, and the errors of `resend`.
    */
   async resetReader(streamId: string, name: string, start: ReaderStart): Promise<void> {
     const id = this.#gate.member(streamId)
@@ -496,8 +504,8 @@ export class RunnelClient implements AsyncDisposable {
   }
 
   /**
-   * Follows how much this client may publish urgently in a partition: the rate of its links to those who get it, for encoders. Joins nothing:
-   * the first message does. Throws STREAM_NOT_FOUND, NO_PUBLISH_PERMISSION, PARTITION_OUT_OF_RANGE, ABORTED, and what the registry throws.
+   * Follows how much this client may publish urgently in a partition: the rate of its links to the receivers, for encoders. Joins nothing; the
+   * first message does. Throws STREAM_NOT_FOUND, NO_PUBLISH_PERMISSION, PARTITION_OUT_OF_RANGE, ABORTED, and errors of the registry.
    */
   async urgentRate(streamId: string, options: UrgentRateOptions = {}): Promise<UrgentRate> {
     const id = this.#gate.member(streamId)
@@ -508,11 +516,10 @@ export class RunnelClient implements AsyncDisposable {
   }
 
   /**
-   * Stored messages of a stream: the last `n`, or all from a given time or place on. An async iterable: verified, in order of
-   * time, each message once; read from up to three storage nodes at once as it is taken. `last` is exact up to 10,000; for more,
-   * or when storage nodes differ or fail meanwhile, a few extra may come. Throws, with the first message or later,
-   * INVALID_RESEND, NO_STORAGE_NODE, RESEND_FAILED, RESEND_DENIED, STREAM_NOT_FOUND, NO_SUBSCRIBE_PERMISSION, ABORTED, or what
-   * the registry throws.
+   * Reads stored messages of a stream: the last `n`, or all from a given time or place on. Yields verified messages in order of time, each once;
+   * reads from up to three storage nodes at once, as the application takes messages. `last` is exact up to 10,000; for more, or if storage nodes
+   * differ or fail meanwhile, a few extra messages may come. Throws, with the first message or later, INVALID_RESEND, NO_STORAGE_NODE,
+   * RESEND_FAILED, RESEND_DENIED, STREAM_NOT_FOUND, NO_SUBSCRIBE_PERMISSION, ABORTED, or an error of the registry.
    */
   resend<T = unknown>(
     streamId: string,
@@ -524,9 +531,10 @@ export class RunnelClient implements AsyncDisposable {
   }
 
   /**
-   * Records the urgent messages of a stream, which nobody stores, as content of an ordinary one, until it is stopped: as they were signed, so that
-   * `resend` and `playback` with `recording: true` give what their publishers said. Needs subscribe there and publish here. Throws
-   * STREAM_NOT_FOUND, NO_SUBSCRIBE_PERMISSION, NO_PUBLISH_PERMISSION, PARTITION_OUT_OF_RANGE, ABORTED, and what the registry throws.
+   * Records the urgent messages of the stream `from`, which nobody stores, as content of ordinary messages of the stream `to`, until stopped. Keeps
+   * them as they were signed, so that `resend` and `playback` with `recording: true` return what their publishers said. Needs subscribe on `from`
+   * and publish on `to`. Throws STREAM_NOT_FOUND, NO_SUBSCRIBE_PERMISSION, NO_PUBLISH_PERMISSION, PARTITION_OUT_OF_RANGE, ABORTED, and errors of
+   * the registry.
    */
   async record(from: string, to: string, options: RecordOptions = {}): Promise<Recording> {
     this.#gate.requireMember()
@@ -536,11 +544,10 @@ export class RunnelClient implements AsyncDisposable {
   }
 
   /**
-   * The newest message of a key, or of the whole stream, checked: from this node or from up to three neighbours at once, else from storage
-   * nodes; undefined where none is known, or the key was removed. Joins where it is not joined, and leaves some seconds later. Neighbours
-   * know what came in the last 30 s, and more where the stream's metadata has `lastValues: true`. Throws STREAM_NOT_FOUND,
-   * NO_SUBSCRIBE_PERMISSION, PARTITION_OUT_OF_RANGE, INVALID_MESSAGE_KEY, ABORTED, what opening the content throws, or what the registry
-   * throws.
+   * Returns the newest message of a key, or of the whole stream, checked: from this node or from up to three neighbours at once, otherwise from
+   * storage nodes. Returns undefined if none is known or the key was removed. Joins the stream part if necessary, and leaves it some seconds later.
+   * Neighbours know messages of the last 30 s, and older ones if the stream's metadata has `lastValues: true`. Throws STREAM_NOT_FOUND,
+   * NO_SUBSCRIBE_PERMISSION, PARTITION_OUT_OF_RANGE, INVALID_MESSAGE_KEY, ABORTED, an error of opening the content, or an error of the registry.
    */
   async last<T = unknown>(streamId: string, options: LastOptions<T> = {}): Promise<Message<T> | undefined> {
     const id = this.#gate.member(streamId)
@@ -549,8 +556,8 @@ export class RunnelClient implements AsyncDisposable {
   }
 
   /**
-   * The stream as a table: the newest message of each key, from up to three storage nodes, checked; partition after partition, in the order
-   * of their times, without keys that were removed. An async iterable. Throws what `resend` throws.
+   * Reads the stream as a table: the newest message of each key, checked, from up to three storage nodes. Yields partition after partition, in
+   * order of time, without removed keys. Throws the errors of `resend`.
    */
   async *table<T = unknown>(
     streamId: string,
@@ -561,7 +568,7 @@ export class RunnelClient implements AsyncDisposable {
     yield* values.table(id, options) as AsyncGenerator<Message<T>, void, undefined>
   }
 
-  /** Stored messages at the pace they were published at, or a multiple of it; throws what `resend` throws. */
+  /** Reads stored messages at the pace they were published at, or a multiple of it. Throws the errors of `resend`. */
   playback<T = unknown>(
     streamId: string,
     selection: HistorySelection,
@@ -571,9 +578,8 @@ export class RunnelClient implements AsyncDisposable {
   }
 
   /**
-   * Waits until `count` (default 1) storage nodes have each of the messages durably: what `publish` resolves with, or
-   * messages that were delivered. Throws NO_STORAGE_NODE, NOT_STORED_IN_TIME after `timeoutMs` (default 30,000),
-   * STREAM_NOT_FOUND, INVALID_ARGUMENT or ABORTED.
+   * Waits until `count` (default 1) storage nodes have stored each of the messages durably: results of `publish`, or messages that were delivered.
+   * Throws NO_STORAGE_NODE, NOT_STORED_IN_TIME after `timeoutMs` (default 30,000), STREAM_NOT_FOUND, INVALID_ARGUMENT or ABORTED.
    */
   async waitForStorage(
     messages: MessagePlace | readonly MessagePlace[],
@@ -584,8 +590,9 @@ export class RunnelClient implements AsyncDisposable {
   }
 
   /**
-   * What one storage node has of a stream part: batches as they were published, unchecked. For storage nodes, which copy
-   * from each other; `resend` is for applications. Throws STREAM_NOT_FOUND, and what `readStorageNode` throws.
+   * Reads what one storage node has of a stream part: batches as they were published, unchecked. For storage nodes, which copy from each other;
+   * applications use `resend`. Throws STREAM_NOT_FOUND, NO_STORAGE_NODE, RESEND_LINK_LOST, RESEND_TIMEOUT, RESEND_DENIED, RESEND_REFUSED,
+   * RESEND_INVALID_ANSWER or ABORTED.
    */
   async *readStorageNode(
     nodeId: string,
@@ -597,35 +604,35 @@ export class RunnelClient implements AsyncDisposable {
   }
 
   /**
-   * Whether this client may take part in the network: not where a private one does not list its user, or its delegation was taken
-   * back. While it may not, the node has no links; publish, subscribe and resend throw `admissionProblem`. The status 'admission'
-   * tells when that changes.
+   * Whether this client may take part in the network. It may not if a private network does not list its user, or if its delegation was revoked.
+   * While it may not, the node has no links, and publish, subscribe and resend throw `admissionProblem`. The status 'admission' tells when that
+   * changes.
    */
   get isListed(): boolean {
     return this.admissionProblem === undefined
   }
 
-  /** Why this client may not take part in the network: NODE_NOT_LISTED or DELEGATION_REVOKED; undefined when it may. */
+  /** Why this client may not take part in the network: NODE_NOT_LISTED or DELEGATION_REVOKED; undefined if it may. */
   get admissionProblem(): RunnelError | undefined {
     return this.#gate.problem
   }
 
-  /** How each of several endpoints of the chain does, by its URL without secrets; none where there is one only. */
+  /** The state of each chain endpoint, by its URL without secrets; empty if there is only one endpoint. */
   get chainEndpoints(): readonly RpcStatus[] {
     return this.#services.registry.endpoints
   }
 
-  /** What happens from now on, until the client is closed or the loop is left. */
+  /** Iterates over statuses from now on, until the client is closed or the loop is left. */
   status(): AsyncIterableIterator<ClientStatus, undefined> {
     return this.#services.status.listen()
   }
 
-  /** When the client reached each step on its way to the first message; the status 'phase' tells of each. */
+  /** When the client reached each step on its way to the first message; the status 'phase' reports each step. */
   get phases(): PhaseTimes {
     return this.#services.phases.times
   }
 
-  /** Sizes and losses of the client itself; those of the node are in `network.metrics()`. */
+  /** Sizes and losses of the client itself; the node's are in `network.metrics()`. */
   counters(): Readonly<Record<string, number>> {
     const { cache, delegations, history, archive } = this.#services
     return {
@@ -637,9 +644,8 @@ export class RunnelClient implements AsyncDisposable {
   }
 
   /**
-   * Refuses new calls, waits until published messages are sent, and until what opens them is stored, or those who are there have
-   * asked for it (at most `closeTimeoutMs`); then ends subscriptions and statuses after their queued items, leaves the network and
-   * stops. Idempotent.
+   * Refuses new calls, and waits (at most `closeTimeoutMs`) until published messages are sent, and until their keys are stored or the readers that
+   * are there have asked for them. Then ends subscriptions and statuses after their queued items, leaves the network and stops. Idempotent.
    */
   close(): Promise<ClientClosed> {
     return this.#services.life.close()
