@@ -202,14 +202,14 @@ const configSchema = z.strictObject({
   subscribe: z.prefault(z.strictObject(queueShape), {}),
 })
 
-/** Where a network's trackers, streams and permissions are written down. */
+/** Where a network's trackers, streams and permissions are recorded. */
 export type NetworkSource =
-  /** On a chain. Without `chainId` the endpoint is asked; with it another chain is refused. */
+  /** On a chain. Without `chainId` the endpoint is asked for it; with it, another chain is refused. */
   | {
       readonly kind: 'chain'
-      /** One endpoint, or several of the same chain, the preferred first: one that fails or lags is left for the next. */
+      /** One endpoint, or several of the same chain, the preferred first: if one fails or lags, the next is used. */
       readonly rpcUrl: string | readonly string[]
-      /** How many endpoints have to agree on what is read. Default 2 where there are three or more, else 1. */
+      /** How many endpoints must agree on what is read. Default 2 with three or more endpoints, otherwise 1. */
       readonly rpcQuorum?: number | undefined
       readonly chainId?: number | undefined
       readonly registries: RegistryAddresses
@@ -221,151 +221,151 @@ export type NetworkSource =
 
 /** A signed document, and where it is found. */
 interface FollowedDocument {
-  /** The address of who may change it. */
+  /** The address of the owner, who may change the document. */
   readonly owner: string
-  /** URLs and, in Node, files: the newest that is signed by the owner counts. At most 8. */
+  /** URLs and, in Node, files: the newest document that the owner signed counts. At most 8. */
   readonly sources: readonly string[]
   /** Documents with a lower revision are refused. Default 1. */
   readonly revision?: number | undefined
-  /** In Node: a file that keeps the newest that was seen, so that older ones are refused after a restart too. */
+  /** In Node: a file that keeps the newest document seen, so that older ones are refused after a restart too. */
   readonly copy?: string | undefined
 }
 
 /** What `createClient` takes. */
 export interface ClientConfig<Source = NetworkSource> {
   /**
-   * The key of the user: 64 hexadecimal digits, with or without 0x. Any number of processes may have the same. At most one of
-   * `privateKey`, `delegation`, `signer` and `wallet` is given; without any, the key of the node is its user's, and new each time.
+   * The private key of the user: 64 hexadecimal digits, with or without 0x. Any number of processes may use the same key. Give at most one of
+   * `privateKey`, `delegation`, `signer` and `wallet`; without any, the key of the node is also the user's, and new each time.
    */
   readonly privateKey?: string | undefined
-  /** Acts for the user who signed the delegation, as far as it goes. */
+  /** Acts for the user who signed the delegation, as far as the delegation goes. */
   readonly delegation?: DelegationConfig | undefined
-  /** Acts for the signer's user, who is asked once for a delegation, and signs changes of the registries. */
+  /** Acts for the signer's user, who is asked once for a delegation and signs changes of the registries. */
   readonly signer?: Signer | undefined
-  /** As `signer`, of an Ethereum wallet: `window.ethereum`. */
+  /** Like `signer`, with an Ethereum wallet: `window.ethereum`. */
   readonly wallet?: Eip1193Provider | undefined
-  /** What a signer or a wallet is asked for. */
+  /** The delegation to ask a signer or a wallet for. */
   readonly delegationRequest?: DelegationRequestConfig | undefined
   /**
-   * With what the user opens what is encrypted for it, where that does not follow from its key: with a delegation, for contract accounts,
-   * and for signers whose signatures differ each time. Default: from the private key or one signature of the signer; with a delegation
-   * none.
+   * The key that opens what is encrypted for the user, if it does not follow from the user's key: with a delegation, for contract accounts,
+   * and for signers whose signatures differ each time. Default: derived from the private key or from one signature of the signer; none with a
+   * delegation.
    */
   readonly readingKey?: ReadingKeyConfig | undefined
   /**
-   * The key of the node, by which others know this process; no two processes may have the same at once. Default: a random
-   * one. A storage node keeps the one that it is registered with.
+   * The private key of the node, by which others know this process; no two processes may use the same key at once. Default: a random key. A
+   * storage node keeps the key that it is registered with.
    */
   readonly nodePrivateKey?: string | undefined
   readonly network: Source
   /**
-   * Makes this a light client, which forwards nothing: it is in no overlay and needs no tracker, but is a guest of these nodes, the
-   * preferred first, of two at once. They must serve guests. WebRTC and circuits are off then, unless they are in `transports`.
+   * Makes this a light client, which forwards nothing: it is in no overlay and needs no tracker, but is a guest of two of these nodes at
+   * once, the preferred first. They must serve guests. WebRTC and circuits are then off, unless they are in `transports`.
    */
   readonly via?: ViaConfig | readonly ViaHost[] | undefined
-  /** Whether light clients may be guests of this node, and what they may take of it. */
+  /** Whether light clients may be guests of this node, and how much they may take from it. */
   readonly guests?: GuestsConfig | undefined
   /** How the node connects to others. `false` turns a transport off. */
   readonly transports?: TransportsConfig | undefined
   /** How long the first message in a stream part waits for a neighbour. Default 5,000. */
   readonly waitForNeighboursMs?: number | undefined
-  /** How long `close` waits for messages that were published and not yet sent. Default 5,000. */
+  /** How long `close` waits for published messages that are not yet sent. Default 5,000. */
   readonly closeTimeoutMs?: number | undefined
   /**
-   * Live messages with an older timestamp are dropped unless they fill a gap; use a resend to get older ones. Messages can be
-   * published with a timestamp up to half as old. All nodes of a network should use about the same value. Default 600,000.
+   * Live messages with an older timestamp are dropped unless they fill a gap; use a resend to get older messages. Messages can be published
+   * with a timestamp up to half as old. All nodes of a network should use about the same value. Default 600,000.
    */
   readonly maxLiveAgeMs?: number | undefined
   /**
-   * Whether neighbours that bring copies late are asked for digests in their place, of publishers with many messages. False: every
-   * neighbour is sent a copy of everything. Default true.
+   * Whether neighbours whose copies come late are asked for digests instead, for publishers with many messages. False: every neighbour is
+   * sent a copy of everything. Default true.
    */
   readonly thinFloods?: boolean | undefined
   /**
-   * Threads (in a page: workers) that check signatures once the node's own thread is behind; none is started before. All clients of a process
-   * with the same number share them. 0: none. Default: one less than there are cores, at most 4.
+   * Threads (in a page: workers) that check signatures once the node's own thread falls behind; none starts before. All clients of a process
+   * with the same number share the threads. 0: no threads. Default: one less than the number of cores, at most 4.
    */
   readonly verificationWorkers?: number | undefined
   readonly registry?:
     | {
-        /** After this, known data is still used, but refreshed in the background. Default 600,000. */
+        /** Age after which known data is refreshed in the background; it is still used meanwhile. Default 600,000. */
         readonly maxAgeMs?: number | undefined
-        /** Streams, and pairs of stream and user, remembered. Default 10,000 each. */
+        /** How many streams, and pairs of stream and user, to remember. Default 10,000 each. */
         readonly maxCachedEntries?: number | undefined
         /** How often a chain is asked for changes. Default 2,000. */
         readonly pollIntervalMs?: number | undefined
       }
     | undefined
-  /** What may wait to be sent; beyond it `publish` is refused with PUBLISH_QUEUE_FULL. */
+  /** How much may wait to be sent; beyond that, `publish` throws PUBLISH_QUEUE_FULL. */
   readonly publish?: PublishConfig | undefined
-  /** What may wait in a subscription; beyond it the oldest messages are dropped, counted and reported. */
+  /** How much may wait in a subscription; beyond that, the oldest messages are dropped, counted and reported. */
   readonly subscribe?: QueueLimitsConfig | undefined
 }
 
-/** Where a host is. With `nodeId` nobody else may answer there, which is for nodes with a key of their own (`nodePrivateKey`). */
+/** The address of a host. With `nodeId`, no other node may answer there; this is for nodes with a key of their own (`nodePrivateKey`). */
 export type ViaHost = string | { readonly url: string; readonly nodeId?: string }
 
 /** The hosts of a light client. */
 export interface ViaConfig {
   /** At most 8. */
   readonly hosts: readonly ViaHost[]
-  /** To how many it is linked. With one, what that one withholds is not noticed, and what it lost comes late. Default 2. */
+  /** How many hosts to link at once. With one, messages that it withholds go unnoticed, and messages that it lost come late. Default 2. */
   readonly atOnce?: number | undefined
 }
 
-/** What a host gives its guests, all together and shared out by the networks that they come from. */
+/** What a host gives its guests, all together, shared out among the networks they come from. */
 export interface GuestsConfig {
   /** Default false. */
   readonly serve?: boolean | undefined
   /** Default 256. */
   readonly maxGuests?: number
-  /** Stream parts that it joins for guests alone. Default 64. */
+  /** Stream parts that the host joins only for guests. Default 64. */
   readonly maxStreamParts?: number
-  /** Bytes of messages that it sends them, on average over ten seconds. Default 8 MiB. */
+  /** Bytes of messages that the host sends guests, on average over ten seconds. Default 8 MiB. */
   readonly maxBytesPerS?: number
 }
 
-/** What a delegation file holds. */
+/** The contents of a delegation file. */
 export interface DelegationConfig {
-  /** Of the key that the delegation names: 64 hexadecimal digits, with or without 0x. */
+  /** The private key that the delegation names: 64 hexadecimal digits, with or without 0x. */
   readonly privateKey: string
   /** The encoded delegation: 0x and hexadecimal digits. */
   readonly delegation: string
 }
 
-/** What a reading key file holds. Whoever has it can read everything that is encrypted for the user. */
+/** The contents of a reading key file. Anyone who has them can read everything that is encrypted for the user. */
 export interface ReadingKeyConfig {
-  /** Whose it is. */
+  /** The user whose key it is. */
   readonly userId: string
-  /** Counts from 0; the user's card says which one is in use. */
+  /** Counts from 0; the user's card says which generation is in use. */
   readonly generation: number
   /** The reading key: 0x and 64 hexadecimal digits. */
   readonly secret: string
-  /** The encoded card that goes with it, where the user has signed one: 0x and hexadecimal digits. */
+  /** The encoded card for the key, if the user has signed one: 0x and hexadecimal digits. */
   readonly card?: string
 }
 
-/** The delegation that a signer or a wallet is asked for. */
+/** The delegation to ask a signer or a wallet for: which rights, and how long. */
 export interface DelegationRequestConfig {
-  /** Default 24 hours. For all streams at most 92 days. */
+  /** How long it lasts. Default 24 hours; for all streams at most 92 days. */
   readonly lastsMs?: number | undefined
-  /** At most 8. Default: all. */
+  /** The streams it is for, at most 8. Default: all. */
   readonly streams?: readonly string[] | undefined
   /** Default true. */
   readonly publishes?: boolean | undefined
   /** Default true. */
   readonly reads?: boolean | undefined
-  /** Who asks, for the user to see: printable ASCII, at most 128 characters. Default in a page: its origin. */
+  /** Who asks, as shown to the user: printable ASCII, at most 128 characters. Default in a page: its origin. */
   readonly requester?: string | undefined
 }
 
-/** What may wait to be sent, and how content is packed. */
+/** How much may wait to be sent, and how content is compressed. */
 export interface PublishConfig extends QueueLimitsConfig {
   /** Default 100,000. */
   readonly maxQueuedMessages?: number | undefined
   /**
-   * 'deflate' compresses contents of 1,024 bytes and more, where that makes them smaller. Every client opens them, also one
-   * that does not compress. Default 'none'.
+   * 'deflate' compresses contents of 1,024 bytes or more if that makes them smaller. Every client can open them, even one that does not
+   * compress. Default 'none'.
    */
   readonly compress?: 'none' | 'deflate' | undefined
 }
@@ -380,7 +380,7 @@ export interface QueueLimitsConfig {
 
 /** The effective configuration: checked, with every default filled in. */
 export type ParsedClientConfig = z.output<typeof configSchema>
-/** `listen` makes the node reachable; its host is 127.0.0.1 unless given, and port 0 takes a free one. */
+/** `listen` makes the node reachable; its host defaults to 127.0.0.1, and port 0 takes a free port. */
 export type TransportsConfig = z.input<typeof transportsSchema>
 export type ParsedTransports = z.output<typeof transportsSchema>
 
