@@ -12,48 +12,48 @@ import type { MessageEquivocation } from './subscribe/equivocation.ts'
 import type { MessageGap } from './subscribe/gap.ts'
 import { BoundedQueue } from './queue/bounded-queue.ts'
 
-/** What a client has to say about itself. */
+/** What a client reports about itself. */
 export type ClientStatus =
-  /** The chain with the registries stopped or began to answer. While it does not, known data stays in use. */
+  /** The chain with the registries stopped or began to answer. While it does not answer, known data stays in use. */
   | {
       readonly type: 'chain'
       readonly state: 'reachable' | 'unreachable'
       readonly source: string
       readonly error?: Error
     }
-  /** One of several endpoints of the chain is left for others, or is fine again; `endpoint` is its URL without secrets. */
+  /** The client left one of several chain endpoints for others, or the endpoint works again; `endpoint` is its URL without secrets. */
   | ({ readonly type: 'endpoint' } & RpcStatus)
-  /** The client reached a phase on its way to the first message, so many milliseconds after its start; `client.phases` has them all. */
+  /** The client reached a phase on its way to the first message, `afterMs` milliseconds after its start; `client.phases` has all phases. */
   | { readonly type: 'phase'; readonly phase: PhaseName; readonly afterMs: number }
   /** The registry changed, and the change applies from now on. Only registries on a chain change. */
   | { readonly type: 'registry'; readonly change: RegistryChange }
-  /** The registry lists no tracker that can be used, and `kept` that were known before stay in use; or it lists some again. */
+  /** The registry lists no usable tracker, and `kept` trackers known before stay in use; or it lists some again. */
   | { readonly type: 'trackers'; readonly state: 'missing' | 'listed'; readonly kept: number }
   /**
-   * A private network listed this client's user, or removed it, or the user took the delegation back; then the node has no links.
-   * `error` says why it is out.
+   * A private network listed this client's user or removed it, or the user revoked the delegation. While the client is out, its node has no
+   * links; `error` says why.
    */
   | { readonly type: 'admission'; readonly isListed: boolean; readonly error?: RunnelError }
   /**
-   * How the delegation does under which this client acts: it nears its end, has expired, or was renewed. `leftMs` is left of it.
-   * Once expired, `publish`, `subscribe` and `resend` throw DELEGATION_EXPIRED.
+   * The delegation under which this client acts nears its end, has expired, or was renewed. `leftMs` is the time left. Once it has expired,
+   * `publish`, `subscribe` and `resend` throw DELEGATION_EXPIRED.
    */
   | ({ readonly type: 'delegation' } & DelegationNews)
   /**
-   * Another process with the key of this node took its place: this one is out of the network, and does not come back. `publish`,
-   * `subscribe` and `resend` throw the error, NODE_REPLACED.
+   * Another process with this node's key took its place: this node is out of the network and does not come back. `publish`, `subscribe` and
+   * `resend` throw the error, NODE_REPLACED.
    */
   | { readonly type: 'replaced'; readonly error: RunnelError }
-  /** The link to a tracker opened or closed. Overlays that exist go on without trackers. */
+  /** The link to a tracker opened or closed. Existing overlays continue without trackers. */
   | {
       readonly type: 'tracker'
       readonly trackerId: NodeId
       readonly state: 'connected' | 'disconnected'
       readonly error?: Error
     }
-  /** Of a light client: a host was linked, was lost or could not be reached, refuses a stream part, or brings messages late or not at all. */
+  /** In a light client: a host was linked, was lost, could not be reached, refuses a stream part, or brings messages late or not at all. */
   | ({ readonly type: 'host' } & HostNews)
-  /** Of a light client: a host did not bring messages that others did. */
+  /** In a light client: a host did not bring messages that others brought. */
   | ({ readonly type: 'withheld' } & MessagesWithheld)
   /** The set of neighbours in a joined stream part changed. */
   | {
@@ -63,11 +63,11 @@ export type ClientStatus =
     }
   /** No other node was found in the stream part before the first message was published; only nodes that join soon will get it. */
   | { readonly type: 'publishing-alone'; readonly streamPartId: StreamPartId; readonly waitedMs: number }
-  /** A subscription's consumer does not keep up: its oldest messages are being dropped. Said again only after it has caught up. */
+  /** A subscription's consumer is too slow, and its oldest messages are being dropped. Reported again only after it has caught up. */
   | { readonly type: 'slow-consumer'; readonly streamId: StreamId; readonly dropped: number }
   /**
-   * A stream under the prefix of a subscription is joined, now or because it was created or permitted later, and again when it has more
-   * partitions; `left`, because it was deleted or the user may not read it any more; or `failed`, and is tried again. `error` says why.
+   * A stream under the prefix of a subscription was joined, now or because it was created or permitted later, and again when it gets more
+   * partitions; or was `left`, because it was deleted or the user may no longer read it; or `failed`, and is tried again. `error` says why.
    */
   | {
       readonly type: 'prefix'
@@ -76,31 +76,31 @@ export type ClientStatus =
       readonly state: 'joined' | 'left' | 'failed'
       readonly error?: Error
     }
-  /** Another number of streams than before is left out of a subscription to a prefix: too many begin with it (TOO_MANY_STREAMS), or no longer. */
+  /** The number of streams left out of a subscription to a prefix changed: too many begin with the prefix (TOO_MANY_STREAMS), or no longer. */
   | {
       readonly type: 'prefix-full'
       readonly prefix: string
       readonly leftOut: number
       readonly error?: RunnelError
     }
-  /** How a durable reader does: see `ReaderNews`. */
+  /** News of a durable reader: see `ReaderNews`. */
   | ({ readonly type: 'reader'; readonly streamId: StreamId; readonly name: string } & ReaderNews)
-  /** How the encryption of a stream does. */
+  /** News of the encryption of a stream: see `EncryptionNews`. */
   | ({ readonly type: 'encryption'; readonly streamId: StreamId } & EncryptionNews)
   /** A message's content could not be opened or decoded; the message was left out. */
   | ({ readonly type: 'undecodable' } & UndecodableMessage)
-  /** Messages of a chain did not come and will not, though a very late one may still: all after `after`, up to and including `upTo`. */
+  /** Messages of a chain did not come and are given up, though a very late one may still come: all after `after`, up to and including `upTo`. */
   | ({ readonly type: 'gap' } & MessageGap)
-  /** A publisher was shown to have signed two messages for one place: once for a place, and a few times for a chain. */
+  /** A publisher was shown to have signed two messages for one place; reported once per place, and a few times per chain. */
   | ({ readonly type: 'equivocation' } & MessageEquivocation)
-  /** A storage node is given up in one request; others, if there are any, go on. */
+  /** The client gave up a storage node in one request; other storage nodes, if there are any, continue. */
   | {
       readonly type: 'storage-failed'
       readonly streamPartId: StreamPartId
       readonly storageNodeId: NodeId
       readonly error: Error
     }
-  /** Stored messages were left out, because their publisher may not publish. */
+  /** Stored messages were left out because their publisher may not publish. */
   | {
       readonly type: 'history-denied'
       readonly streamPartId: StreamPartId
@@ -109,11 +109,11 @@ export type ClientStatus =
     }
   /** The history that a subscription should begin with could not be read completely; live messages are delivered. */
   | { readonly type: 'history-failed'; readonly streamId: StreamId; readonly error: Error }
-  /** A subscription's callback threw or rejected; the next message is delivered all the same. */
+  /** A subscription's callback threw or rejected; the next message is still delivered. */
   | { readonly type: 'callback-failed'; readonly streamId: StreamId; readonly error: unknown }
   /**
-   * There was an error in this build or its platform. It ended some work and nothing else: the work of a stream part, which is
-   * left and joined again, of a subscription, of a connection, which is closed, or other work.
+   * An error occurred in this build or its platform. It ended only some work: that of a stream part, which is left and joined again, of a
+   * subscription, of a connection, which is closed, or other work.
    */
   | {
       readonly type: 'fault'
@@ -123,7 +123,7 @@ export type ClientStatus =
     }
   /** The node dropped or refused something; `counter` is the metric that grew. */
   | { readonly type: 'dropped'; readonly counter: string; readonly detail: string }
-  /** This consumer of the statuses was too slow: so many were left out here. */
+  /** This consumer of the statuses was too slow: `count` statuses were left out here. */
   | { readonly type: 'statuses-missed'; readonly count: number }
 
 /** Statuses kept for a consumer that does not take them. */
