@@ -32,36 +32,39 @@ import { anyPartition, checkPartition, partitionOfKey } from './partition.ts'
 import { UrgentNumbers, urgentChainId, type UrgentOptions } from './urgent-options.ts'
 import { QueueBudget, type QueueBudgetLimits } from './queue-budget.ts'
 
-/** Where a message goes, and its time. With neither a partition nor a key the client stays with one partition. */
+/** Where a message goes, and its timestamp. Without a partition or a key, the client stays with one partition. */
 export interface PublishOptions {
   /** The partition to publish to. */
   readonly partition?: number | undefined
   /**
-   * What the message is the value of, such as a sensor: text of up to 256 bytes of UTF-8. `last` and `table` give the newest message of each
-   * key. Sealed with the content where the stream is encrypted; a tag computed from it is not, and who can guess the key can tell it by
-   * that. Chooses the partition as `partitionKey` does, where neither that nor `partition` is given.
+   * The key whose value the message is, such as a sensor: text of up to 256 bytes of UTF-8. `last` and `table` return the newest message of each
+   * key. If the stream is encrypted, the key is sealed with the content; a tag computed from the key is not, so anyone who can guess the key can
+   * recognise it. Chooses the partition as `partitionKey` does, unless `partitionKey` or `partition` is given.
    */
   readonly key?: string | undefined
   /**
-   * Messages of the same partition key go to the same partition: see `partitionOfKey`. With neither partition nor key a client
-   * takes one partition of the stream at random and stays with it, which keeps its messages in order.
+   * Messages with the same partition key go to the same partition: see `partitionOfKey`. Without a partition or a key, a client takes one
+   * partition of the stream at random and stays with it, which keeps its messages in order.
    */
   readonly partitionKey?: string | undefined
   /**
-   * Unix milliseconds, not before that of the client's last message in the partition, at most five minutes ahead of the
-   * clock and at most half of `maxLiveAgeMs` (five minutes) behind. Default: now.
+   * Unix milliseconds: not before the client's last message in the partition, at most five minutes ahead of the clock, and at most half of
+   * `maxLiveAgeMs` (five minutes) behind it. Default: now.
    */
   readonly timestamp?: number | undefined
   /**
-   * What to say of the content beside it, text by name: at most 32, names of up to 64 bytes of printable ASCII, values of up to 1,024 bytes.
-   * Part of the content: signed, and encrypted where the stream is.
+   * Text by name that goes with the content: at most 32 headers, with names of up to 64 bytes of printable ASCII and values of up to 1,024 bytes.
+   * Part of the content: signed, and encrypted if the stream is.
    */
   readonly headers?: MessageHeaders | undefined
-  /** Content that is a Uint8Array is the JSON or text of these bytes, which subscribers get as such. Default: it is binary. */
+  /** What the bytes of a Uint8Array are: JSON or text, which subscribers get as such. Default: binary content. */
   readonly bytesAre?: BytesAre | undefined
-  /** Say `true`, or how: the message goes before all others, and is worth nothing late. Not of one with a key. Default: it is an ordinary one. */
+  /**
+   * Makes the message urgent, with `true` or with options: it goes before all others, and is worthless when late. Not for messages with a key.
+   * Default: an ordinary message.
+   */
   readonly urgent?: true | UrgentOptions | undefined
-  /** Calls the message off, unless it was handed to the network already. */
+  /** Cancels the message, unless it has already been handed to the network. */
   readonly signal?: AbortSignal | undefined
 }
 
@@ -70,7 +73,7 @@ const publishOptions: OptionNames<PublishOptions> = {
   ...{ bytesAre: true, urgent: true },
 }
 
-/** Of a message that is made ready: see `PublishOptions`. */
+/** Options of a message made by `prepare`: see `PublishOptions`. */
 export interface PrepareOptions extends Pick<PublishOptions, 'partition' | 'partitionKey' | 'headers'> {
   readonly urgent: true | UrgentOptions
 }
