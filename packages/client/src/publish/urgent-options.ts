@@ -11,21 +11,23 @@ import { clientError } from '../errors.ts'
 import { checkOptions, type OptionNames } from '../options.ts'
 
 /**
- * A message that is worth nothing late, such as sound, a picture or a position: it goes before all others, may be lost, and is neither stored
- * nor fetched. `publish` returns at once, and delivery is in the order of arrival.
+ * For a message that is worthless when late, such as sound, a picture or a position: it goes before all others, may be lost, and is neither
+ * stored nor fetched. `publish` returns at once, and messages are delivered in the order of arrival.
  */
 export interface UrgentOptions {
-  /** How long it is of use, from here to the last subscriber: 1 to 60,000 ms. Whoever has it longer drops it. Default: 1,000. */
+  /** How long the message is of use, from here to the last subscriber: 1 to 60,000 ms. A node that has it longer drops it. Default: 1,000. */
   readonly lifetimeMs?: number | undefined
-  /** 0 goes first, 255 last; below 64 is for little, such as sound. Default: 128. */
+  /** 0 goes first, 255 last; values below 64 are for little data, such as sound. Default: 128. */
   readonly priority?: number | undefined
-  /** Which messages belong together, such as a picture and those that build on it: a number that grows. Default: each is alone. */
+  /**
+   * Which messages belong together, such as a picture and the pictures that build on it: a number that grows. Default: each message is alone.
+   */
   readonly group?: number | undefined
-  /** Its number in the group, from 0. Default: 0. */
+  /** The message's number in the group, from 0. Default: 0. */
   readonly object?: number | undefined
   /**
-   * Which group of those that wait for a link goes first: the oldest (default), the newest, or the newest alone, so that object 0 of a group
-   * takes the place of older groups.
+   * Which of the groups that wait for a link goes first: the oldest (default), the newest, or only the newest, so that object 0 of a group
+   * replaces older groups.
    */
   readonly order?: UrgentOrder | undefined
 }
