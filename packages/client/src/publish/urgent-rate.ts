@@ -5,17 +5,17 @@ import type { StreamInfo } from '../registry/ports.ts'
 import type { StatusHub } from '../status.ts'
 import { checkPartition } from './partition.ts'
 
-/** Which partition of a stream, and for how long its rate is followed. */
+/** Which partition of a stream to follow, and for how long. */
 export interface UrgentRateOptions {
   /** Default: 0. */
   readonly partition?: number | undefined
-  /** Ends it, as `close` does. */
+  /** Stops following the rate, as `close` does. */
   readonly signal?: AbortSignal | undefined
 }
 
-/** The user's urgent messages that this client dropped, by why: how many copies, of all links together. */
+/** How many copies of the user's urgent messages this client dropped, on all links together, by cause. */
 export interface UrgentDrops {
-  /** Their time was over before the link had room. */
+  /** Their lifetime ended before the link had room. */
   readonly late: number
   /** A newer group took their place. */
   readonly replaced: number
@@ -23,15 +23,15 @@ export interface UrgentDrops {
   readonly shed: number
   /** Too much waited. */
   readonly refused: number
-  /** They were more than all nodes take of one publisher, and went to nobody. */
+  /** They were more than all nodes accept from one publisher, and went to nobody. */
   readonly overShare: number
 }
 
-/** What an UrgentRate tells. */
+/** The events of an UrgentRate. */
 export interface UrgentRateEvents {
-  /** Another rate, in kbit/s, about ten times a second while it changes; undefined when there is nobody to send to. */
+  /** A new rate in kbit/s, about ten times a second while it changes; undefined if there is nobody to send to. */
   rate: (kbitPerS: number | undefined) => void
-  /** There are more drops than before. */
+  /** More copies were dropped. */
   dropped: (drops: UrgentDrops) => void
 }
 
@@ -58,8 +58,9 @@ export function openUrgentRate(
 }
 
 /**
- * How much a publisher may send: what an encoder follows. It is the rate of all that its user publishes urgently in the partition, in kbit/s of
- * what travels, that its links carry to all neighbours but the worst. Others may have worse links behind those; before them upper layers are shed.
+ * How much a publisher may send, for an encoder to follow: the rate of everything that its user publishes urgently in the partition, in kbit/s on
+ * the wire, that its links carry to all neighbours but the worst. Nodes behind those neighbours may have worse links; upper layers are shed before
+ * such links.
  */
 export class UrgentRate implements Disposable {
   readonly streamPartId: StreamPartId
@@ -86,24 +87,24 @@ export class UrgentRate implements Disposable {
     ]
   }
 
-  /** At present; undefined when there is nobody to send to. */
+  /** The present rate; undefined if there is nobody to send to. */
   get kbitPerS(): number | undefined {
     return this.#kbitPerS
   }
 
-  /** Since it was made. */
+  /** The drops since this object was made. */
   get drops(): UrgentDrops {
     return this.#drops
   }
 
-  /** Calls back from now on, until the returned function is called. What a listener throws is told by a status 'callback-failed'. */
+  /** Calls the listener from now on, until the returned function is called. An error of a listener becomes a status 'callback-failed'. */
   on<E extends keyof UrgentRateEvents>(event: E, listener: UrgentRateEvents[E]): () => void {
     const listeners: Set<UrgentRateEvents[E]> = this.#listeners[event]
     listeners.add(listener)
     return () => void listeners.delete(listener)
   }
 
-  /** Tells nothing more. Idempotent. */
+  /** Calls listeners no more. Idempotent. */
   close(): void {
     for (const stop of this.#stops) stop()
     for (const listeners of Object.values(this.#listeners)) listeners.clear()
