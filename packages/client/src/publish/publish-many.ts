@@ -2,7 +2,7 @@ import type { StreamId } from '@runnel/protocol'
 import type { PublishedMessage } from './part-outbox.ts'
 import type { Publisher, PublishOptions } from './publisher.ts'
 
-/** As of a single message; the key may be told by the content. */
+/** The options of a single message; `key` may be a function of the content. */
 export type PublishManyOptions<T = unknown> = Omit<PublishOptions, 'timestamp' | 'key'> & {
   readonly key?: string | ((content: T) => string | undefined) | undefined
 }
@@ -10,9 +10,9 @@ export type PublishManyOptions<T = unknown> = Omit<PublishOptions, 'timestamp' |
 /** How many messages were published. */
 export interface PublishedMany {
   readonly messages: number
-  /** Of them, those that had no neighbour to go to: only nodes that join soon get them. */
+  /** How many of them had no neighbour to go to: only nodes that join soon get them. */
   readonly alone: number
-  /** Undefined where there was none. */
+  /** The last message; undefined if there was none. */
   readonly last: PublishedMessage | undefined
 }
 
