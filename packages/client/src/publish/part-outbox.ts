@@ -22,13 +22,16 @@ import { MessageClock } from './message-clock.ts'
 
 /** A message that was handed to the network. */
 export interface PublishedMessage extends MessageRef, MessageChain {
-  /** How many neighbours it was sent to; with 0, only nodes that join soon get it. */
+  /** How many neighbours it was sent to; if 0, only nodes that join soon get it. */
   readonly neighbours: number
 }
 
-/** An urgent message that is sealed and signed, and not yet sent. */
+/** An urgent message that is sealed and signed but not yet sent. */
 export interface PreparedMessage {
-  /** Hands it to the network at once, within this call. Of one that was sent, and where the client is closed or no longer publishes there, nothing is done. */
+  /**
+   * Hands the message to the network at once, within this call. Does nothing if it was already sent, or if the client is closed or no longer
+   * publishes there.
+   */
   send(): void
 }
 
