@@ -4,8 +4,8 @@ import { clientError } from '../errors.ts'
 const encoder = new TextEncoder()
 
 /**
- * The partition of a key: the first four bytes of the keccak-256 hash of its UTF-8, as an unsigned big-endian number,
- * modulo the number of partitions. The same in every client, whatever its language.
+ * Returns the partition of a key: the first four bytes of the keccak-256 hash of its UTF-8, as an unsigned big-endian
+ * number, modulo the number of partitions. The result is the same in every client, whatever its language.
  */
 export function partitionOfKey(key: string, partitions: number, crypto: Crypto): number {
   if (partitions === 1) return 0
