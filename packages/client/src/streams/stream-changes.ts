@@ -17,22 +17,22 @@ import type { Grant, PermissionName, StreamDraft, StreamSettings } from '../regi
 
 /** A stream to create. */
 export interface NewStream {
-  /** What follows the account's address in the id; or give `id`. */
+  /** The part of the id after the account's address; alternatively give `id`. */
   readonly path?: string | undefined
-  /** The id: `/path`, or the whole of it, beginning with the account's address; or give `path`. */
+  /** The id: `/path`, or the full id, which begins with the account's address; alternatively give `path`. */
   readonly id?: string | undefined
   /** 1 to 100. Default 1. */
   readonly partitions?: number | undefined
-  /** Free text, by convention JSON; anything else is turned into JSON. Default `{}`. */
+  /** Free text, by convention JSON; any other value is converted to JSON. Default `{}`. */
   readonly metadata?: unknown
   /** The stream's own trackers. Default: the network's. */
   readonly trackers?: readonly string[] | undefined
 }
 
-/** What to change of a stream; what is not named stays as it is. */
+/** Settings of a stream to change; settings not named stay as they are. */
 export type StreamUpdate = Pick<NewStream, 'partitions' | 'metadata' | 'trackers'>
 
-/** To whom: a user, or everybody. */
+/** The grantee: a user, or everybody. */
 export type Grantee =
   | {
       /** A node id, or 'public' for all users. */
@@ -41,19 +41,19 @@ export type Grantee =
     }
   | { readonly public: true; readonly user?: undefined }
 
-/** Permissions to grant, and to whom. */
+/** Permissions to grant, and the grantee. */
 export type GrantOptions = Grantee & {
   readonly permissions: readonly PermissionName[]
-  /** When publish and subscribe end: a date or Unix milliseconds. Default: never. */
+  /** When publish and subscribe expire: a date or Unix milliseconds. Default: never. */
   readonly expiresAt?: Date | number | undefined
   /**
-   * The user's card, by which keys are passed on to it, as `runnel reading-key card` prints it. Default: the one that storage nodes have; where
-   * there is none the user asks for keys when it comes.
+   * The user's card, which is used to pass keys on to the user, as `runnel reading-key card` prints it. Default: the card that storage nodes
+   * have; if there is none, the user asks for keys when it comes online.
    */
   readonly card?: string | undefined
 }
 
-/** Permissions to take away, and from whom. */
+/** Permissions to revoke, and from whom. */
 export type RevokeOptions = Grantee & { readonly permissions: readonly PermissionName[] }
 
 const updateOptions: OptionNames<StreamUpdate> = { partitions: true, metadata: true, trackers: true }
