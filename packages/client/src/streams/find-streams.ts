@@ -4,13 +4,16 @@ import { checkOptions, type OptionNames } from '../options.ts'
 import type { PermissionName, Permissions, StreamInfo } from '../registry/ports.ts'
 import type { RegistryService } from '../registry/registry-service.ts'
 
-/** Which streams; all that is named has to match. */
+/** Which streams to list: streams that match every given field. */
 export interface StreamFilter {
-  /** Only streams of this address. */
+  /** Only streams owned by this address. */
   readonly owner?: string | undefined
-  /** Only streams whose id begins with this: `0xowner/sensors/`, or `/sensors/` of one's own. */
+  /**
+   * Only streams whose id begins with this prefix: `0xowner/sensors/`, or `/sensors/` for the account's own
+   * streams.
+   */
   readonly prefix?: string | undefined
-  /** Only streams on which `user` has this permission now, its own or public. */
+  /** Only streams on which `user` has this permission now, the user's own or public. */
   readonly permission?: PermissionName | undefined
   /** Default: this client's user. */
   readonly user?: string | undefined
