@@ -17,43 +17,46 @@ import { coverOf } from './epoch-cover.ts'
 import type { KeyPart } from './key-part.ts'
 import { newestEpochOf } from './newest-epoch.ts'
 
-/** How a reader comes by an opener's keys: `linked` finds them with nobody there; `unlinked` has a card and `no-card` none, they ask. */
+/**
+ * How a reader gets an opener's keys: `linked` finds them with nobody else online; `unlinked` (has a card) and `no-card` (has none) must
+ * ask.
+ */
 export type ReaderState = 'linked' | 'unlinked' | 'no-card'
 
-/** A user whose keys are in use, and who can open what they close. No secrets. */
+/** A user whose keys are in use, and the readers who can open what those keys encrypt. Contains no secrets. */
 export interface OpenerKeys {
   readonly userId: NodeId
   readonly epochId: EpochId
   /** Unix milliseconds. */
   readonly createdMs: number
-  /** The epoch regards all permissions that were in force in this block of the registry's chain; 0 where there is none. */
+  /** The epoch takes into account all permissions in force in this block of the registry's chain; 0 if there is no chain. */
   readonly readersAtBlock: number
-  /** For how many the epoch was made, besides the opener; undefined where a part of it was not found. */
+  /** How many readers the epoch was made for, besides the opener; undefined if a part of it was not found. */
   readonly readerCount: number | undefined
-  /** Of those that may read, without the opener itself. */
+  /** The state of each user who may read, without the opener itself. */
   readonly readers: ReadonlyMap<NodeId, ReaderState>
-  /** Readers with a card whose links were not looked for, as there are too many. */
+  /** How many readers with a card were not checked for a link, because there are too many. */
   readonly unchecked: number
 }
 
-/** Who can open what is published to a stream. No secrets. */
+/** Who can open what is published to a stream. Contains no secrets. */
 export interface StreamKeys {
   readonly streamId: StreamId
-  /** What is published now. */
+  /** Whether messages published now are encrypted. */
   readonly isEncrypted: boolean
   readonly choice: EncryptionChoice
-  /** Who may subscribe, by id, each with its card if storage nodes have one. */
+  /** Users who may subscribe, by id, each with its card if storage nodes have one. */
   readonly readers: ReadonlyMap<NodeId, Card | undefined>
-  /** The key holder, and publishers, as far as they have a key; at most 100. */
+  /** The key holder and the publishers that have a key; at most 100. */
   readonly openers: readonly OpenerKeys[]
 }
 
 /** A key that was just made. */
 export interface RotatedKeys {
   readonly epochId: EpochId
-  /** For how many readers, besides the user itself. */
+  /** How many readers it was made for, besides the user itself. */
   readonly readers: number
-  /** Storage nodes have it. Where they do not, only those that are there get it. */
+  /** Whether storage nodes have the key. If they do not, only readers that are online get it. */
   readonly isStored: boolean
 }
 
