@@ -7,9 +7,9 @@ import type { StatementSigner } from '../identity/signer.ts'
 import { SignedReadingKeys } from './reading-key-sources.ts'
 
 /**
- * The reading key of a signer's user, with a card for it, for a process that has a delegation only: its `ClientConfig.readingKey`. A wallet
- * is asked three times. Whoever gets it can read everything that is encrypted for the user, also after the delegation ended. Throws
- * NO_READING_KEY, READING_KEY_CHANGED, and what the signer throws.
+ * Returns the reading key of a signer's user, with a card for it, for a process that has only a delegation: its `ClientConfig.readingKey`.
+ * Asks a wallet three times. Anyone who gets the key can read everything that is encrypted for the user, also after the delegation ends.
+ * Throws NO_READING_KEY, READING_KEY_CHANGED, and errors of the signer.
  */
 export async function exportReadingKey(
   signer: StatementSigner,
