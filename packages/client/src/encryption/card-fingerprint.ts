@@ -4,8 +4,9 @@ import { u32 } from './reading-key.ts'
 const fingerprintBytes = 16
 
 /**
- * For people to compare, over a telephone for instance: 32 hexadecimal digits in groups of four, the first half of SHA-256(ascii
- * "runnel card\0" ‖ user id ‖ u32 generation ‖ public key). A card that is signed again for the same key has the same.
+ * Returns a fingerprint for people to compare, for instance by telephone: 32 hexadecimal digits in groups of four, the first
+ * half of SHA-256(ascii "runnel card\0" ‖ user id ‖ u32 generation ‖ public key). A card that is signed again for the same key
+ * has the same fingerprint.
  */
 export function cardFingerprint(
   { sha256 }: Ciphers,
