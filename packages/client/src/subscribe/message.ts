@@ -1,24 +1,24 @@
 import type { MessageChain, MessageRef, UrgentFields } from '@runnel/protocol'
 import type { MessageHeaders } from '../content/headers.ts'
 
-/** A message as a subscription delivers it: verified, and decoded. */
+/** A message as a subscription delivers it: verified and decoded. */
 export interface Message<T = unknown> extends MessageChain, MessageRef {
   /** The message before this one in its chain; undefined for the first. */
   readonly previous: MessageRef | undefined
-  /** The id of the key that its content was encrypted with; undefined where it was in the clear. */
+  /** The id of the key that encrypted the content; undefined if it was not encrypted. */
   readonly keyId: string | undefined
   /** How the publisher sent it. */
   readonly contentType: 'binary' | 'json' | 'text' | 'unknown'
-  /** What the publisher said of the content beside it; empty where it said nothing. */
+  /** The publisher's headers for the content; empty if there are none. */
   readonly headers: MessageHeaders
-  /** Of which key of the stream it is the value; undefined where it has none, and where it is raw and closed. */
+  /** The key of the stream whose value the message is; undefined if it has none, or if the message is raw and encrypted. */
   readonly key: string | undefined
-  /** True where it says that its key has no value from here on: see `remove`. */
+  /** True if the message says that its key has no value from here on: see `remove`. */
   readonly isRemoval: boolean
-  /** Of an urgent message, what its publisher says of it; undefined of all others. */
+  /** For an urgent message, its publisher's urgent options; undefined for all other messages. */
   readonly urgent: UrgentFields | undefined
-  /** Of a recording: when the recorder published it, by its clock, in Unix milliseconds; undefined elsewhere. */
+  /** For a recording: when the recorder published the message, by the recorder's clock, in Unix milliseconds; otherwise undefined. */
   readonly recordedMs?: number | undefined
-  /** A Uint8Array (binary, unknown, or a raw subscription), a string (text), or what the JSON says; or what the schema makes of it. */
+  /** A Uint8Array (binary, unknown, or a raw subscription), a string (text), or the parsed JSON; or what the schema makes of it. */
   readonly content: T
 }
