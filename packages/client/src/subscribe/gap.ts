@@ -1,7 +1,9 @@
 import type { Gap } from '@runnel/network'
 import type { MessageRef, NodeId, StreamPartId } from '@runnel/protocol'
 
-/** Messages of one chain that did not come and will not: everything after `after`, up to and including `upTo`. */
+/**
+ * Messages of one chain that did not come and are given up: everything after `after`, up to and including `upTo`.
+ */
 export interface MessageGap {
   readonly streamPartId: StreamPartId
   readonly publisherId: NodeId
