@@ -29,44 +29,44 @@ import { HistoryJoin } from './history-join.ts'
 import { Inbox, type OnMessage } from './inbox.ts'
 import { QueuedSubscription, type Subscription } from './subscription.ts'
 
-/** What to subscribe to, what comes before live messages, and who is told of what is missing. */
+/** What to subscribe to, what comes before live messages, and which callbacks report what is missing. */
 export interface SubscribeOptions<T = unknown> extends Decoding<T> {
-  /** Default: all partitions the stream has now. Not of a prefix. */
+  /** Default: all partitions the stream has now. Not for a prefix. */
   readonly partitions?: readonly number[] | undefined
-  /** Of a prefix only: of more streams the newest are left out, until others go. 1 to 1,000, default 100. */
+  /** Only for a prefix: the most streams to subscribe to; beyond it the newest are left out until others go. 1 to 1,000, default 100. */
   readonly maxStreams?: number | undefined
   /** Messages kept for a slow consumer. Default: the client's `subscribe.maxQueuedMessages`. */
   readonly maxQueuedMessages?: number | undefined
   /** Content bytes kept for a slow consumer. Default: the client's `subscribe.maxQueuedBytes`. */
   readonly maxQueuedBytes?: number | undefined
   /**
-   * Begin with stored messages: the last so many, or all since a place. Live messages follow without a gap and without
-   * anything twice; while the application takes history, they wait. Needs a storage node.
+   * Begin with stored messages: the last so many, or all since a place. Live messages follow without gaps or duplicates; they wait while the
+   * application takes history. Needs a storage node.
    */
   readonly resend?: HistorySelection | undefined
-  /** With `resend`: a stream without storage nodes begins with live messages, instead of NO_STORAGE_NODE. Default false. */
+  /** With `resend`: a stream without storage nodes begins with live messages instead of throwing NO_STORAGE_NODE. Default false. */
   readonly resendWhereStored?: boolean | undefined
   /**
-   * 'chain' (default): the messages of each chain in order, each once; one that is missing is waited for as long as it
-   * may still come. 'arrival': as they come.
+   * 'chain' (default): delivers the messages of each chain in order, each once, and waits for a missing message as long as it may still
+   * come. 'arrival': delivers messages as they come.
    */
   readonly order?: 'chain' | 'arrival' | undefined
   /**
-   * Urgent messages as well, as they come: `message.urgent` is set. Of them some may be missing, and nothing is fetched, stored or reported.
-   * 'others': but those that this client publishes itself. Default false.
+   * Deliver urgent messages as well, as they come, with `message.urgent` set. Some may be missing; none are fetched, stored or reported.
+   * 'others': all but this client's own urgent messages. Default false.
    */
   readonly urgent?: boolean | 'others' | undefined
   /** Fetch missing messages from neighbours, then from storage nodes. Default true. */
   readonly fillGaps?: boolean | undefined
   /** Called for messages that are left out because they cannot be opened or decoded; there is a status 'undecodable' too. */
   readonly onUndecodable?: ((message: UndecodableMessage) => void) | undefined
-  /** Called for messages that did not come and will not; there is a status 'gap' too. */
+  /** Called for messages that did not come and are given up; there is a status 'gap' too. */
   readonly onGap?: ((gap: MessageGap) => void) | undefined
-  /** Called when history could not be read completely, before live messages come; there is a status 'history-failed' too. */
+  /** Called if history could not be read completely, before live messages come; there is a status 'history-failed' too. */
   readonly onHistoryFailed?: ((error: Error) => void) | undefined
   /** Called when a publisher was shown to have signed two messages for one place; there is a status 'equivocation' too. */
   readonly onEquivocation?: ((equivocation: MessageEquivocation) => void) | undefined
-  /** Ends the subscription as `unsubscribe` does; before there is one, `subscribe` rejects with ABORTED. */
+  /** Ends the subscription as `unsubscribe` does; if there is none yet, `subscribe` rejects with ABORTED. */
   readonly signal?: AbortSignal | undefined
 }
 
