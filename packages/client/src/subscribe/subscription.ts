@@ -11,9 +11,9 @@ import type { Message } from './message.ts'
 
 /** How a subscription has fared so far. */
 export interface SubscriptionCounters {
-  /** Messages that arrived, verified, new and in their turn. */
+  /** Messages that arrived: verified, new and in their turn. */
   readonly received: number
-  /** Messages the application took. */
+  /** Messages that the application took. */
   readonly delivered: number
   /** Messages dropped, the oldest first, because the application was too slow. */
   readonly dropped: number
@@ -21,36 +21,39 @@ export interface SubscriptionCounters {
   readonly undecodable: number
   /** Calls of the callback that threw or rejected. */
   readonly callbackFailures: number
-  /** Gaps that were given up: see the status 'gap'. */
+  /** Gaps given up: see the status 'gap'. */
   readonly gaps: number
   /**
-   * Faults in the work of the subscription: messages that waited for their turn were delivered without waiting. See the status
-   * 'fault'.
+   * Faults in the work of the subscription, after which messages waiting for their turn were delivered without waiting. See the
+   * status 'fault'.
    */
   readonly faults: number
-  /** Messages left out because later ones had been delivered already: a gap was given up too early. */
+  /** Messages left out because later ones had already been delivered: a gap was given up too early. */
   readonly late: number
 }
 
-/** Messages of a stream, or of all under a prefix, from now on, until `unsubscribe`: iterate over it, unless a callback was given. */
+/**
+ * Messages of a stream, or of all streams under a prefix, from now on until `unsubscribe`. Iterate over it, unless a callback was
+ * given.
+ */
 export interface Subscription<T = unknown> extends AsyncIterable<Message<T>>, AsyncDisposable {
   /** The stream, or the prefix with `/#`. */
   readonly streamId: string
-  /** None of a prefix, whose streams each have their own. */
+  /** The subscribed partitions; empty for a prefix, whose streams have their own. */
   readonly partitions: readonly number[]
-  /** What it is subscribed to now. */
+  /** The stream parts it is subscribed to now. */
   readonly streamPartIds: readonly StreamPartId[]
   /** Resolves when the node has at least `count` (default 1) neighbours in every subscribed partition. */
   waitForNeighbours(options?: { count?: number; signal?: AbortSignal }): Promise<void>
   /**
-   * Resolves when the history asked for with `resend` was delivered and live messages flow; at once without it. Rejects with
-   * RESEND_FAILED, RESEND_DENIED or what the registry throws when history could not be read completely.
+   * Resolves when the history asked for with `resend` has been delivered and live messages flow; without `resend`, at once. Rejects
+   * with RESEND_FAILED, RESEND_DENIED or an error of the registry if history could not be read completely.
    */
   caughtUp(): Promise<void>
   counters(): SubscriptionCounters
   /**
    * Takes no more messages, and leaves stream parts that nothing else in this client uses. Queued messages can still be iterated
-   * over. Leaving a `for await` loop does the same. Idempotent.
+   * over. Leaving a `for await` loop has the same effect. Idempotent.
    */
   unsubscribe(): Promise<void>
 }
