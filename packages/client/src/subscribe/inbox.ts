@@ -5,7 +5,7 @@ import { clientError } from '../errors.ts'
 import { BoundedQueue, type BoundedQueueLimits } from '../queue/bounded-queue.ts'
 import type { Message } from './message.ts'
 
-/** Called for each message. A promise it returns is awaited before the next message; its errors become a status. */
+/** Called for each message. If it returns a promise, the promise is awaited before the next message; errors become a status. */
 export type OnMessage<T = unknown> = (message: Message<T>) => unknown
 
 export interface InboxOptions extends BoundedQueueLimits {
