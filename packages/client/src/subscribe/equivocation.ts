@@ -2,15 +2,15 @@ import type { Equivocation } from '@runnel/network'
 import type { MessageRef, NodeId, StreamPartId } from '@runnel/protocol'
 
 /**
- * A publisher signed two different messages for one place of a chain, so that not all subscribers got the same. Which of
- * the two counts is the same everywhere (`winsOver` of the protocol); the other one is not stored and not sent again.
+ * A publisher signed two different messages for one place of a chain, so that not all subscribers got the same message.
+ * All nodes agree which of the two counts (`winsOver` of the protocol); the other one is neither stored nor sent again.
  */
 export interface MessageEquivocation {
   readonly streamPartId: StreamPartId
   readonly publisherId: NodeId
   readonly messageChainId: string
   readonly place: MessageRef
-  /** The batch that counts, as it travels: with the other one it proves what the publisher did to anybody. */
+  /** The batch that counts, as it travels: together with the other one it proves to anybody what the publisher did. */
   readonly winner: Uint8Array
   readonly loser: Uint8Array
   /** Which of the two is delivered here. */
