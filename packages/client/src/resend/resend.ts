@@ -15,13 +15,16 @@ import type { Message } from '../subscribe/message.ts'
 import type { HistorySource, OnGap } from './history-source.ts'
 import { historyOf, type HistoryFilter, type HistorySelection } from './selection.ts'
 
-/** Which stored messages to read, how they are decoded, and who is told of gaps. */
+/** Which stored messages to read, how to decode them, and which callbacks report gaps. */
 export interface ResendOptions<T = unknown> extends HistoryFilter, Decoding<T> {
   /** Called for messages that are left out because they cannot be opened or decoded; there is a status 'undecodable' too. */
   readonly onUndecodable?: ((message: UndecodableMessage) => void) | undefined
-  /** Called for messages that others name and no storage node has; there is a status 'gap' too. */
+  /** Called for messages that other messages name and no storage node has; there is a status 'gap' too. */
   readonly onGap?: ((gap: MessageGap) => void) | undefined
-  /** What is stored is a recording, made by `record`: the urgent messages in it, in place of those that hold them. Default false. */
+  /**
+   * The stored messages are a recording made by `record`: deliver the urgent messages inside instead of the messages that hold them.
+   * Default false.
+   */
   readonly recording?: boolean | undefined
   readonly signal?: AbortSignal | undefined
 }
