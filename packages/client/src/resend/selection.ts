@@ -13,15 +13,15 @@ import type { StreamInfo } from '../registry/ports.ts'
 /** A time (Unix milliseconds or a date) or the exact place of a message. */
 export type HistoryPlace = number | Date | MessageRef
 
-/** Which stored messages: the last so many, or all from a place on, up to and including another. */
+/** Which stored messages to read: the last so many, or all from one place up to and including another. */
 export type HistorySelection =
   { readonly last: number } | { readonly from: HistoryPlace; readonly to?: HistoryPlace | undefined }
 
-/** Narrows a selection down. */
+/** Narrows a history selection down. */
 export interface HistoryFilter {
-  /** Only of this publisher. */
+  /** Only messages of this publisher. */
   readonly publisherId?: string | undefined
-  /** Only of this chain; goes with a publisher. */
+  /** Only messages of this chain; needs `publisherId`. */
   readonly messageChainId?: string | undefined
   /** Default: all partitions the stream has. */
   readonly partitions?: readonly number[] | undefined
