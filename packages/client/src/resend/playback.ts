@@ -11,25 +11,25 @@ import {
   type HistorySelection,
 } from './selection.ts'
 
-/** As for `resend`, with the pace. */
+/** The options of `resend`, and the pace. */
 export interface PlaybackOptions<T = unknown> extends ResendOptions<T> {
-  /** Speed relative to publishing; Infinity is as fast as the application takes it. Default 1. */
+  /** Speed relative to publishing; Infinity is as fast as the application takes messages. Default 1. */
   readonly speed?: number | undefined
 }
 
-/** Stored messages at their own pace. Iterate over it once; leaving the loop ends it. */
+/** Stored messages at their original pace. Iterate over it once; leaving the loop ends it. */
 export interface Playback<T = unknown> extends AsyncIterableIterator<Message<T>, undefined> {
-  /** Times as fast as published. */
+  /** The speed, as a multiple of the pace of publishing. */
   readonly speed: number
   readonly isPaused: boolean
-  /** Of the message delivered last, or where `seek` went; undefined before the first. */
+  /** The place of the last delivered message, or the place that `seek` went to; undefined before the first. */
   readonly position: MessageRef | undefined
-  /** Nothing is delivered until `resume`. Idempotent. */
+  /** Delivers nothing until `resume`. Idempotent. */
   pause(): void
   resume(): void
   /**
-   * Goes on with the first message at or after a place, also when all had been delivered; the next one is delivered at
-   * once. Does nothing when the loop was left, called off or failed. Throws INVALID_RESEND.
+   * Continues with the first message at or after a place, even if all messages had been delivered; delivers the next
+   * message at once. Does nothing if the loop was left, aborted or failed. Throws INVALID_RESEND.
    */
   seek(place: HistoryPlace): void
   /** Throws INVALID_ARGUMENT. */
