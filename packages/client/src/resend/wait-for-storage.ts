@@ -14,7 +14,7 @@ import type { RegistryCache } from '../registry/registry-cache.ts'
 import type { HistorySource } from './history-source.ts'
 import { Slots } from './slots.ts'
 
-/** Where a message is: what `publish` resolves with, and every message that is delivered. */
+/** The place of a message: the result of `publish`, or any delivered message. */
 export interface MessagePlace extends MessageRef {
   readonly streamId: string
   readonly partition: number
@@ -24,9 +24,9 @@ export interface MessagePlace extends MessageRef {
 
 /** How many storage nodes to wait for, and how long. */
 export interface WaitForStorageOptions {
-  /** Storage nodes that must have each message. Default 1. */
+  /** How many storage nodes must have each message. Default 1. */
   readonly count?: number | undefined
-  /** Default 30,000. */
+  /** Milliseconds to wait. Default 30,000. */
   readonly timeoutMs?: number | undefined
   readonly signal?: AbortSignal | undefined
 }
