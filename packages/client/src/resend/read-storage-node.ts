@@ -9,9 +9,9 @@ export interface StoredPart {
   readonly streamPartId: StreamPartId
   readonly from: MessageRef
   readonly to: MessageRef
-  /** Only of this publisher. */
+  /** Only messages of this publisher. */
   readonly publisherId?: NodeId | undefined
-  /** Only of this chain; goes with a publisher. */
+  /** Only messages of this chain; needs `publisherId`. */
   readonly messageChainId?: string | undefined
 }
 
