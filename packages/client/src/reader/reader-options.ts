@@ -8,36 +8,50 @@ import type { Message } from '../subscribe/message.ts'
 import type { Spread } from './core/share.ts'
 import { readerLimits } from './limits.ts'
 
-/** Where a reader begins that has no cursor yet: with the first stored message, with what is published from now on, or at a time. */
+/** Where a reader without a cursor begins: with the first stored message, with messages published from now on, or at a time. */
 export type ReaderStart = 'first' | 'new' | { readonly from: HistoryPlace }
 
-/** What a durable reader is called, how it delivers, and who is told of what it cannot deliver. */
+/** The name of a durable reader, how it delivers, and which callbacks report what it cannot deliver. */
 export interface ReaderOptions<T = unknown> extends Decoding<T> {
-  /** Names the cursor among those of this user in this stream. 1 to 128 bytes. */
+  /** The name of the cursor among this user's cursors in this stream. 1 to 128 bytes. */
   readonly name: string
-  /** Share the messages with other processes of this user that read with the same name. Default false: each process is given all. */
+  /** Share the messages with other processes of this user that read under the same name. Default false: each process gets all messages. */
   readonly group?: boolean | undefined
-  /** What one member of a group is given together: the messages of one key or else of one chain ('chain', default), or each by itself ('message'). The same in all members. */
+  /**
+   * Which messages one member of a group gets together: messages of one key, or else of one chain ('chain', default); or each message by itself
+   * ('message'). Must be the same in all members.
+   */
   readonly spread?: Spread | undefined
-  /** Only where there is no cursor yet. Default 'first'. */
+  /** Where to begin if there is no cursor yet. Default 'first'. */
   readonly start?: ReaderStart | undefined
-  /** A message that is not acknowledged within this time is delivered again. Default 30,000. */
+  /** A message that is not acknowledged within this many milliseconds is delivered again. Default 30,000. */
   readonly ackWaitMs?: number | undefined
-  /** Messages that are out at once, without an acknowledgement. 1 keeps the order of each chain also when a message is delivered again. Default 256. */
+  /**
+   * How many messages may be delivered and unacknowledged at once. 1 keeps the order of each chain even when a message is delivered again. Default
+   * 256.
+   */
   readonly maxInFlight?: number | undefined
-  /** A message that was delivered so often without an acknowledgement is given up. Default: never. */
+  /** A message delivered this often without an acknowledgement is given up. Default: never. */
   readonly maxDeliveries?: number | undefined
-  /** Acknowledge each message when the next one is asked for: what a `for await` loop left with an error or `break` is delivered again. Default false. */
+  /**
+   * Acknowledge each message when the next one is requested: if a `for await` loop ends with an error or `break`, its message is delivered again.
+   * Default false.
+   */
   readonly autoAck?: boolean | undefined
-  /** How much later than its timestamp a message may be stored and still be found. Default 600,000, as old as nodes take live messages. */
+  /**
+   * How much later than its timestamp a message may be stored and still be found, in milliseconds. Default 600,000, the age up to which nodes take
+   * live messages.
+   */
   readonly maxLateMs?: number | undefined
-  /** Called for messages that were delivered `maxDeliveries` times, and will not be again. */
+  /** Called for messages that were delivered `maxDeliveries` times and are given up. */
   readonly onGivenUp?: ((message: Message<T>) => void) | undefined
-  /** Called for messages that cannot be opened or decoded: they count as done. There is a status 'undecodable' too. */
+  /** Called for messages that cannot be opened or decoded; they count as done. There is a status 'undecodable' too. */
   readonly onUndecodable?: ((message: UndecodableMessage) => void) | undefined
-  /** Called for messages that others name and nobody has; they are delivered if they come within `maxLateMs`. There is a status 'gap' too. */
+  /**
+   * Called for messages that other messages name and nobody has; they are delivered if they come within `maxLateMs`. There is a status 'gap' too.
+   */
   readonly onGap?: ((gap: MessageGap) => void) | undefined
-  /** Ends it as `close` does. */
+  /** Ends the reader as `close` does. */
   readonly signal?: AbortSignal | undefined
 }
 
