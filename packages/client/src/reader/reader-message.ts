@@ -1,38 +1,40 @@
 import type { Message } from '../subscribe/message.ts'
 
-/** A message that is to be acknowledged. */
+/** A message to acknowledge. */
 export interface ReaderMessage<T = unknown> extends Message<T> {
-  /** How often this process was given it, with this time; from 1. */
+  /** How often this process has got the message, including this time; from 1. */
   readonly deliveries: number
-  /** It is done, and not delivered again once that is stored: within about a second, at `close`, or with `flush`. Again it changes nothing. */
+  /**
+   * Marks the message as done. It is not delivered again once that is stored: within about a second, at `close`, or with `flush`. Idempotent.
+   */
   ack(): void
-  /** It could not be done: it is delivered again, after `delayMs` (default 0). */
+  /** Marks the message as not done: it is delivered again after `delayMs` (default 0). */
   nack(options?: { readonly delayMs?: number }): void
 }
 
-/** How a reader has fared so far, in this process. */
+/** What a reader has done so far, in this process. */
 export interface ReaderCounters {
-  /** Messages that the application took, each once. */
+  /** Messages that the application took, each counted once. */
   readonly delivered: number
-  /** Deliveries of the same messages again. */
+  /** Repeated deliveries of the same messages. */
   readonly redelivered: number
   readonly acknowledged: number
-  /** Messages that were delivered too often, or cannot be read. */
+  /** Messages that were delivered too often or cannot be read. */
   readonly givenUp: number
-  /** Messages that are out now. */
+  /** Messages delivered and not yet acknowledged. */
   readonly inFlight: number
-  /** Bytes of the cursor when it was stored last. */
+  /** Size of the cursor in bytes when it was last stored. */
   readonly cursorBytes: number
-  /** Ranges that the cursor had no room for: after a restart their messages are delivered again. */
+  /** Ranges for which the cursor had no room: after a restart their messages are delivered again. */
   readonly cursorLeftOut: number
-  /** Chains that were forgotten for want of room; the same. */
+  /** Chains forgotten for lack of room; their messages are delivered again, too. */
   readonly forgotten: number
 }
 
 /** How far a reader is behind. */
 export interface ReaderLag {
-  /** Everything with an earlier timestamp is done, by all members. */
+  /** All members are done with everything that has an earlier timestamp. */
   readonly doneBeforeMs: number
-  /** Age of the oldest message that was heard of and is not done, in any member; 0 where there is none. */
+  /** Age of the oldest message that any member has heard of and not finished; 0 if there is none. */
   readonly oldestMs: number
 }
