@@ -43,12 +43,12 @@ export interface ReadersModules extends ResendModules {
   readonly waiter: Pick<StorageWaiter, 'wait'>
 }
 
-/** What is stored of a reader. */
+/** What storage nodes keep of a reader. */
 export interface StoredReader {
   readonly name: string
   /** Everything with an earlier timestamp is done. */
   readonly doneBeforeMs: number
-  /** Message chains of which something later is done. */
+  /** How many message chains have a finished message after that time. */
   readonly chains: number
 }
 
