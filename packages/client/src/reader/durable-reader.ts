@@ -48,7 +48,7 @@ export interface DurableReaderModules extends Pick<ReaderFeedModules, 'read' | '
 }
 
 /**
- * Reads a stream at least once: what is acknowledged is kept by storage nodes, and what is not is delivered again, also to another process. An
+ * Reads a stream at least once: storage nodes keep acknowledgements, and messages without one are delivered again, also to another process. An
  * async iterable of messages, until `close`.
  */
 export class DurableReader<T = unknown>
@@ -102,12 +102,12 @@ export class DurableReader<T = unknown>
     this.#stopListening = store.listen((cursor) => this.#heard(cursor))
   }
 
-  /** Processes that share the work, this one first. */
+  /** The processes that share the work, this one first. */
   get members(): readonly NodeId[] {
     return this.#modules.share.members
   }
 
-  /** Has the place where it begins stored, joins its group, and begins to read. For `client.reader`. */
+  /** Stores the place where it begins, joins its group, and begins to read. For `client.reader`. */
   async start(signal: AbortSignal): Promise<void> {
     if (this.#group !== undefined) {
       await this.#group.join(signal)
@@ -117,7 +117,7 @@ export class DurableReader<T = unknown>
     this.#feed.run().catch((error: unknown) => this.#fail(error))
   }
 
-  /** Ends the iteration with an error when the user may not read any more. For `client.reader`. */
+  /** Ends the iteration with an error if the user may no longer read. For `client.reader`. */
   async checkRight(): Promise<void> {
     await this.#modules.checkRight().catch((error: unknown) => {
       // While the registry does not answer, what was known applies.
@@ -125,7 +125,7 @@ export class DurableReader<T = unknown>
     })
   }
 
-  /** Ends the iteration with an error. */
+  /** Ends the iteration with an error if the user may no longer read. For `client.reader`. */
   #fail(error: unknown): void {
     this.#failure ??= { error }
     void this.close()
@@ -147,8 +147,8 @@ export class DurableReader<T = unknown>
   }
 
   /**
-   * Resolves when a storage node has what was acknowledged until now. Throws NOT_STORED_IN_TIME, CLIENT_CLOSED after `close`, or what the
-   * registry throws; it is stored later all the same, if it can be.
+   * Resolves when a storage node has all acknowledgements made so far. Throws NOT_STORED_IN_TIME, CLIENT_CLOSED after `close`, or an error of
+   * the registry; the acknowledgements are then stored later, if possible.
    */
   flush(): Promise<void> {
     return this.#writer.flush()
@@ -169,7 +169,7 @@ export class DurableReader<T = unknown>
     }
   }
 
-  /** Takes no more messages, stores what was acknowledged, gives its share to others, and ends the iteration. Idempotent. */
+  /** Takes no more messages, stores acknowledgements, leaves its share to other members, and ends the iteration. Idempotent. */
   close(): Promise<void> {
     this.#closing ??= this.#close()
     return this.#closing
