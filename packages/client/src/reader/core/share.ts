@@ -1,7 +1,7 @@
 import { highestFor, type MessageRef, type NodeId } from '@runnel/protocol'
 import { LRU } from 'tiny-lru'
 
-/** What is not split between members: the messages of one key, or else of one chain ('chain'), or nothing ('message'). */
+/** What stays with one member: the messages of one key, or else of one chain ('chain'), or single messages ('message'). */
 export type Spread = 'chain' | 'message'
 
 /** What a message says of where it belongs. */
