@@ -7,11 +7,11 @@ import { MemberTable, type Member, type PresenceEvent } from './member-table.ts'
 import type { OwnPresence, Wanted } from './own-presence.ts'
 import { presenceBytes, presenceChain, presenceData, presenceIn, presencePrefix } from './presence-message.ts'
 
-/** Whether this client is seen, and for how long it watches. */
+/** Whether others see this client, and how long it watches. */
 export interface PresenceOptions {
-  /** Be seen from the beginning, as `enter` with this does. */
+  /** Enter from the beginning, as `enter` with this value does. */
   readonly as?: unknown
-  /** Ends it, as `close` does. */
+  /** Ends the presence, as `close` does. */
   readonly signal?: AbortSignal | undefined
 }
 
@@ -27,8 +27,8 @@ export interface PresenceModules {
 }
 
 /**
- * Who is in a stream: those who want to be seen, and this client if it entered. An async iterable of what changes from when it was made;
- * whoever is there already joins within ten seconds.
+ * Who is in a stream: members that want to be seen, and this client if it entered. An async iterable of changes since it was made; members
+ * that are already there join within ten seconds.
  */
 export class Presence implements AsyncIterable<PresenceEvent, undefined>, AsyncDisposable {
   readonly streamId: StreamId
@@ -58,25 +58,25 @@ export class Presence implements AsyncIterable<PresenceEvent, undefined>, AsyncD
     side.join()
   }
 
-  /** Who is there now. */
+  /** The members that are there now. */
   get members(): readonly Member[] {
     return this.#table.members
   }
 
-  /** How many are there now. */
+  /** How many members are there now. */
   get count(): number {
     return this.#table.size
   }
 
-  /** What members said that was left out: too many of them, too often, or by a clock that is wrong. */
+  /** How many messages of members were left out: too many members, too frequent, or by a wrong clock. */
   get refused(): number {
     return this.#table.refused
   }
 
   /**
-   * Has others see this client, and what it says of itself: JSON of at most 256 bytes, in the clear. Again, to say something else. Resolves
-   * when it is said: at once, and within ten seconds where something was said before. Throws INVALID_ARGUMENT, CLIENT_CLOSED, and
-   * PRESENCE_NOT_ENCRYPTED where it says something in an encrypted stream.
+   * Shows this client to others, with what it says of itself: JSON of at most 256 bytes, unencrypted. Call it again to say something else.
+   * Resolves when it is said: at once, or within ten seconds if something was said before. Throws INVALID_ARGUMENT, CLIENT_CLOSED, and
+   * PRESENCE_NOT_ENCRYPTED if it says something in an encrypted stream.
    */
   async enter(data?: unknown): Promise<void> {
     const json = presenceData(data)
@@ -89,14 +89,14 @@ export class Presence implements AsyncIterable<PresenceEvent, undefined>, AsyncD
     await this.#modules.own.want({ data: json })
   }
 
-  /** Has this client seen no more. Resolves when it is said, within ten seconds. */
+  /** Shows this client no longer. Resolves when that is said, within ten seconds. */
   async leave(): Promise<void> {
     if (!this.#hasEntered) return
     this.#hasEntered = false
     await this.#modules.own.want(undefined)
   }
 
-  /** Leaves, if it entered, says so at once, and ends the iteration. Idempotent. */
+  /** Leaves at once if it had entered, and ends the iteration. Idempotent. */
   close(): void {
     if (this.#isClosed) return
     this.#isClosed = true
