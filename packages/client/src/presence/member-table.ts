@@ -2,17 +2,17 @@ import type { NodeId, Time } from '@runnel/protocol'
 import type { PresenceLimits } from './limits.ts'
 import type { PresenceMessage } from './presence-message.ts'
 
-/** One process that is there and wants to be seen. */
+/** A process that is in the stream and wants to be seen. */
 export interface Member {
-  /** Who signed it. */
+  /** The user who signed the member's messages. */
   readonly userId: NodeId
-  /** Which of the user's processes, as the user says. */
+  /** The node id of this process among the user's processes, as the user states it. */
   readonly nodeId: NodeId
-  /** What it says of itself; undefined where it says nothing. */
+  /** What the member says of itself; undefined if it says nothing. */
   readonly data: unknown
 }
 
-/** `lost`: it said nothing for a while, and did not leave. `changed`: it says something else of itself. */
+/** `lost`: the member was silent for a while and did not leave. `changed`: it says something else of itself. */
 export interface PresenceEvent extends Member {
   readonly type: 'joined' | 'changed' | 'left' | 'lost'
 }
