@@ -7,7 +7,7 @@ import type { StreamParts } from '../stream-parts.ts'
 
 /** When to stop asking how many are in a stream. */
 export interface CountOptions {
-  /** Ends the wait for the trackers: ABORTED. */
+  /** Ends the wait for the trackers; throws ABORTED. */
   readonly signal?: AbortSignal | undefined
 }
 
@@ -16,13 +16,13 @@ export interface PartitionCount {
   readonly partition: number
   /** Nodes whose user may read, whether or not they subscribe. */
   readonly readers: number
-  /** Nodes that publish and may not read. */
+  /** Nodes that publish and whose user may not read. */
   readonly feeders: number
 }
 
 /**
- * How many nodes are in a stream: processes, not users, and without the guests of hosts. A node that is in several partitions is counted in
- * each, so `readers` and `feeders` are those of the partition with the most: so many there are at least.
+ * How many nodes are in a stream: processes, not users, and without the guests of hosts. A node in several partitions is counted in each,
+ * so `readers` and `feeders` are those of the partition with the most: at least so many nodes are there.
  */
 export interface StreamCount {
   readonly readers: number
