@@ -8,7 +8,7 @@ import { requestLimits } from './limits.ts'
 import { decodeReplyContent, type ReplyMessage } from './reply-message.ts'
 import type { ReplyKeys } from './reply-suite.ts'
 
-/** What a responder answered: only the asker can read it, and it is signed by the responder. */
+/** A responder's answer, signed by the responder; only the asker can read it. */
 export interface Reply<T = unknown> extends Pick<
   Message<T>,
   'publisherId' | 'timestamp' | 'contentType' | 'headers' | 'content'
@@ -16,7 +16,7 @@ export interface Reply<T = unknown> extends Pick<
   readonly error?: undefined
 }
 
-/** A responder's handler failed, REQUEST_FAILED, or what it answered cannot be read. */
+/** A reply that failed: the responder's handler failed (REQUEST_FAILED), or its answer cannot be read. */
 export interface FailedReply extends Pick<Message, 'publisherId' | 'timestamp'> {
   readonly error: RunnelError
 }
