@@ -16,13 +16,13 @@ import { requestHeader, requestIdBytes, requestTagText } from './request-header.
 /** How a request is published, how long it waits, and how replies are read. */
 export interface RequestOptions<T = unknown>
   extends Omit<PublishOptions, 'timestamp' | 'key' | 'urgent'>, Pick<Decoding<T>, 'raw' | 'schema'> {
-  /** Milliseconds from now on, joining included. Default 5,000. */
+  /** Milliseconds from now on, including the time to join. Default 5,000. */
   readonly timeoutMs?: number | undefined
 }
 
 /** How a request to several responders is published, and when it ends. */
 export interface RequestManyOptions<T = unknown> extends RequestOptions<T> {
-  /** Ends after so many replies, at most and by default 1,000. */
+  /** Ends after this many replies. At most and by default 1,000. */
   readonly maxReplies?: number | undefined
 }
 
