@@ -21,10 +21,13 @@ import {
 import type { ReplySealer } from './reply-suite.ts'
 import { requestTagIn, type RequestTag } from './request-header.ts'
 
-/** Gives what a request is answered with, as `publish` takes it; undefined for no reply. What it throws, the asker is told. */
+/**
+ * Returns the reply to a request, in any form that `publish` takes; undefined for no reply. An error it throws is told to the
+ * asker.
+ */
 export type RequestHandler<T = unknown> = (request: Message<T>) => unknown
 
-/** Which requests, and how their content is read. */
+/** Which requests to answer, and how to read their content. */
 export type RespondOptions<T = unknown> = Pick<
   SubscribeOptions<T>,
   'partitions' | 'schema' | 'signal' | 'onUndecodable'
@@ -34,7 +37,7 @@ export const respondOptions: OptionNames<RespondOptions> = {
   ...{ partitions: true, schema: true, signal: true, onUndecodable: true },
 }
 
-/** Answers requests until `unsubscribe`; those that are being handled then are still answered. */
+/** Answers requests until `unsubscribe`; requests that are then being handled are still answered. */
 export type Responding = Pick<
   Subscription,
   'streamId' | 'partitions' | 'streamPartIds' | 'waitForNeighbours' | 'counters' | 'unsubscribe'
