@@ -18,25 +18,25 @@ import type { StreamParts } from '../stream-parts.ts'
 import { recordLimits } from './limits.ts'
 import { encodeRecorded, recordingHeaders } from './recording-content.ts'
 
-/** What is recorded, and for how long. */
+/** What to record, and for how long. */
 export interface RecordOptions {
-  /** Of the recorded stream. Default: all that it has now. */
+  /** Partitions of the recorded stream. Default: all that it has now. */
   readonly partitions?: readonly number[] | undefined
-  /** Of the stream that it goes to. Default: one of them, always the same. */
+  /** Partition of the stream that gets the recording. Default: one of them, always the same. */
   readonly toPartition?: number | undefined
-  /** Ends it, as `stop` does. */
+  /** Ends the recording, as `stop` does. */
   readonly signal?: AbortSignal | undefined
 }
 
-/** A recording under way. */
+/** A recording in progress. */
 export interface Recording extends AsyncDisposable {
   readonly from: StreamId
   readonly to: StreamId
-  /** Urgent messages that are in the recording. */
+  /** How many urgent messages are in the recording. */
   readonly recorded: number
-  /** Those that could not be published there; a status 'callback-failed' says why. */
+  /** How many could not be published there; a status 'callback-failed' says why. */
   readonly failed: number
-  /** Resolves when all that came before is published, or has failed. Idempotent. */
+  /** Stops recording. Resolves when everything that came before is published or has failed. Idempotent. */
   stop(): Promise<void>
 }
 
