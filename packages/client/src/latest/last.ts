@@ -26,15 +26,15 @@ import { lastIn, newerOf } from './newest.ts'
 import { newestStored } from './newest-stored.ts'
 import { Visits } from './visits.ts'
 
-/** Of which key, and how long it may take. */
+/** Which message to find, and how long that may take. */
 export interface LastOptions<T = unknown> extends Decoding<T> {
-  /** Default: the newest message of all, with a key or without. */
+  /** The key. Default: the newest message of all, with or without a key. */
   readonly key?: string | undefined
-  /** Where it is. Default: the partition of the key; without a key all partitions, of which the newest counts. */
+  /** The partition. Default: the partition of the key; without a key, the newest of all partitions. */
   readonly partition?: number | undefined
-  /** Whom to ask. Default: neighbours, and where they know none storage nodes. */
+  /** Whom to ask. Default: neighbours, and storage nodes if neighbours know none. */
   readonly from?: 'neighbours' | 'storage' | undefined
-  /** Milliseconds after which the newest that is known then is given. Default 5,000. */
+  /** Milliseconds after which the newest message known by then is returned. Default 5,000. */
   readonly timeoutMs?: number | undefined
   readonly signal?: AbortSignal | undefined
 }
@@ -52,7 +52,7 @@ const lastOptions: OptionNames<LastOptions> = {
   },
 }
 
-/** Which partitions, and how messages are decoded. */
+/** Which partitions to read, and how to decode messages. */
 export interface TableOptions<T = unknown> extends Decoding<T> {
   /** Default: all partitions the stream has. */
   readonly partitions?: readonly number[] | undefined
