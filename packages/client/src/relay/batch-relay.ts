@@ -18,7 +18,7 @@ import type { HistorySource } from '../resend/history-source.ts'
 import type { StreamParts } from '../stream-parts.ts'
 import { relayLimits } from './limits.ts'
 
-/** A batch that was passed on: where its messages are, and how many neighbours there were to send it to. */
+/** A batch that was passed on: the places of its messages, and the number of neighbours to send it to. */
 export interface RelayedBatch extends MessageChain {
   readonly messages: readonly MessageRef[]
   readonly neighbours: number
