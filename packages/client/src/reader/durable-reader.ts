@@ -125,7 +125,7 @@ export class DurableReader<T = unknown>
     })
   }
 
-  /** Ends the iteration with an error if the user may no longer read. For `client.reader`. */
+  /** Ends the iteration with an error. */
   #fail(error: unknown): void {
     this.#failure ??= { error }
     void this.close()
