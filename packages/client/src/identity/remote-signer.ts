@@ -3,17 +3,17 @@ import { JsonRpcOverHttp } from './json-rpc-over-http.ts'
 import { isAddress, isHex, rpcFees, rpcTransaction } from './quantities.ts'
 import type { Signer } from './signer.ts'
 
-/** A program that has keys and signs with them, such as Web3Signer in front of a hardware module. */
+/** How to reach a program that holds keys and signs with them, such as Web3Signer in front of a hardware module. */
 export interface RemoteSignerOptions {
   /** https://…, or http:// to this machine. */
   readonly url: string
-  /** The user's address. Without it the signer is asked, and must have one account only. With it, nothing is asked to find it out. */
+  /** The user's address. Without it, the signer is asked and must have exactly one account. With it, the signer is not asked. */
   readonly address?: string | undefined
-  /** Sent as `Authorization: Bearer …`, for what guards the signer. In Node `readTokenFile` reads it from a file. */
+  /** Sent as `Authorization: Bearer …`, for a guard in front of the signer. In Node `readTokenFile` reads it from a file. */
   readonly token?: string | undefined
-  /** How long an answer may take, 30,000 unless given. */
+  /** How long an answer may take. Default 30,000. */
   readonly timeoutMs?: number | undefined
-  /** False where people must agree to each signature, so that they are not asked unawares. Default true. */
+  /** False if people must agree to each signature, so that they are not asked unexpectedly. Default true. */
   readonly isSilent?: boolean | undefined
 }
 
@@ -21,9 +21,9 @@ export interface RemoteSignerOptions {
 const remoteSignerTimeoutMs = 30_000
 
 /**
- * A signer behind HTTP, in the manner of Web3Signer for Ethereum accounts (`web3signer eth1`): JSON-RPC with `eth_accounts`,
- * `eth_signTypedData` and `eth_signTransaction`. It needs no chain: transactions are sent from here. Throws INVALID_ARGUMENT; the calls
- * throw SIGNER_UNREACHABLE, SIGNER_REFUSED, SIGNER_FAILED, SIGNER_OTHER_CHAIN or ABORTED.
+ * Makes a signer that signs over HTTP, like Web3Signer for Ethereum accounts (`web3signer eth1`): JSON-RPC with `eth_accounts`,
+ * `eth_signTypedData` and `eth_signTransaction`. It needs no chain: this process sends the transactions. Throws INVALID_ARGUMENT; the
+ * calls throw SIGNER_UNREACHABLE, SIGNER_REFUSED, SIGNER_FAILED, SIGNER_OTHER_CHAIN or ABORTED.
  */
 export function remoteSigner(options: RemoteSignerOptions): Signer {
   const { url, token, timeoutMs = remoteSignerTimeoutMs, isSilent = true } = options
