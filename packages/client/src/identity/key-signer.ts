@@ -10,7 +10,10 @@ import {
 import { throwIfAborted } from '../deadline.ts'
 import type { Signer, StatementSigner } from './signer.ts'
 
-/** A signer with the user's key in memory: 64 hexadecimal digits, as `readKeyFile` gives them. Throws INVALID_KEY. */
+/**
+ * Makes a signer with the user's key in memory: 64 hexadecimal digits, as `readKeyFile` returns them. Throws
+ * INVALID_KEY.
+ */
 export function keySigner(privateKey: string): Signer {
   const key = parsePrivateKey(privateKey)
   const user = async (signal: AbortSignal | undefined) => {
