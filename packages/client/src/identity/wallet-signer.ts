@@ -5,9 +5,9 @@ import { isHex, quantity, rpcTransaction } from './quantities.ts'
 import type { Signer } from './signer.ts'
 
 /**
- * A signer for the account that a wallet's user chooses (EIP-1193), who is asked at every call. The account stays the one that was chosen
- * first. A wallet on another chain is asked to change to the right one (EIP-3326). Throws NO_WALLET; the calls throw WALLET_REFUSED,
- * WALLET_FAILED, SIGNER_OTHER_CHAIN or ABORTED.
+ * Makes a signer for the account that a wallet's user chooses (EIP-1193); every call asks the user. The account chosen first stays. A
+ * wallet on another chain is asked to switch to the right one (EIP-3326). Throws NO_WALLET if there is no wallet; the calls throw
+ * WALLET_REFUSED, WALLET_FAILED, SIGNER_OTHER_CHAIN or ABORTED.
  */
 export function walletSigner(wallet: Eip1193Provider | undefined): Signer {
   if (wallet === undefined) throw clientError('NO_WALLET')
