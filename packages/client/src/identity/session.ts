@@ -19,9 +19,11 @@ import { requestDelegation, type DelegationWish, type RequestModules } from './r
 import type { SessionStore } from './session-store.ts'
 import type { Signer } from './signer.ts'
 
-/** A key that acts for a user, and the user's leave for it. */
+/** A key that acts for a user, and the delegation that lets it. */
 export interface Session {
-  /** The delegate's, as 0x and 64 hexadecimal digits. Each process has a node key of its own, and a token of the delegate for it. */
+  /**
+   * The delegate's private key: 0x and 64 hexadecimal digits. Each process has a node key of its own, and a token of the delegate for it.
+   */
   readonly delegatePrivateKey: string
   readonly delegation: Delegation
 }
@@ -34,8 +36,8 @@ export interface SessionModules extends RequestModules {
 const renewBeforeMs = 10 * 60_000
 
 /**
- * The session that the store has for the signer's account and this wish; otherwise the user is asked for a new one, which the store keeps.
- * Whoever shares the store waits meanwhile, so that the user is asked once. Throws what `requestDelegation` throws.
+ * Returns the stored session for the signer's account and this wish; if there is none, asks the user for a new one and stores it. Others
+ * that share the store wait meanwhile, so that the user is asked once. Throws the errors of `requestDelegation`.
  */
 export async function openSession(
   signer: Signer,
@@ -63,7 +65,7 @@ export async function openSession(
   return store.exclusively('session', opening, signal)
 }
 
-/** Has the store forget a session, and the reading keys beside it: because its user leaves, or took the delegation back. */
+/** Removes a session from the store, and the reading keys beside it: for when its user leaves or has revoked the delegation. */
 export function forgetSession({ delegation }: Pick<Session, 'delegation'>, store: SessionStore): void {
   store.remove(sessionName(delegation))
 }
