@@ -1,16 +1,16 @@
 import { throwIfAborted } from '../deadline.ts'
 import { abortable } from './abortable.ts'
 
-/** Where a program, or all tabs of an origin, keep their sessions. */
+/** The store of a program's sessions, or of all tabs of an origin. */
 export interface SessionStore {
   get(name: string): string | undefined
   set(name: string, text: string): void
   remove(name: string): void
-  /** Runs this when all that asked before under this name have ended, whoever shares the store. Throws ABORTED. */
+  /** Runs `run` when all earlier calls under this name have ended, whoever shares the store. Throws ABORTED. */
   exclusively<T>(name: string, run: () => Promise<T>, signal?: AbortSignal): Promise<T>
 }
 
-/** A store that ends with the process. */
+/** Makes a store in memory, which ends with the process. */
 export function memoryStore(): SessionStore {
   const texts = new Map<string, string>()
   let last: Promise<unknown> = Promise.resolve()
