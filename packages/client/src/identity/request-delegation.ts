@@ -28,24 +28,24 @@ import type { Signer } from './signer.ts'
  */
 const backdatedMs = 10 * 60_000
 
-/** What a user is asked to let a key do. */
+/** What to ask a user to allow a key to do. */
 export interface DelegationWish {
-  /** Of the chain with the network's registries; 0 where they are on none. */
+  /** The id of the chain with the network's registries; 0 if they are on no chain. */
   readonly chainId: number
-  /** The streams it is for; all of them when there are none. */
+  /** The streams it is for; if empty, all streams. */
   readonly streams: readonly StreamId[]
   readonly publishes: boolean
   readonly reads: boolean
-  /** How long it is to last from now on: at most 92 days for all streams, 366 for named ones. */
+  /** How long it lasts from now on: at most 92 days for all streams, 366 for named streams. */
   readonly lastsMs: number
-  /** Who asks, as the user is shown it: the origin of a page, or the name of a program. */
+  /** Who asks, as shown to the user: the origin of a page, or the name of a program. */
   readonly requester: string
 }
 
 export interface RequestModules {
-  /** Of the chain that the network's registries are on. Default: no user is a contract. */
+  /** The accounts of the chain with the network's registries. Default: no user is a contract. */
   readonly accounts?: AccountsOnChain | undefined
-  /** Where it is asked what the user took back. Default: nowhere. */
+  /** Where to look up what the user revoked. Default: nowhere. */
   readonly delegations?: DelegationChecks | undefined
   readonly crypto?: Crypto | undefined
   readonly clock?: Pick<Clock, 'now'> | undefined
@@ -63,8 +63,8 @@ const statement: Statement<DelegationClaim> = {
 }
 
 /**
- * Asks a signer's user to let a key act for it. Throws as `requestSignature` does, what the chain throws, and DELEGATION_TOO_LONG,
- * DELEGATION_TOO_BROAD or what else no delegation can say, before anybody is asked.
+ * Asks a signer's user to let a key act for it. Throws the errors of `requestSignature` and of the chain; and, before anybody is asked,
+ * DELEGATION_TOO_LONG, DELEGATION_TOO_BROAD or other errors of a wish that no delegation can express.
  */
 export async function requestDelegation(
   signer: Signer,
