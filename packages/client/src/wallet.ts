@@ -1,7 +1,7 @@
 import { clientError, reasonOf } from './errors.ts'
 import { isAddress } from './identity/quantities.ts'
 
-/** What a page is given of an Ethereum wallet (EIP-1193): `window.ethereum`, or what EIP-6963 announces. */
+/** The interface of an Ethereum wallet to a page (EIP-1193): `window.ethereum`, or a provider that EIP-6963 announces. */
 export interface Eip1193Provider {
   request(request: { method: string; params?: unknown[] | Record<string, unknown> }): Promise<unknown>
 }
