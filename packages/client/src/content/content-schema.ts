@@ -1,7 +1,9 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { clientError } from '../errors.ts'
 
-/** What content should be: a schema of Zod, Valibot, ArkType or another library that follows the Standard Schema, and answers at once. */
+/**
+ * The expected content: a schema of Zod, Valibot, ArkType or another library that follows the Standard Schema and answers synchronously.
+ */
 export type ContentSchema<T> = StandardSchemaV1<unknown, T>
 
 /** Characters of what a schema says that are passed on: it may quote the content. */
