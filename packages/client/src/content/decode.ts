@@ -23,13 +23,13 @@ const contentTypes = new Map<number, Message['contentType']>([
   [ContentType.text, 'text'],
 ])
 
-/** How messages are given to the application. */
+/** How messages are decoded for the application. */
 export interface Decoding<T = unknown> {
-  /** Deliver every content as the bytes it came in. Default false. */
+  /** Deliver every content as the bytes it arrived in. Default false. */
   readonly raw?: boolean | undefined
-  /** Deliver what was opened as the bytes that its text or JSON is, which are those that were published. Default false. */
+  /** Deliver opened content as the bytes of its text or JSON, which are the published bytes. Default false. */
   readonly asBytes?: boolean | undefined
-  /** What content should be; what does not fit is left out, as what cannot be decoded. Default: anything. */
+  /** The expected content; a message that does not fit is left out, like one that cannot be decoded. Default: anything. */
   readonly schema?: ContentSchema<T> | undefined
 }
 
