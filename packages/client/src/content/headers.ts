@@ -4,8 +4,8 @@ import type { EncodedContent } from './encoded-content.ts'
 import { checkedKey } from './message-key.ts'
 
 /**
- * What a publisher says of a content beside it, such as a trace id or a schema's name: text by name. Signed with the message, and
- * encrypted where the stream is.
+ * A publisher's headers for a content, such as a trace id or a schema's name: text by name. Signed with the message, and encrypted if the
+ * stream is.
  */
 export type MessageHeaders = Readonly<Record<string, string>>
 
@@ -58,7 +58,7 @@ export interface SplitContent {
 }
 
 /**
- * The headers and the key before a content, and the content itself with its own type; of what is compressed or encrypted nothing is known.
+ * Splits a content into its headers, its key, and the content itself with its own type. Tells nothing of compressed or encrypted content.
  * Throws INVALID_HEADERS.
  */
 export function splitHeaders({
