@@ -10,7 +10,7 @@ import { readNetworkFile } from './network-file.ts'
 /**
  * Joins a network: checks the configuration, reads the registries and starts a node. Resolves before any tracker is
  * connected. Throws INVALID_CONFIG, INVALID_KEY, CHAIN_UNREACHABLE, CHAIN_MISMATCH, REGISTRY_MISSING, a NETWORK_FILE_…
- * code, or what listening throws (PORT_IN_USE). Nothing is left running when it throws.
+ * code, or an error of listening (PORT_IN_USE). If it throws, nothing is left running.
  */
 export async function createClient(
   config: ClientConfig,
@@ -25,8 +25,8 @@ export async function createClient(
 
 /**
  * Follows a network's registries without taking part in the network, as a tracker does; `stop` ends it. Throws
- * INVALID_CONFIG, CHAIN_UNREACHABLE, CHAIN_MISMATCH, REGISTRY_MISSING or a NETWORK_FILE_… code. Nothing is left running
- * when it throws.
+ * INVALID_CONFIG, CHAIN_UNREACHABLE, CHAIN_MISMATCH, REGISTRY_MISSING or a NETWORK_FILE_… code. If it throws, nothing
+ * is left running.
  */
 export async function openRegistry(
   config: Pick<ClientConfig, 'network' | 'registry'>,
