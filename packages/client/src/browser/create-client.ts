@@ -14,9 +14,9 @@ import { readNetworkFile } from './files.ts'
 import { originStore } from './origin-store.ts'
 
 /**
- * Joins a network: checks the configuration, reads the registries and starts a node. Resolves before any tracker is
- * connected. Throws INVALID_CONFIG, INVALID_KEY, CHAIN_UNREACHABLE, CHAIN_MISMATCH, REGISTRY_MISSING, NO_WEBSOCKET, NO_WALLET
- * where `wallet: window.ethereum` is undefined, NO_WEBRTC unless WebRTC is turned off, or NOT_IN_PAGES with a network file. Nothing is left running when it throws.
+ * Joins a network: checks the configuration, reads the registries and starts a node. Resolves before any tracker is connected. Throws
+ * INVALID_CONFIG, INVALID_KEY, CHAIN_UNREACHABLE, CHAIN_MISMATCH, REGISTRY_MISSING, NO_WEBSOCKET, NO_WALLET if `wallet: window.ethereum` is
+ * undefined, NO_WEBRTC unless WebRTC is turned off, or NOT_IN_PAGES with a network file. If it throws, nothing is left running.
  */
 export async function createClient(
   config: ClientConfig,
@@ -41,8 +41,8 @@ const onNetworkBack: OnNetworkBack = (listener) => {
 }
 
 /**
- * Follows a network's registries without taking part in the network; `stop` ends it. Throws INVALID_CONFIG,
- * CHAIN_UNREACHABLE, CHAIN_MISMATCH, REGISTRY_MISSING, or NOT_IN_PAGES with a network file. Nothing is left running when it throws.
+ * Follows a network's registries without taking part in the network; `stop` ends it. Throws INVALID_CONFIG, CHAIN_UNREACHABLE, CHAIN_MISMATCH,
+ * REGISTRY_MISSING, or NOT_IN_PAGES with a network file. If it throws, nothing is left running.
  */
 export async function openRegistry(
   config: Pick<ClientConfig, 'network' | 'registry'>,
