@@ -4,9 +4,9 @@ import { systemRandom } from '@runnel/protocol/system'
 import { originStore } from './origin-store.ts'
 
 /**
- * A key that this origin keeps: all its tabs have the same, after a reload and at the next visit too. Each tab's node has a key of its
- * own, so tabs do not disturb each other. Any script of the origin can read it. Throws STORAGE_BLOCKED where the browser keeps nothing, or
- * the page is not in a secure context.
+ * Returns a key that this origin keeps: all its tabs have the same key, also after a reload and at the next visit. Each tab's node has a
+ * key of its own, so tabs do not disturb each other. Any script of the origin can read the key. Throws STORAGE_BLOCKED if the browser
+ * keeps nothing or the page is not in a secure context.
  */
 export async function storedKey(name = 'key'): Promise<string> {
   const store = originStore()
