@@ -4,9 +4,9 @@ import { abortable } from '../identity/abortable.ts'
 import type { SessionStore } from '../identity/session-store.ts'
 
 /**
- * What this origin keeps, in `localStorage`, for all its tabs. Any script of the origin can read it: a browser holds no key of this curve
- * that scripts cannot read, and one that it does hold (AES, to seal the other with) every script of the origin could use. So a
- * delegation should end soon. Throws STORAGE_BLOCKED where the browser keeps nothing, or the page is not in a secure context.
+ * Returns the store of this origin, in `localStorage`, for all its tabs. Any script of the origin can read it: a browser holds no key of
+ * this curve that scripts cannot read, and every script of the origin could use a key that it does hold (AES, to seal the other with). So
+ * a delegation should end soon. Throws STORAGE_BLOCKED if the browser keeps nothing or the page is not in a secure context.
  */
 export function originStore(): SessionStore {
   if (typeof navigator.locks?.request !== 'function') throw clientError('STORAGE_BLOCKED', 'no locks here')
