@@ -11,22 +11,25 @@ const notInPages = (name: string) => (): never => {
   throw clientError('NOT_IN_PAGES', name)
 }
 
-/** Only in Node; throws NOT_IN_PAGES. In a page `fetch` the document of a static network, or write where the chain is. */
+/**
+ * Only in Node; throws NOT_IN_PAGES. In a page, `fetch` the document of a static network, or name the chain in the
+ * configuration.
+ */
 export const readNetworkFile: typeof networkFile.readNetworkFile = notInPages('readNetworkFile')
 /** Only in Node; throws NOT_IN_PAGES. In a page use `storedKey`. */
 export const readKeyFile: typeof keyFile.readKeyFile = notInPages('readKeyFile')
 /** Only in Node; throws NOT_IN_PAGES. In a page use `storedKey`. */
 export const writeKeyFile: typeof keyFile.writeKeyFile = notInPages('writeKeyFile')
-/** Only in Node; throws NOT_IN_PAGES. In a page use `openSession`, or give the content of the file. */
+/** Only in Node; throws NOT_IN_PAGES. In a page, use `openSession`, or give the content of the file. */
 export const readDelegationFile: typeof delegationFile.readDelegationFile = notInPages('readDelegationFile')
-/** Only in Node; throws NOT_IN_PAGES. In a page use `openSession`, which keeps what it gets. */
+/** Only in Node; throws NOT_IN_PAGES. In a page, use `openSession`, which stores its session. */
 export const writeDelegationFile: typeof delegationFile.writeDelegationFile =
   notInPages('writeDelegationFile')
 /** Only in Node; throws NOT_IN_PAGES. In a page give the token itself. */
 export const readTokenFile: typeof tokenFile.readTokenFile = notInPages('readTokenFile')
 /** Only in Node; throws NOT_IN_PAGES. In a page give the content of the file. */
 export const readReadingKeyFile: typeof readingKeyFile.readReadingKeyFile = notInPages('readReadingKeyFile')
-/** Only in Node; throws NOT_IN_PAGES. In a page `exportReadingKey` gives what such a file holds. */
+/** Only in Node; throws NOT_IN_PAGES. In a page, `exportReadingKey` returns the contents of such a file. */
 export const writeReadingKeyFile: typeof readingKeyFile.writeReadingKeyFile =
   notInPages('writeReadingKeyFile')
 /** Only in Node; throws NOT_IN_PAGES. In a page give `privateKey`, `delegation` or `wallet`. */
