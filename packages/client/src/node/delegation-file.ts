@@ -15,8 +15,8 @@ const fileSchema = z.strictObject({
 })
 
 /**
- * What a delegation file holds; it is well formed, and nothing more is checked. Throws DELEGATION_FILE_MISSING,
- * DELEGATION_FILE_UNREADABLE, DELEGATION_FILE_TOO_OPEN when others may read it (not looked at on Windows), or
+ * Reads a delegation file; checks that it is well formed and nothing more. Throws DELEGATION_FILE_MISSING,
+ * DELEGATION_FILE_UNREADABLE, DELEGATION_FILE_TOO_OPEN if others may read it (not checked on Windows), or
  * DELEGATION_FILE_INVALID, without quoting it.
  */
 export function readDelegationFile(path: string): DelegationConfig {
@@ -36,7 +36,7 @@ export function parseDelegationFile(text: string, path: string): DelegationConfi
   return { privateKey, delegation }
 }
 
-/** Writes a new file with mode 600. Throws DELEGATION_FILE_EXISTS or DELEGATION_FILE_UNWRITABLE. */
+/** Writes a delegation to a new file with mode 600. Throws DELEGATION_FILE_EXISTS or DELEGATION_FILE_UNWRITABLE. */
 export function writeDelegationFile(path: string, { privateKey, delegation }: DelegationConfig): void {
   const text = JSON.stringify({ version: 1, privateKey, delegation }, undefined, 2)
   writeSecretFile('DELEGATION_FILE', path, `${text}\n`)
