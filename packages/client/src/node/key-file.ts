@@ -3,8 +3,8 @@ import { parsePrivateKey, protocolError } from '@runnel/protocol'
 import { readSecretFile, writeSecretFile } from './secret-file.ts'
 
 /**
- * The key of a key file: 64 hexadecimal digits. Throws KEY_FILE_MISSING, KEY_FILE_UNREADABLE, KEY_FILE_TOO_OPEN when
- * others may read it (not looked at on Windows), or INVALID_KEY, without quoting it.
+ * Reads the key in a key file: 64 hexadecimal digits. Throws KEY_FILE_MISSING, KEY_FILE_UNREADABLE,
+ * KEY_FILE_TOO_OPEN if others may read it (not checked on Windows), or INVALID_KEY, without quoting it.
  */
 export function readKeyFile(path: string): string {
   return parseKeyFile(readSecretFile('KEY_FILE', path), path)
