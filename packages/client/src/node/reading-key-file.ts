@@ -10,8 +10,8 @@ import { readSecretFile, writeSecretFile } from './secret-file.ts'
 const fileSchema = z.strictObject({ version: z.literal(1), ...readingKeySchema.shape })
 
 /**
- * What a reading key file holds; it is well formed, and nothing more is checked. Throws READING_KEY_FILE_MISSING,
- * READING_KEY_FILE_UNREADABLE, READING_KEY_FILE_TOO_OPEN when others may read it (not looked at on Windows), or
+ * Reads a reading key file; checks that it is well formed and nothing more. Throws READING_KEY_FILE_MISSING,
+ * READING_KEY_FILE_UNREADABLE, READING_KEY_FILE_TOO_OPEN if others may read it (not checked on Windows), or
  * READING_KEY_FILE_INVALID, without quoting it.
  */
 export function readReadingKeyFile(path: string): ReadingKeyConfig {
@@ -25,7 +25,10 @@ export function readReadingKeyFile(path: string): ReadingKeyConfig {
   return held
 }
 
-/** Writes a new file with mode 600. Throws READING_KEY_FILE_EXISTS or READING_KEY_FILE_UNWRITABLE. */
+/**
+ * Writes a reading key to a new file with mode 600. Throws READING_KEY_FILE_EXISTS or
+ * READING_KEY_FILE_UNWRITABLE.
+ */
 export function writeReadingKeyFile(path: string, held: ReadingKeyConfig): void {
   const text = JSON.stringify({ version: 1, ...held }, undefined, 2)
   writeSecretFile('READING_KEY_FILE', path, `${text}\n`)
