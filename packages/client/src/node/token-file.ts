@@ -3,8 +3,8 @@ import { clientError } from '../errors.ts'
 import { readSecretFile } from './secret-file.ts'
 
 /**
- * The token in a file, such as that of `remoteSigner`: printable ASCII without spaces. Throws TOKEN_FILE_MISSING,
- * TOKEN_FILE_UNREADABLE, TOKEN_FILE_TOO_OPEN when others may read it (not looked at on Windows), or TOKEN_FILE_INVALID, without
+ * Reads the token in a file, for instance for `remoteSigner`: printable ASCII without spaces. Throws TOKEN_FILE_MISSING,
+ * TOKEN_FILE_UNREADABLE, TOKEN_FILE_TOO_OPEN if others may read it (not checked on Windows), or TOKEN_FILE_INVALID, without
  * quoting it.
  */
 export function readTokenFile(path: string): string {
