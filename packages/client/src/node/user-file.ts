@@ -3,12 +3,12 @@ import { parseDelegationFile } from './delegation-file.ts'
 import { parseKeyFile } from './key-file.ts'
 import { readSecretFile } from './secret-file.ts'
 
-/** In whose name a client acts. */
+/** The user for whom a client acts. */
 export type UserConfig = Pick<ClientConfig, 'privateKey' | 'delegation'>
 
 /**
- * In whose name a process with this file acts: a delegation file, or the key file of the user itself; for `createClient`. Throws
- * what `readDelegationFile` throws, or INVALID_KEY.
+ * Reads the user for whom a process with this file acts, for `createClient`: from a delegation file, or from the key file of the
+ * user itself. Throws the errors of `readDelegationFile`, or INVALID_KEY.
  */
 export function readUserFile(path: string): UserConfig {
   const text = readSecretFile('DELEGATION_FILE', path)
