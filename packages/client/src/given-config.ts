@@ -2,12 +2,12 @@
 import type { ClientConfig as CoreConfig, NetworkSource as CoreSource } from './config.ts'
 
 /**
- * Where a network's trackers, streams and permissions are written down: on a chain, in a document, or in a network file, which
- * pages cannot read.
+ * Where a network's trackers, streams and permissions are recorded: on a chain, in a document, or in a network file, which pages
+ * cannot read.
  */
 export type NetworkSource = CoreSource | { readonly kind: 'static'; readonly file: string }
 
-/** What `createClient` takes. */
+/** The configuration that `createClient` takes. */
 export type ClientConfig = CoreConfig<NetworkSource>
 
 /**
