@@ -1,9 +1,9 @@
 import type { Clock } from '@runnel/protocol'
 
-/** What a client has to reach before its first message, in the usual order. */
+/** The phases that a client reaches before its first message, in the usual order. */
 export type PhaseName = 'registry' | 'tracker' | 'neighbour' | 'message'
 
-/** When each phase was reached first, in milliseconds from the start of the client; undefined until then. */
+/** When each phase was first reached, in milliseconds from the start of the client; undefined until then. */
 export type PhaseTimes = Readonly<Partial<Record<PhaseName, number>>>
 
 /** How a client comes to its first message: the registry was read, a tracker and a neighbour connected, a message delivered. */
