@@ -13,9 +13,9 @@ import type { SideServices } from './side/side-services.ts'
 import type { StatusHub } from './status.ts'
 import type { Subscriber } from './subscribe/subscriber.ts'
 
-/** How a client came to its end. */
+/** The result of closing a client. */
 export interface ClientClosed {
-  /** Messages that were published and could not be sent in time; their `publish` was rejected with CLIENT_CLOSED. */
+  /** How many published messages could not be sent in time; their `publish` was rejected with CLIENT_CLOSED. */
   readonly unsentMessages: number
 }
 
