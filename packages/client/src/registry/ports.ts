@@ -8,13 +8,13 @@ export interface StreamInfo {
   readonly id: StreamId
   /** 1 to 100. */
   readonly partitions: number
-  /** Free text of whoever may edit the stream; by convention JSON. Hostile until checked. */
+  /** Free text of the users who may edit the stream; by convention JSON. Hostile until checked. */
   readonly metadata: string
-  /** The stream's own trackers; empty for the network's. */
+  /** The stream's own trackers; if empty, the network's are used. */
   readonly trackers: readonly NodeId[]
   /**
-   * When it was created, by the chain's time (Unix milliseconds, whole seconds); 0 when unknown. Older messages belong to an
-   * earlier stream with the same id: see `predates`.
+   * When the stream was created, by the chain's time (Unix milliseconds, whole seconds); 0 if unknown. Older messages belong to an earlier stream
+   * with the same id: see `predates`.
    */
   readonly createdMs: number
 }
@@ -174,26 +174,26 @@ export interface DelegationRegistryWriter {
   revokeDelegations(begunByMs: number): Promise<void>
 }
 
-/** Something in a registry changed, or a change was taken back: earlier reads may be out of date. */
+/** Something in a registry changed, or a change was undone: earlier reads may be out of date. */
 export type RegistryChange =
   | { readonly kind: 'trackers' }
-  /** The nodes that may take part in a private network. */
+  /** The nodes that may take part in a private network changed. */
   | { readonly kind: 'nodes' }
   | { readonly kind: 'stream'; readonly streamId: StreamId }
   | {
       readonly kind: 'permissions'
       readonly streamId: StreamId
       readonly user: NodeId | 'public'
-      /** The chain's block with the change; undefined where that is not known yet. */
+      /** The chain's block with the change; undefined if it is not known yet. */
       readonly block?: number
-      /** What it gave the user, apart from what is public; undefined where that is not told, as when a change was taken back. */
+      /** The permissions that the change gave the user, apart from public ones; undefined if they are not told, as when a change was undone. */
       readonly permissions?: Permissions
     }
   | { readonly kind: 'storage' }
   /** The user ended delegations: all to a delegate, or all that began at a time (Unix milliseconds) or before. */
   | { readonly kind: 'delegations'; readonly userId: NodeId; readonly delegateId: NodeId }
   | { readonly kind: 'delegations'; readonly userId: NodeId; readonly begunByMs: number }
-  /** Changes may have been missed, or more were taken back than can be told: all that was read is forgotten. */
+  /** Changes may have been missed, or more were undone than can be told: everything that was read is forgotten. */
   | { readonly kind: 'unknown' }
 
 /** Whether the source of the registries answers. */
