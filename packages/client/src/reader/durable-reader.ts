@@ -148,7 +148,7 @@ export class DurableReader<T = unknown>
 
   /**
    * Resolves when a storage node has all acknowledgements made so far. Throws NOT_STORED_IN_TIME, CLIENT_CLOSED after `close`, or an error of
-   * the registry; the acknowledgements are then stored later, if possible.
+   * the registry; the acknowledgements are still stored later, if possible.
    */
   flush(): Promise<void> {
     return this.#writer.flush()
