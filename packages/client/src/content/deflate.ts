@@ -6,7 +6,7 @@ const compressedFlag = 0x80
 /** Smaller content is not compressed: compression would cost more than it saves. */
 const minCompressedBytes = 1_024
 
-/** The content type of what a compressed content holds; undefined when it is not compressed. */
+/** Returns the content type inside a compressed content; undefined if the content is not compressed. */
 export function typeInside(contentType: number): number | undefined {
   return contentType >= compressedFlag ? contentType - compressedFlag : undefined
 }
