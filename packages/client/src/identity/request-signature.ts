@@ -3,13 +3,13 @@ import { clientError } from '../errors.ts'
 import { bytesOfHex } from './bytes-of-hex.ts'
 import type { StatementSigner } from './signer.ts'
 
-/** What must be known of accounts on the chain. */
+/** Tells which accounts on the chain are contracts. */
 export interface AccountsOnChain {
-  /** The chain's newest block when there is a contract at the address, whose owners sign for it (ERC-1271); else 0. */
+  /** Returns the chain's newest block if there is a contract at the address, whose owners sign for it (ERC-1271); otherwise 0. */
   contractBlock(address: NodeId): Promise<number>
 }
 
-/** Where the network has no chain, all users are keys. */
+/** For networks without a chain: all users are keys. */
 export const keysOnly: AccountsOnChain = { contractBlock: () => Promise.resolve(0) }
 
 /** What a user says, before it is signed. */
