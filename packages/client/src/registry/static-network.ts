@@ -131,7 +131,7 @@ function refuseRepeats(
   })
 }
 
-/** The document as written, before defaults are filled in. */
+/** The network document as written, before defaults are filled in. */
 export type StaticNetwork = z.input<typeof staticNetworkSchema>
 /** The document as read. */
 export type ParsedStaticNetwork = z.output<typeof staticNetworkSchema>
