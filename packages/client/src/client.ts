@@ -54,15 +54,18 @@ import { RunnelClient } from './runnel-client.ts'
 import { parseStaticNetwork } from './registry/static-network.ts'
 import type { Eip1193Provider } from './wallet.ts'
 
-/** The parts of a node other than its configuration. */
+/** The parts of a node besides its configuration. */
 export interface NodeModules {
   /** The key of this process. */
   readonly identity: Identity
   /** Whether another process may have the node's key. */
   readonly isKeyShared: boolean
-  /** In whose name it takes part, as nodes of wire 1.0 see it; undefined where that is its own, or the user's key is elsewhere. */
+  /**
+   * The user in whose name it takes part, as nodes of wire 1.0 see it; undefined if that is its own, or the user's key is
+   * elsewhere.
+   */
   readonly user: Identity | undefined
-  /** For whom it acts, as it shows to all others. */
+  /** The user it acts for, as it shows to all other nodes. */
   readonly acting: Acting
   readonly crypto: Crypto
   readonly clock: Clock
@@ -71,15 +74,15 @@ export interface NodeModules {
   /** Decides who may be a neighbour. */
   readonly readerPolicy: ReaderPolicy
   readonly trackers: TrackerDirectory
-  /** Decides which peers may be linked with; in a private network the node's own id must be listed, too. */
+  /** Decides which peers may be linked; in a private network the node's own id must be listed, too. */
   readonly admission: NodeAdmission & { readonly isPrivate: boolean }
-  /** Where signatures are checked once the node's own thread is behind; the client stops it. */
+  /** Checks signatures once the node's own thread falls behind; the client stops it. */
   readonly verification: VerificationPool | undefined
-  /** Gaps that neighbours cannot fill are filled from storage nodes. */
+  /** Fills gaps that neighbours cannot fill, from storage nodes. */
   readonly archive: Archive
 }
 
-/** Makes the node a client embeds. */
+/** Makes the node that a client embeds. */
 export type CreateNode = (
   options: Pick<NetworkNodeOptions, 'light' | 'thinFloods'> & {
     transports: ParsedTransports
@@ -88,12 +91,12 @@ export type CreateNode = (
   modules: NodeModules,
 ) => NetworkNode
 
-/** What a client stands on; everything but the node has a default. */
+/** The parts that a client is built on; every part but the node has a default. */
 export interface ClientModules {
   readonly createNode: CreateNode
   /** Where log lines go. Default: nowhere; everything that is logged is also a status. */
   readonly logger?: Logger | undefined
-  /** Signs and pays for changes of the registries, in place of the user's key; its owner is asked for each. */
+  /** Signs and pays for changes of the registries instead of the user's key; its owner is asked for each change. */
   readonly wallet?: Eip1193Provider | Signer | undefined
   /** Where delegations of a signer or a wallet are kept. Default: in memory; in a page for all of its origin. */
   readonly sessions?: SessionStore | undefined
@@ -104,8 +107,8 @@ export interface ClientModules {
   readonly clock?: Clock | undefined
   readonly random?: Random | undefined
   /**
-   * What is done to content between the application and the wire: messages pass these in order when they are published,
-   * after compression, and backwards when they are delivered. Default: none.
+   * Steps that transform content between the application and the wire: in this order when messages are published, after
+   * compression, and in reverse order when they are delivered. Default: none.
    */
   readonly contentSteps?: readonly ContentStep[] | undefined
 }
