@@ -38,9 +38,9 @@ export interface RegistryServiceOptions {
   readonly maxCachedEntries: number
 }
 
-/** Everything the client and its node want of the registries: cached reads, the ports of the node, and writes. */
+/** Everything that the client and its node need from the registries: cached reads, the ports of the node, and writes. */
 export class RegistryService {
-  /** The chain that the registries are on; 0 where they are on none. */
+  /** The id of the chain with the registries; 0 if they are on no chain. */
   readonly chainId: number
   readonly cache: RegistryCache
   readonly directory = new RegistryTrackerDirectory()
@@ -52,23 +52,23 @@ export class RegistryService {
   readonly readerPolicy: RegistryReaderPolicy
   /** Reports changes, after dropping the cached values they affect. */
   readonly writer: StreamRegistryWriter
-  /** In whose name; undefined where nothing can be changed. */
+  /** The account in whose name changes are made; undefined if nothing can be changed. */
   readonly account: NodeId | undefined
   /** Which users are contracts. */
   readonly accounts: AccountsOnChain
   /** Asks users that are contracts. */
   readonly contracts: ContractReader
-  /** As `writer`, of storage nodes. */
+  /** Like `writer`, for storage nodes. */
   readonly storageWriter: StorageRegistryWriter
-  /** As `writer`, of delegations. */
+  /** Like `writer`, for delegations. */
   readonly delegationWriter: DelegationRegistryWriter
-  /** Hears of the source becoming unreachable, and reachable again. */
+  /** Called when the source becomes unreachable, and when it becomes reachable again. */
   onHealth: (health: RegistryHealth) => void = () => {}
   /** Called for every change, after the cached values it affects are dropped. */
   onChange: (change: RegistryChange) => void = () => {}
-  /** Hears of every change of how one of several endpoints of the chain, or a source of a document, does. */
+  /** Called when the state of one of several chain endpoints, or of a source of a document, changes. */
   onEndpoint: (status: RpcStatus) => void = () => {}
-  /** Hears of the registry listing no tracker that can be used, and listing some again. */
+  /** Called when the registry lists no usable tracker, and when it lists some again. */
   onTrackers: (listed: { readonly state: 'missing' | 'listed'; readonly kept: number }) => void = () => {}
   readonly #options: RegistryServiceOptions
   readonly #registries: Registries
@@ -132,12 +132,12 @@ export class RegistryService {
     await this.#registries.stop()
   }
 
-  /** The text of the signed document that counts now; undefined where the network has none. */
+  /** Returns the text of the signed document that counts now; undefined if the network has none. */
   get document(): string | undefined {
     return this.#registries.document?.()
   }
 
-  /** How each of several endpoints of the chain, or each source of a document, does. */
+  /** The state of each of several chain endpoints, or of each source of a document. */
   get endpoints(): readonly RpcStatus[] {
     return this.#registries.endpoints?.() ?? []
   }
