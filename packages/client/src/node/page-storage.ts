@@ -7,7 +7,9 @@ import { clientError } from '../errors.ts'
 export const storedKey: typeof stored.storedKey = () =>
   Promise.reject(clientError('ONLY_IN_PAGES', 'storedKey'))
 
-/** Only in pages; throws ONLY_IN_PAGES. Elsewhere, use a `SessionStore` of your own, or `memoryStore`. */
+/**
+ * Only in pages; throws ONLY_IN_PAGES. Elsewhere, use a `SessionStore` of your own, or `memoryStore`.
+ */
 export const originStore: typeof origin.originStore = () => {
   throw clientError('ONLY_IN_PAGES', 'originStore')
 }

@@ -13,7 +13,10 @@ import type { StreamInfo } from '../registry/ports.ts'
 /** A time (Unix milliseconds or a date) or the exact place of a message. */
 export type HistoryPlace = number | Date | MessageRef
 
-/** Which stored messages to read: the last so many, or all from one place up to and including another. */
+/**
+ * Which stored messages to read: the last so many, or all from one place up to and including
+ * another.
+ */
 export type HistorySelection =
   { readonly last: number } | { readonly from: HistoryPlace; readonly to?: HistoryPlace | undefined }
 

@@ -9,8 +9,8 @@ export interface StreamFilter {
   /** Only streams owned by this address. */
   readonly owner?: string | undefined
   /**
-   * Only streams whose id begins with this prefix: `0xowner/sensors/`, or `/sensors/` for the account's own
-   * streams.
+   * Only streams whose id begins with this prefix: `0xowner/sensors/`, or `/sensors/` for the
+   * account's own streams.
    */
   readonly prefix?: string | undefined
   /** Only streams on which `user` has this permission now, the user's own or public. */
