@@ -13,10 +13,7 @@ import type { StreamInfo } from '../registry/ports.ts'
 /** A time (Unix milliseconds or a date) or the exact place of a message. */
 export type HistoryPlace = number | Date | MessageRef
 
-/**
- * Which stored messages to read: the last so many, or all from one place up to and including
- * another.
- */
+/** Stored messages to read: the last so many, or all from `from` on, up to and including `to`. */
 export type HistorySelection =
   { readonly last: number } | { readonly from: HistoryPlace; readonly to?: HistoryPlace | undefined }
 
