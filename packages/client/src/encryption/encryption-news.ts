@@ -6,10 +6,7 @@ export type EncryptionNews =
   | { readonly state: 'rotated'; readonly epochId: string; readonly readers: number }
   /** It cannot be determined who may read, and the previous key stays in use. */
   | { readonly state: 'uncertain'; readonly error: Error }
-  /**
-   * A user who was given a permission has no card yet, and asks for keys when it comes
-   * online.
-   */
+  /** A user given a permission has no card yet, and asks for keys when it comes online. */
   | { readonly state: 'no-card'; readonly userId: NodeId }
   /** This user, the key holder, could not make a valid key; it keeps trying. */
   | { readonly state: 'unheld'; readonly error: Error }
