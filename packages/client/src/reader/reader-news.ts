@@ -10,10 +10,7 @@ export type ReaderNews =
   | { readonly state: 'redelivered' | 'given-up'; readonly message: Message }
   /** The members that share the work, this one among them. */
   | { readonly state: 'members'; readonly members: readonly NodeId[] }
-  /**
-   * The cursor could not be stored, or history could not be read; the reader tries
-   * again.
-   */
+  /** The cursor could not be stored or history not read; the reader tries again. */
   | { readonly state: 'failed'; readonly error: unknown }
   /** The cursor has more ranges than fit. */
   | { readonly state: 'cursor-full'; readonly leftOut: number }
