@@ -74,9 +74,9 @@ export class Presence implements AsyncIterable<PresenceEvent, undefined>, AsyncD
   }
 
   /**
-   * Shows this client to others, with what it says of itself: JSON of at most 256 bytes, unencrypted. Call it again to say something else.
-   * Resolves when it is said: at once, or within ten seconds if something was said before. Throws INVALID_ARGUMENT, CLIENT_CLOSED, and
-   * PRESENCE_NOT_ENCRYPTED if it says something in an encrypted stream.
+   * Shows this client to others, with data about itself: JSON of at most 256 bytes, unencrypted. Call it again to change the data.
+   * Resolves when others are told: at once, or within ten seconds if something was told before. Throws INVALID_ARGUMENT, CLIENT_CLOSED,
+   * and PRESENCE_NOT_ENCRYPTED if there are data in an encrypted stream.
    */
   async enter(data?: unknown): Promise<void> {
     const json = presenceData(data)
@@ -89,7 +89,7 @@ export class Presence implements AsyncIterable<PresenceEvent, undefined>, AsyncD
     await this.#modules.own.want({ data: json })
   }
 
-  /** Shows this client no longer. Resolves when that is said, within ten seconds. */
+  /** Shows this client no longer. Resolves when others are told, within ten seconds. */
   async leave(): Promise<void> {
     if (!this.#hasEntered) return
     this.#hasEntered = false
