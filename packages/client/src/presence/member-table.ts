@@ -8,11 +8,11 @@ export interface Member {
   readonly userId: NodeId
   /** The node id of this process among the user's processes, as the user states it. */
   readonly nodeId: NodeId
-  /** What the member says of itself; undefined if it says nothing. */
+  /** The member's data about itself; undefined if it gave none. */
   readonly data: unknown
 }
 
-/** `lost`: the member was silent for a while and did not leave. `changed`: it says something else of itself. */
+/** `lost`: the member was silent for a while and did not leave. `changed`: its data changed. */
 export interface PresenceEvent extends Member {
   readonly type: 'joined' | 'changed' | 'left' | 'lost'
 }
