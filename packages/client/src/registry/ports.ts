@@ -50,9 +50,9 @@ export interface UserPermissions extends Permissions {
 export interface PermissionTable {
   /** Users without any are left out. Ordered by user, 'public' first. */
   readonly entries: readonly UserPermissions[]
-  /** The chain's block as of which they are; 0 where there is no chain. */
+  /** The chain's block at which the permissions were read; 0 if there is no chain. */
   readonly block: number
-  /** The newest block in which a user lost the permission to subscribe or to grant; 0 where none did. What ends by time does not count. */
+  /** The newest block in which a user lost the permission to subscribe or to grant; 0 if none did. Permissions that expire do not count. */
   readonly lossBlock: number
 }
 
@@ -62,7 +62,7 @@ export interface StreamRegistry {
   getStream(streamId: StreamId): Promise<StreamInfo | undefined>
   /** All streams, or those of one owner, ordered by id. */
   listStreams(filter?: { readonly owner?: NodeId | undefined }): Promise<readonly StreamInfo[]>
-  /** What the user was given or is public, whichever lasts longer; none for a stream that does not exist. */
+  /** Permissions given to the user or public, whichever lasts longer; none for a stream that does not exist. */
   permissionsOf(streamId: StreamId, user: NodeId): Promise<Permissions>
   /** Empty for a stream that does not exist. */
   permissionTable(streamId: StreamId): Promise<PermissionTable>
@@ -77,7 +77,7 @@ export interface StreamDraft {
   readonly trackers: readonly NodeId[]
 }
 
-/** What a stream becomes; what is not named stays as it is. */
+/** New settings of a stream; settings not named stay as they are. */
 export type StreamSettings = Partial<Omit<StreamDraft, 'id'>>
 
 /** The permissions of a grant, its user and its expiry. */
@@ -132,19 +132,19 @@ export interface StorageRegistryWriter {
   assign(streamId: StreamId, nodeId: NodeId): Promise<void>
   /** Needs the edit permission on the stream, or to be the storage node. */
   unassign(streamId: StreamId, nodeId: NodeId): Promise<void>
-  /** Registers the account as a storage node, or changes where it is reached. */
+  /** Registers the account as a storage node, or changes its URL. */
   register(url: string): Promise<void>
 }
 
 /** Reads whether delegations hold; rejects as `StreamRegistry` does. */
 export interface DelegationRegistryReader {
-  /** False where no chain can be asked: `isBacked` throws CONTRACT_NEEDS_CHAIN, and delegations of contracts are refused. */
+  /** False if no chain can be asked: `isBacked` throws CONTRACT_NEEDS_CHAIN, and delegations of contracts are refused. */
   readonly hasContracts: boolean
-  /** When the user took the delegation back, in Unix milliseconds of the chain (whole seconds); Infinity where not. */
+  /** When the user revoked the delegation, in Unix milliseconds of the chain (whole seconds); Infinity if not revoked. */
   revokedMs(delegation: Pick<Delegation, 'userId' | 'delegateId' | 'fromMs'>): Promise<number>
   /**
-   * Whether the user, a contract, takes the signature of a delegation for its own (ERC-1271): now, or when it was signed, at the
-   * block that the delegation names, where the state of that block is still known. A contract that fails in any way does not.
+   * Whether the user, a contract, accepts the signature of a delegation as its own (ERC-1271): now, or when it was signed, at the block that the
+   * delegation names, if the state of that block is still known. A contract that fails in any way does not accept it.
    */
   isBacked(delegation: Delegation, at: 'now' | 'signed'): Promise<boolean>
 }
@@ -160,8 +160,8 @@ interface ContractSignature {
 /** Asks users that are contracts; rejects as `StreamRegistry` does. */
 export interface ContractReader {
   /**
-   * Whether the contract takes the signature for its own now (ERC-1271). One that fails in any way does not. Throws CONTRACT_NEEDS_CHAIN
-   * where no chain can be asked.
+   * Whether the contract accepts the signature as its own now (ERC-1271). A contract that fails in any way does not. Throws CONTRACT_NEEDS_CHAIN if
+   * no chain can be asked.
    */
   accepts(signature: ContractSignature): Promise<boolean>
 }
@@ -208,15 +208,15 @@ interface RegistryEvents {
   onChange(change: RegistryChange): void
   /** Only when it changes. */
   onHealth(health: RegistryHealth): void
-  /** How one of several endpoints, or a source of a document, does; only when it changes. */
+  /** The state of one of several endpoints, or of a source of a document; only when it changes. */
   onEndpoint?(status: RpcStatus): void
 }
 
 /** The registries of a network, wherever they stand. */
 export interface Registries {
-  /** The chain they are on; 0 where they are on none. */
+  /** The id of the chain with the registries; 0 if they are on no chain. */
   readonly chainId: number
-  /** In whose name changes are made; undefined where nothing can be changed. */
+  /** The account in whose name changes are made; undefined if nothing can be changed. */
   readonly account?: NodeId | undefined
   /** Which users are contracts. */
   readonly accounts: AccountsOnChain
@@ -225,9 +225,9 @@ export interface Registries {
   readonly storage: StorageRegistryReader & StorageRegistryWriter
   readonly delegations: DelegationRegistryReader & DelegationRegistryWriter
   readonly contracts: ContractReader
-  /** The text of the owner's signed document; absent where there is none. */
+  /** Returns the text of the owner's signed document; absent if there is none. */
   document?(): string
-  /** How each of several endpoints of the chain, or each source of a document, does. */
+  /** The state of each of several chain endpoints, or of each source of a document. */
   endpoints?(): readonly RpcStatus[]
   /** Checks that the registries are there, and begins to report changes. Throws CHAIN_UNREACHABLE, CHAIN_MISMATCH or REGISTRY_MISSING. Idempotent. */
   start(events: RegistryEvents): Promise<void>
