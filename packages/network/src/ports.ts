@@ -106,20 +106,20 @@ export interface HostsOptions {
   readonly atOnce: number
 }
 
-/** What a host of a light node has done; messages are counted, and times in milliseconds. */
+/** What a host of a light node has done: numbers of messages, and times in milliseconds. */
 export interface HostFigures {
-  /** It brought them before all others. */
+  /** Messages that it brought before all others. */
   readonly deliveredFirst: number
   readonly delivered: number
-  /** Of these, two seconds or more after another host. */
+  /** Messages that it brought two seconds or more after another host. */
   readonly late: number
-  /** It did not bring them, and said when asked that it does not have them. */
+  /** Messages that it did not bring, and, when asked, said it does not have. */
   readonly withheld: number
-  /** How much later than the first they come, on average; undefined before any. */
+  /** How much later than the first copy its messages come, on average; undefined before any. */
   readonly lagMs: number | undefined
 }
 
-/** A host, as it does now. */
+/** A host and its present figures. */
 export interface HostView extends HostFigures {
   readonly nodeId: NodeId
   readonly url: string
@@ -141,12 +141,12 @@ export interface WithheldMessages {
   readonly deliveredBy: readonly NodeId[]
 }
 
-/** What became of a host. */
+/** News of a host. */
 export interface HostNews {
   readonly url: string
-  /** Once it is known. */
+  /** The host's id, once it is known. */
   readonly nodeId?: NodeId | undefined
-  /** `refused`: in one stream part. `slow`, `silent`: another is used instead where there is one. */
+  /** `refused`: in one stream part. `slow`, `silent`: another host is used instead, if there is one. */
   readonly state: 'connected' | 'lost' | 'failed' | 'refused' | 'slow' | 'silent'
   readonly error?: RunnelError | undefined
 }
