@@ -13,10 +13,10 @@ const signedFileSchema = z.object({ version: z.literal(1), owner: followedSchema
 const chainFileSchema = z.strictObject({ version: z.literal(1), chain: chainSchema })
 
 /**
- * Reads a network file, which holds one of these: the place of a chain, as `runnel up` writes it, `{ version: 1, chain: { rpcUrl, chainId,
- * registries } }`; a signed document, as `runnel network init` writes it, whose owner is trusted from then on; the place of such a document, `{
- * version: 1, document: { owner, sources } }`, with paths relative to the file; or a StaticNetwork. Throws NETWORK_FILE_MISSING,
- * NETWORK_FILE_UNREADABLE or NETWORK_FILE_INVALID with the place of the mistake.
+ * Reads a network file, which holds one of these: the place of a chain, as `runnel up` writes it,
+ * `{ version: 1, chain: { rpcUrl, chainId, registries } }`; a signed document, as `runnel network init` writes it, whose owner is trusted from then
+ * on; the place of such a document, `{ version: 1, document: { owner, sources } }`, with paths relative to the file; or a StaticNetwork. Throws
+ * NETWORK_FILE_MISSING, NETWORK_FILE_UNREADABLE or NETWORK_FILE_INVALID with the place of the mistake.
  */
 export function readNetworkFile(path: string): NetworkSource {
   const content = parseJson(path, readText(path))
