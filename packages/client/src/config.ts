@@ -277,8 +277,8 @@ export interface ClientConfig<Source = NetworkSource> {
    */
   readonly maxLiveAgeMs?: number | undefined
   /**
-   * Whether neighbours whose copies come late are asked for digests instead, for publishers with many messages. False: every neighbour is
-   * sent a copy of everything. Default true.
+   * Whether neighbours whose copies come late are asked for digests instead, for publishers with many messages. False: every neighbour sends
+   * this node a copy of everything. Default true.
    */
   readonly thinFloods?: boolean | undefined
   /**
