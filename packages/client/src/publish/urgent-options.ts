@@ -17,7 +17,7 @@ import { checkOptions, type OptionNames } from '../options.ts'
 export interface UrgentOptions {
   /** How long the message is of use, from here to the last subscriber: 1 to 60,000 ms. A node that has it longer drops it. Default: 1,000. */
   readonly lifetimeMs?: number | undefined
-  /** 0 goes first, 255 last; values below 64 are for little data, such as sound. Default: 128. */
+  /** 0 goes first, 255 last; values below 64 are for small flows, such as sound. Default: 128. */
   readonly priority?: number | undefined
   /**
    * Which messages belong together, such as a picture and the pictures that build on it: a number that grows. Default: each message is alone.
