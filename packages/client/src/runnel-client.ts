@@ -495,8 +495,8 @@ export class RunnelClient implements AsyncDisposable {
   }
 
   /**
-   * Moves a durable reader of this user to another place, back or ahead. Running members continue from there; messages they are working on do not
-   * count. Throws NOT_STORED_IN_TIME, and the errors of `resend`.
+   * Moves a durable reader of this user to another place, back or ahead. Running members continue from there; messages they have not yet
+   * acknowledged do not count. Throws NOT_STORED_IN_TIME, and the errors of `resend`.
    */
   async resetReader(streamId: string, name: string, start: ReaderStart): Promise<void> {
     const id = this.#gate.member(streamId)
