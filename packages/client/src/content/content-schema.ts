@@ -4,7 +4,7 @@ import { clientError } from '../errors.ts'
 /** What content should be: a schema of Zod, Valibot, ArkType or another library that follows the Standard Schema, and answers at once. */
 export type ContentSchema<T> = StandardSchemaV1<unknown, T>
 
-/** Characters of what a schema says that are passed on: it may quote the content. */
+/** Characters of a schema's complaint that are passed on: it may quote the content. */
 const maxIssueLength = 200
 
 /** The content as the schema gives it. Throws CONTENT_MISMATCH, and INVALID_ARGUMENT for a schema that takes its time. */
