@@ -25,7 +25,7 @@ export interface ShownMessage extends MessagePlace {
 
 /** Messages kept to be shown, and delays kept to be measured. */
 export const liveLogLimits = {
-  /** The newest messages, which are shown; the others are only counted. */
+  /** Messages shown, the newest; the others are only counted. */
   maxMessages: 200,
   /** Messages, the newest, whose delays are measured. */
   maxDelays: 1_000,
