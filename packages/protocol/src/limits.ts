@@ -6,10 +6,7 @@ export const limits = {
   maxBatchBytes: 1024 * 1024 + 64 * 1024,
   /** Messages under one signature. */
   maxBatchMessages: 256,
-  /**
-   * Milliseconds from the first to the last message under one signature; a search for a range looks this far beyond it for batches that reach into
-   * it.
-   */
+  /** Milliseconds from the first to the last message under one signature: how far around a range to look for batches that reach into it. */
   maxBatchSpanMs: 65_536,
   /** A stream id: an address, a slash and the longest path. All of it is ASCII. */
   maxStreamIdBytes: 243,

@@ -12,10 +12,7 @@ export type Cancel = () => void
 export interface Clock {
   /** The wall clock: milliseconds since the Unix epoch, whole. For dates only, as it may be set at any moment. */
   now(): number
-  /**
-   * Milliseconds from an arbitrary start, never negative and never going back, with fractions: for everything that is not a
-   * date.
-   */
+  /** Milliseconds from an arbitrary start, never negative and never going back, with fractions: for everything that is not a date. */
   monotonicMs(): number
   /** Runs `fn` once after `delayMs`. */
   schedule(delayMs: number, fn: () => void): Cancel
@@ -58,10 +55,7 @@ export interface Crypto {
   addressOf(privateKey: Uint8Array): Uint8Array
 }
 
-/**
- * Whose nodes may take part in a network: if it is private, those of users that its registry lists. Answers at once from what is
- * known.
- */
+/** Whose nodes may take part in a network: if it is private, those of users that its registry lists. Answers at once from what is known. */
 export interface NodeAdmission {
   /** Whether the registry lists users. Each may have `limits.maxNodesOfUser` nodes. */
   readonly isPrivate: boolean
@@ -90,9 +84,7 @@ export interface ReaderPolicy {
    * makes us ask: one that causes many look-ups should not be in the way of the rest.
    */
   resolve(scope: PermissionScope, userId: NodeId, cause?: string, delegation?: Delegation): Promise<void>
-  /**
-   * Calls `listener` when answers about a stream, or about all, may have changed, until the returned function is called.
-   */
+  /** Calls `listener` when answers about a stream, or about all, may have changed, until the returned function is called. */
   onChange(listener: (streamId: StreamId | undefined) => void): () => void
 }
 
@@ -105,10 +97,7 @@ export interface DelegationHistory {
   validUntilMs(delegation: Delegation, cause?: string): Promise<number>
 }
 
-/**
- * Whether a publisher may publish. Answers come from a registry, through whoever embeds a node or runs a
- * tracker.
- */
+/** Whether a publisher may publish. Answers come from a registry, through whoever embeds a node or runs a tracker. */
 export interface PublisherPolicy {
   /**
    * The answer at `wallMs`, at once and cheap: on 'unknown' the asker calls `resolve`, and waits (bounded) until it knows. With
