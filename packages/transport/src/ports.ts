@@ -67,9 +67,7 @@ export interface LinkPath {
   readonly remote: CandidateKind
 }
 
-/**
- * An open, mutually authenticated link to one peer, made by a Transport. Packets come in order, unless they may be lost, and at most once.
- */
+/** An open, mutually authenticated link to one peer, made by a Transport. Packets come at most once, in order unless they may be lost. */
 export interface Connection {
   readonly peerId: NodeId
   readonly peerRole: 'node' | 'tracker'
@@ -130,10 +128,7 @@ export interface DialRequest {
   readonly timeoutMs?: number
   /** Limits of this connection that override those of the transport. */
   readonly limits?: Partial<ConnectionLimits>
-  /**
-   * Exactly one of `onOpen` and `onFail` is called, once, never before `dial` returns; neither after the dial was
-   * cancelled.
-   */
+  /** Exactly one of `onOpen` and `onFail` is called, once, never before `dial` returns; neither after the dial was cancelled. */
   onOpen(connection: Connection): void
   onFail(error: RunnelError): void
 }
@@ -149,10 +144,7 @@ export interface Transport {
   readonly addresses: readonly string[]
   /** Links opened by others. Set by the owner before `start`. */
   onInbound: (connection: Connection) => void
-  /**
-   * Further addresses for contacts, which belong to no transport: where this node carries circuits. Default:
-   * none.
-   */
+  /** Further addresses for contacts, which belong to no transport: where this node carries circuits. Default: none. */
   readonly offers?: readonly Address[]
   /** Counts of other things than links, by the names of the node's metrics. */
   readonly metrics?: Readonly<Record<string, number>>

@@ -6,7 +6,8 @@ export interface ConnectionLimits extends UrgentLimits {
   /** A ping goes out when nothing was received for this long. */
   readonly pingIntervalMs: number
   /**
-   * While all pings are answered and nothing else is sent or received, the interval doubles with each answer, up to this. Not below `pingIntervalMs`.
+   * While all pings are answered and nothing else is sent or received, the interval doubles with each answer, up to this; never below
+   * `pingIntervalMs`.
    */
   readonly maxPingIntervalMs: number
   /** The peer is dead when this many pings in a row, each `pingIntervalMs` after the one before, brought nothing back. */
@@ -37,9 +38,7 @@ export interface ConnectionLimits extends UrgentLimits {
   readonly maxPacketBytes: number
   /** A larger packet does not use the lossy lane; smaller packets of a turn are packed into frames of at most this size. */
   readonly maxLossyFrameBytes: number
-  /**
-   * When more would wait in the lossy lane, packets use the channel, where the sender hears that it is full.
-   */
+  /** When more would wait in the lossy lane, packets use the channel, where the sender hears that it is full. */
   readonly maxLossyQueueBytes: number
   /** A lost frame of the lossy lane is sent again for this long plus two round trips. */
   readonly minLossyLifeMs: number

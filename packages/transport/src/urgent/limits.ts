@@ -8,9 +8,7 @@ export interface UrgentLimits {
   readonly maxUrgentQueueBatches: number
   /** A larger packet is sent in pieces of at most this size, or a third of it on a slow link, unless there would be too many. */
   readonly urgentPieceBytes: number
-  /**
-   * An upper layer of a group that has waited this long is shed when a lower one overtakes it (`urgent.shed`).
-   */
+  /** An upper layer of a group that has waited this long is shed when a lower one overtakes it (`urgent.shed`). */
   readonly shedAfterMs: number
   /** Rate of urgent messages on a link about which nothing is known. */
   readonly firstKbitPerS: number

@@ -9,9 +9,7 @@ import {
   type RawPacket,
 } from '@runnel/protocol'
 
-/**
- * How often a packet is repeated, even if lost each time; a receiver that denies its arrival gets no more.
- */
+/** How often a packet is repeated, even if lost each time; a receiver that denies its arrival gets no more. */
 const maxRepeats = 3
 
 /** A packet of an urgent message that may be lost on its way. */
