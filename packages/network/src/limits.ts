@@ -1,8 +1,6 @@
 /** Every limit of a node, with its default. Everything a peer, a publisher or a tracker can make grow is bounded here. */
 export const networkLimits = {
-  /**
-   * A node with workers leaves batches to them once it has verified on its own thread for longer than this at once.
-   */
+  /** A node with workers leaves batches to them once it has verified on its own thread for longer than this at once. */
   verificationBurstMs: 2,
   /** Share of its time that it verifies on its own thread without being behind: 50 ms a second. */
   verificationShare: 0.05,
@@ -18,15 +16,9 @@ export const networkLimits = {
   maxLatestBytesTotal: 32 * 1024 * 1024,
   /** Newest messages of keys that one neighbour is told in a second (`latest.refused`). */
   maxLatestPerS: 100,
-  /**
-   * A neighbour that does not answer a question for the newest message of a key is asked again after this
-   * long.
-   */
+  /** A neighbour that does not answer a question for the newest message of a key is asked again after this long. */
   latestRetryMs: 250,
-  /**
-   * A tracker that does not answer how many are in a stream part, or the one that serves it by then, is asked again after this
-   * long.
-   */
+  /** A tracker that does not answer how many are in a stream part, or the one that serves it by then, is asked again after this long. */
   countRetryMs: 2_000,
   /** Missing ranges remembered in one stream part; above it, the publisher with the most loses its oldest (counter `dedup.rangesDropped`). */
   maxMissingRanges: 10_000,
@@ -34,9 +26,7 @@ export const networkLimits = {
   maxUrgentPerS: 200,
   /** Bytes of these messages: 4 Mbit/s (`urgent.overShare`). */
   maxUrgentBytesPerS: 512 * 1024,
-  /**
-   * Bytes of those with a priority below 64: 256 kbit/s. Any beyond it have priority 128 from here on (`urgent.demoted`).
-   */
+  /** Bytes of those with a priority below 64: 256 kbit/s. Any beyond it have priority 128 from here on (`urgent.demoted`). */
   maxFirstBytesPerS: 32 * 1024,
   /** Chains of urgent messages of one publisher in one stream part (`urgent.overShare`). */
   maxUrgentChains: 32,
@@ -50,10 +40,7 @@ export const networkLimits = {
   maxUrgentThinChains: 1_024,
   /** Urgent messages of a chain in a second from which neighbours that bring copies late are asked for digests: pictures are large. */
   urgentThinFromPerS: 1,
-  /**
-   * A neighbour that announces urgent messages this long before they arrive, several times in a row, is asked for
-   * copies.
-   */
+  /** A neighbour that announces urgent messages this long before they arrive, several times in a row, is asked for copies. */
   urgentGainMs: 5,
   /** How long neighbours that are no standby gather digests of urgent messages. */
   lazyDigestMs: 60,
@@ -63,10 +50,7 @@ export const networkLimits = {
   maxUrgentPullWaitMs: 150,
   /** The wait when the eager neighbour has already brought a later message. */
   urgentPassedMs: 5,
-  /**
-   * A neighbour that was asked and has not sent it within a round trip plus this long is passed over for the next
-   * that has it.
-   */
+  /** A neighbour that was asked and has not sent it within a round trip plus this long is passed over for the next that has it. */
   urgentPullRetryMs: 30,
   /** Urgent messages that one neighbour may name in a second, in digests and in requests (`digest.ignored`, `urgent.notServed`). */
   maxUrgentNamedPerS: 10_000,
@@ -88,10 +72,7 @@ export const networkLimits = {
    * (`dedup.publishersForgotten`).
    */
   maxForgottenPublishers: 10_000,
-  /**
-   * Messages of a chain new to this node are accepted if they are at most this much older than the first one
-   * seen.
-   */
+  /** Messages of a chain new to this node are accepted if they are at most this much older than the first one seen. */
   chainLookBackMs: 30_000,
   /**
    * A gap reaches back this far from the message that shows it; anything older counts as lost at once (`gap.lost`). A day:
@@ -115,10 +96,7 @@ export const networkLimits = {
   maxReplayBytes: 2 * 1024 * 1024,
   /** Added to the age for which a neighbour requests a replay, because messages were in flight when it computed the age. */
   replayMarginMs: 1_000,
-  /**
-   * How long a node sends messages that it published without a neighbour to every node that attaches, even one that joined
-   * later.
-   */
+  /** How long a node sends messages that it published without a neighbour to every node that attaches, even one that joined later. */
   maxAloneAgeMs: 10_000,
   /** A neighbour that attaches again sooner gets no second replay (`replay.refused`). */
   minReplayIntervalMs: 1_000,
@@ -151,10 +129,7 @@ export const networkLimits = {
   maxFetchReplyBytes: 256 * 1024,
   /** Fetches answered for one neighbour in a second (`fetch.refused`). */
   maxFetchesPerS: 100,
-  /**
-   * While there is news, neighbours are told this often how far the chains were received; each chain is told again when its newest message is this old, twice as old, and so
-   * on.
-   */
+  /** While there is news, neighbours are told this often how far the chains were received; each chain again when its newest message is this old, twice as old, and so on. */
   headsIntervalMs: 250,
   /** Message chains of one stream part for which one neighbour announced newer messages (`heads.dropped`). */
   maxHeadClaims: 64,
@@ -162,21 +137,13 @@ export const networkLimits = {
   thinFromPerS: 4,
   /** Late copies in a row after which a neighbour is asked for digests. */
   thinAfterLate: 3,
-  /**
-   * The most that this number grows to: it doubles each time the neighbour was needed after all, and halves after a while without need.
-   */
+  /** The most that this number grows to: it doubles each time the neighbour was needed after all, and halves after a while without need. */
   maxThinAfterLate: 48,
   /** How long a neighbour sends digests unless it is asked again; then it sends copies as before. */
   thinLeaseMs: 10_000,
-  /**
-   * A neighbour that announces batches this long before copies come, several times in a row, is asked for
-   * copies.
-   */
+  /** A neighbour that announces batches this long before copies come, several times in a row, is asked for copies. */
   thinGainMs: 25,
-  /**
-   * A chain whose batches come about this long after they were announced, or later, is flooded in full until it
-   * pauses.
-   */
+  /** A chain whose batches come about this long after they were announced, or later, is flooded in full until it pauses. */
   maxThinLateMs: 5_000,
   /** Chains of all stream parts whose floods a node thins; any other is flooded in full. */
   maxThinChains: 1_024,
@@ -186,25 +153,17 @@ export const networkLimits = {
   maxThinAsks: 1_024,
   /** Shortest time between two digests to one neighbour. */
   digestIntervalMs: 20,
-  /**
-   * A standby sends a batch when the neighbour has not confirmed having it within the time usual on this link, but no sooner than this.
-   */
+  /** A standby sends a batch when the neighbour has not confirmed having it within the time usual on this link, but no sooner than this. */
   minPushWaitMs: 25,
   /** Longest such wait. */
   maxPushWaitMs: 2_000,
-  /**
-   * Batches that a neighbour may lack, of all chains of which this node is its standby; beyond it, the oldest are not sent (`thin.dropped`).
-   */
+  /** Batches that a neighbour may lack, of all chains of which this node is its standby; beyond it, the oldest are not sent (`thin.dropped`). */
   maxUnsureBatches: 256,
-  /**
-   * Batches that a standby sends one neighbour in a second, even all at once: a link that is late anyway must not be filled.
-   */
+  /** Batches that a standby sends one neighbour in a second, even all at once: a link that is late anyway must not be filled. */
   maxPushesPerS: 20,
   /** A standby sends nothing while more bytes than this wait for the link. */
   maxPushQueueBytes: 16 * 1024,
-  /**
-   * Batches of one chain that neighbours announced and that have not come; beyond it, the oldest are forgotten (`thin.dropped`).
-   */
+  /** Batches of one chain that neighbours announced and that have not come; beyond it, the oldest are forgotten (`thin.dropped`). */
   maxAnnounced: 64,
   /** Batches in a second fetched from one neighbour because it may have others for the same places (`thin.doubts`). */
   maxDoubtsPerS: 4,
@@ -216,9 +175,7 @@ export const networkLimits = {
   maxHeldBytes: 4 * 1024 * 1024,
   /** Publishers being looked up at once, shared out in the same way (`held.refused`). */
   maxHeldPublishers: 256,
-  /**
-   * How long batches are held while the registry does not answer about their publisher (`held.unresolved`).
-   */
+  /** How long batches are held while the registry does not answer about their publisher (`held.unresolved`). */
   maxHeldMs: 30_000,
   /** First pause before a registry that gave no answer is asked again; later pauses are longer. */
   minLookupRetryMs: 250,
@@ -262,30 +219,19 @@ export const networkLimits = {
   guestWindowMs: 10_000,
   /** A light node dials the next host when one takes longer to answer. */
   hostStaggerMs: 2_000,
-  /**
-   * A host that was slow, silent, full or withheld messages is used again after this long, or sooner if there is no
-   * other.
-   */
+  /** A host that was slow, silent, full or withheld messages is used again after this long, or sooner if there is no other. */
   hostRestMs: 60_000,
   /** Earlier failures of a host are forgotten once its link has been open for this long. */
   hostForgiveMs: 10_000,
   /** How often a light node checks which messages its hosts have not brought, while there are any. */
   hostWatchMs: 500,
-  /**
-   * Batches of one stream part that some host has not brought yet; beyond it, the oldest are no longer watched (`hosts.unwatched`).
-   */
+  /** Batches of one stream part that some host has not brought yet; beyond it, the oldest are no longer watched (`hosts.unwatched`). */
   maxWatchedBatches: 4_096,
   /** A host that brings later messages but not this one is asked for it after this long, and after three times as long. */
   hostAskMs: 2_000,
-  /**
-   * A host is expected to bring messages published this long after it was there, as clocks may differ by so
-   * much.
-   */
+  /** A host is expected to bring messages published this long after it was there, as clocks may differ by so much. */
   hostClockMs: 5_000,
-  /**
-   * A host withholds a message that it has not brought this long after it brought a later one
-   * (`hosts.withheld`).
-   */
+  /** A host withholds a message that it has not brought this long after it brought a later one (`hosts.withheld`). */
   hostWithholdsMs: 10_000,
   /** A host is silent when others bring messages of a stream part and it has brought none for this long (`hosts.silent`). */
   hostSilentMs: 30_000,
@@ -304,10 +250,7 @@ export const networkLimits = {
   maxMembershipTokens: 16,
   /** How long these tokens are counted. */
   membershipWindowMs: 10 * 60_000,
-  /**
-   * Delegations remembered, of those under which others publish; beyond it, the neighbour that brought most loses
-   * its oldest.
-   */
+  /** Delegations remembered, of those under which others publish; beyond it, the neighbour that brought most loses its oldest. */
   maxDelegations: 20_000,
   /** Signatures of credentials and delegations whose signers are remembered; the ones met longest ago go first. */
   maxRememberedSigners: 1_024,
@@ -320,15 +263,11 @@ export const networkLimits = {
    * dial may take, so that a failed replacement is itself replaced first.
    */
   retireMs: 20_000,
-  /**
-   * Neighbours of one stream part that are no longer wanted and stay for now; beyond it, the oldest are detached at once.
-   */
+  /** Neighbours of one stream part that are no longer wanted and stay for now; beyond it, the oldest are detached at once. */
   maxRetiring: 16,
   /** A neighbour that does not answer an attach within this time is reported. */
   attachTimeoutMs: 10_000,
-  /**
-   * An attach without an answer is sent again after this long, and a repeated one is answered again: either may be lost.
-   */
+  /** An attach without an answer is sent again after this long, and a repeated one is answered again: either may be lost. */
   attachRetryMs: 1_000,
   /** First pause after a failed link or a refused attach; doubles with each. */
   minBackoffMs: 500,

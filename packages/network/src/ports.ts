@@ -29,14 +29,9 @@ export interface NodeDelegations {
   get(ref: DelegationRef): Delegation | undefined
   /** True if the delegation says nothing here: its user signed it for another chain. */
   isOfOtherChain(delegation: Delegation): boolean
-  /**
-   * True if the delegation is known here, signed by its user as far as can be said without a chain, and within bounds. Checked
-   * once.
-   */
+  /** True if the delegation is known here, signed by its user as far as can be said without a chain, and within bounds. Checked once. */
   isGood(ref: DelegationRef): boolean
-  /**
-   * Makes a delegation known, so that it is sent along with batches signed under it. Returns its reference.
-   */
+  /** Makes a delegation known, so that it is sent along with batches signed under it. Returns its reference. */
   add(delegation: Delegation): DelegationRef
 }
 
@@ -60,9 +55,7 @@ export interface Delivery {
   readonly message: StreamMessage
   /** The neighbour that it came from; undefined for the node's own messages. */
   readonly from: NodeId | undefined
-  /**
-   * For an urgent message, the batch that contains it alone, for whoever records it: nobody else keeps it.
-   */
+  /** For an urgent message, the batch that contains it alone, for whoever records it: nobody else keeps it. */
   readonly urgentBatch?: MessageBatch | undefined
 }
 
@@ -172,9 +165,7 @@ export interface Archive {
 
 /** How a node takes part in a stream part. */
 export interface JoinOptions {
-  /**
-   * Ask neighbours, and then the archive, for missing messages. Default true; the last call for a stream part wins.
-   */
+  /** Ask neighbours, and then the archive, for missing messages. Default true; the last call for a stream part wins. */
   readonly fillGaps?: boolean
   /**
    * False if the node's user may publish but not read: the node is then no neighbour in the overlay, sends what it publishes
