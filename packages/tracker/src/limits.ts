@@ -125,10 +125,7 @@ export interface TrackerLimits {
   readonly exchangesPerSecond: number
   /** Such exchanges at once: enough for a node to find its place. */
   readonly exchangeBurst: number
-  /**
-   * First rest of a stream part after a fault in its work (`streamPartFaults`), in milliseconds; doubles with each
-   * fault.
-   */
+  /** First rest of a stream part after a fault in its work (`streamPartFaults`), in milliseconds; doubles with each fault. */
   readonly minFaultRestMs: number
   /** Longest such rest, in milliseconds. */
   readonly maxFaultRestMs: number

@@ -4,10 +4,7 @@ export interface ClusterLimits {
   readonly maxTrackers: number
   /** How often the links to the others are checked, in milliseconds. */
   readonly reviewIntervalMs: number
-  /**
-   * First pause before a tracker that could not be reached is dialled again, in milliseconds; doubles each
-   * time.
-   */
+  /** First pause before a tracker that could not be reached is dialled again, in milliseconds; doubles each time. */
   readonly minRetryMs: number
   /** Longest such pause, in milliseconds. */
   readonly maxRetryMs: number
