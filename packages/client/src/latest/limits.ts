@@ -2,10 +2,7 @@
 export const latestLimits = {
   /** Neighbours asked for the newest message of a key. */
   maxAsked: 3,
-  /**
-   * How long the other neighbours may take once one has sent a good one: a single neighbour might send one that is not the
-   * newest.
-   */
+  /** How long the other neighbours may take once one has sent a good one: a single neighbour might not send the newest. */
   settleMs: 25,
   /** Neighbours that come within this time are asked as well, when those already there know none. */
   quietMs: 150,

@@ -14,9 +14,7 @@ import { isTrackerUrl } from './tracker-url.ts'
  */
 const maxTrackersTried = 8
 
-/**
- * Stream parts whose trackers are remembered until the registry changes; when there are more, all are forgotten.
- */
+/** Stream parts whose trackers are remembered until the registry changes; when there are more, all are forgotten. */
 const maxOrders = 10_000
 
 /** The result of reading a list of trackers. */

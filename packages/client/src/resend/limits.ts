@@ -14,10 +14,7 @@ export const resendLimits = {
   startTimeoutMs: 5_000,
   /** A storage node that may send but does not for this long is given up. */
   idleTimeoutMs: 10_000,
-  /**
-   * A storage node that sends less than this, over all time waited for it beyond `idleTimeoutMs`, is given
-   * up.
-   */
+  /** A storage node that sends less than this, over all time waited for it beyond `idleTimeoutMs`, is given up. */
   minSourceBytesPerSecond: 1024,
   /** A storage node that others waited for this long in total, within `holdUpMessages`, stands by from then on. */
   maxHoldUpMs: 1_000,
@@ -29,9 +26,7 @@ export const resendLimits = {
   minResumeBackoffMs: 250,
   /** Histories read at once for one subscription to a prefix; others wait for their turn. */
   maxHistoriesOfPrefix: 4,
-  /**
-   * Bytes of content held to put messages of several sources in order; beyond it, order holds within each chain only.
-   */
+  /** Bytes of content held to put messages of several sources in order; beyond it, order holds within each chain only. */
   maxHeldBytes: 64 * 1024 * 1024,
   /** Message chains remembered while merging. */
   maxMergedChains: 10_000,
@@ -47,10 +42,7 @@ export const resendLimits = {
   maxGapFills: 100,
   /** How long the tracker may take to tell where storage nodes are. */
   findTimeoutMs: 2_000,
-  /**
-   * How long to wait for the tracker when the registry has a URL for each storage node; after that, the URLs
-   * are dialled.
-   */
+  /** How long to wait for the tracker when the registry has a URL for each storage node; after that, the URLs are dialled. */
   findPatienceMs: 300,
   /** A tracker that did not answer is asked again after this. */
   findAgainMs: 5_000,
@@ -70,10 +62,7 @@ export const resendLimits = {
   maxAwaitedPerNode: 32,
   /** Pause before a storage node is asked again whether it has stored a message. */
   awaitRetryMs: 500,
-  /**
-   * Live messages kept while history is read; beyond it, the oldest are dropped, and read from storage
-   * afterwards.
-   */
+  /** Live messages kept while history is read; beyond it, the oldest are dropped, and read from storage afterwards. */
   maxBufferedLive: 10_000,
   /** Bytes of their content. */
   maxBufferedLiveBytes: 64 * 1024 * 1024,
@@ -87,9 +76,7 @@ export const resendLimits = {
   maxWaitingLiveBytes: 1024 * 1024,
   /** Gaps remembered that the node gave up while history was read; the oldest are forgotten first. */
   maxEarlyGaps: 1_000,
-  /**
-   * How often messages published while history was read are themselves read from storage, when live messages did not fit.
-   */
+  /** How often messages published while history was read are themselves read from storage, when live messages did not fit. */
   maxCatchUps: 10,
   /** Chains of history remembered for joining live to it. */
   maxJoinedChains: 10_000,
