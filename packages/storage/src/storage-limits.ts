@@ -32,10 +32,7 @@ export const storageLimits = {
   awaitStoredMs: 30_000,
   /** How long a request waits at most for messages that have arrived but are not stored yet. */
   flushMs: 2_000,
-  /**
-   * Cards of users kept; beyond it, cards of users who read no stream here are dropped, the oldest first, and then new ones are
-   * refused (`CARDS_FULL`).
-   */
+  /** Cards of users kept; beyond it, cards of users who read no stream here are dropped, the oldest first, and then new ones are refused (`CARDS_FULL`). */
   maxCards: 100_000,
   /** Users seen reading here who are remembered, so that their cards are noted once. */
   maxKnownMembers: 10_000,
@@ -73,24 +70,17 @@ export const storageLimits = {
   maxGapMs: 10_000,
   /** How long gaps are asked for before stream parts have their turn. */
   maxGapTurnMs: 60_000,
-  /**
-   * Batches that may not be stored taken from a storage node in its turn; then it is not asked again until the next round (counter `storage.repair.refusedBatches`).
-   */
+  /** Batches that may not be stored taken from a storage node in its turn; then it is not asked before the next round (counter `storage.repair.refusedBatches`). */
   maxRefusedPerTurn: 1_000,
   /** Bytes of a storage node's batches that are being checked, or wait for earlier ones. */
   maxCheckedAheadBytes: 256 * 1024,
-  /**
-   * How often a stream part is read again because too few storage nodes could be asked about something that needs
-   * several.
-   */
+  /** How often a stream part is read again because too few storage nodes could be asked about something that needs several. */
   maxWitnessTries: 5,
   /** How often it is recorded that all is well. */
   markIntervalMs: 10_000,
   /** A stream part that lost its neighbours is repaired when it has some again, or after this long. */
   settleMs: 10_000,
-  /**
-   * Keys of a stream part whose newest messages stay longer than its retention; beyond it, those that changed longest ago go.
-   */
+  /** Keys of a stream part whose newest messages stay longer than its retention; beyond it, those that changed longest ago go. */
   maxValues: 100_000,
   /** How often messages beyond the retention are deleted. */
   pruneIntervalMs: 60_000,
