@@ -11,8 +11,8 @@ export interface StopSignal {
 /** Exit code of a process ended by a second signal: 128 + SIGINT, as shells count. */
 const forcedExitCode = 130
 /**
- * Signals this close are one: a group gets it from the system, and again from each process before this one that passes its
- * signals on.
+ * Signals this close are one: a group gets it from the system, and again from each earlier process that passes its signals
+ * on.
  */
 export const sameMomentMs = 500
 

@@ -30,10 +30,7 @@ export const gatewayLimits = {
   idleMs: 60_000,
   /** How often an event stream without events says so, so that proxies keep it open. */
   heartbeatMs: 15_000,
-  /**
-   * Message chains in a cursor: one for each publishing process and partition. Beyond it, the newest are kept, and messages of the others may come
-   * twice.
-   */
+  /** Message chains in a cursor: one for each publishing process and partition. Beyond it, the newest are kept; the others may come twice. */
   maxCursorChains: 128,
   /** Message chains remembered for the cursors of one reader. */
   maxTrackedChains: 1_000,

@@ -47,7 +47,7 @@ export type CallAnswer =
 export const maxCallBytes = 32 * 1024 * 1024
 /** How long a worker may take to let a driver in. */
 const connectTimeoutMs = 10_000
-/** How long a worker may take to answer a call that waits for nothing; other calls are bounded by the run. */
+/** How long a worker may take to answer a call that does not itself wait; other calls are bounded by the run. */
 const answerTimeoutMs = 30_000
 const waitingCalls: ReadonlySet<CallName> = new Set(['open', 'run'])
 

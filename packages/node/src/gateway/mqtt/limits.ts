@@ -24,9 +24,7 @@ export const mqttLimits = {
   maxQueuedMessages: 10_000,
   /** Bytes of messages waiting for one client, or not yet acknowledged by it. */
   maxQueuedBytes: 4 * 1024 * 1024,
-  /**
-   * The same for all clients together, shared out by account: the one with most gives way. A connected client gets its next message all the same.
-   */
+  /** The same for all clients together, shared out by account: the one with most gives way. A connected client still gets its next message. */
   maxTotalQueuedBytes: 128 * 1024 * 1024,
   /** Answers to one client not written yet, as it does not read them; it is read no further until they are. */
   maxUnwrittenAnswers: 1_000,
@@ -53,10 +51,7 @@ export const mqttLimits = {
    * restart, what storage nodes have since then is read.
    */
   maxCatchUpMs: 600_000,
-  /**
-   * Message chains of one feed for which it is recorded how far sessions have them; beyond it, the oldest may be delivered again after a
-   * restart.
-   */
+  /** Message chains of one feed for which it is recorded how far sessions have them; further ones, the oldest, may come again after a restart. */
   maxFeedChains: 10_000,
   /** Sessions of an earlier node that are subscribed again at once. */
   maxResuming: 16,
@@ -68,9 +63,7 @@ export const mqttLimits = {
   maxRetainedStreams: 100,
   /** Retained messages looked for at once by one account; others wait. */
   maxRetainedLookups: 8,
-  /**
-   * Look-ups of retained messages that wait, for one account; further ones are skipped (counter `skipped_retained`).
-   */
+  /** Look-ups of retained messages that wait, for one account; further ones are skipped (counter `skipped_retained`). */
   maxWaitingLookups: 2_000,
   /** How long a retained message is looked for. */
   retainedTimeoutMs: 5_000,
