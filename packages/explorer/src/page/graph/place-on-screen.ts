@@ -11,9 +11,7 @@ export const largestZoom = 12
 export const smallestZoom = 0.05
 /** Around the picture, in CSS pixels: names of nodes are wider than nodes, and controls lie above and below. */
 const margin = { across: 64, down: 88 } as const
-/**
- * How far a picture is stretched at most when all of it is shown: a few nodes fill the canvas, and two do not lie at its ends.
- */
+/** How far a picture is stretched at most to show all of it: a few nodes fill the canvas, and two do not lie at its ends. */
 const largestFit = 6
 
 /** The view in which everything is seen. */
