@@ -38,9 +38,7 @@ export const mediaLimits = {
   noteMembersEveryMs: 30_000,
   /** Key frames in one note; more are found by reading (`keysLeftOut`). */
   maxNoteKeys: 2_000,
-  /**
-   * Key frames and times that a reader of a recording holds: those of three members in some eight hours; beyond it, key frames are found by reading.
-   */
+  /** Key frames and times that a reader of a recording holds: those of three members in some eight hours; further key frames are found by reading. */
   maxTimeLineEntries: 100_000,
   /** Changes of the members present that a reader of a recording holds. */
   maxTimeLineChanges: 5_000,

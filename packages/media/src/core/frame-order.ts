@@ -28,9 +28,7 @@ interface Waiting {
 
 /** How long the next picture is waited for, as messages overtake each other. */
 const reorderMs = 40
-/**
- * The same when waiting pictures build on it: links send again what they lost, and neighbours are asked for it.
- */
+/** The same when waiting pictures build on it: links send again what they lost, and neighbours are asked for it. */
 const repairMs = 200
 
 /**

@@ -4,10 +4,7 @@ const tooMuch = 0.1
 const useless = { share: 0.8, ms: 5_000 } as const
 /** So little is as good as none. */
 const nearlyNone = 0.02
-/**
- * The next higher rendition is tried after this long without trouble; the time doubles whenever that was too
- * much.
- */
+/** The next higher rendition is tried after this long without trouble; the time doubles whenever that was too much. */
 const firstTryMs = 10_000
 /** The most that this time grows to. */
 const longestTryMs = 160_000

@@ -65,7 +65,7 @@ export async function publishOgg(
 }
 
 /**
- * Publishes an IVF file of VP8, VP9 or AV1 at the pace of playback; resolves at its end, or once the session is closed. Throws FILE_INVALID.
+ * Publishes an IVF file of VP8, VP9 or AV1 at the pace of playback; resolves at its end, or when the session is closed. Throws FILE_INVALID.
  */
 export async function publishIvf(
   session: MediaSession,

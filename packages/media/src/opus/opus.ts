@@ -15,17 +15,12 @@ export const opusDefaults = {
 
 export const samplesPerFrame = (opusDefaults.sampleRate * opusDefaults.frameMs) / 1_000
 
-/**
- * Encodes 20 ms of one channel at 48 kHz at a time; each frame holds a copy of the one before it in lower quality (RFC 6716, section 2.1.7).
- */
+/** Encodes 20 ms of one channel at 48 kHz at a time; each frame holds a lower-quality copy of the one before it (RFC 6716, section 2.1.7). */
 export interface OpusEncoder extends Disposable {
   encode(samples: Float32Array): Uint8Array
 }
 
-/**
- * libopus, because the encoder and decoder of WebCodecs have neither loss concealment nor forward error correction (w3c/webcodecs issue
- * 558).
- */
+/** libopus, because the encoder and decoder of WebCodecs lack loss concealment and forward error correction (w3c/webcodecs issue 558). */
 export async function createOpusEncoder(): Promise<OpusEncoder> {
   const { sampleRate, bitrate, packetLossPercent } = opusDefaults
   const encoder = await createEncoder({

@@ -49,9 +49,7 @@ export interface PublishedVideo {
   close(): void
 }
 
-/**
- * Publishes the pictures of a track in its renditions until the track ends, in a codec that all members decode if there is one. Throws NO_CODEC.
- */
+/** Publishes the pictures of a track in its renditions, until it ends, in a codec that all members decode if there is one. Throws NO_CODEC. */
 export async function publishVideo(
   session: MediaSession,
   track: MediaStreamTrack,

@@ -27,8 +27,7 @@ export interface RecordingEvents {
   /** After `seek`: all pictures of that moment are painted, as far as there are any. */
   readonly seeked: [atMs: number]
   /**
-   * A part is missing or damaged: playback goes on, and this is reported once after each `seek`. RECORDING_DAMAGED, or why it cannot be read
-   * at all.
+   * A part is missing or damaged: playback goes on, and this is said once after each `seek`. RECORDING_DAMAGED, or why nothing can be read.
    */
   readonly fault: [error: unknown]
 }

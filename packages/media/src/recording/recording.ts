@@ -13,19 +13,14 @@ export interface RecordedObject {
   readonly memberId: string
   readonly object: MediaObject
   readonly place: ObjectPlace
-  /**
-   * When it was recorded, by the recorder's clock, as far as the publisher's clock can be trusted. Unix
-   * milliseconds.
-   */
+  /** When it was recorded, by the recorder's clock, as far as the publisher's clock can be trusted. Unix milliseconds. */
   readonly atMs: number
   /** When the recorder published it; never earlier than for objects read before. */
   readonly recordedMs: number
 }
 
 export interface OpenRecordingOptions {
-  /**
-   * Opens only what was recorded in this time, in Unix milliseconds: a stream can hold several recordings.
-   */
+  /** Opens only what was recorded in this time, in Unix milliseconds: a stream can hold several recordings. */
   readonly fromMs?: number | undefined
   readonly toMs?: number | undefined
   readonly signal?: AbortSignal | undefined
@@ -50,10 +45,7 @@ const keyMarginMs = 20
 /** Of what somebody else sealed in the same stream. */
 const sealedByOthers = 'ENCRYPTED_CONTENT'
 
-/**
- * Opens what `recordSession` recorded, as far as it is stored, by reading its notes. Throws RECORDING_EMPTY, and what `resend`
- * throws.
- */
+/** Opens what `recordSession` recorded, as far as it is stored: reads its notes. Throws RECORDING_EMPTY, and what `resend` throws. */
 export async function openRecording(
   streamId: string,
   { fromMs = 0, toMs, signal }: OpenRecordingOptions,

@@ -12,9 +12,7 @@ interface Dated {
   readonly atMs: number
 }
 
-/**
- * What the notes of a recording say: who was there when, where key frames are, and how members' clocks differ from the recorder's.
- */
+/** What the notes of a recording say: who was there when, where key frames are, and how members' clocks differ from the recorder's. */
 export class TimeLine {
   readonly #changes: MembersChange[] = []
   readonly #clocks = new Map<string, MemberTime[]>()

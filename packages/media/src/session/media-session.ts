@@ -205,10 +205,7 @@ export class MediaSession implements AsyncDisposable {
     return Math.round((this.#clock.monotonicMs() - this.#startMs) * 1_000)
   }
 
-  /**
-   * Announces a track. Frames given to `send` of the returned publisher go to the others. Throws SESSION_CLOSED and
-   * TRACK_INVALID.
-   */
+  /** Announces a track. Frames given to `send` of the returned publisher go to the others. Throws SESSION_CLOSED and TRACK_INVALID. */
   publishTrack(newTrack: NewTrack, events: TrackEvents = {}): TrackPublisher {
     if (this.isClosed) throw mediaError('SESSION_CLOSED', this.#streamId)
     if (this.#tracks.size >= mediaLimits.maxTracks)
@@ -241,9 +238,7 @@ export class MediaSession implements AsyncDisposable {
     return publisher
   }
 
-  /**
-   * Reads these partitions from now on, besides the one with sound and control messages: see `Track.partition`.
-   */
+  /** Reads these partitions from now on, besides the one with sound and control messages: see `Track.partition`. */
   async read(partitions: Iterable<number>): Promise<void> {
     const wanted = new Set([controlPartition, ...partitions])
     for (const [partition, subscription] of this.#subscriptions) {

@@ -99,10 +99,7 @@ export class TrackPublisher {
     return this.#bitsPerS
   }
 
-  /**
-   * Sends one frame, unless the track is muted or paused. After pictures that were not sent, the next must be a key
-   * frame.
-   */
+  /** Sends one frame, unless the track is muted or paused. After unsent pictures, the next must be a key frame. */
   send(frame: EncodedFrame): void {
     const isTooLarge = frame.data.length + maxHeaderBytes > mediaLimits.maxObjectBytes
     if (isTooLarge) this.#counters.framesTooLarge++
