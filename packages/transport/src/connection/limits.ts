@@ -6,7 +6,7 @@ export interface ConnectionLimits extends UrgentLimits {
   /** A ping goes out when nothing was received for this long. */
   readonly pingIntervalMs: number
   /**
-   * While all pings are answered and nothing else is sent or received, the interval doubles with each answer, up to this; never below
+   * While all pings are answered and nothing else is sent or received, the interval doubles with each answer, up to this. At least
    * `pingIntervalMs`.
    */
   readonly maxPingIntervalMs: number
