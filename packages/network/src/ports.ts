@@ -106,7 +106,7 @@ export interface HostsOptions {
   readonly atOnce: number
 }
 
-/** What a host of a light node has done, in messages, and in milliseconds for times. */
+/** What a host of a light node has done: numbers of messages, and times in milliseconds. */
 export interface HostFigures {
   /** Messages that it brought before all others. */
   readonly deliveredFirst: number
@@ -218,14 +218,14 @@ export interface NodeEvents {
   linkClosed: (peerId: NodeId) => void
   /** A link to a peer could not be opened in any way; its tracker is told too. */
   linkFailed: (peerId: NodeId, error: RunnelError) => void
-  /** The set of attached neighbours of a joined stream part changed, or its tracker says that nobody is there to be one. */
+  /** The set of attached neighbours of a joined stream part changed, or its tracker says that there are no candidates. */
   neighbours: (streamPartId: StreamPartId, neighbours: readonly NodeId[]) => void
   /** In a light node: a host was linked or lost, or does not do what it should. */
   host: (news: HostNews) => void
   /** In a light node: a host did not bring messages that others brought. */
   withheld: (withheld: WithheldMessages) => void
   /**
-   * In a host: guests that may read or publish in a stream part want to be served there, and this node is not in it; or none has for
+   * In a host: guests that may read or publish in a stream part, which this node is not in, want to be served there; or none has for
    * a while. Join it, or not.
    */
   guestPart: (streamPartId: StreamPartId, isWanted: boolean) => void
@@ -282,8 +282,8 @@ export interface NetworkNode {
    */
   publish(batch: BuiltBatch): boolean
   /**
-   * Takes a batch that another process signed like one from a neighbour: checks it, and floods it if it is new. `dropped` says why a batch
-   * was not flooded. Throws NOT_JOINED, NODE_NOT_RUNNING, and what decoding throws.
+   * Takes a batch that another process signed, as if from a neighbour: checks it, and floods it if it is new. The `dropped` event says why
+   * a batch was not flooded. Throws NOT_JOINED, NODE_NOT_RUNNING, and what decoding throws.
    */
   relay(batchBytes: Uint8Array): void
   /**
@@ -336,13 +336,13 @@ export interface NetworkNode {
   /** The attached neighbours in a stream part; none if it is not joined. */
   neighboursOf(streamPartId: StreamPartId): readonly NodeId[]
   /**
-   * The batch with the newest message of a key (`keyTagOf`), or of all, that this node took while in the stream part; undefined if it no
-   * longer has one, or does not read.
+   * The batch with the newest message of a key (`keyTagOf`), or of all messages, that this node took while in the stream part; undefined
+   * if it no longer has one, or does not read.
    */
   latest(streamPartId: StreamPartId, tag: Uint8Array | undefined): MessageBatch | undefined
   /**
-   * Asks a neighbour for the same, again and again until it answers. Nothing in the answer is checked. Undefined if the neighbour has
-   * none, cannot be asked, or its link closes. Rejects with the signal's reason.
+   * Asks a neighbour for the same batch, repeatedly until it answers. The answer is not checked. Undefined if the neighbour has none,
+   * cannot be asked, or its link closes. Rejects with the signal's reason.
    */
   askLatest(
     peerId: NodeId,
