@@ -4,9 +4,9 @@ export const resendLimits = {
   maxSourcesPerPart: 3,
   /** Bytes that storage nodes may send before earlier ones are taken, over all sources of one resend. */
   maxWindowBytes: 4 * 1024 * 1024,
-  /** The least of these that each source gets. */
+  /** The smallest share of these bytes for one source. */
   minSourceWindowBytes: 64 * 1024,
-  /** The most of these that each source gets. */
+  /** The largest share of these bytes for one source. */
   maxSourceWindowBytes: 1024 * 1024,
   /** Bytes that may come from a storage node before they are taken; one that sends more is given up. */
   maxOverrunBytes: 16 * 1024 * 1024,
@@ -36,7 +36,7 @@ export const resendLimits = {
   maxBatchesOfOnePlace: 10_000,
   /** `last` is exact up to this many messages; above that, or if storage nodes differ, a few extra messages may be returned. */
   maxExactLast: 10_000,
-  /** Bytes of content held to be exact; above that, a few extra messages may be returned. */
+  /** Bytes of content held for an exact `last`; above that, a few extra messages may be returned. */
   maxExactLastBytes: 64 * 1024 * 1024,
   /** Gaps of one resend that standby storage nodes are asked for. */
   maxGapFills: 100,
@@ -58,7 +58,7 @@ export const resendLimits = {
   maxArchiveWaiting: 1_000,
   /** Bytes of batches read for one gap. */
   maxArchiveBytesPerGap: 64 * 1024 * 1024,
-  /** Messages that one storage node is asked at once whether it has stored. */
+  /** Messages that one storage node is asked about at once: whether it has stored them. */
   maxAwaitedPerNode: 32,
   /** Pause before a storage node is asked again whether it has stored a message. */
   awaitRetryMs: 500,

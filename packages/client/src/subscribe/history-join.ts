@@ -41,7 +41,7 @@ interface Waiting {
   readonly buffer: LiveBuffer
 }
 
-/** How much earlier than live messages begin history is read again: clocks differ. */
+/** How far before the start of live messages history is read again: clocks differ. */
 const overlapMs = 10_000
 
 /**
