@@ -28,8 +28,8 @@ export interface PublishIvfOptions extends PublishFileOptions {
 }
 
 /**
- * Publishes Opus in Ogg at the pace of playback, from a file or a pipe (`createReadStream`, `process.stdin`); resolves at its end,
- * or once the session is closed. All packets must have one length. Throws FILE_INVALID.
+ * Publishes Opus in Ogg at playback pace, from a file or a pipe (`createReadStream`, `process.stdin`); resolves at its end, or
+ * when the session is closed. All packets must have one length. Throws FILE_INVALID.
  */
 export async function publishOgg(
   session: MediaSession,
@@ -64,9 +64,7 @@ export async function publishOgg(
   }
 }
 
-/**
- * Publishes an IVF file of VP8, VP9 or AV1 at the pace of playback; resolves at its end, or when the session is closed. Throws FILE_INVALID.
- */
+/** Publishes an IVF file of VP8, VP9 or AV1 at playback pace; resolves at its end, or when the session is closed. Throws FILE_INVALID. */
 export async function publishIvf(
   session: MediaSession,
   pieces: Pieces,

@@ -26,9 +26,7 @@ export interface RecordingEvents {
   readonly painted: [memberId: string, what: What, atMs: number]
   /** After `seek`: all pictures of that moment are painted, as far as there are any. */
   readonly seeked: [atMs: number]
-  /**
-   * A part is missing or damaged: playback goes on, and this is said once after each `seek`. RECORDING_DAMAGED, or why nothing can be read.
-   */
+  /** A part is missing or damaged: playback goes on. Reported once after each `seek`. RECORDING_DAMAGED, or why nothing can be read. */
   readonly fault: [error: unknown]
 }
 
