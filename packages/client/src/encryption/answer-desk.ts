@@ -43,7 +43,7 @@ export interface AnswerDeskModules {
   readonly signal: AbortSignal
 }
 
-/** Up to this long others are given to answer first. */
+/** The most time that others are given to answer first. */
 const maxDelayMs = 500
 /** Shortest time between two answers to one reader. */
 const pauseMs = 5_000

@@ -42,7 +42,7 @@ export interface KeyPartModules {
   readonly random: Random
 }
 
-/** Records of a stream kept from floods: about 10 MB at most, mostly far less. */
+/** Flooded records of a stream that are kept: about 10 MB at most, mostly far less. */
 const maxRecent = 1_000
 /** Shortest time between questions to storage nodes for a newer record of a live chain: floods lose some. */
 const pauseMs = 2_000

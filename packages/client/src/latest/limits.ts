@@ -12,7 +12,7 @@ export const latestLimits = {
   patienceMs: 1_000,
   /** How long the whole search may take, unless the caller says otherwise. */
   timeoutMs: 5_000,
-  /** A stream part joined for such questions is left after this long without one. */
+  /** A stream part joined in order to ask is left when nobody has asked for this long. */
   lingerMs: 10_000,
   /** Keys in the table of a stream part that one storage node may send. */
   maxTableKeys: 100_000,

@@ -1,6 +1,6 @@
 /** Limits of presence. */
 export const presenceLimits = {
-  /** How often a member says that it is there, and the most often that it floods anything. */
+  /** How often a member says that it is there; it floods nothing more often than that. */
   presenceIntervalMs: 10_000,
   /** A member that said nothing for this long is lost: it may miss two of three. */
   presenceSilentMs: 25_000,
