@@ -5,7 +5,7 @@ import { SoundQueue } from '../recording/sound-queue.ts'
 import { TimeStretch } from '../recording/time-stretch.ts'
 import { playSamples, type SoundOutput } from './play-samples.ts'
 
-/** How long before it is heard sound goes to the browser: what a busy page needs. */
+/** How early sound is given to the browser: what a busy page needs. */
 const leadMs = 80
 /** Above this rate there is no sound: nobody understands it. */
 const maxHeardRate = 2

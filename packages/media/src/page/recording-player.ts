@@ -11,9 +11,9 @@ import { RecordedMember, type What } from './recorded-member.ts'
 const tickMs = 20
 /** It plays once this much of what comes next is there. */
 const readyMs = 300
-/** What the recorder had this long before it published a message is in that message or earlier ones. */
+/** Frames that the recorder had this long before it published a message are in it or in an earlier one. */
 const packedMs = 250
-/** How long before a key frame reading begins: its message is dated a little apart from the note. */
+/** Reading begins this long before a key frame: its message is dated a little apart from the note. */
 const marginMs = 20
 
 /** How fast a recording is played; sound is heard up to 2. */

@@ -8,7 +8,7 @@ import { MemberPlayer, type MemberReport } from './member-player.ts'
 
 /** How often sound is played, and key frames are asked for. */
 const tickMs = 10
-/** How often it is judged what came through. */
+/** How often the player judges what came through. */
 const reportMs = 1_000
 /** Renditions that a reader chooses from. */
 const renditions = 2
