@@ -229,7 +229,7 @@ export const networkLimits = {
   maxWatchedBatches: 4_096,
   /** A host that brings later messages but not this one is asked for it after this long, and after three times as long. */
   hostAskMs: 2_000,
-  /** A host is expected to bring messages published this long after it was there, as clocks may differ by so much. */
+  /** A host is expected to bring messages published this long after it was there, as clocks may differ by that much. */
   hostClockMs: 5_000,
   /** A host withholds a message that it has not brought this long after it brought a later one (`hosts.withheld`). */
   hostWithholdsMs: 10_000,
