@@ -5,10 +5,7 @@ import { urgentLimits, type UrgentLimits } from '../urgent/limits.ts'
 export interface ConnectionLimits extends UrgentLimits {
   /** A ping goes out when nothing was received for this long. */
   readonly pingIntervalMs: number
-  /**
-   * While all pings are answered and nothing else is sent or received, the interval doubles with each answer, up to this. At least
-   * `pingIntervalMs`.
-   */
+  /** While pings are answered and nothing else is sent or received, the interval doubles with each answer, up to this. At least `pingIntervalMs`. */
   readonly maxPingIntervalMs: number
   /** The peer is dead when this many pings in a row, each `pingIntervalMs` after the one before, brought nothing back. */
   readonly maxMissedPongs: number
