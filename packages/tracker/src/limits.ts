@@ -43,22 +43,22 @@ export interface TrackerLimits {
    * (`floodsRefused`).
    */
   readonly statusesPerSecond: number
-  /** Such messages at once: enough to report every stream part twice. */
+  /** Such messages in one burst: enough to report every stream part twice. */
   readonly statusBurst: number
   /** Signals of one node that are relayed a second, on average; further ones are refused (`signalsRefused`). */
   readonly signalsPerSecond: number
-  /** Such signals at once. */
+  /** Such signals in one burst. */
   readonly signalBurst: number
   /** Error replies to one node, on average; a node that provokes more is disconnected (`floodsRefused`). */
   readonly errorsPerSecond: number
-  /** Such replies at once. */
+  /** Such replies in one burst. */
   readonly errorBurst: number
   /**
    * Edges that one node may have replaced in one stream part a second, on average; further reports are ignored
    * (`edgeFailuresIgnored`), so that no node can select its neighbours by rejecting others.
    */
   readonly edgeFailuresPerSecond: number
-  /** Such edges at once. */
+  /** Such edges in one burst. */
   readonly edgeFailureBurst: number
   /** How long changes of a stream part are collected after an instruction was sent, in milliseconds. */
   readonly quietWindowMs: number
@@ -74,7 +74,7 @@ export interface TrackerLimits {
    * it, nodes that report neighbours join as newcomers (`claimsIgnored`).
    */
   readonly takeoversPerSecond: number
-  /** Such takeovers at once. */
+  /** Such takeovers in one burst. */
   readonly takeoverBurst: number
   /** How long a node may be disconnected before it is removed, in milliseconds. */
   readonly disconnectGraceMs: number
@@ -93,14 +93,14 @@ export interface TrackerLimits {
    * (`storageQuestionsRefused`).
    */
   readonly storageQuestionsPerSecond: number
-  /** Such questions at once: enough for every partition of two streams. */
+  /** Such questions in one burst: enough for every partition of two streams. */
   readonly storageQuestionBurst: number
   /**
    * Questions for the number of nodes in a stream part answered to one node a second, on average; further ones are refused
    * (`countQuestionsRefused`).
    */
   readonly countQuestionsPerSecond: number
-  /** Such questions at once: enough for every partition of two streams. */
+  /** Such questions in one burst: enough for every partition of two streams. */
   readonly countQuestionBurst: number
   /** How long signals may pass between a storage node and a node that was told of it, in milliseconds; asking again renews it. */
   readonly storagePermitMs: number
@@ -123,7 +123,7 @@ export interface TrackerLimits {
   readonly improvementsPerInterval: number
   /** Edges of one node exchanged for nearer ones in one stream part a second, on average; further exchanges wait. */
   readonly exchangesPerSecond: number
-  /** Such exchanges at once: enough for a node to find its place. */
+  /** Such exchanges in one burst: enough for a node to find its place. */
   readonly exchangeBurst: number
   /** First rest of a stream part after a fault in its work (`streamPartFaults`), in milliseconds; doubles with each fault. */
   readonly minFaultRestMs: number

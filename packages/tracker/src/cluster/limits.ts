@@ -46,7 +46,7 @@ export interface ClusterLimits {
   readonly replicaIntervalMs: number
   /** Records written a second, on average; overlays wait for their turn (`writesDelayed`). */
   readonly recordsPerSecond: number
-  /** Records written at once. */
+  /** Records written in one burst. */
   readonly recordBurst: number
   /** Writes in progress at once. */
   readonly maxWritesAtOnce: number
