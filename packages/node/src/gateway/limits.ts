@@ -12,7 +12,7 @@ export const gatewayLimits = {
   lookMs: 1_000,
   /** Wrong keys a second from one network (/24 or /48), on average; further ones are slowed. */
   failuresPerSecond: 1,
-  /** Wrong keys at once. */
+  /** Wrong keys in one burst. */
   failureBurst: 10,
   /** Networks whose wrong keys are counted; the one that failed longest ago is forgotten first. */
   maxFailingNetworks: 10_000,
