@@ -42,11 +42,11 @@ export const storageLimits = {
   maxCardRequestsPerPeer: 64,
   /** Cards that one link may bring at once. */
   cardBurst: 16,
-  /** Cards that one link may bring a second after that. */
+  /** Cards per second that one link may bring after that. */
   cardsPerSecond: 0.1,
   /** Requests for cards, of up to 64 users each, on one link at once: 10,000 users and some more. */
   cardAskBurst: 256,
-  /** Requests for cards on one link a second after that. */
+  /** Requests for cards per second on one link after that. */
   cardAsksPerSecond: 8,
   /** First pause after the registries could not be read; doubles with each failure. */
   minRegistryBackoffMs: 1_000,
