@@ -34,7 +34,7 @@ import { StatusHub } from './status.ts'
 import { StreamParts } from './stream-parts.ts'
 import { Subscriber } from './subscribe/subscriber.ts'
 
-/** Key records are waited for that long, until they are stored. */
+/** How long to wait until key records are stored. */
 const storedTimeoutMs = 5_000
 
 export interface RunnelClientModules {

@@ -10,9 +10,9 @@ export const mediaLimits = {
   maxNameLength: 40,
   /** Characters of other texts in a catalogue, such as the name of a codec. */
   maxTextLength: 64,
-  /** Without a catalogue for so long a member has gone. */
+  /** A member without a catalogue for this long has gone. */
   memberTtlMs: 12_000,
-  /** A member says so often that it is there. */
+  /** How often a member says that it is there. */
   catalogueEveryMs: 3_000,
   /** Bytes of one encoded frame with its header: what an urgent message holds (`framesTooLarge`). */
   maxObjectBytes: 255 * 1024,
@@ -20,36 +20,36 @@ export const mediaLimits = {
   maxJitterFrames: 100,
   /** The most that audio is held back, however much the delay varies. */
   maxJitterDelayMs: 400,
-  /** Missing audio frames in a row that are concealed, before it is silent until there is another. */
+  /** Missing audio frames in a row that are concealed; then the member is silent until another comes. */
   maxConcealedFrames: 5,
-  /** Video frames that wait for one before them (`lost`). */
+  /** Video frames waiting for an earlier one (`lost`). */
   maxWaitingFrames: 64,
   /** Decoded pictures that wait to be painted: each is some 350 KB in 360p. */
   maxPicturesQueued: 12,
-  /** A picture waits for its sound so long at most. */
+  /** The longest that a picture waits for its sound. */
   maxLipSyncWaitMs: 500,
-  /** A publisher makes a key frame on request so often at most, whoever asks. */
+  /** Shortest time between key frames made on request, whoever asks. */
   keyRequestEveryMs: 1_000,
-  /** Bytes of a packet of an Ogg file, which is put together from several pages; files with longer ones are refused. */
+  /** Bytes of a packet of an Ogg file, put together from several pages; files with longer ones are refused. */
   maxOggPacketBytes: 64 * 1024,
-  /** A recorder writes down so often where the key frames are. */
+  /** How often a recorder writes down where the key frames are. */
   noteEveryMs: 4_000,
-  /** And who is there, though nobody came or went. */
+  /** How often a recorder writes down who is there, though nobody came or went. */
   noteMembersEveryMs: 30_000,
   /** Key frames in one note; more are found by reading (`keysLeftOut`). */
   maxNoteKeys: 2_000,
-  /** Key frames and times that a reader of a recording holds: those of three members in some eight hours; beyond, key frames are found by reading. */
+  /** Key frames and times that a reader of a recording holds: those of three members in some eight hours; further key frames are found by reading. */
   maxTimeLineEntries: 100_000,
-  /** Changes of who is there that a reader of a recording holds. */
+  /** Changes of the members present that a reader of a recording holds. */
   maxTimeLineChanges: 5_000,
-  /** How far before a moment its key frame is looked for, where the recording's notes do not name it: a little more than between two of them. */
+  /** How far before a moment its key frame is sought if the recording's notes do not name it: a little more than between two key frames. */
   maxKeyDistanceMs: 5_000,
-  /** A recording is read so far ahead of what is played, times the rate. */
+  /** How far ahead of playback a recording is read, times the rate. */
   readAheadMs: 2_000,
-  /** Pictures of one track that are read and not decoded yet; beyond, the newest are left out, up to the next key frame. */
+  /** Pictures of one track read but not decoded yet; beyond it, the newest are left out, up to the next key frame. */
   maxQueuedPictures: 1_000,
-  /** Frames of one track of sound that are read and not played yet; beyond, the newest are left out. */
+  /** Frames of one audio track read but not played yet; beyond it, the newest are left out. */
   maxQueuedSounds: 2_000,
-  /** Thumbnails of a recording that are held. */
+  /** Thumbnails kept of a recording. */
   maxThumbnails: 120,
 } as const

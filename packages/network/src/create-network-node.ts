@@ -119,7 +119,7 @@ function isBelievable(delegation: Delegation, crypto: Crypto): boolean {
 /** Of every node. */
 const usualCapabilities = [reportsCapability, latestCapability, countsCapability, urgentCapability]
 
-/** Limit for one dial of a peer or a tracker, unless the options say otherwise. */
+/** Time limit for one dial of a peer or a tracker, unless the options say otherwise. */
 const defaultDialTimeoutMs = 15_000
 
 /** Makes a node; nothing happens before its `start`. */

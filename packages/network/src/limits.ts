@@ -1,8 +1,8 @@
 /** Every limit of a node, with its default. Everything a peer, a publisher or a tracker can make grow is bounded here. */
 export const networkLimits = {
-  /** A node with workers that has verified on its own thread for longer than this at once leaves batches to them. */
+  /** A node with workers leaves batches to them once it has verified on its own thread for longer than this at once. */
   verificationBurstMs: 2,
-  /** The share of its time in which it verifies on its own thread without being behind: 50 ms a second. */
+  /** Share of its time that it verifies on its own thread without being behind: 50 ms a second. */
   verificationShare: 0.05,
   /** Packets of links that wait until the batches before them are verified; above it, the oldest are verified on the node's own thread. */
   maxUnverifiedEvents: 8_192,
@@ -10,53 +10,53 @@ export const networkLimits = {
   maxUnverifiedBytes: 8 * 1024 * 1024,
   /** Keys of one stream part whose newest messages are kept; above it, those that changed longest ago go first (`latest.dropped`). */
   maxLatestKeys: 10_000,
-  /** Bytes of the batches that these are in (`latest.dropped`). */
+  /** Bytes of the batches that contain these messages (`latest.dropped`). */
   maxLatestBytes: 4 * 1024 * 1024,
   /** The same in all stream parts together (`latest.dropped`). */
   maxLatestBytesTotal: 32 * 1024 * 1024,
-  /** How often one neighbour is told the newest message of a key in a second (`latest.refused`). */
+  /** Newest messages of keys that one neighbour is told in a second (`latest.refused`). */
   maxLatestPerS: 100,
-  /** A neighbour that does not answer on the newest message of a key is asked again after this long. */
+  /** A neighbour that does not answer a question for the newest message of a key is asked again after this long. */
   latestRetryMs: 250,
-  /** A tracker that does not say how many are in a stream part is asked again, or the one that serves it then, after this long. */
+  /** A tracker that does not answer how many are in a stream part, or the one that serves it by then, is asked again after this long. */
   countRetryMs: 2_000,
   /** Missing ranges remembered in one stream part; above it, the publisher with the most loses its oldest (counter `dedup.rangesDropped`). */
   maxMissingRanges: 10_000,
   /** Urgent messages of one publisher in one stream part in a second (`urgent.overShare`). */
   maxUrgentPerS: 200,
-  /** Their bytes: 4 Mbit/s (`urgent.overShare`). */
+  /** Bytes of these messages: 4 Mbit/s (`urgent.overShare`). */
   maxUrgentBytesPerS: 512 * 1024,
-  /** Those of them with a priority below 64: 256 kbit/s. What is above has priority 128 from here on (`urgent.demoted`). */
+  /** Bytes of those with a priority below 64: 256 kbit/s. Any beyond it have priority 128 from here on (`urgent.demoted`). */
   maxFirstBytesPerS: 32 * 1024,
   /** Chains of urgent messages of one publisher in one stream part (`urgent.overShare`). */
   maxUrgentChains: 32,
-  /** Places remembered of each; what is older counts as seen (`urgent.duplicates`). */
+  /** Places remembered of each chain; an older place counts as seen (`urgent.duplicates`). */
   maxUrgentPlaces: 512,
   /** Publishers of urgent messages in one stream part within eleven minutes (`urgent.overShare`). */
   maxUrgentPublishers: 256,
-  /** While it is not known whether somebody may publish urgent messages, that is asked so often. */
+  /** How often it is asked whether somebody may publish urgent messages while that is not known. */
   urgentAskMs: 1_000,
   /** Chains of urgent messages in all stream parts whose floods a node thins; any other is flooded in full. */
   maxUrgentThinChains: 1_024,
-  /** Urgent messages of a chain in a second from which on neighbours that bring copies late are asked for digests: pictures are large. */
+  /** Urgent messages of a chain in a second from which neighbours that bring copies late are asked for digests: pictures are large. */
   urgentThinFromPerS: 1,
-  /** Who announces urgent messages so much earlier than they come, several times in a row, is asked for copies. */
+  /** A neighbour that announces urgent messages this long before they arrive, several times in a row, is asked for copies. */
   urgentGainMs: 5,
-  /** Of urgent messages, neighbours that are no standby gather digests for so long. */
+  /** How long neighbours that are no standby gather digests of urgent messages. */
   lazyDigestMs: 60,
-  /** An announced urgent message that does not come is asked for after this long at least; otherwise after what is usual. */
+  /** An announced urgent message that does not come is asked for after the usual time, but no sooner than this. */
   minUrgentPullWaitMs: 15,
-  /** And at most. */
+  /** The longest such wait. */
   maxUrgentPullWaitMs: 150,
-  /** Where the eager way has brought a later one already, it is asked for so soon. */
+  /** The wait when the eager neighbour has already brought a later message. */
   urgentPassedMs: 5,
-  /** Who was asked and has not sent it a round trip and so long later is passed over for the next one that has it. */
+  /** A neighbour that was asked and has not sent it within a round trip plus this long is passed over for the next that has it. */
   urgentPullRetryMs: 30,
-  /** Urgent messages that one neighbour may name in a second, in digests and when it asks for them (`digest.ignored`, `urgent.notServed`). */
+  /** Urgent messages that one neighbour may name in a second, in digests and in requests (`digest.ignored`, `urgent.notServed`). */
   maxUrgentNamedPerS: 10_000,
-  /** Urgent messages that a neighbour was told of are kept for it until their time is over, and for this long at most. */
+  /** Urgent messages that a neighbour was told of are kept for it until they expire, and for this long at most. */
   maxUrgentKeptMs: 2_000,
-  /** Their bytes in all stream parts; of more, the publisher with the most loses its oldest. */
+  /** Bytes of these in all stream parts; beyond it, the publisher with the most loses its oldest. */
   maxUrgentKeptBytes: 4 * 1024 * 1024,
   /** A range that was given up is still accepted for this long. */
   maxLateAgeMs: 5 * 60_000,
@@ -68,11 +68,11 @@ export const networkLimits = {
    */
   maxKeyChains: 20_000,
   /**
-   * Publishers of forgotten chains in one stream part for which it is known how far these were received
+   * Publishers of forgotten chains in one stream part whose progress on these chains is still known
    * (`dedup.publishersForgotten`).
    */
   maxForgottenPublishers: 10_000,
-  /** Of a chain that is new here, messages this much older than the first one seen are still accepted. */
+  /** Messages of a chain new to this node are accepted if they are at most this much older than the first one seen. */
   chainLookBackMs: 30_000,
   /**
    * A gap reaches back this far from the message that shows it; anything older counts as lost at once (`gap.lost`). A day:
@@ -96,7 +96,7 @@ export const networkLimits = {
   maxReplayBytes: 2 * 1024 * 1024,
   /** Added to the age for which a neighbour requests a replay, because messages were in flight when it computed the age. */
   replayMarginMs: 1_000,
-  /** What a node published while it had no neighbour it sends for so long to whoever attaches, also if that joined later. */
+  /** How long a node sends messages that it published without a neighbour to every node that attaches, even one that joined later. */
   maxAloneAgeMs: 10_000,
   /** A neighbour that attaches again sooner gets no second replay (`replay.refused`). */
   minReplayIntervalMs: 1_000,
@@ -106,22 +106,19 @@ export const networkLimits = {
   maxGapWaitMs: 500,
   /** Missing ranges of one chain that are looked for at once, the oldest first. */
   maxRangesInWork: 256,
-  /** Missing ranges of one stream part that are looked at in one tick, and those of one chain more; the others are in the next. */
+  /** Missing ranges of one stream part looked at in one tick, and those of one chain more; the others wait for the next. */
   maxRangesPerTick: 250,
-  /**
-   * A range is given up when every neighbour said this many times that it does not have it, since what it sent may have
-   * been lost.
-   */
+  /** A range is given up when every neighbour has denied having it this often: anything it sent may have been lost. */
   maxFillRounds: 6,
-  /** Rounds before the archive is asked; the neighbours go on being asked meanwhile. */
+  /** Rounds before the archive is asked; the neighbours are still asked meanwhile. */
   archiveAfterRounds: 2,
-  /** Longest pause between two rounds; the first is as long as the wait for another path, and each one doubles. */
+  /** Longest pause between two rounds; the first equals the wait for another path, and each one doubles. */
   maxFillPauseMs: 1_000,
   /** No range is given up earlier than this: neighbours that do not have it may be looking for it themselves. */
   minFillAgeMs: 15_000,
   /**
    * A range is given up after this long, unless the archive is still sending. Longer than it takes to find all neighbours dead
-   * and to get others, and no longer than those keep what they received.
+   * and get others, and no longer than those keep what they received.
    */
   maxFillAgeMs: 30_000,
   /** A range that the archive was asked for is given up after this long, whatever the archive does. */
@@ -132,41 +129,41 @@ export const networkLimits = {
   maxFetchReplyBytes: 256 * 1024,
   /** Fetches answered for one neighbour in a second (`fetch.refused`). */
   maxFetchesPerS: 100,
-  /** While there is news, neighbours are told this often how far the chains were received; of each chain again when its newest message is so old, twice as old, and so on. */
+  /** While there is news, neighbours are told this often how far the chains were received; each chain again when its newest message is this old, twice as old, and so on. */
   headsIntervalMs: 250,
   /** Message chains of one stream part for which one neighbour announced newer messages (`heads.dropped`). */
   maxHeadClaims: 64,
-  /** Batches of a chain in a second from which on neighbours that bring copies late are asked for digests. */
+  /** Batches of a chain in a second from which neighbours that bring copies late are asked for digests. */
   thinFromPerS: 4,
-  /** Late copies in a row after which a neighbour is asked. */
+  /** Late copies in a row after which a neighbour is asked for digests. */
   thinAfterLate: 3,
-  /** The most of these: they double each time that the neighbour was needed all the same, and are halved when it was not for a while. */
+  /** The most that this number grows to: it doubles each time the neighbour was needed after all, and halves after a while without need. */
   maxThinAfterLate: 48,
   /** How long a neighbour sends digests unless it is asked again; then it sends copies as before. */
   thinLeaseMs: 10_000,
-  /** Who announces batches so much earlier than copies come, several times in a row, is asked for copies. */
+  /** A neighbour that announces batches this long before copies come, several times in a row, is asked for copies. */
   thinGainMs: 25,
-  /** A chain whose batches come this long after they were announced, or nearly, is flooded in full until it pauses. */
+  /** A chain whose batches come about this long after they were announced, or later, is flooded in full until it pauses. */
   maxThinLateMs: 5_000,
   /** Chains of all stream parts whose floods a node thins; any other is flooded in full. */
   maxThinChains: 1_024,
-  /** Of one publisher. */
+  /** The same for chains of one publisher. */
   maxThinChainsOfPublisher: 256,
   /** Chains of which one neighbour may ask for digests (`thin.refused`). */
   maxThinAsks: 1_024,
-  /** Digests are sent to one neighbour so far apart at least. */
+  /** Shortest time between two digests to one neighbour. */
   digestIntervalMs: 20,
-  /** A standby sends a batch when the neighbour has not said for this long that it has it; otherwise it is what is usual on this link. */
+  /** A standby sends a batch when the neighbour has not confirmed having it within the time usual on this link, but no sooner than this. */
   minPushWaitMs: 25,
   /** Longest such wait. */
   maxPushWaitMs: 2_000,
-  /** Batches that a neighbour may lack, of all chains of which this node is its standby; of more the oldest are not sent (`thin.dropped`). */
+  /** Batches that a neighbour may lack, of all chains of which this node is its standby; beyond it, the oldest are not sent (`thin.dropped`). */
   maxUnsureBatches: 256,
-  /** Batches that a standby sends one neighbour in a second, also at once: a link that is late anyway must not be filled. */
+  /** Batches that a standby sends one neighbour in a second, even all at once: a link that is late anyway must not be filled. */
   maxPushesPerS: 20,
-  /** A standby sends nothing while more bytes than these wait for the link. */
+  /** A standby sends nothing while more bytes than this wait for the link. */
   maxPushQueueBytes: 16 * 1024,
-  /** Batches of one chain that neighbours announced and that have not come; of more the oldest are forgotten (`thin.dropped`). */
+  /** Batches of one chain that neighbours announced and that have not come; beyond it, the oldest are forgotten (`thin.dropped`). */
   maxAnnounced: 64,
   /** Batches in a second fetched from one neighbour because it may have others for the same places (`thin.doubts`). */
   maxDoubtsPerS: 4,
@@ -178,15 +175,15 @@ export const networkLimits = {
   maxHeldBytes: 4 * 1024 * 1024,
   /** Publishers being looked up at once, shared out in the same way (`held.refused`). */
   maxHeldPublishers: 256,
-  /** Batches are held this long while the registry gives no answer on their publisher (`held.unresolved`). */
+  /** How long batches are held while the registry does not answer about their publisher (`held.unresolved`). */
   maxHeldMs: 30_000,
-  /** First pause before a registry that gave no answer is asked again; then it grows. */
+  /** First pause before a registry that gave no answer is asked again; later pauses are longer. */
   minLookupRetryMs: 250,
   /** Longest such pause. */
   maxLookupRetryMs: 5_000,
   /**
    * Publishers without permission whose batches a neighbour may bring in `deniedWindowMs`, as its registry may be behind
-   * or ahead; above it, the neighbour misbehaves.
+   * or ahead; beyond it, the neighbour misbehaves.
    */
   maxDeniedPublishers: 256,
   /** How long these publishers are remembered. */
@@ -207,40 +204,40 @@ export const networkLimits = {
   maxWaitingGuests: 64,
   /** How often a host asks the registry for guests of one network of addresses in `guestLookupWindowMs` (`guests.refused`). */
   maxGuestLookups: 240,
-  /** Over how long these are counted. */
+  /** Over how long these look-ups are counted. */
   guestLookupWindowMs: 60_000,
   /** A guest waits this long for the host to join a stream part (`guests.refused`). */
   guestJoinMs: 5_000,
-  /** A host leaves a stream part that it joined for guests when it had none for this long, or up to twice as long. */
+  /** A host leaves a stream part that it joined for guests after this long, or up to twice as long, without any. */
   guestLingerMs: 30_000,
   /**
-   * Bytes that all guests of a host are sent in a second, on average over `guestWindowMs`; above it, the guest that took most in the
-   * network that took most is dismissed (`guests.dismissed`).
+   * Bytes a second sent to all guests of a host, on average over `guestWindowMs`; above it, the guest that took most in the network
+   * that took most is dismissed (`guests.dismissed`).
    */
   maxGuestBytesPerS: 8 * 1024 * 1024,
-  /** Over how long these bytes are counted: a replay or a burst is no reason. */
+  /** Over how long these bytes are counted: a replay or a burst is no reason to dismiss. */
   guestWindowMs: 10_000,
   /** A light node dials the next host when one takes longer to answer. */
   hostStaggerMs: 2_000,
-  /** A host that was slow, silent, full or withheld messages is used again after this long, unless there is no other. */
+  /** A host that was slow, silent, full or withheld messages is used again after this long, or sooner if there is no other. */
   hostRestMs: 60_000,
-  /** Earlier failures of a host are forgotten when its link was open for this long. */
+  /** Earlier failures of a host are forgotten once its link has been open for this long. */
   hostForgiveMs: 10_000,
-  /** How often a light node looks at what its hosts have not brought, while there is something. */
+  /** How often a light node checks which messages its hosts have not brought, while there are any. */
   hostWatchMs: 500,
-  /** Batches of one stream part that some host has not brought yet; of more the oldest are watched no longer (`hosts.unwatched`). */
+  /** Batches of one stream part that some host has not brought yet; beyond it, the oldest are no longer watched (`hosts.unwatched`). */
   maxWatchedBatches: 4_096,
-  /** A host that brings later messages and not this one is asked for it after this long, and after three times as long. */
+  /** A host that brings later messages but not this one is asked for it after this long, and after three times as long. */
   hostAskMs: 2_000,
-  /** Of a host is expected what was published this long after it was there, as clocks may differ by so much. */
+  /** A host is expected to bring messages published this long after it was there, as clocks may differ by that much. */
   hostClockMs: 5_000,
-  /** It withholds what it has not brought this long after it brought something later (`hosts.withheld`). */
+  /** A host withholds a message that it has not brought this long after it brought a later one (`hosts.withheld`). */
   hostWithholdsMs: 10_000,
   /** A host is silent when others bring messages of a stream part and it has brought none for this long (`hosts.silent`). */
   hostSilentMs: 30_000,
   /** A host whose messages come this much later than another's, on average, is slow. */
   hostSlowMs: 3_000,
-  /** Hosts whose figures are remembered: a host that starts anew is another one. */
+  /** Hosts whose figures are remembered: a host that restarts is another one. */
   maxHostFigures: 64,
   /** Attaches in one stream part that wait for the registry to say who may read or publish (`attach.full`). */
   maxWaitingAttaches: 64,
@@ -251,9 +248,9 @@ export const networkLimits = {
    * that sends more misbehaves.
    */
   maxMembershipTokens: 16,
-  /** How long these are counted. */
+  /** How long these tokens are counted. */
   membershipWindowMs: 10 * 60_000,
-  /** Delegations remembered, of those under which others publish; of whoever brought most the oldest go first. */
+  /** Delegations remembered, of those under which others publish; beyond it, the neighbour that brought most loses its oldest. */
   maxDelegations: 20_000,
   /** Signatures of credentials and delegations whose signers are remembered; the ones met longest ago go first. */
   maxRememberedSigners: 1_024,
@@ -266,24 +263,24 @@ export const networkLimits = {
    * dial may take, so that a failed replacement is itself replaced first.
    */
   retireMs: 20_000,
-  /** Neighbours of one stream part that are no longer wanted and stay for now; above it the oldest are detached at once. */
+  /** Neighbours of one stream part that are no longer wanted and stay for now; beyond it, the oldest are detached at once. */
   maxRetiring: 16,
-  /** A neighbour that does not answer an attach in this time is reported. */
+  /** A neighbour that does not answer an attach within this time is reported. */
   attachTimeoutMs: 10_000,
-  /** An attach without an answer is sent again after this long, and a repeated one answered again: either may be lost. */
+  /** An attach without an answer is sent again after this long, and a repeated one is answered again: either may be lost. */
   attachRetryMs: 1_000,
   /** First pause after a failed link or a refused attach; doubles with each. */
   minBackoffMs: 500,
   /** Longest such pause. */
   maxBackoffMs: 30_000,
   /**
-   * First rest of a stream part after a fault in its work (`fault.streamPart`), during which it has no neighbours. Doubles
+   * First rest of a stream part after a fault in its work (`fault.streamPart`); it has no neighbours meanwhile. Doubles
    * with each.
    */
   minFaultRestMs: 1_000,
   /** Longest such rest. */
   maxFaultRestMs: 60_000,
-  /** Faults of a stream part are forgotten when there was none for this long. */
+  /** A stream part's faults are forgotten after this long without one. */
   faultForgetMs: 600_000,
   /**
    * After a fault in a tick that belongs to no stream part, the next tick waits this long: a fault in every tick must not
@@ -296,40 +293,40 @@ export const networkLimits = {
   banMs: 60_000,
   /** Peers remembered as misbehaved; the oldest is forgotten first (`peers.bansDropped`). */
   maxBans: 1_000,
-  /** Data packets that a peer may send where it is no neighbour; above it, the peer misbehaves. */
+  /** Data packets that a peer may send without being a neighbour; beyond it, the peer misbehaves. */
   maxUselessData: 100,
   /** Data that arrives within this time after a detach is not counted against the peer. */
   uselessGraceMs: 5_000,
   /** A status is sent when the wanted neighbours are attached, or after this long. */
   settleMs: 1_000,
-  /** After a status in which a round-trip time was not known, look again after this long. */
+  /** How soon to look again after a status in which a round-trip time was not known. */
   firstRttCheckMs: 5_000,
-  /** Whether round-trip times changed is looked at this often, for all stream parts at once. */
+  /** How often round-trip times are checked for changes, in all stream parts at once. */
   rttCheckMs: 30_000,
-  /** Stream parts whose round-trip times are reported then, when all that is new is these times; the others have their turn the next time. */
+  /** Stream parts reported in one such check because only their round-trip times changed; the others have their turn in the next. */
   maxRttReports: 64,
   /** First pause before a tracker is dialled again; doubles with each failure or loss, and is shortened at random by up to a half. */
   minTrackerBackoffMs: 1_000,
-  /** The same for a circuit: the tracker that it passes may not have noticed yet that the one behind it is down. */
+  /** The same for a circuit: the tracker on its way may not have noticed yet that the one behind it is down. */
   minCircuitBackoffMs: 250,
-  /** Longest such pause: shorter than a tracker that came back waits for all nodes of an overlay (`confirmWindowMs`). */
+  /** Longest such pause: shorter than a restarted tracker waits for all nodes of an overlay (`confirmWindowMs`). */
   maxTrackerBackoffMs: 10_000,
   /**
-   * A connection to a tracker is closed when no stream part has used it for this long; until then it is not told which
-   * nodes went elsewhere.
+   * A connection to a tracker is closed when no stream part has used it for this long; until then the tracker is not
+   * told which nodes went elsewhere.
    */
   trackerLingerMs: 10_000,
-  /** The next tracker is tried when the one before has not opened for this long (RFC 8305, section 5). */
+  /** The next tracker is tried when the one before has not opened within this time (RFC 8305, section 5). */
   trackerStaggerMs: 250,
-  /** A tracker gets its stream parts back from a later one when it has been open for this long. */
+  /** A tracker gets its stream parts back from a later one once it has been open for this long. */
   trackerSettleMs: 3_000,
-  /** Earlier losses of a tracker's connection are forgotten when it has been open for this long. */
+  /** Earlier losses of a tracker's connection are forgotten once it has been open for this long. */
   trackerForgiveMs: 300_000,
   /** A tracker that has not answered a join for this long is passed over while there is another (`tracker.silent`). */
   trackerAnswerMs: 2_000,
   /** Trackers are pinged when they were silent for this long: all their nodes should notice a dead one within one adoption. */
   trackerPingIntervalMs: 1_000,
-  /** The most that this grows to while a tracker answers and nothing else is said. */
+  /** The longest that this interval grows to while a tracker answers and nothing else is said. */
   maxTrackerPingIntervalMs: 3_000,
   /** A tracker is dead when this many pings in a row got no answer. */
   trackerMaxMissedPongs: 2,

@@ -7,7 +7,7 @@ import {
   type NodeId,
 } from '@runnel/protocol'
 
-/** How long a token is valid: long enough to be valid on arrival, although clocks differ. */
+/** How long a token is valid: long enough to be valid on arrival although clocks differ. */
 const lifetimeMs = 3_600_000
 
 /** Lets a node take part in stream parts on behalf of a user. */

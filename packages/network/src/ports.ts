@@ -21,17 +21,17 @@ export type { PublisherPolicy, ReaderPolicy } from '@runnel/protocol'
 import type { LinkPath, UrgentDrop } from '@runnel/transport'
 import type { Kept } from './core/stream-part/kept.ts'
 
-/** Calls back whenever this machine's network is back, until the returned function is called. */
+/** Calls `listener` whenever this machine's network is back, until the returned function is called. */
 export type OnNetworkBack = (listener: () => void) => () => void
 
-/** The delegations that a node has come to know: those that batches name. */
+/** The delegations that a node knows: those that batches name. */
 export interface NodeDelegations {
   get(ref: DelegationRef): Delegation | undefined
-  /** True for one that says nothing here: its user signed it for another chain. */
+  /** True if the delegation says nothing here: its user signed it for another chain. */
   isOfOtherChain(delegation: Delegation): boolean
-  /** True when it is known here, signed by its user as far as can be said without a chain, and within bounds. Checked once. */
+  /** True if the delegation is known here, signed by its user as far as can be said without a chain, and within bounds. Checked once. */
   isGood(ref: DelegationRef): boolean
-  /** Makes one known, so that it is sent along with what is signed under it. Returns its reference. */
+  /** Makes a delegation known, so that it is sent along with batches signed under it. Returns its reference. */
   add(delegation: Delegation): DelegationRef
 }
 
@@ -45,7 +45,7 @@ export interface TrackerAddress {
 export interface TrackerDirectory {
   /** In order of preference; empty when none is known. */
   trackersFor(streamPartId: StreamPartId): readonly TrackerAddress[]
-  /** Calls back when an answer may have changed. */
+  /** Calls `listener` when an answer may have changed. */
   onChange(listener: () => void): () => void
 }
 
@@ -53,9 +53,9 @@ export interface TrackerDirectory {
 export interface Delivery {
   readonly streamPartId: StreamPartId
   readonly message: StreamMessage
-  /** The neighbour it came from; undefined for the node's own. */
+  /** The neighbour that it came from; undefined for the node's own messages. */
   readonly from: NodeId | undefined
-  /** Of an urgent message the batch that it is alone in, for whoever records it: nobody else keeps it. */
+  /** For an urgent message, the batch that contains it alone, for whoever records it: nobody else keeps it. */
   readonly urgentBatch?: MessageBatch | undefined
 }
 
@@ -65,7 +65,7 @@ export interface StreamPartMetrics {
     readonly nodeId: NodeId
     readonly transport: string
     readonly rttMs: number | undefined
-    /** Set for WebRTC: what kind of address each end uses; `relay` is through a TURN server. */
+    /** Set for WebRTC: the kind of address that each end uses; `relay` is through a TURN server. */
     readonly path?: LinkPath | undefined
   }[]
   readonly wantedNeighbours: number
@@ -92,9 +92,9 @@ export interface Equivocation extends Contradiction {
 
 /** Where a light node finds a host. */
 export interface HostAddress {
-  /** Of a transport that this node has, such as `wss://host.example.com`. */
+  /** A URL of a transport that this node has, such as `wss://host.example.com`. */
   readonly url: string
-  /** Who must answer there: only for a host with a fixed key. Default: whoever does. */
+  /** The node that must answer there; only for a host with a fixed key. Default: any. */
   readonly nodeId?: NodeId | undefined
 }
 
@@ -102,7 +102,7 @@ export interface HostAddress {
 export interface HostsOptions {
   /** The preferred first. */
   readonly hosts: readonly HostAddress[]
-  /** To how many it is linked at once. */
+  /** The number of hosts it is linked to at once. */
   readonly atOnce: number
 }
 
@@ -126,9 +126,9 @@ export interface HostView extends HostFigures {
 }
 
 /**
- * Messages of one chain that a host did not bring within ten seconds although it brought later ones, and although it was asked twice.
- * That they exist is proven by their signatures. That the host had them is not: whoever brought them may have kept them from it, together
- * with their publisher.
+ * Messages of one chain that a host did not bring within ten seconds although it brought later ones and was asked twice. Their signatures
+ * prove that they exist. Nothing proves that the host had them: the nodes that brought them, together with their publisher, may have kept
+ * them from it.
  */
 export interface WithheldMessages {
   readonly streamPartId: StreamPartId
@@ -137,7 +137,7 @@ export interface WithheldMessages {
   /** In order; each ends with a message that is missing. */
   readonly ranges: readonly MissingRange[]
   readonly messages: number
-  /** The hosts that did bring them; none where the archive did. */
+  /** The hosts that brought them; none if the archive did. */
   readonly deliveredBy: readonly NodeId[]
 }
 
@@ -152,23 +152,23 @@ export interface HostNews {
 }
 
 /**
- * A source of older messages than the neighbours have: in production storage nodes. Fills gaps that the neighbours cannot
- * fill.
+ * A source of messages older than those that neighbours have: in production, storage nodes. Fills gaps that the
+ * neighbours cannot fill.
  */
 export interface Archive {
   /**
-   * Passes every batch it has of the gap to `give`, which checks it like one from a neighbour. Resolves when it has no more;
-   * what is still missing then is lost. It should not reject: reporting a failure is up to its owner.
+   * Passes every batch that it has of the gap to `give`, which checks it like one from a neighbour. Resolves when it has no
+   * more; messages still missing then are lost. It should not reject: its owner reports failures.
    */
   fill(gap: Gap, give: (batchBytes: Uint8Array) => void, signal: AbortSignal): Promise<void>
 }
 
 /** How a node takes part in a stream part. */
 export interface JoinOptions {
-  /** Ask neighbours, and then the archive, for what is missing. Default true; the last call for a stream part wins. */
+  /** Ask neighbours, and then the archive, for missing messages. Default true; the last call for a stream part wins. */
   readonly fillGaps?: boolean
   /**
-   * False where the node's user may publish and not read: then it is no neighbour in the overlay, but sends what it publishes
+   * False if the node's user may publish but not read: the node is then no neighbour in the overlay, sends what it publishes
    * to some members, and receives nothing. Default true; the last call for a stream part wins.
    */
   readonly reads?: boolean
@@ -188,8 +188,9 @@ export interface Trace {
 }
 
 /**
- * An error in this build, or in what it depends on. `streamPartId` is the stream part whose work it ended, which is left and
- * joined again; `peerId` the peer whose connection was closed. With neither, some work was abandoned.
+ * An error in this build, or in what it depends on. `streamPartId` is the stream part whose work it ended; the node leaves
+ * that stream part and joins it again. `peerId` is the peer whose connection was closed. With neither, some work was
+ * abandoned.
  */
 export interface NodeFault {
   readonly streamPartId?: StreamPartId
@@ -201,8 +202,8 @@ export interface NodeFault {
 export interface NodeEvents {
   message: (delivery: Delivery) => void
   /**
-   * A batch was accepted: checked, new at least in part, and flooded on. Comes before its messages. Also for one that replaces
-   * another which was accepted before (`equivocation`): none of its messages are delivered.
+   * A batch was accepted: checked, new at least in part, and flooded on. Comes before its messages. Also comes for a batch
+   * that replaces one accepted before (`equivocation`): none of its messages are delivered.
    */
   batch: (streamPartId: StreamPartId, batch: MessageBatch, trace: Trace | undefined) => void
   /** A batch arrived again. */
@@ -217,30 +218,30 @@ export interface NodeEvents {
   linkClosed: (peerId: NodeId) => void
   /** A link to a peer could not be opened in any way; its tracker is told too. */
   linkFailed: (peerId: NodeId, error: RunnelError) => void
-  /** The set of attached neighbours of a joined stream part changed, or its tracker says that there is nobody to be one. */
+  /** The set of attached neighbours of a joined stream part changed, or its tracker says that there are no candidates. */
   neighbours: (streamPartId: StreamPartId, neighbours: readonly NodeId[]) => void
-  /** Of a light node: a host was linked, was lost, or does not do what it should. */
+  /** In a light node: a host was linked or lost, or does not do what it should. */
   host: (news: HostNews) => void
-  /** Of a light node: a host did not bring what others did. */
+  /** In a light node: a host did not bring messages that others brought. */
   withheld: (withheld: WithheldMessages) => void
   /**
-   * Of a host: guests want to be served in a stream part that this node is not in, and may read or publish there; or for a while none
-   * has. Join it, or not.
+   * In a host: guests that may read or publish in a stream part, which this node is not in, want to be served there; or none has for
+   * a while. Join it, or not.
    */
   guestPart: (streamPartId: StreamPartId, isWanted: boolean) => void
   /** A connection to a tracker opened, perhaps by a better way than one that is open already; or the last one closed. */
   tracker: (trackerId: NodeId, state: 'connected' | 'disconnected', error?: RunnelError) => void
   /** NODE_REPLACED: a tracker said that another process has the key of this node. The node stops. */
   replaced: (error: RunnelError) => void
-  /** There was a fault, which ended some work and nothing else. */
+  /** A fault ended some work and nothing else. */
   fault: (fault: NodeFault) => void
   /** Something was dropped or refused; `counter` is the name of the metric that grew. */
   dropped: (counter: string, detail: string) => void
-  /** The link with a neighbour carries more or less of urgent messages than before. */
+  /** The rate of urgent messages that the link with a neighbour carries has changed. */
   urgentRate: (peerId: NodeId) => void
   /** A link dropped its copy of an urgent message before it was sent. */
   urgentDropped: (why: UrgentDrop, message: UrgentMessage) => void
-  /** An urgent message of this process was more than its publisher may send in a stream part, and went to nobody. */
+  /** An urgent message of this process exceeded what its publisher may send in a stream part, and went to nobody. */
   urgentOverShare: (chain: MessageChain) => void
 }
 
@@ -252,11 +253,11 @@ export interface WaitForNeighboursOptions {
   readonly signal?: AbortSignal | undefined
 }
 
-/** How many nodes are in a stream part, as its tracker knows: this one among them, and guests of hosts not. */
+/** How many nodes are in a stream part, as its tracker knows: including this one, without guests of hosts. */
 export interface NodeCount {
-  /** Nodes in the overlay, which read or could. */
+  /** Nodes in the overlay, which read or may read. */
   readonly readers: number
-  /** Nodes that publish and may not read. */
+  /** Nodes that publish but may not read. */
   readonly feeders: number
 }
 
@@ -275,19 +276,19 @@ export interface NetworkNode {
   /** Resolves when the stream part has at least `count` attached neighbours (default 1). */
   waitForNeighbours(streamPartId: StreamPartId, options?: WaitForNeighboursOptions): Promise<void>
   /**
-   * Floods a batch this process built, unchecked and as it is. Does not join. False when every neighbour's queue is above its high mark: the batch is
-   * sent all the same, but wait for `writable` before the next. Throws NOT_JOINED, NODE_NOT_RUNNING and STREAM_PART_FAILED; in
-   * the last case it may or may not have been sent.
+   * Floods a batch that this process built, unchecked and unchanged. Does not join. False when every neighbour's queue is above its high mark: the
+   * batch is sent all the same, but wait for `writable` before the next. Throws NOT_JOINED, NODE_NOT_RUNNING and STREAM_PART_FAILED; in the last case
+   * it may or may not have been sent.
    */
   publish(batch: BuiltBatch): boolean
   /**
-   * Takes a batch that another process signed, as one from a neighbour: checks it, and floods it where it is new. Whoever wants to know why
-   * it was not looks at `dropped`. Throws NOT_JOINED, NODE_NOT_RUNNING, and what decoding throws.
+   * Takes a batch that another process signed, as if from a neighbour: checks it, and floods it if it is new. The `dropped` event says why
+   * a batch was not flooded. Throws NOT_JOINED, NODE_NOT_RUNNING, and what decoding throws.
    */
   relay(batchBytes: Uint8Array): void
   /**
-   * What a publisher's urgent messages may take in a stream part, in kbit/s: what the links carry to all receivers but the worst, so that one
-   * bad link holds nobody up; those who asked for less do not count. Undefined where nobody receives such.
+   * The rate that a publisher's urgent messages may take in a stream part, in kbit/s: what the links carry to all receivers but the worst, so
+   * that one bad link holds nobody up; receivers that asked for less do not count. Undefined if nobody receives urgent messages.
    */
   urgentKbitPerS(streamPartId: StreamPartId, publisherId: NodeId): number | undefined
   /** Resolves when at least one neighbour can take more. */
@@ -295,10 +296,9 @@ export interface NetworkNode {
   /** True while a message at this place of the chain is missing and may still come. */
   isMissing(streamPartId: StreamPartId, chain: MessageChain, place: MessageRef): boolean
   /**
-   * Opens a direct link to any node, or shares the one there is, and keeps it until `release`; the peer may close it when it
-   * has had no use for it for a while.
-   * For WebRTC the tracker of `streamPartId` must have told one of the two of the other (`findStorage`); without it addresses are dialled.
-   * Rejects with LINK_FAILED, ABORTED, NODE_NOT_RUNNING.
+   * Opens a direct link to any node, or shares the existing one, and keeps it until `release`; the peer may close it after not needing it
+   * for a while. For WebRTC, the tracker of `streamPartId` must have told one of the two nodes of the other (`findStorage`); without
+   * `streamPartId`, addresses are dialled. Rejects with LINK_FAILED, ABORTED, NODE_NOT_RUNNING.
    */
   connect(
     peer: WantedNeighbour,
@@ -311,40 +311,38 @@ export interface NetworkNode {
    * unused.
    */
   hold(peerId: NodeId): () => void
-  /** The delegations that are known here. */
+  /** The delegations known here. */
   readonly delegations: NodeDelegations
-  /**
-   * For whom a peer with a link acts, as it proved; undefined where it showed no delegation.
-   */
+  /** For whom a peer with a link acts, as it proved; undefined if it showed no delegation. */
   actingFor(peerId: NodeId): ActingFor | undefined
   /**
-   * False when there is no link or its queue is full. Before the first `resendData` that is signed under a delegation the peer is
-   * sent that, where it is known here.
+   * False when there is no link or its queue is full. Before the first `resendData` signed under a delegation, the peer is sent
+   * the delegation if it is known here.
    */
   sendDirect(peerId: NodeId, packet: DirectPacket): boolean
   /** Bytes waiting to be sent to a peer; 0 without a link. */
   queuedBytes(peerId: NodeId): number
   /** Resolves when the link's queue has room again, or there is no link. */
   drained(peerId: NodeId, signal?: AbortSignal): Promise<void>
-  /** Tells the trackers of a joined stream part that this node stores it, or no longer. */
+  /** Tells the trackers of a joined stream part that this node stores it, or no longer does. */
   offerStorage(streamPartId: StreamPartId, storing: boolean): void
   /** Asks the responsible tracker who stores a stream part, which need not be joined. Rejects with TRACKER_LOST or ABORTED. */
   findStorage(streamPartId: StreamPartId, signal?: AbortSignal): Promise<readonly WantedNeighbour[]>
   /**
-   * Asks the tracker how many nodes are in a joined stream part. Rejects with NOT_JOINED, COUNT_UNAVAILABLE in a light node and where the
+   * Asks the tracker how many nodes are in a joined stream part. Rejects with NOT_JOINED, COUNT_UNAVAILABLE in a light node and when the
    * tracker does not count, TRACKER_LOST, NODE_NOT_RUNNING, and the signal's reason.
    */
   countNodes(streamPartId: StreamPartId, signal?: AbortSignal): Promise<NodeCount>
-  /** The attached neighbours in a stream part; none where it is not joined. */
+  /** The attached neighbours in a stream part; none if it is not joined. */
   neighboursOf(streamPartId: StreamPartId): readonly NodeId[]
   /**
-   * The batch with the newest message of a key (`keyTagOf`), or of all, that this node took while it was in the stream part; undefined where
-   * it has none any more, or does not read.
+   * The batch with the newest message of a key (`keyTagOf`), or of all messages, that this node took while in the stream part; undefined
+   * if it no longer has one, or does not read.
    */
   latest(streamPartId: StreamPartId, tag: Uint8Array | undefined): MessageBatch | undefined
   /**
-   * Asks a neighbour for the same. Nothing of the answer is checked. Undefined where it has none, cannot be asked, or its link closes;
-   * asked again until it answers. Rejects with the signal's reason.
+   * Asks a neighbour for the same batch, repeatedly until it answers. The answer is not checked. Undefined if the neighbour has none,
+   * cannot be asked, or its link closes. Rejects with the signal's reason.
    */
   askLatest(
     peerId: NodeId,

@@ -3,10 +3,10 @@ import { networkLimits } from '@runnel/network'
 /** How long a server may take to tell its time, in milliseconds. */
 const askTimeoutMs = 5_000
 
-/** Another clock that differs by less may be right: what HTTP says is whole seconds, and half the way back is a guess. */
+/** Another clock that differs by less may be right: HTTP gives whole seconds, and half the round trip is a guess. */
 export const clockToleranceMs = 5_000
 
-/** A clock that differs by more is wrong: half of what nodes allow each other, as another one's may be wrong the other way. */
+/** A clock that differs by more is wrong: half of what nodes allow each other, as the other clock may be wrong the other way. */
 export const clockWrongMs = networkLimits.clockToleranceMs / 2
 
 /**

@@ -10,6 +10,6 @@ export const nodeLimits = {
   minFollowBackoffMs: 1_000,
   /** The longest such pause. */
   maxFollowBackoffMs: 60_000,
-  /** How often a node that is in no stream part asks its tracker something, so that it stays connected. */
+  /** How often a node that is in no stream part asks its tracker something, to stay connected. */
   presenceMs: 5_000,
 } as const

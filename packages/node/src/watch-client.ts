@@ -5,7 +5,7 @@ import { encryptionSentence } from './encryption-news.ts'
 import type { Logger } from './logger.ts'
 import type { TrackerState } from './snapshot.ts'
 
-/** Stream parts of which it is logged that messages cannot be opened. */
+/** Stream parts for which it is logged that messages cannot be opened. */
 const maxNamedParts = 100
 
 export interface TrackerWatch {

@@ -6,7 +6,7 @@ export const limits = {
   maxBatchBytes: 1024 * 1024 + 64 * 1024,
   /** Messages under one signature. */
   maxBatchMessages: 256,
-  /** Milliseconds between the first and the last message under one signature: how far around a range batches are looked for that reach into it. */
+  /** Milliseconds from the first to the last message under one signature: how far around a range to look for batches that reach into it. */
   maxBatchSpanMs: 65_536,
   /** A stream id: an address, a slash and the longest path. All of it is ASCII. */
   maxStreamIdBytes: 243,
@@ -34,9 +34,9 @@ export const limits = {
   maxUrgentLifetimeMs: 60_000,
   /** A batch of an urgent message. */
   maxUrgentBatchBytes: 256 * 1024,
-  /** The header of an urgent batch, where an alias stands for it. */
+  /** The header of an urgent batch that an alias replaces. */
   maxUrgentHeaderBytes: 512,
-  /** Frames whose arrival is told at once. */
+  /** Frames in one report of arrivals. */
   maxArrivals: 256,
   /** Pieces of an urgent batch. */
   maxPieces: 64,
@@ -44,17 +44,17 @@ export const limits = {
   maxDelegationBytes: 3072,
   /** Streams that a delegation names. */
   maxDelegationStreams: 8,
-  /** The signature of a delegation: of a contract's owners all together. */
+  /** A delegation's signature; for a contract, all its owners' together. */
   maxDelegationSignatureBytes: 2048,
-  /** Who asked for a delegation. */
+  /** The requester of a delegation. */
   maxRequesterBytes: 128,
-  /** The signature of a card: of a contract's owners all together. */
+  /** A card's signature; for a contract, all its owners' together. */
   maxCardSignatureBytes: 2048,
-  /** Cards that a storage node is asked for at once. */
+  /** Cards in one request to a storage node. */
   maxCards: 64,
-  /** How long a delegation may last that names its streams: 366 days. */
+  /** How long a delegation that names its streams may last: 366 days. */
   maxDelegationMs: 366 * 86_400_000,
-  /** How long a delegation may last that is for all streams: 92 days. */
+  /** How long a delegation for all streams may last: 92 days. */
   maxBroadDelegationMs: 92 * 86_400_000,
   /** A card, with its signature. */
   maxCardBytes: 4096,
@@ -66,29 +66,29 @@ export const limits = {
   maxCohorts: 4096,
   /** Records with the keys of publishers in one epoch. */
   maxPublisherRecords: 1024,
-  /** Ranges of places in the cursor of a durable reader, of all chains together: about 200 KB. */
+  /** Ranges of places in a durable reader's cursor, over all chains: about 200 KB. */
   maxCursorRanges: 8_192,
-  /** Earlier epochs that an epoch leads to. */
+  /** Earlier epochs that one epoch links to. */
   maxEarlierEpochs: 16,
   /** Epochs in one request. */
   maxWantedEpochs: 64,
   /** Keys sealed to one reader. */
   maxSealedKeyBytes: 4096,
-  /** Nodes that act for one user in a private network at once, as each process there counts them. */
+  /** Nodes acting for one user at once in a private network, as each process there counts them. */
   maxNodesOfUser: 16,
   /** Neighbours in one status, and in one instruction. */
   maxNeighbours: 64,
   /** Failed edges in one status. */
   maxFailedNeighbours: 64,
-  /** Message chain heads in one attach, and in one heads. */
+  /** Message chain heads in one attach packet, or one heads packet. */
   maxChainHeads: 64,
   /** Batches named in one digest. */
   maxDigestEntries: 256,
-  /** For how long a neighbour may be asked to flood less, until it is asked again. */
+  /** How long one request to a neighbour to flood less may last. */
   maxThinMs: 60_000,
   /** Missing ranges in one fetch. */
   maxFetchRanges: 64,
-  /** Storage nodes that a tracker tells of at once. */
+  /** Storage nodes in one answer of a tracker. */
   maxStorageNodes: 16,
   /** Messages that `last` may ask a storage node for. */
   maxResendCount: 10_000_000,
@@ -96,7 +96,7 @@ export const limits = {
   maxAddressBytes: 259,
   /** Capabilities in a hello. */
   maxCapabilities: 32,
-  /** The name of one. */
+  /** The name of a capability. */
   maxCapabilityBytes: 64,
   /** A URL. */
   maxUrlBytes: 512,
@@ -110,7 +110,7 @@ export const limits = {
   maxIceServers: 16,
   /** The version of a node's software, printable ASCII. */
   maxNodeVersionBytes: 32,
-  /** The name that its operator gave a node, printable ASCII. */
+  /** The name that a node's operator gave it, printable ASCII. */
   maxNodeNameBytes: 64,
   /** Free text: agents, close reasons, error messages; also error codes, usernames and credentials. */
   maxTextBytes: 512,

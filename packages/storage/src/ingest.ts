@@ -50,7 +50,7 @@ export interface IngestStatus {
   readonly faults: number
 }
 
-/** How often a group of batches is tried when none of it can be stored, before it is dropped. */
+/** How often a group of batches is tried, if none can be stored, before it is dropped. */
 const maxFaultsInARow = 5
 
 interface Queued {

@@ -43,7 +43,7 @@ export interface KeptPartsModules {
   }
 }
 
-/** Owners named when something is said of them. */
+/** Owners named in one report. */
 const maxNamedOwners = 5
 
 /**

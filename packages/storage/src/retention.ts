@@ -23,7 +23,7 @@ export interface RetentionOptions extends Retention {
 }
 
 const msPerDay = 24 * 3_600_000
-/** A cursor that a later one replaces stays so long: whoever published it may be asking whether it is stored. */
+/** A cursor replaced by a later one is kept this long: its publisher may be asking whether it is stored. */
 const replacedKeptMs = 60_000
 
 /** What a stream's metadata may say: anybody's text until checked. */

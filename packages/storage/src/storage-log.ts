@@ -2,7 +2,7 @@ import { isRunnelError, type Clock, type NodeId, type StreamPartId } from '@runn
 import type { IngestStatus } from './ingest.ts'
 import type { Logger } from './ports.ts'
 
-/** What many ask for and cannot have is said so often. */
+/** How often a repeated refusal is logged. */
 const sayAgainMs = 60_000
 
 /** What a store is used for: each can fail while the others work, a small mark may fit on a full disk. */

@@ -83,7 +83,7 @@ export interface Tracker {
 }
 
 /**
- * Sockets beyond those of nodes and of HTTP, so that a node above the limit can be told so, and one that reconnects gets in.
+ * Sockets beyond those of nodes and of HTTP, so that a node beyond the limit can be told, and one that reconnects gets in.
  */
 const spareConnections = 256
 

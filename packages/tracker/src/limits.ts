@@ -18,18 +18,18 @@ export interface TrackerLimits {
    */
   readonly maxStreamParts: number
   /**
-   * Nodes of a stream part about to be given up that are searched for one of a network with fewer stream parts; it is
-   * charged to that network from then on.
+   * Nodes of a stream part about to be given up that are searched for one in a network with fewer stream parts; that
+   * network is then charged for it.
    */
   readonly maxPartPayersTried: number
   /**
-   * How long a stream that the registry does not have is not looked up again, in milliseconds, unless the registry
+   * How long a stream that the registry lacks is not looked up again, in milliseconds, unless the registry
    * changes; nodes that join it are refused (`streamsMissing`).
    */
   readonly missingStreamMs: number
   /**
-   * Statuses kept of nodes that wait for the registry's answer on their users, or that it denies; above it, the oldest of
-   * the network with the most is forgotten, and its node asks again.
+   * Statuses kept of nodes whose users the registry denies, or has not answered about; above it, the oldest of the
+   * network with the most is forgotten, and its node asks again.
    */
   readonly maxWaitingStatuses: number
   /** Pause before a registry that did not answer about a user is asked again, in milliseconds. */
@@ -43,38 +43,38 @@ export interface TrackerLimits {
    * (`floodsRefused`).
    */
   readonly statusesPerSecond: number
-  /** And the burst: enough to report every stream part twice. */
+  /** Such messages in one burst: enough to report every stream part twice. */
   readonly statusBurst: number
   /** Signals of one node that are relayed a second, on average; further ones are refused (`signalsRefused`). */
   readonly signalsPerSecond: number
-  /** And the burst. */
+  /** Such signals in one burst. */
   readonly signalBurst: number
   /** Error replies to one node, on average; a node that provokes more is disconnected (`floodsRefused`). */
   readonly errorsPerSecond: number
-  /** And the burst. */
+  /** Such replies in one burst. */
   readonly errorBurst: number
   /**
-   * Edges one node may have replaced in one stream part, on average; further reports are ignored (`edgeFailuresIgnored`),
-   * so that no node can select its neighbours by rejecting others.
+   * Edges that one node may have replaced in one stream part a second, on average; further reports are ignored
+   * (`edgeFailuresIgnored`), so that no node can select its neighbours by rejecting others.
    */
   readonly edgeFailuresPerSecond: number
-  /** And the burst. */
+  /** Such edges in one burst. */
   readonly edgeFailureBurst: number
-  /** After an instruction was sent, changes of the stream part are collected for this long, in milliseconds. */
+  /** How long changes of a stream part are collected after an instruction was sent, in milliseconds. */
   readonly quietWindowMs: number
   /** How long a node without neighbours waits for an overlay to be taken over before it gets temporary edges into it, in milliseconds. */
   readonly adoptionWindowMs: number
   /**
-   * How long the statuses of an unknown overlay are gathered at most before it is taken over, in milliseconds: nodes that
+   * How long at most the statuses of an unknown overlay are gathered before it is taken over, in milliseconds: nodes that
    * had no tracker for long come back at different times (`maxTrackerBackoffMs` and `trackerSettleMs` of nodes).
    */
   readonly adoptionPatienceMs: number
   /**
-   * How often the nodes of one network may have another overlay taken over into a known one, on average; above it, nodes
-   * that report neighbours join as newcomers (`claimsIgnored`).
+   * How often a second the nodes of one network may have another overlay taken over into a known one, on average; above
+   * it, nodes that report neighbours join as newcomers (`claimsIgnored`).
    */
   readonly takeoversPerSecond: number
-  /** And the burst. */
+  /** Such takeovers in one burst. */
   readonly takeoverBurst: number
   /** How long a node may be disconnected before it is removed, in milliseconds. */
   readonly disconnectGraceMs: number
@@ -89,28 +89,28 @@ export interface TrackerLimits {
   /** Such edges at once; the oldest are forgotten first (`signalPermitsDropped`). */
   readonly maxSignalPermits: number
   /**
-   * Questions for storage nodes of one node that are answered a second, on average; further ones are refused
+   * Questions for storage nodes answered to one node a second, on average; further ones are refused
    * (`storageQuestionsRefused`).
    */
   readonly storageQuestionsPerSecond: number
-  /** And the burst: enough for every partition of two streams. */
+  /** Such questions in one burst: enough for every partition of two streams. */
   readonly storageQuestionBurst: number
   /**
-   * Questions for how many nodes are in a stream part that one node gets answered a second, on average; further ones are refused
+   * Questions for the number of nodes in a stream part answered to one node a second, on average; further ones are refused
    * (`countQuestionsRefused`).
    */
   readonly countQuestionsPerSecond: number
-  /** And the burst: enough for every partition of two streams. */
+  /** Such questions in one burst: enough for every partition of two streams. */
   readonly countQuestionBurst: number
   /** How long signals may pass between a storage node and a node that was told of it, in milliseconds; asking again renews it. */
   readonly storagePermitMs: number
   /** Such pairs at once; the oldest are forgotten first (`storagePermitsDropped`). */
   readonly maxStoragePermits: number
-  /** An instruction no status has answered is sent again after this time, in milliseconds. */
+  /** An instruction that no status has answered is sent again after this time, in milliseconds. */
   readonly resendAfterMs: number
-  /** And at most this many times (`resendsGivenUp`). */
+  /** How often at most it is sent again (`resendsGivenUp`). */
   readonly maxResends: number
-  /** Neighbours per node that the owner of a stream can have at most. */
+  /** Most neighbours per node that the owner of a stream can choose. */
   readonly maxChosenDegree: number
   /**
    * Peers whose round-trip times are remembered for a node in one stream part, in overlays that use them; those reported
@@ -119,21 +119,21 @@ export interface TrackerLimits {
   readonly maxMeasuredPeers: number
   /** How often overlays that use round-trip times are improved, in milliseconds. */
   readonly improvementIntervalMs: number
-  /** And the number of nodes each time, in all stream parts together. */
+  /** Nodes improved each time, in all stream parts together. */
   readonly improvementsPerInterval: number
-  /** Edges of one node that are exchanged for nearer ones in one stream part, on average; further exchanges wait. */
+  /** Edges of one node exchanged for nearer ones in one stream part a second, on average; further exchanges wait. */
   readonly exchangesPerSecond: number
-  /** And the burst: enough for a node to find its place. */
+  /** Such exchanges in one burst: enough for a node to find its place. */
   readonly exchangeBurst: number
-  /** First rest of a stream part after a fault in its work (`streamPartFaults`), in milliseconds; doubles with each. */
+  /** First rest of a stream part after a fault in its work (`streamPartFaults`), in milliseconds; doubles with each fault. */
   readonly minFaultRestMs: number
   /** Longest such rest, in milliseconds. */
   readonly maxFaultRestMs: number
-  /** Faults of a stream part are forgotten when there was none for this long, in milliseconds. */
+  /** A stream part's faults are forgotten after this long without one, in milliseconds. */
   readonly faultForgetMs: number
   /**
-   * A tracker that stalled for this long begins anew, in milliseconds: no longer than nodes and other trackers take to
-   * notice, and to go on without it.
+   * A tracker that stalled for this long starts anew, in milliseconds: no longer than nodes and other trackers take to
+   * notice the stall and go on without it.
    */
   readonly stallMs: number
   /** Largest instruction counter a node may report; a node that reports a larger one is disconnected (`malformedStatuses`). */

@@ -27,18 +27,15 @@ export interface ConnectionEvents {
   onPacket(type: number, body: Uint8Array, whole: Uint8Array): void
   /** The queue fell below the low mark after a `send` had returned false. */
   onDrain(): void
-  /** The peer's credential was renewed: `actingFor` is another. */
+  /** The peer's credential was renewed: `actingFor` has changed. */
   onCredential?(): void
-  /**
-   * An urgent message was dropped before it was sent; `truncated`, without a message: one of the peer, of which not all came that it takes to
-   * read it.
-   */
+  /** An urgent message was dropped before it was sent; `truncated`, without a message: too little of one from the peer came to read it. */
   onUrgentDropped?(why: UrgentDrop | 'truncated', message?: UrgentMessage): void
-  /** A packet of an urgent message that was lost was sent again. */
+  /** A lost packet of an urgent message was sent again. */
   onUrgentRepeated?(): void
-  /** The link carries more or less of urgent messages than before. */
+  /** The rate of urgent messages that the link carries has changed. */
   onUrgentRate?(): void
-  /** Exactly once, last. */
+  /** Called exactly once, last. */
   onClose(reason: CloseReason): void
 }
 
@@ -61,30 +58,30 @@ export interface ConnectionStats {
 export type CandidateKind = 'host' | 'srflx' | 'prflx' | 'relay'
 
 /**
- * The kinds of address the two ends of a WebRTC link send from; with `relay` at either, it goes through a TURN server. The
- * local end of a direct link is mostly `host`, NAT or not, because a check leaves from the local address; what the NAT turned
- * it into is the `remote` of the other side.
+ * The kinds of address that the two ends of a WebRTC link send from; with `relay` at either, it goes through a TURN server.
+ * The local end of a direct link is mostly `host`, NAT or not, because a check leaves from the local address; the address
+ * that the NAT assigned is the `remote` of the other side.
  */
 export interface LinkPath {
   readonly local: CandidateKind
   readonly remote: CandidateKind
 }
 
-/** An open, mutually authenticated link to one peer. Made by a Transport; packets in order, unless they may be lost, each at most once. */
+/** An open, mutually authenticated link to one peer, made by a Transport. Packets come at most once, in order unless they may be lost. */
 export interface Connection {
   readonly peerId: NodeId
   readonly peerRole: 'node' | 'tracker'
   /** The capabilities that both ends announced. */
   readonly capabilities: ReadonlySet<string>
-  /** For whom the peer acts, as its delegation proves; undefined where it showed none. Later it may be renewed, for the same user. */
+  /** For whom the peer acts, as its delegation proves; undefined if it showed none. Later it may be renewed, for the same user. */
   readonly actingFor?: ActingFor | undefined
-  /** The kind of it. */
+  /** The kind of its transport. */
   readonly transport: string
-  /** Set for WebRTC: the path at present, which may change in the first seconds. Undefined where the platform does not say. */
+  /** Set for WebRTC: the present path, which may change in the first seconds. Undefined if the platform does not say. */
   readonly path?: LinkPath | undefined
   /**
-   * The address that the bytes come from, as this side's socket sees it; behind a proxy that is the proxy's. Undefined where
-   * the platform does not say. Its cost can be charged to its `networkOf`.
+   * The address that the bytes come from, as this side's socket sees it; behind a proxy, the proxy's. Undefined if the
+   * platform does not say. The connection's cost can be charged to its `networkOf`.
    */
   readonly remoteAddress?: string | undefined
   /** Who dialled. */
@@ -96,22 +93,22 @@ export interface Connection {
   /** False above the high mark: a publisher should wait for `onDrain`. */
   readonly writable: boolean
   readonly stats: ConnectionStats
-  /** Set by the owner before the turn ends in which it was given the connection. */
+  /** Set by the owner before the end of the turn in which it was given the connection. */
   events: ConnectionEvents
   /**
    * Queues one whole packet for the end of this turn; all packets of a turn leave as one frame.
    * False when the packet was refused because the queue is at its limit (counted in stats) or the connection is closed.
-   * @param mayLose others bring it when this link does not: it need not be in order and, where the channel loses, need not arrive
+   * @param mayLose it need not come in order or, if the channel loses packets, at all: others bring it when this link does not
    */
   send(packet: Uint8Array, mayLose?: boolean): boolean
   /**
-   * Sends an urgent message before all other packets, or drops it: nobody is told which but by `onUrgentDropped`, and it may come after later
-   * ones, or never. False when the peer does not know urgent messages, or the connection is closed.
+   * Sends an urgent message before all other packets, or drops it, which only `onUrgentDropped` tells. It may come after later ones, or
+   * never. False when the peer does not know urgent messages, or the connection is closed.
    */
   sendUrgent(message: UrgentMessage): boolean
   /**
-   * What the link carries now of the urgent messages of a publisher, in kbit/s, beside those of others. Undefined when the peer does not know
-   * urgent messages.
+   * The rate of a publisher's urgent messages that the link carries now, in kbit/s, beside those of others. Undefined when the peer does not
+   * know urgent messages.
    */
   urgentKbitPerSOf(publisher: string): number | undefined
   /** Sends what is queued, then a close packet, then closes. Idempotent. */
@@ -120,51 +117,51 @@ export interface Connection {
 
 export interface DialRequest {
   /**
-   * Who must answer; anyone else fails the dial with PEER_ID_MISMATCH. Undefined: whoever is at the URL, which is of a transport that
-   * needs no signalling.
+   * The peer that must answer; any other fails the dial with PEER_ID_MISMATCH. Undefined: any peer at the URL, whose transport needs
+   * no signalling.
    */
   readonly peerId: NodeId | undefined
-  /** Where to dial; absent where the id is enough. */
+  /** Where to dial; absent if the id is enough. */
   readonly url?: string
   /** True when a peer named the URL: a node learns it from trackers, which learn it from the node that claims to be there. */
   readonly isTold?: boolean
   readonly timeoutMs?: number
   /** Limits of this connection that override those of the transport. */
   readonly limits?: Partial<ConnectionLimits>
-  /** Exactly one of the two is called, once, never before `dial` returns; neither after the dial was cancelled. */
+  /** Exactly one of `onOpen` and `onFail` is called, once, never before `dial` returns; neither after the dial was cancelled. */
   onOpen(connection: Connection): void
   onFail(error: RunnelError): void
 }
 
 /** A way to open links. Constructors only store; nothing listens before `start`. */
 export interface Transport {
-  /** Its name in addresses and contacts. A node has one transport of a kind. */
+  /** Its name in addresses and contacts. A node has one transport of each kind. */
   readonly kind: string
   /**
-   * Where others reach this node, known after `start`: none when they cannot dial it, and an empty
-   * text where signalling reaches it.
+   * Where others reach this node, known after `start`: none when they cannot dial it, and an empty text if
+   * signalling reaches it.
    */
   readonly addresses: readonly string[]
   /** Links opened by others. Set by the owner before `start`. */
   onInbound: (connection: Connection) => void
-  /** Further addresses for contacts, of what is no transport: where this node carries circuits. Default: none. */
+  /** Further addresses for contacts, which belong to no transport: where this node carries circuits. Default: none. */
   readonly offers?: readonly Address[]
-  /** What it counts besides links, by the names of the node's metrics. */
+  /** Counts of other things than links, by the names of the node's metrics. */
   readonly metrics?: Readonly<Record<string, number>>
   /** Called when `addresses` changes while it runs. Set by the owner before `start`. */
   onAddresses?: () => void
   start(): Promise<void>
   /** Closes the listener and every connection and pending dial, with code SHUTTING_DOWN. Idempotent. */
   stop(): Promise<void>
-  /** Whether the URL is of this transport. It does not say that anybody is there. */
+  /** Whether the URL belongs to this transport, not whether anybody is there. */
   canDial(url: string): boolean
   dial(request: DialRequest): Cancel
   /**
-   * For a transport whose links are opened by signalling: takes a signal as a tracker relayed it, whose `peerId` is the sender.
-   * Signals name no transport, so a node has at most one of these.
+   * For a transport whose links are opened by signalling: takes a signal that a tracker relayed; its `peerId` is the sender.
+   * Signals name no transport, so a node has at most one such transport.
    */
   handleSignal?(signal: Signal): void
-  /** For such a transport: the servers for future links. */
+  /** For such a transport: sets the servers for future links. */
   setIceServers?(servers: readonly IceServer[]): void
 }
 
@@ -172,7 +169,7 @@ export interface Transport {
 export interface Signalling {
   /** False when there is no way to the peer now. */
   send(signal: Signal): boolean
-  /** How long a signal takes from here to whoever relays it to the peer, in milliseconds; undefined while that is not known. */
+  /** How long a signal takes from here to the relay to the peer, in milliseconds; undefined while unknown. */
   delayMs?(peerId: NodeId): number | undefined
 }
 
@@ -198,34 +195,34 @@ export interface FindRequest extends Pick<DialRequest, 'peerId'> {
 }
 
 /**
- * The one owner of who is connected: at most one connection per peer, whatever number of ways it was dialled.
- * Two connections that open at once (both sides dialled) are settled by the ids, so both sides keep the same one.
+ * The one owner of all connections: at most one per peer, however many ways it was dialled.
+ * Of two connections that open at once (both sides dialled), the ids decide which one both sides keep.
  *
- * A link is idle when the peer opened it and this side has no use for it: it has neither asked for it nor sent or kept anything
- * on it. The number of idle links is limited. A newer one evicts the longest silent one of its network first.
+ * A link is idle when the peer opened it and this side has no use for it: this side has neither asked for it nor sent or kept
+ * anything on it. The number of idle links is limited. A newer one evicts the longest silent one of its network first.
  */
 export interface Links {
   events: LinkEvents
   readonly peers: ReadonlyMap<NodeId, Connection>
   /**
    * Makes sure there is a link, or that `onFailed` says why not. The possible ways are tried in the order in which the node
-   * with the lower id lists its transports: a WebSocket where one side is reachable (the other one dials; of two reachable ones
-   * the lower id dials), else WebRTC (the lower id offers). Whoever dials in the first way dials in all, one after the other.
-   * The passive side waits, with the same time limit. `alone` says that the peer was not told to connect: then this side dials
-   * in every way it can.
+   * with the lower id lists its transports: a WebSocket if one side is reachable (the other one dials; if both are, the lower
+   * id dials), else WebRTC (the lower id offers). The side that dials in the first way dials in all, one after the other. The
+   * passive side waits, with the same time limit. `alone` says that the peer was not told to connect: then this side dials in
+   * every way it can.
    */
   connect(peerId: NodeId, contact: Contact, options?: { readonly alone?: boolean }): void
-  /** This side uses the link, whoever opened it: it is not closed as unused. */
+  /** Marks the link as used by this side, whoever opened it: it is not closed as unused. */
   keep(peerId: NodeId): void
   /**
-   * Opens a link to whoever is at a URL that this side's operator chose. Exactly one of its callbacks is called, once, unless it is
-   * cancelled; `onFound` before the link's `onOpened`, or where there is a link to that peer already.
+   * Opens a link to the peer at a URL that this side's operator chose. Exactly one of its callbacks is called, once, unless it is
+   * cancelled; `onFound` before the link's `onOpened`, or when there is a link to that peer already.
    */
   find(request: FindRequest): Cancel
   /** Closes the link, or stops opening it. */
   disconnect(peerId: NodeId, code: string, text: string): void
-  /** As of a Connection. False when there is no link or its queue is at its limit. */
+  /** As for a Connection. False when there is no link or its queue is at its limit. */
   send(peerId: NodeId, packet: Uint8Array, mayLose?: boolean): boolean
-  /** As of a Connection. */
+  /** As for a Connection. */
   sendUrgent(peerId: NodeId, message: UrgentMessage): boolean
 }

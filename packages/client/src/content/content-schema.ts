@@ -6,7 +6,7 @@ import { clientError } from '../errors.ts'
  */
 export type ContentSchema<T> = StandardSchemaV1<unknown, T>
 
-/** Characters of what a schema says that are passed on: it may quote the content. */
+/** Characters of a schema's complaint that are passed on: it may quote the content. */
 const maxIssueLength = 200
 
 /** The content as the schema gives it. Throws CONTENT_MISMATCH, and INVALID_ARGUMENT for a schema that takes its time. */

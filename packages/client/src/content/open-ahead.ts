@@ -5,7 +5,7 @@ export type Opened = { readonly message: StreamMessage } & (
   { readonly opened: StreamMessage } | { readonly error: unknown }
 )
 
-/** Messages that are being opened, or are open, before the one whose turn it is. */
+/** Messages already opened, or being opened, ahead of the one whose turn it is. */
 const maxAhead = 32
 
 /**

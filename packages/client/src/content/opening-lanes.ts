@@ -8,7 +8,7 @@ export interface OpeningEvents {
   failed(message: StreamMessage, error: unknown): void
 }
 
-/** Messages of a subscription that are being opened, or are open and wait for one before them in their chain. */
+/** Messages of a subscription that are being opened, or are open and wait for an earlier one in their chain. */
 const maxOpening = 64
 /** Messages of one chain among them, so that a slow chain leaves room for others. */
 const maxOpeningOfChain = 4

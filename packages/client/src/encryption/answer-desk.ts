@@ -43,11 +43,11 @@ export interface AnswerDeskModules {
   readonly signal: AbortSignal
 }
 
-/** Up to so long others are given to answer first. */
+/** The most time that others are given to answer first. */
 const maxDelayMs = 500
-/** One reader is answered this often at most. */
+/** Shortest time between two answers to one reader. */
 const pauseMs = 5_000
-/** Readers of whom it is known when they were answered. */
+/** Readers for whom the time of the last answer is remembered. */
 const maxReaders = 2_000
 
 /** Answers readers that ask for keys: with a link where this process opens epochs, and with the keys it knows itself. */

@@ -20,7 +20,7 @@ export interface Sealed {
   readonly sealed: Uint8Array
 }
 
-/** So many seals are made in JavaScript; for more, Node's own ML-KEM is worth the warning that it prints once. */
+/** Up to this many seals are made in JavaScript; for more, Node's own ML-KEM is worth the warning that it prints once. */
 export const maxSealsInJavaScript = 32
 
 /**

@@ -58,9 +58,9 @@ interface OpenedLink extends LinkSecret {
   readonly tag: Uint8Array
 }
 
-/** Epochs that are gone back through for one key. */
+/** Past epochs walked through to find one key. */
 const maxStepsBack = 200
-/** Records looked through for an answer of somebody unexpected. */
+/** Records searched for an answer from somebody unexpected. */
 const maxNewest = 200
 /** Links that are kept open. */
 const maxLinks = 2_000

@@ -13,7 +13,7 @@ export interface KeyHoldingModules {
   readonly onProblem: (error: Error) => void
 }
 
-/** How soon a change of the stream itself is noticed, and what failed is tried again. */
+/** How soon a change of the stream itself is noticed, and failed work is tried again. */
 const checkMs = 10_000
 
 /** Has a valid key of a stream ready for its publishers, as long as this runs: when a reader's permission ends, or a key gets old, the next. */

@@ -42,9 +42,9 @@ export interface KeyPartModules {
   readonly random: Random
 }
 
-/** Records of a stream kept from what floods: about 10 MB at most, mostly far less. */
+/** Flooded records of a stream that are kept: about 10 MB at most, mostly far less. */
 const maxRecent = 1_000
-/** Storage nodes are asked so often at most for a newer record of a chain that goes on: floods lose some. */
+/** Shortest time between questions to storage nodes for a newer record of a live chain: floods lose some. */
 const pauseMs = 2_000
 /** The kinds of chains with one record for ever: epochs, cohorts, and keys of publishers. */
 const lasting = ['e', 'c', 'w']

@@ -12,7 +12,7 @@ import type { EpochKey } from './epoch-plan.ts'
 
 /** Epochs whose keys are remembered for a stream: years of one publisher's, or a day of thousands of publishers'. */
 const maxEpochs = 5_000
-/** Epochs with the same id, and keys of a publisher that were given by themselves. */
+/** Epochs with the same id, and publishers' keys given on their own for one id. */
 const maxKeysOfId = 4
 
 interface Entry {

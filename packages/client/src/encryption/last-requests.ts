@@ -3,9 +3,9 @@ import { deadline, pause } from '../deadline.ts'
 import type { AnswerDesk } from './answer-desk.ts'
 import type { KeyPart } from './key-part.ts'
 
-/** Nobody asked for so long: those who are there have their keys. */
+/** When nobody has asked for this long, those present have their keys. */
 const quietMs = 1_000
-/** In all, also when requests go on coming. */
+/** Longest wait, even if requests keep coming. */
 const maxMs = 3_000
 
 export interface LastRequestsModules {

@@ -9,7 +9,7 @@ export interface ReaderSetModules {
   readonly permissionsOf: (streamId: StreamId, user: NodeId) => Promise<Permissions>
 }
 
-/** How far clocks differ, together with when processes hear of a change. */
+/** How far clocks differ, plus how far apart processes hear of a change. */
 export const clockToleranceMs = 5 * 60_000
 
 type Rights = Pick<Permissions, 'publishUntilMs' | 'subscribeUntilMs' | 'grant'>

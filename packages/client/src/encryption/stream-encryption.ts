@@ -66,19 +66,19 @@ interface Finding {
   readonly found: Promise<void>
 }
 
-/** A key that does not come in this time is given up. */
+/** A key that does not come within this time is given up. */
 const maxWaitMs = 30_000
-/** So long where a key of that id is known, and is not the one. */
+/** The same when a key of that id is known but is the wrong one. */
 const maxWaitAgainMs = 5_000
-/** What was given up is not looked for again for so long, unless a new key comes. */
+/** A key that was given up is not sought again for this long, unless a new key comes. */
 const restMs = 15_000
-/** Between two requests for keys, and two looks for the same one. */
+/** Pause between two requests for keys, and between two searches for one key. */
 const pauseMs = 2_000
 /** Keys remembered as not found. */
 const maxGivenUp = 1_000
 /** Openers whose keys are passed on to a new reader. */
 const maxSharedOpeners = 100
-/** Openers that are listed. */
+/** Openers in a list. */
 const maxListedOpeners = 100
 
 /** The encryption of one stream in this process: opens epochs as a publisher, finds keys as a reader, and answers others. */

@@ -70,7 +70,7 @@ export interface StreamKeysModules {
   readonly signal: AbortSignal
 }
 
-/** Links looked for of one opener; each is a request to storage nodes. */
+/** Links sought for one opener; each is a request to storage nodes. */
 const maxLinkLookups = 1_000
 const lookupsAtOnce = 16
 

@@ -14,11 +14,11 @@ interface Missing {
   readonly error: Error
 }
 
-/** Records of which it is not known whether they are stored; of more, the oldest are not asked for. */
+/** Records not known to be stored; beyond it, the oldest are not asked for. */
 const maxUnconfirmed = 1_000
 /** Records that are asked for at once, in the time that is given for one. */
 const askedAtOnce = 256
-/** How often what is not stored is published again, while some of it is stored each time. */
+/** How often unstored records are published again, while some are stored each time. */
 const maxTimesAgain = 4
 
 /**

@@ -49,7 +49,7 @@ export interface SurveyedClient {
   permissionsOf(streamId: string, user: string): Promise<Permissions>
 }
 
-/** Streams that are looked at at once. */
+/** Streams looked at concurrently. */
 export const maxAtOnce = 32
 
 const nothing = { partitions: 0, untilMs: Infinity }

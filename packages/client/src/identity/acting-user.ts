@@ -23,9 +23,9 @@ import { requireDelegated } from './require-delegated.ts'
 /** How long a key in this process lets a node act for it at a time; half of that is used. */
 export const ownDelegationMs = 24 * 3_600_000
 
-/** The wall clock may be set, and timers have an end. */
+/** Longest single wait: the wall clock may be set, and timers have a maximum. */
 const maxWaitMs = 3_600_000
-/** With less than this left the end is not announced again. */
+/** With less than this left, the end is not announced again. */
 const minNoticeMs = 60_000
 
 /** How a delegation does that has to be asked for. */

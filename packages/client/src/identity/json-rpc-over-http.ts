@@ -1,7 +1,7 @@
 import { clientError, reasonOf } from '../errors.ts'
 import { shownUrl } from '../registry/tracker-url.ts'
 
-/** What an answer may have at most; signed transactions are the largest. */
+/** Largest answer; signed transactions are the largest. */
 const maxAnswerBytes = 65_536
 
 interface Endpoint {

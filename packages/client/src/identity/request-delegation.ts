@@ -23,8 +23,8 @@ import {
 import type { Signer } from './signer.ts'
 
 /**
- * A delegation begins this much before it is asked for: clocks of others may be behind, and messages a little older. Not where its user
- * ended what began then.
+ * A delegation begins this long before it is requested: others' clocks may be behind, and messages a little older. Not if its user
+ * ended an earlier one that began then.
  */
 const backdatedMs = 10 * 60_000
 

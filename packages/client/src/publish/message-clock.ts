@@ -1,7 +1,7 @@
 import type { MessageRef } from '@runnel/protocol'
 import { clientError } from '../errors.ts'
 
-/** How far ahead of the clock a receiver takes a timestamp. */
+/** How far ahead of its clock a receiver accepts a timestamp. */
 export const maxAheadMs = 5 * 60_000
 
 /**

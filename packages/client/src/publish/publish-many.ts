@@ -22,7 +22,7 @@ interface PublishManyTo<T> extends Pick<PublishManyOptions<T>, 'key'> {
   readonly options: Omit<PublishManyOptions, 'key'>
 }
 
-/** Published and not yet sent, at most: enough for full batches, and few enough that the first leave soon. */
+/** Messages published but not yet sent: enough for full batches, and few enough that the first leave soon. */
 const maxUnderWay = 4_096
 
 /**

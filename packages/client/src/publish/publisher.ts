@@ -102,7 +102,7 @@ export interface PublisherModules {
   readonly steps: Pick<ContentSteps, 'seal'>
 }
 
-/** So long after a message that was published alone somebody may come who joined at the same time. */
+/** How long after a message published alone somebody who joined at the same time may still come. */
 const joiningMs = 1_000
 
 interface JoinedOutbox {

@@ -2,23 +2,23 @@
 export const readerLimits = {
   /** Members of one group: processes of one user that share the work of a reader. */
   maxGroupMembers: 16,
-  /** A reader writes its cursor this often at most, unless it is asked to with `flush`. */
+  /** A reader writes its cursor at most this often, unless `flush` asks for it. */
   cursorIntervalMs: 1_000,
-  /** And with `flush` this often. */
+  /** The same with `flush`. */
   minCursorIntervalMs: 50,
   /** A cursor is published again when no storage node has it after this time. */
   cursorStoredMs: 5_000,
   /** First pause after storage nodes failed; doubles with each. */
   minReaderBackoffMs: 500,
-  /** And the longest pause. */
+  /** Longest such pause. */
   maxReaderBackoffMs: 15_000,
-  /** A member of a group says this often that it is there. */
+  /** How often a member of a group says that it is there. */
   groupIntervalMs: 2_500,
-  /** A member of a group that said nothing for this long is lost, and others take over its share. */
+  /** A member of a group that has said nothing for this long is lost, and others take over its share. */
   groupSilentMs: 10_000,
-  /** A member says that it is there this soon after another came, and no sooner after what it said before. */
+  /** A member says that it is there this soon after another came, but no sooner after its last statement. */
   minGroupGapMs: 100,
-  /** What a member said is ignored where its time is further from this machine's clock. */
+  /** A member's statement is ignored if its time is further than this from this machine's clock. */
   maxGroupSkewMs: 60_000,
   /** A newcomer listens this long for others of its group before it takes a share. */
   groupHelloMs: 1_000,
@@ -26,8 +26,8 @@ export const readerLimits = {
   maxInFlight: 10_000,
   /** The name of a reader, UTF-8. */
   maxReaderNameBytes: 128,
-  /** Message chains that a reader remembers beyond its floor; of more it forgets those that it is done with, which may be delivered again after a restart (counter `forgotten`). */
+  /** Message chains that a reader remembers beyond its floor; beyond it, it forgets finished ones, which may be delivered again after a restart (counter `forgotten`). */
   maxReaderChains: 100_000,
-  /** Live messages that are read from storage again because clocks differ, when the reader went back to history. */
+  /** Live messages read from storage again because clocks differ, when the reader went back to history. */
   readerOverlapMs: 10_000,
 } as const

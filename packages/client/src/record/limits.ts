@@ -1,9 +1,9 @@
 /** How a recorder packs. */
 export const recordLimits = {
-  /** What it records is published so long after the first of it came. */
+  /** Recorded messages are published this long after the first of them came. */
   packMs: 200,
-  /** Or as soon as it has so many bytes. */
+  /** Recorded messages are published sooner when they have this many bytes. */
   packBytes: 64 * 1024,
-  /** Messages of a recording that are remembered, so that those of several recorders come once. */
+  /** Messages of a recording that are remembered, so that a message from several recorders comes once. */
   maxSeenMessages: 10_000,
 } as const

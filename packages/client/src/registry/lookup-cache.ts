@@ -21,9 +21,9 @@ export interface LookupCacheModules<K, V> {
 
 /** Concurrent look-ups of different keys, shared out by cause. */
 const maxFlights = 256
-/** Includes look-ups that lost their place and are not answered yet. */
+/** All look-ups, including those that lost their place and are not answered yet. */
 const maxLoads = 512
-/** After a failed refresh of an entry the next one waits this long. */
+/** After a failed refresh of an entry, the next one waits this long. */
 const retryRefreshMs = 5_000
 /** Of what this process wants itself. */
 const ownCause = 'own'

@@ -2,7 +2,7 @@ import { decodeDelegation, encodeDelegation, toNodeId, type Clock, type Delegati
 import { LookupCache, type LookupCacheOptions } from './lookup-cache.ts'
 import type { DelegationRegistryReader, RegistryChange } from './ports.ts'
 
-/** Answers of contract accounts kept, whole delegations with them. */
+/** Answers of contract accounts kept, each with a whole delegation. */
 const maxContractAnswers = 1_000
 
 interface Ending {

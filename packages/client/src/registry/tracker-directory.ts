@@ -9,12 +9,12 @@ import {
 import { isTrackerUrl } from './tracker-url.ts'
 
 /**
- * Trackers that a node tries, one after the other, for a stream part whose stream names none of its own. The first that is
- * there leads; the second is prepared to.
+ * Trackers that a node tries in turn for a stream part whose stream names none of its own. The first one available leads;
+ * the second is prepared to.
  */
 const maxTrackersTried = 8
 
-/** Stream parts whose trackers are remembered until the registry changes; all are forgotten when there are more. */
+/** Stream parts whose trackers are remembered until the registry changes; when there are more, all are forgotten. */
 const maxOrders = 10_000
 
 /** The result of reading a list of trackers. */

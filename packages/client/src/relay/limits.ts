@@ -1,6 +1,6 @@
 /** How long what is passed on for others keeps a stream part joined. */
 export const relayLimits = {
-  /** A stream part is left so long after the last batch that was passed on there. */
+  /** A stream part is left this long after the last batch that was passed on there. */
   lingerMs: 30_000,
   /** How long a batch waits for a first neighbour. */
   neighbourMs: 5_000,

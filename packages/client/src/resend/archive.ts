@@ -24,7 +24,7 @@ export interface ArchiveModules {
 
 /** How long a storage node that refused to send a stream to this user is not asked for its gaps. */
 const deniedMs = 60_000
-/** Streams remembered for that. */
+/** Streams for which such a refusal is remembered. */
 const maxDenied = 1_000
 
 /**

@@ -21,7 +21,7 @@ import { SignaturesAhead } from './signatures-ahead.ts'
  */
 export type Verdict = 'good' | 'forged' | 'denied' | 'doubtful'
 
-/** Checking goes on for so long at once; then others have their turn, and live messages do not wait for history. */
+/** How long checking goes on at once before other work has its turn: live messages must not wait for history. */
 const maxTurnMs = 2
 
 export interface BatchCheckModules {

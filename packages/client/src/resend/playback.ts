@@ -39,7 +39,7 @@ export interface Playback<T = unknown> extends AsyncIterableIterator<Message<T>,
 /** Reads from a place on, or as selected first. */
 export type ReadFrom = (selection: HistorySelection, signal: AbortSignal) => AsyncIterator<Message, unknown>
 
-/** The longest a clock can be asked for at once; after it, what is left is waited for. */
+/** The longest timer of a clock; a longer wait takes several. */
 const longestTimerMs = 2_147_483_647
 
 export class PacedPlayback implements Playback {

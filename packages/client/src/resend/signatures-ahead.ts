@@ -28,7 +28,7 @@ interface Ahead {
   isSigned: boolean | undefined
 }
 
-/** Batches at workers at once: what they do in some turns of this thread. */
+/** Batches at workers at once: what workers do in some turns of this thread. */
 const maxAsked = 256
 /** So many may wait before those among them are looked for that nobody wants any more. */
 const firstSweepAt = 1_024

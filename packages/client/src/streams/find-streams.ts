@@ -29,7 +29,7 @@ export interface FindStreamsModules {
   readonly registry: Pick<RegistryService, 'listStreams' | 'cache'>
 }
 
-/** Streams whose permissions are asked for at once. */
+/** Streams whose permissions are requested at once. */
 const maxAtOnce = 32
 
 /** Throws INVALID_ARGUMENT, INVALID_NODE_ID, and what the registry throws. */

@@ -41,7 +41,7 @@ interface Waiting {
   readonly buffer: LiveBuffer
 }
 
-/** How much earlier history is read again when live messages begin: clocks differ. */
+/** How far before the start of live messages history is read again: clocks differ. */
 const overlapMs = 10_000
 
 /**

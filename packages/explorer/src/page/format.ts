@@ -1,6 +1,6 @@
 /** How numbers, ids and texts of strangers are shown. */
 
-/** Characters of a text of a stranger that are shown. */
+/** Characters shown of a text from a stranger. */
 const maxShownChars = 2_000
 
 /** `0.4 ms`, `12 ms`, `1.25 s`; a dash where there is none. */

@@ -10,7 +10,7 @@ export interface Polled<T> {
   readonly failure: unknown
 }
 
-/** How soon after a failure it is tried again at the latest. */
+/** Longest wait before a retry after a failure. */
 const retryEveryMs = 2_000
 
 const nothingYet = { value: undefined, readAtMs: 0, failure: undefined }

@@ -4,16 +4,16 @@ import { mediaLimits } from '../limits.ts'
 const text = z.string().max(mediaLimits.maxTextLength)
 const positive = z.number().int().positive().max(1_000_000_000)
 const common = {
-  /** Which objects are of it. */
+  /** The track's number in its objects. */
   id: z.number().int().min(0).max(255),
   /** The partition of the stream where its objects are. */
   partition: z.number().int().min(0).max(99),
   source: z.enum(['microphone', 'camera', 'screen', 'file']),
   /** A codec string of WebCodecs (W3C "WebCodecs Codec Registry"). */
   codec: text,
-  /** The most that it takes, in bits a second. */
+  /** The most that the track takes, in bits a second. */
   bitrate: positive.optional(),
-  /** 'muted' by who publishes it; 'paused' as the network has no room for it. */
+  /** 'muted' by its publisher; 'paused' because the network has no room for it. */
   state: z.enum(['live', 'muted', 'paused']),
 }
 const audioTrack = z.object({
@@ -36,14 +36,14 @@ const videoTrack = z.object({
 const trackSchema = z.discriminatedUnion('kind', [audioTrack, videoTrack])
 const sessionId = z.string().regex(/^[0-9a-f]{16}$/)
 const catalogueSchema = z.object({
-  /** Of this format. */
+  /** The version of this format. */
   version: z.literal(1),
   /** Tells sessions of one user apart: random. */
   session: sessionId,
   name: z.string().max(mediaLimits.maxNameLength),
-  /** An earlier session of the same user that is over: a page that was loaded again, or came down. */
+  /** An earlier session of the same user that is over: its page was reloaded, or came down. */
   replaces: sessionId.optional(),
-  /** Whether its computer has more to do than it can: what pauses then does not pause for the network. */
+  /** Whether its computer has more to do than it can: tracks that pause then do not pause for the network. */
   isBusy: z.boolean().optional(),
   /** Codecs of pictures that the member decodes. */
   decodes: z.array(text).max(mediaLimits.maxCodecs),
@@ -54,8 +54,8 @@ export type AudioTrack = Readonly<z.infer<typeof audioTrack>>
 export type VideoTrack = Readonly<z.infer<typeof videoTrack>>
 export type Track = AudioTrack | VideoTrack
 /**
- * What a member says of itself and its tracks: a reliable message. Tracks have the fields of decoder configurations of WebCodecs, as hang's
- * catalogue has them, and `altGroup` of the MoQ catalogue format; layers are in the objects.
+ * A member's description of itself and its tracks: a reliable message. Tracks have the fields of decoder configurations of WebCodecs, as in
+ * hang's catalogue, and `altGroup` of the MoQ catalogue format; layers are in the objects.
  */
 export interface Catalogue extends Readonly<Omit<z.infer<typeof catalogueSchema>, 'tracks' | 'decodes'>> {
   readonly decodes: readonly string[]

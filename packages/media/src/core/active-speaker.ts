@@ -2,11 +2,11 @@
 const silentLevel = 50
 /** Who is to be shown instead has to be so much louder. */
 const leadDb = 6
-/** Whoever is louder than who speaks is shown after so long. */
+/** Somebody louder than the speaker is shown after this long. */
 const leadMs = 400
 /** Levels are smoothed over so many frames. */
 const smoothedFrames = 10
-/** Who sends nothing for so long is silent. */
+/** Somebody who sends nothing for this long is silent. */
 const quietMs = 500
 
 interface Voice {
@@ -16,12 +16,12 @@ interface Voice {
   leadsSinceMs: number | undefined
 }
 
-/** Who speaks, from the levels in audio objects. Stays with who spoke last, and is not drawn away by a cough. */
+/** Finds who speaks from the levels in audio objects. Stays with the last speaker, undistracted by a cough. */
 export class ActiveSpeaker {
   readonly #voices = new Map<string, Voice>()
   #current: string | undefined
 
-  /** Whose turn it is; undefined before anybody said something. */
+  /** The current speaker; undefined before anybody spoke. */
   get current(): string | undefined {
     return this.#current
   }

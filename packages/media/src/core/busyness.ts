@@ -1,4 +1,4 @@
-/** What was late is forgotten by a half in so long. */
+/** Half-life of the measured lateness. */
 const halfLifeMs = 2_000
 /** Late for so much of the time a thread is busy; and no longer below the other. */
 const share = { busy: 0.3, free: 0.1 } as const

@@ -1,4 +1,4 @@
-/** Delays that the spread is measured by: five seconds of sound. */
+/** Delays over which the spread is measured: five seconds of sound. */
 const maxSamples = 250
 /** All but one in twenty come within the target. */
 const share = 0.95

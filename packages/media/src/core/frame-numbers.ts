@@ -12,7 +12,7 @@ export interface PictureNumber {
   readonly dependency: number
 }
 
-/** What one byte holds. */
+/** The largest value of one byte. */
 const maxDependency = 255
 
 /**

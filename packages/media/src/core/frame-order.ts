@@ -13,11 +13,11 @@ export interface PlacedPicture extends Pick<
 /** How the pictures of a track fared. */
 export interface FrameCounters {
   readonly decoded: number
-  /** Did not come, as far as is known: numbers that were passed over. */
+  /** Pictures that did not come, as far as is known: skipped numbers. */
   readonly lost: number
-  /** Came after later ones, or twice. */
+  /** Pictures that came after later ones, or twice. */
   readonly late: number
-  /** Came, but not what they build on. */
+  /** Pictures that came without those they build on. */
   readonly undecodable: number
 }
 
@@ -26,14 +26,14 @@ interface Waiting {
   readonly sinceMs: number
 }
 
-/** The next one is waited for so long, as messages overtake each other. */
+/** How long the next picture is waited for, as messages overtake each other. */
 const reorderMs = 40
-/** And so long when what waits builds on it: links send again what they lost, and neighbours are asked for it. */
+/** The same when waiting pictures build on it: links send again what they lost, and neighbours are asked for it. */
 const repairMs = 200
 
 /**
- * Puts the pictures of one track in order for its decoder, which is given only what builds on what it was given before. Begins with the key
- * frame of a group, and goes over to a newer group as soon as that begins. Without layer 0 a group cannot go on: a key frame is wanted.
+ * Puts the pictures of one track in order for its decoder, which gets only pictures that build on those it got before. Begins with the key
+ * frame of a group, and moves to a newer group as soon as that begins. Without layer 0 a group cannot go on: a key frame is wanted.
  */
 export class FrameOrder {
   /** The group that is decoded; undefined before the first key frame. */
@@ -56,7 +56,7 @@ export class FrameOrder {
     return this.#wantsKey
   }
 
-  /** When `take` has to be called again, though nothing comes; undefined where it need not. */
+  /** When `take` must be called again even if nothing comes; undefined if it need not be. */
   get dueMs(): number | undefined {
     const [first] = this.#waiting
     return first && this.#waitingGroup === this.#group ? this.#goesOnMs(first) : undefined
@@ -76,7 +76,7 @@ export class FrameOrder {
     return this.take(nowMs)
   }
 
-  /** What can be decoded now that others were waited for long enough. */
+  /** Returns what can be decoded now that others have been waited for long enough. */
   take(nowMs: number): PlacedPicture[] {
     const taken: PlacedPicture[] = []
     while (this.#waitingGroup === this.#group) {

@@ -11,9 +11,9 @@ export interface BufferedFrame {
 /** What to play for the next `frameMs`. */
 export type AudioStep =
   | { readonly type: 'frame'; readonly frame: BufferedFrame }
-  /** The frame is lost; the one after it, which is given, holds a copy of lower quality (RFC 6716, section 2.1.7). */
+  /** The frame is lost; `next`, the frame after it, holds a copy of lower quality (RFC 6716, section 2.1.7). */
   | { readonly type: 'recover'; readonly next: BufferedFrame; readonly timestampUs: number }
-  /** The decoder makes up what was lost, or what is late. */
+  /** The decoder makes up a frame that is lost or late. */
   | { readonly type: 'conceal'; readonly timestampUs: number }
   | { readonly type: 'silence' }
 
@@ -22,20 +22,20 @@ export interface JitterCounters {
   readonly played: number
   readonly recovered: number
   readonly concealed: number
-  /** Came after their turn, or twice. */
+  /** Frames that came after their turn, or twice. */
   readonly late: number
-  /** Left out because they waited for longer than the target. */
+  /** Frames left out because they waited longer than the target. */
   readonly skipped: number
 }
 
 const silentLevel = 50
-/** The delay is changed by one frame at a time, and so often at most. */
+/** The delay is changed by one frame at a time, at most this often. */
 const adjustEveryMs = 100
 
 /**
- * Puts the audio frames of one track in order, and decides for each moment what is played. How long frames are held back follows the measured
- * jitter. When none is there a frame is late rather than lost: it is waited for and played, and the delay is made up for later, first where
- * it is quiet. One is lost when a later one is there, and it was held back for as long as others.
+ * Puts the audio frames of one track in order, and decides what is played at each moment. The measured jitter sets how long frames are held
+ * back. While no later frame is there, a missing frame is late rather than lost: it is waited for and played, and the delay is made up for
+ * later, first where it is quiet. It is lost when a later frame is there and it was waited for as long as others are held back.
  */
 export class JitterBuffer {
   readonly #frameMs: number
@@ -59,7 +59,7 @@ export class JitterBuffer {
     return this.#delay.jitterMs
   }
 
-  /** How long a frame is held back, counted from the arrival of the quickest. */
+  /** How long a frame is held back, counted from the arrival of the fastest. */
   get targetMs(): number {
     return Math.min(this.#delay.spreadMs + this.#frameMs, mediaLimits.maxJitterDelayMs)
   }
@@ -90,7 +90,7 @@ export class JitterBuffer {
     return this.#missing(this.#turn, this.#heldBackMs(this.#turn, nowMs) < this.targetMs)
   }
 
-  /** The same for a moment that is still ahead: undefined while the frame that is to be played then has not come. */
+  /** The same for a moment still ahead; undefined while its frame has not come. */
   pullAhead(atMs: number): AudioStep | undefined {
     return this.#next(atMs, true)
   }

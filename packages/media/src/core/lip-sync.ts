@@ -1,9 +1,9 @@
 import { mediaLimits } from '../limits.ts'
 import { DelayEstimate } from './delay-estimate.ts'
 
-/** Sound that was heard so long ago says nothing about now: the member is muted. */
+/** Sound heard this long ago says nothing about now: the member is muted. */
 const audioAgeMs = 1_000
-/** Pictures may be so much before their sound: nobody notices before it is 125 ms (ITU-R BT.1359-1). */
+/** How far pictures may precede their sound: nobody notices below 125 ms (ITU-R BT.1359-1). */
 const soundLateMs = 60
 
 /**

@@ -1,11 +1,11 @@
-/** One encoded audio frame, as it is content of an urgent message. */
+/** One encoded audio frame: the content of an urgent message. */
 export interface AudioObject {
   readonly kind: 'audio'
-  /** Which track of its member's catalogue. */
+  /** The track in its member's catalogue. */
   readonly track: number
   /** When it was recorded, in microseconds from an arbitrary start that all tracks of a member share. */
   readonly timestampUs: number
-  /** How loud it is: 0 the loudest there is, 127 silence, in −dBov (RFC 6464, section 3). */
+  /** Loudness: 0 is the loudest, 127 silence, in −dBov (RFC 6464, section 3). */
   readonly level: number
   readonly data: Uint8Array
 }
@@ -16,9 +16,9 @@ export interface VideoObject {
   readonly track: number
   readonly timestampUs: number
   readonly isKey: boolean
-  /** 0 for what all others build on; a layer can be left out with those above it. */
+  /** 0 for pictures that all others build on; a layer can be left out together with those above it. */
   readonly temporalLayer: number
-  /** The picture that it builds on has an object number so much smaller; 0 of a key frame. */
+  /** How much smaller the object number of the picture is that it builds on; 0 for a key frame. */
   readonly dependency: number
   readonly data: Uint8Array
 }
@@ -28,9 +28,9 @@ export type MediaObject = AudioObject | VideoObject
 const kinds = ['audio', 'video'] as const
 const audioHeaderBytes = 9
 const videoHeaderBytes = 10
-/** What stands before an encoded frame. */
+/** Longest header of an encoded frame. */
 export const maxHeaderBytes = videoHeaderBytes
-/** What six bytes hold: nine years. */
+/** Largest value of six bytes: nine years. */
 export const maxTimestampUs = 2 ** 48 - 1
 
 /**

@@ -3,8 +3,8 @@ const trialMs = 3_000
 /** How long one pauses before it is tried; twice as long after each trial that failed. */
 const pause = { firstMs: 2_000, mostMs: 30_000 } as const
 /**
- * Where nothing at all is published the pause is no longer than so: links let other packets yield for two seconds after the last urgent message, and
- * then fill with them, so that each trial would begin behind seconds of those.
+ * If nothing at all is published, the pause is no longer than this: links let other packets yield for two seconds after the last urgent message, and
+ * then fill with them, so that each trial would begin behind seconds of other packets.
  */
 const silentPauseMs = 1_000
 

@@ -4,13 +4,13 @@ const tooMuch = 0.1
 const useless = { share: 0.8, ms: 5_000 } as const
 /** So little is as good as none. */
 const nearlyNone = 0.02
-/** The next higher one is tried after so long without trouble; twice as long each time that it was too much. */
+/** The next higher rendition is tried after this long without trouble; the time doubles whenever that was too much. */
 const firstTryMs = 10_000
-/** The most that this grows to. */
+/** The most that this time grows to. */
 const longestTryMs = 160_000
-/** Nobody is without pictures for longer than so, as what was too much may be over. */
+/** Nobody is without pictures for longer than this, as the trouble may be over. */
 const longestNoneMs = 10_000
-/** A rendition is judged after so long, as its first group may be cut. */
+/** A rendition is judged after this long, as its first group may be cut. */
 const judgedAfterMs = 2_000
 
 /** What came of a rendition since the last report. */

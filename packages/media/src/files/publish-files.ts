@@ -10,26 +10,26 @@ import { readIvf } from './ivf.ts'
 import { opusPackets } from './ogg.ts'
 import { opusDurationMs } from './opus-packet.ts'
 
-/** Whoever is so far behind goes on from now: a pipe that stood still. */
+/** A file this far behind goes on from now: its pipe stood still. */
 const maxBehindUs = 1_000_000
-/** And so is what would be waited for so long: the file says a time that is none. */
+/** The same if a frame would be waited for this long: its time is wrong. */
 const maxAheadUs = 60_000_000
 
 export interface PublishFileOptions {
-  /** Ends it early. */
+  /** Ends publishing early. */
   readonly signal?: AbortSignal | undefined
   readonly clock?: Clock | undefined
 }
 
 export interface PublishIvfOptions extends PublishFileOptions {
-  /** Pictures a second, and bits a second, that the file is announced with. Default: 30 and 500,000. */
+  /** Pictures a second and bits a second with which the file is announced. Default: 30 and 500,000. */
   readonly framerate?: number | undefined
   readonly bitrate?: number | undefined
 }
 
 /**
- * Publishes Opus in Ogg as it would be played, from a file or a pipe (`createReadStream`, `process.stdin`); resolves at its end, or
- * once the session is closed. Its packets all have one length. Throws FILE_INVALID.
+ * Publishes Opus in Ogg at playback pace, from a file or a pipe (`createReadStream`, `process.stdin`); resolves at its end, or
+ * when the session is closed. All packets must have one length. Throws FILE_INVALID.
  */
 export async function publishOgg(
   session: MediaSession,
@@ -64,7 +64,7 @@ export async function publishOgg(
   }
 }
 
-/** Publishes an IVF file of VP8, VP9 or AV1 as it would be played; resolves at its end, or once the session is closed. Throws FILE_INVALID. */
+/** Publishes an IVF file of VP8, VP9 or AV1 at playback pace; resolves at its end, or when the session is closed. Throws FILE_INVALID. */
 export async function publishIvf(
   session: MediaSession,
   pieces: Pieces,

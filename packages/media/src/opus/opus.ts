@@ -3,24 +3,24 @@ import type { AudioStep } from '../core/jitter-buffer.ts'
 
 /** What sound is encoded with, unless it is said otherwise. */
 export const opusDefaults = {
-  /** Hertz: what Opus works with. */
+  /** Hertz: the rate that Opus works at. */
   sampleRate: 48_000,
   /** Milliseconds of each frame. */
   frameMs: 20,
   /** Bits a second of speech in one channel. */
   bitrate: 32_000,
-  /** The share of frames, in per cent, that the copies in the next frame are made for. */
+  /** The loss of frames, in per cent, that the copies in the next frame are made for. */
   packetLossPercent: 10,
 } as const
 
 export const samplesPerFrame = (opusDefaults.sampleRate * opusDefaults.frameMs) / 1_000
 
-/** Encodes 20 ms of one channel at 48 kHz at a time; each frame has a copy of the one before it in lower quality (RFC 6716, section 2.1.7). */
+/** Encodes 20 ms of one channel at 48 kHz at a time; each frame holds a lower-quality copy of the one before it (RFC 6716, section 2.1.7). */
 export interface OpusEncoder extends Disposable {
   encode(samples: Float32Array): Uint8Array
 }
 
-/** libopus, as the encoder and decoder of WebCodecs know neither loss concealment nor forward error correction (w3c/webcodecs issue 558). */
+/** libopus, because the encoder and decoder of WebCodecs lack loss concealment and forward error correction (w3c/webcodecs issue 558). */
 export async function createOpusEncoder(): Promise<OpusEncoder> {
   const { sampleRate, bitrate, packetLossPercent } = opusDefaults
   const encoder = await createEncoder({
@@ -33,7 +33,7 @@ export async function createOpusEncoder(): Promise<OpusEncoder> {
   }
 }
 
-/** Makes samples of what a `JitterBuffer` says is to be played. */
+/** Turns the steps of a `JitterBuffer` into samples. */
 export class OpusPlayback implements Disposable {
   readonly #decoder: OpusDecoderHandle
   readonly #samples: number
@@ -44,14 +44,14 @@ export class OpusPlayback implements Disposable {
     this.#samples = samples
   }
 
-  /** For frames of so many milliseconds; of several channels the decoder makes one. */
+  /** For frames of `frameMs`; the decoder mixes several channels into one. */
   static async create(frameMs: number = opusDefaults.frameMs): Promise<OpusPlayback> {
     const { sampleRate } = opusDefaults
     const samples = (sampleRate * frameMs) / 1_000
     return new OpusPlayback(await createDecoder({ sampleRate, channels: 1, maxFrameSize: samples }), samples)
   }
 
-  /** Frames that are not Opus, or longer than the track says: concealed. */
+  /** Frames concealed because they are not Opus, or are longer than the track says. */
   get malformed(): number {
     return this.#malformed
   }

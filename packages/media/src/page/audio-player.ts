@@ -4,9 +4,9 @@ import type { AudioObject } from '../core/media-object.ts'
 import { OpusPlayback } from '../opus/opus.ts'
 import { playSamples, type SoundOutput } from './play-samples.ts'
 
-/** So long before its time it is decided what is played in place of a frame that has not come. */
+/** How long before its time a replacement is chosen for a frame that has not come. */
 const leadMs = 15
-/** What has come goes to the browser at once, so that it is heard though the page stands still; so long before its time at most, as it cannot be taken back. */
+/** Frames go to the browser as they come, to be heard though the page stands still; at most this long before their time, as they cannot be taken back. */
 const aheadMs = 200
 
 export interface AudioPlayerModules extends SoundOutput {

@@ -27,7 +27,7 @@ export async function encoderConfig(
   return undefined
 }
 
-/** What this browser encodes and decodes, the preferred first. */
+/** The codecs that this browser encodes and decodes, the preferred first. */
 export async function supportedCodecs(): Promise<{ encodes: string[]; decodes: string[] }> {
   const format = { width: 640, height: 360, framerate: 30, bitrate: 500_000 }
   const [encodes, decodes] = await Promise.all([

@@ -32,7 +32,7 @@ export const openMicrophone = (): Promise<MediaStream> =>
 export const openScreen = (): Promise<MediaStream> =>
   open(() => devices().getDisplayMedia({ video: { frameRate: { ideal: 8 } }, audio: true }))
 
-/** A file that the browser can play, played in this page. The element is to be started, and shows it. */
+/** A file that the browser can play, played in this page. Start the element, which shows it. */
 export function openFile(file: Blob): { readonly element: HTMLVideoElement; readonly stream: MediaStream } {
   const element = document.createElement('video')
   element.src = URL.createObjectURL(file)

@@ -6,7 +6,7 @@ import {
   type MediaSessionOptions,
 } from '../session/media-session.ts'
 
-/** As in Node; when the page is closed, loaded again or left, the session says goodbye by itself. */
+/** As in Node; when the page is closed, reloaded or left, the session says goodbye by itself. */
 export async function openSession(
   streamId: string,
   options: MediaSessionOptions,

@@ -26,19 +26,19 @@ const collector = `registerProcessor('runnel-collector', class extends AudioWork
   }
 })`
 
-/** A clock that is so far off is set anew: the computer slept, or sound was held up. */
+/** A clock this far off is set anew: the computer slept, or sound was held up. */
 const maxDriftUs = 60_000
 
 export interface PublishAudioOptions {
   readonly source: 'microphone' | 'screen' | 'file'
 }
 
-/** Sound that is published. */
+/** Published sound. */
 export interface PublishedAudio {
   /** How loud the last frame was, as in `AudioObject`. */
   readonly level: number
   mute(isMuted: boolean): void
-  /** Ends it; the track of the browser goes on. Idempotent. */
+  /** Ends publishing; the browser's track goes on. Idempotent. */
   close(): void
 }
 

@@ -7,7 +7,7 @@ import { supportedCodecs, type PictureFormat } from './codecs.ts'
 import { picturesOf } from './media-streams.ts'
 import { VideoRendition, type RenditionCounters } from './video-rendition.ts'
 
-/** One size of what is published. */
+/** One size of the published pictures. */
 export interface RenditionOptions {
   readonly height: number
   readonly framerate: number
@@ -29,27 +29,27 @@ export const screenRenditions: readonly RenditionOptions[] = [
 
 export interface PublishVideoOptions {
   readonly source: 'camera' | 'screen' | 'file'
-  /** The lowest first. Default: `usualRenditions`, of a screen `screenRenditions`. */
+  /** The lowest first. Default: `usualRenditions`; for a screen, `screenRenditions`. */
   readonly renditions?: readonly RenditionOptions[] | undefined
   /** Codecs, the preferred first. Default: all that the browser encodes. */
   readonly codecs?: readonly string[] | undefined
   /** The encoder failed, and goes on with a key frame. */
   readonly onFault?: ((error: unknown) => void) | undefined
-  /** Some members decode none of what this browser encodes: they do not see it. */
+  /** Some members decode no codec that this browser encodes, so they do not see it. */
   readonly onWithout?: ((members: readonly Member[]) => void) | undefined
 }
 
-/** Something that is published. */
+/** Published pictures. */
 export interface PublishedVideo {
   readonly counters: readonly RenditionCounters[]
-  /** Whether the network has room for none of its renditions now: others hear, and do not see. */
+  /** Whether the network now has room for none of its renditions: others hear, but do not see. */
   readonly isPaused: boolean
   mute(isMuted: boolean): void
-  /** Ends it; the track of the browser goes on. Idempotent. */
+  /** Ends publishing; the browser's track goes on. Idempotent. */
   close(): void
 }
 
-/** Publishes the pictures of a track in its renditions, until it ends, in a codec that all members decode where there is one. Throws NO_CODEC. */
+/** Publishes the pictures of a track in its renditions, until it ends, in a codec that all members decode if there is one. Throws NO_CODEC. */
 export async function publishVideo(
   session: MediaSession,
   track: MediaStreamTrack,

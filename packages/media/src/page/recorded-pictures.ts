@@ -3,7 +3,7 @@ import type { VideoTrack } from '../catalogue/catalogue.ts'
 import { FrameOrder, type PlacedPicture } from '../core/frame-order.ts'
 import { PictureQueue, type QueuedPicture } from '../recording/picture-queue.ts'
 
-/** Pictures that are decoded ahead of their time, with those that are being decoded. */
+/** Pictures decoded ahead of their time, including those being decoded. */
 const maxAhead = 8
 
 export interface RecordedPicturesModules {

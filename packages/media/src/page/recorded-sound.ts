@@ -5,11 +5,11 @@ import { SoundQueue } from '../recording/sound-queue.ts'
 import { TimeStretch } from '../recording/time-stretch.ts'
 import { playSamples, type SoundOutput } from './play-samples.ts'
 
-/** Sound is given to the browser so long before it is heard: what a busy page needs. */
+/** How early sound is given to the browser: what a busy page needs. */
 const leadMs = 80
 /** Above this rate there is no sound: nobody understands it. */
 const maxHeardRate = 2
-/** Sound that is so far from the pictures is moved to them. */
+/** Sound this far from the pictures is moved to them. */
 const maxApartMs = 160
 
 /** Plays one track of sound of a recording at the rates that it is told, at its own pitch. */

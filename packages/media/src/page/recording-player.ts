@@ -7,26 +7,26 @@ import type { MediaRecording, RecordedObject } from '../recording/recording.ts'
 import type { Member } from '../session/member.ts'
 import { RecordedMember, type What } from './recorded-member.ts'
 
-/** It decodes, plays and paints so often. */
+/** How often it decodes, plays and paints. */
 const tickMs = 20
-/** It runs when so much of what comes next is there. */
+/** It plays once this much of what comes next is there. */
 const readyMs = 300
-/** What the recorder had so long before it published is in what it published. */
+/** Frames that the recorder had this long before it published a message are in it or in an earlier one. */
 const packedMs = 250
-/** Read so long before a key frame: its message is dated a little apart from the note. */
+/** Reading begins this long before a key frame: its message is dated a little apart from the note. */
 const marginMs = 20
 
 /** How fast a recording is played; sound is heard up to 2. */
 export const playbackRates = [0.5, 1, 2, 4] as const
 
 export interface RecordingEvents {
-  /** Somebody came, went or changed at the moment that is played. */
+  /** A member came, left or changed at the moment that is played. */
   readonly members: [members: readonly Member[]]
-  /** A picture was painted, and which time of the recording it is of; the first one after `seek` is of a little before. */
+  /** A picture was painted, with its time in the recording; the first one after `seek` is from a little before. */
   readonly painted: [memberId: string, what: What, atMs: number]
   /** After `seek`: all pictures of that moment are painted, as far as there are any. */
   readonly seeked: [atMs: number]
-  /** A part is missing or damaged: it goes on, and this is said once after each `seek`. RECORDING_DAMAGED, or why it cannot be read at all. */
+  /** A part is missing or damaged: playback goes on. Reported once after each `seek`. RECORDING_DAMAGED, or why nothing can be read. */
   readonly fault: [error: unknown]
 }
 
@@ -70,20 +70,20 @@ export class RecordingPlayer {
     this.seek(atMs)
   }
 
-  /** Calls back, which must not throw, until the function it returns is called. */
+  /** Calls `listener`, which must not throw, until the returned function is called. */
   on<K extends keyof RecordingEvents>(event: K, listener: (...args: RecordingEvents[K]) => void): () => void {
     const listeners = this.#listeners[event] as Set<(...args: RecordingEvents[K]) => void>
     listeners.add(listener)
     return () => void listeners.delete(listener)
   }
 
-  /** What is played now, in Unix milliseconds of the recorder's clock. */
+  /** The moment that is played now, in Unix milliseconds of the recorder's clock. */
   get positionMs(): number {
     const { fromMs, toMs } = this.#recording.range
     return Math.min(toMs, Math.max(fromMs, this.#clock.positionMs(performance.now())))
   }
 
-  /** How long it played so far, without pauses and without what it waited for, in milliseconds. */
+  /** How long it has played so far, without pauses and waits, in milliseconds. */
   get ranMs(): number {
     return this.#clock.ranMs(performance.now())
   }
@@ -92,12 +92,12 @@ export class RecordingPlayer {
     return this.#isPaused
   }
 
-  /** It is to play, and waits for the storage node. */
+  /** Whether it should play but waits for the storage node. */
   get isWaiting(): boolean {
     return !this.#isPaused && !this.#clock.isRunning
   }
 
-  /** Who is there at the moment that is played. */
+  /** The members at the moment that is played. */
   get members(): readonly Member[] {
     return this.#members
   }
@@ -112,12 +112,12 @@ export class RecordingPlayer {
     this.#room()
   }
 
-  /** Where a member's camera (or file), or its screen, is painted; undefined where it shows none. */
+  /** The canvas with a member's camera (or file), or its screen; undefined if it shows none. */
   canvasOf(memberId: string, what: What = 'camera'): HTMLCanvasElement | undefined {
     return this.#players.get(memberId)?.canvasOf(what)
   }
 
-  /** Plays; from the beginning where it is at the end. Idempotent. */
+  /** Plays, from the beginning if it is at the end. Idempotent. */
   play(): void {
     this.#isPaused = false
     if (this.positionMs >= this.#recording.range.toMs) this.seek(this.#recording.range.fromMs)
@@ -146,7 +146,7 @@ export class RecordingPlayer {
     void this.#read(this.#startMs(positionMs), this.#reading.signal)
   }
 
-  /** The highest rendition that is of use: 0 for small tiles. */
+  /** Sets the highest useful rendition: 0 for small tiles. */
   limitRendition(highest: number): void {
     if (highest === this.#rendition) return
     this.#rendition = highest

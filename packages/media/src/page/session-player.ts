@@ -6,9 +6,9 @@ import type { MediaSession } from '../session/media-session.ts'
 import type { Member } from '../session/member.ts'
 import { MemberPlayer, type MemberReport } from './member-player.ts'
 
-/** Sound is played, and key frames are asked for, so often. */
+/** How often sound is played, and key frames are asked for. */
 const tickMs = 10
-/** What came through is judged so often. */
+/** How often the player judges what came through. */
 const reportMs = 1_000
 /** Renditions that a reader chooses from. */
 const renditions = 2
@@ -34,8 +34,8 @@ export class SessionPlayer {
   #before = { decoded: 0, failed: 0 }
 
   /**
-   * `context` is made where the user has touched the page, or it keeps silent. `output` is where all sound goes, such as a node that sets the
-   * volume; by default what the context plays.
+   * Create `context` once the user has touched the page, or it stays silent. `output` receives all sound, such as a node that sets the
+   * volume; by default the context plays it.
    */
   constructor(session: MediaSession, context: AudioContext, output: AudioNode = context.destination) {
     this.#session = session
@@ -66,12 +66,12 @@ export class SessionPlayer {
     return this.#speaker.current
   }
 
-  /** Where a member's camera (or file), or its screen, is painted; undefined where it shows none. */
+  /** The canvas with a member's camera (or file), or its screen; undefined if it shows none. */
   canvasOf(memberId: string, what: 'camera' | 'screen' = 'camera'): HTMLCanvasElement | undefined {
     return this.#players.get(memberId)?.canvasOf(what)
   }
 
-  /** The highest rendition that is of use: 0 for small tiles. */
+  /** Sets the highest useful rendition: 0 for small tiles. */
   limitRendition(highest: number): void {
     this.#choice.limit(highest, performance.now())
     this.#update()

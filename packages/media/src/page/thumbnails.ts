@@ -3,7 +3,7 @@ import { mediaLimits } from '../limits.ts'
 import type { MediaRecording } from '../recording/recording.ts'
 import { thumbnailAt } from '../recording/thumbnail-times.ts'
 
-/** Small pictures of a recording, made when they are asked for: one key frame is read and decoded for each, one after the other. */
+/** Small pictures of a recording, made on request: one key frame is read and decoded for each, one after the other. */
 export class Thumbnails {
   readonly #recording: MediaRecording
   readonly #height: number
@@ -12,13 +12,13 @@ export class Thumbnails {
   readonly #closing = new AbortController()
   #turn: Promise<unknown> = Promise.resolve()
 
-  /** Of so many lines. */
+  /** The pictures have this many lines. */
   constructor(recording: MediaRecording, { height = 72 }: { readonly height?: number } = {}) {
     this.#recording = recording
     this.#height = height
   }
 
-  /** The picture of a moment; undefined where nobody showed one, or it cannot be read. Never rejects. */
+  /** The picture of a moment; undefined if nobody showed one, or it cannot be read. Never rejects. */
   at(atMs: number): Promise<HTMLCanvasElement | undefined> {
     const found = thumbnailAt(this.#recording.timeLine, atMs)
     if (found === undefined) return Promise.resolve(undefined)

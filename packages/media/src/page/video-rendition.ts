@@ -2,9 +2,9 @@
 import type { TrackPublisher } from '../session/track-publisher.ts'
 import { encoderConfig, type PictureFormat } from './codecs.ts'
 
-/** A key frame comes at least so often, for who has just joined and could not ask. */
+/** A key frame comes at least this often, for members who have just joined and could not ask. */
 const keyEveryMs = 4_000
-/** An encoder that has so many before it is too slow: pictures are left out. */
+/** An encoder with this many pictures queued is too slow: pictures are left out. */
 const maxEncoding = 2
 
 /** What became of pictures before they were encoded. */

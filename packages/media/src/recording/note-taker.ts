@@ -11,7 +11,7 @@ export interface Moment {
   readonly nowMs: number
 }
 
-/** What a catalogue may take to come. */
+/** How late a catalogue may come. */
 const slackMs = 1_000
 
 /** Makes notes of what a recorder sees in a session. */

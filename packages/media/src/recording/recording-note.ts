@@ -3,7 +3,7 @@ import { controlContent, parseControl } from '../catalogue/catalogue.ts'
 import { mediaLimits } from '../limits.ts'
 import type { Member } from '../session/member.ts'
 
-/** Where something of a member came: times of the recorder's clock and of the member's belong together. */
+/** The arrival of something from a member, by the recorder's clock and by the member's. */
 export interface MemberTime {
   readonly memberId: string
   /** When the recorder had it, in Unix milliseconds. */

@@ -13,14 +13,14 @@ export interface RecordedObject {
   readonly memberId: string
   readonly object: MediaObject
   readonly place: ObjectPlace
-  /** When it was recorded, by the recorder's clock, as far as its publisher's can be believed. Unix milliseconds. */
+  /** When it was recorded, by the recorder's clock, as far as the publisher's clock can be trusted. Unix milliseconds. */
   readonly atMs: number
-  /** When the recorder published it: never before those that were read before it. */
+  /** When the recorder published it; never earlier than for objects read before. */
   readonly recordedMs: number
 }
 
 export interface OpenRecordingOptions {
-  /** Only what was recorded then, in Unix milliseconds: a stream can hold several recordings. */
+  /** Opens only what was recorded in this time, in Unix milliseconds: a stream can hold several recordings. */
   readonly fromMs?: number | undefined
   readonly toMs?: number | undefined
   readonly signal?: AbortSignal | undefined
@@ -31,16 +31,16 @@ export interface RecordingModules {
 }
 
 export interface ReadOptions {
-  /** The highest rendition that is of use: 0 the lowest. */
+  /** The highest useful rendition; 0 is the lowest. */
   readonly rendition: number
   readonly signal: AbortSignal
-  /** Something is missing, or cannot be opened; what can be is read on. */
+  /** Something is missing, or cannot be opened; reading goes on with the rest. */
   readonly onDamage: (reason: string) => void
 }
 
-/** A frame is in a message that is published so long after it came, and some more where the recorder is busy. */
+/** A frame's message is published within this time after the frame came, even by a busy recorder. */
 const packedMs = 600
-/** Notes and messages are dated one after the other. */
+/** How far the dates of a note and of a message may differ. */
 const keyMarginMs = 20
 /** Of what somebody else sealed in the same stream. */
 const sealedByOthers = 'ENCRYPTED_CONTENT'
@@ -65,10 +65,10 @@ export async function openRecording(
   return new MediaRecording(streamId, { timeLine, range, partitions }, { client })
 }
 
-/** A recording that is read from where one likes. Made by `openRecording`. */
+/** A recording that can be read from any moment. Made by `openRecording`. */
 export class MediaRecording {
   readonly timeLine: TimeLine
-  /** From when to when it was when it was opened. */
+  /** Its beginning and end when it was opened. */
   readonly range: TimeRange
   readonly #streamId: string
   readonly #partitions: number
@@ -86,7 +86,7 @@ export class MediaRecording {
     this.#client = client
   }
 
-  /** Frames from that time on, in the order that the recorder had them in; read as they are taken. Throws what `resend` throws. */
+  /** Frames from `fromMs` on, in the order in which the recorder had them; read as they are taken. Throws what `resend` throws. */
   async *read(fromMs: number, options: ReadOptions): AsyncGenerator<RecordedObject, void, undefined> {
     const tracks = tracksRead(
       this.timeLine.members.flatMap(({ catalogue }) => catalogue.tracks),
@@ -96,7 +96,7 @@ export class MediaRecording {
     yield* this.#objects({ from: Math.max(0, Math.floor(fromMs)), to: this.range.toMs }, wanted, options)
   }
 
-  /** One key frame, without what is around it; undefined where it is not stored. Throws what `resend` throws. */
+  /** One key frame, without the frames around it; undefined if it is not stored. Throws what `resend` throws. */
   async readKey(
     { memberId, track, atMs, timestampUs }: KeyFrame,
     signal: AbortSignal,

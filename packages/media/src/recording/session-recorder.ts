@@ -30,8 +30,8 @@ export interface RecordedCounters {
 }
 
 /**
- * Records a session into another stream, which storage nodes keep: the frames as they were signed, and notes by the recorder of who was there
- * and where key frames are. That stream has one partition more than the session's, best. Throws what `record` and `subscribe` throw.
+ * Records a session into another stream, which storage nodes keep: the frames as they were signed, and the recorder's notes of who was there
+ * and where key frames are. That stream should have one partition more than the session's. Throws what `record` and `subscribe` throw.
  */
 export async function recordSession(
   from: string,
@@ -106,7 +106,7 @@ export class SessionRecorder implements AsyncDisposable {
     this.#next()
   }
 
-  /** Resolves when all that came before is published. Idempotent. */
+  /** Resolves when everything that came before is published. Idempotent. */
   stop(): Promise<void> {
     this.#stopping ??= this.#end()
     return this.#stopping

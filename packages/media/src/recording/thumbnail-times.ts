@@ -3,7 +3,7 @@ import type { VideoTrack } from '../catalogue/catalogue.ts'
 import type { KeyFrame } from './recording-note.ts'
 import type { TimeLine, TimeRange } from './time-line.ts'
 
-/** So many moments of a recording, evenly. */
+/** `count` moments spread evenly over a recording. */
 export function thumbnailTimes({ fromMs, toMs }: TimeRange, count: number): number[] {
   return Array.from({ length: count }, (_, i) => Math.round(fromMs + ((i + 0.5) * (toMs - fromMs)) / count))
 }

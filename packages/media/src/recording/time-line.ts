@@ -2,7 +2,7 @@ import { mediaLimits } from '../limits.ts'
 import type { Member } from '../session/member.ts'
 import type { KeyFrame, MembersChange, MemberTime, RecordingNote } from './recording-note.ts'
 
-/** From when to when, in Unix milliseconds of the recorder's clock. */
+/** A range of time, in Unix milliseconds of the recorder's clock. */
 export interface TimeRange {
   readonly fromMs: number
   readonly toMs: number
@@ -12,7 +12,7 @@ interface Dated {
   readonly atMs: number
 }
 
-/** What the notes of a recording say: who was there when, where key frames are, and how clocks of members stand to the recorder's. */
+/** What the notes of a recording say: who was there when, where key frames are, and how members' clocks differ from the recorder's. */
 export class TimeLine {
   readonly #changes: MembersChange[] = []
   readonly #clocks = new Map<string, MemberTime[]>()
@@ -28,12 +28,12 @@ export class TimeLine {
     return this.#range
   }
 
-  /** Key frames, times and changes that there was no room for. */
+  /** Key frames, times and changes for which there was no room. */
   get entriesLeftOut(): number {
     return this.#entriesLeftOut
   }
 
-  /** Every member that there was at any time, in each of its states. */
+  /** Every member that was ever there, in each of its states. */
   get members(): readonly Member[] {
     return this.#changes.flatMap(({ members }) => members)
   }
@@ -47,7 +47,7 @@ export class TimeLine {
     for (const key of keys) this.#add(this.#keys, trackKey(key.memberId, key.track), key)
   }
 
-  /** Who was there. The same array for as long as nobody came, went or changed. */
+  /** The members present. The same array while nobody comes, leaves or changes. */
   membersAt(atMs: number): readonly Member[] {
     return lastUpTo(this.#changes, atMs)?.members ?? []
   }
@@ -58,8 +58,8 @@ export class TimeLine {
   }
 
   /**
-   * What is to be added to a member's own times, in milliseconds, to have the recorder's: the least of some minutes, as whatever took longer was
-   * held up on its way. Undefined where no note says it.
+   * Milliseconds to add to a member's own times to get the recorder's: the smallest value within some minutes, as larger ones include delays on
+   * the way. Undefined if no note says.
    */
   offsetMs(memberId: string, atMs: number): number | undefined {
     const clocks = this.#sorted(this.#clocks.get(memberId))
@@ -102,7 +102,7 @@ export class TimeLine {
   }
 }
 
-/** Clocks run apart by some milliseconds in that time. */
+/** Clocks drift apart by only some milliseconds in this time. */
 const sameOffsetMs = 120_000
 
 const delayOf = ({ atMs, timestampUs }: MemberTime): number => atMs - timestampUs / 1_000

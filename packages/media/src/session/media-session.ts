@@ -23,12 +23,12 @@ import { TrackPublisher, type TrackEvents } from './track-publisher.ts'
 
 /** Control messages and sound are there, and all else where a stream has one partition only. */
 const controlPartition = 0
-/** Whether this process is busy is looked at so often. */
+/** How often it is checked whether this process is busy. */
 const lookMs = 250
 /** How a key frame is asked for. */
 const keyRequest: UrgentOptions = { lifetimeMs: 1_000, priority: 40 }
 
-/** Where an object stands: see `UrgentOptions`. */
+/** The place of an object: see `UrgentOptions`. */
 export interface ObjectPlace {
   readonly group: number
   readonly object: number
@@ -36,13 +36,13 @@ export interface ObjectPlace {
 
 /** What happens in a session. */
 export interface MediaEvents {
-  /** Somebody came, went, or said something new of itself: its tracks, or what it decodes. */
+  /** Somebody came, left, or announced something new: its tracks, or what it decodes. */
   readonly members: [members: readonly Member[]]
-  /** Somebody is there no more, and why; `members` follows. */
+  /** A member has left, and why; `members` follows. */
   readonly left: [member: Member, reason: LeaveReason]
   /** A frame of a member's track. */
   readonly object: [member: Member, object: MediaObject, place: ObjectPlace]
-  /** What is said in the stream, by this member too, and is not of the session: a chat. */
+  /** A message in the stream, from this member too, that is not part of the session: a chat. */
   readonly message: [message: Message]
   /** Something could not be published; the session goes on. */
   readonly fault: [error: unknown]
@@ -51,15 +51,15 @@ export interface MediaEvents {
 type Listeners = { readonly [K in keyof MediaEvents]: Set<(...args: MediaEvents[K]) => void> }
 
 export interface MediaSessionOptions {
-  /** What others are to call this member: up to 40 characters. */
+  /** The name that others see: up to 40 characters. */
   readonly name: string
-  /** Codecs of pictures that it decodes, as WebCodecs names them. Default: none. */
+  /** Video codecs that it decodes, as WebCodecs names them. Default: none. */
   readonly decodes?: readonly string[] | undefined
-  /** The `id` of an earlier session of the same user that is over, which the others let go of at once: of a page that was loaded again. */
+  /** The `id` of an earlier session of the same user that is over, such as that of a reloaded page; the others drop it at once. */
   readonly replaces?: string | undefined
   /**
-   * What all tracks together may take from now on, in bits a second with what messages take. Default: what the network carries, as
-   * `client.urgentRate` tells it.
+   * The rate that all tracks together may take from now on, in bits a second, including what messages take. Default: what the
+   * network carries, as `client.urgentRate` reports it.
    */
   readonly rate?: AsyncIterable<number> | undefined
 }
@@ -68,7 +68,7 @@ export interface MediaSessionModules {
   readonly client: Pick<RunnelClient, 'publish' | 'prepare' | 'subscribe' | 'getStream' | 'urgentRate'>
   readonly clock?: Clock | undefined
   readonly random?: Random | undefined
-  /** False while timers are late for another reason than work, as those of pages that nobody sees. Default: never. */
+  /** False while timers are late for reasons other than work, such as in pages that nobody sees. Default: never. */
   readonly isTimely?: (() => boolean) | undefined
 }
 
@@ -77,21 +77,21 @@ export type NewTrack = (
   | Omit<Extract<Track, { kind: 'audio' }>, 'id' | 'partition' | 'state'>
   | Omit<Extract<Track, { kind: 'video' }>, 'id' | 'partition' | 'state'>
 ) & {
-  /** The least that it is of use with, in bits a second: below, it pauses. Default: all of `bitrate`. */
+  /** The lowest useful rate, in bits a second: below it, the track pauses. Default: all of `bitrate`. */
   readonly minBitsPerS?: number | undefined
-  /** Of renditions of the same, 0 (default) is the lowest. Each has a partition of its own, where the stream has enough. */
+  /** Among renditions of the same, 0 (default) is the lowest. Each has its own partition if the stream has enough. */
   readonly rendition?: number | undefined
 }
 
 /** How a session fared. */
 export interface SessionCounters {
-  /** Objects of senders without a catalogue, or of no track in it. */
+  /** Objects from senders without a catalogue, or of a track that is not in it. */
   readonly objectsUnknown: number
   readonly objectsMalformed: number
   readonly membersRefused: number
 }
 
-/** Joins a session of sound and pictures in a stream: who publishes there, and what. Throws what `getStream` and `subscribe` throw. */
+/** Joins a session of sound and pictures in a stream: its members and their tracks. Throws what `getStream` and `subscribe` throw. */
 export async function openSession(
   streamId: string,
   options: MediaSessionOptions,
@@ -103,7 +103,7 @@ export async function openSession(
   return session
 }
 
-/** A member among others: publishes tracks, and gets those of the others. Made by `openSession`. */
+/** One member of a session: publishes tracks, and receives those of the others. Made by `openSession`. */
 export class MediaSession implements AsyncDisposable {
   readonly #streamId: string
   readonly #options: MediaSessionOptions & { readonly partitions: number }
@@ -171,7 +171,7 @@ export class MediaSession implements AsyncDisposable {
     return this.#session
   }
 
-  /** Whether this computer has more to do than it can, as far as can be told: others are told, too. */
+  /** Whether this computer has more to do than it can, as far as is known; the others are told, too. */
   get isBusy(): boolean {
     return this.#busyness.isBusy
   }
@@ -193,19 +193,19 @@ export class MediaSession implements AsyncDisposable {
     return { ...this.#counters, membersRefused: this.#roster.membersRefused }
   }
 
-  /** Calls back, which must not throw, until the function it returns is called. */
+  /** Calls `listener`, which must not throw, until the returned function is called. */
   on<K extends keyof MediaEvents>(event: K, listener: (...args: MediaEvents[K]) => void): () => void {
     const listeners = this.#listeners[event] as Set<(...args: MediaEvents[K]) => void>
     listeners.add(listener)
     return () => void listeners.delete(listener)
   }
 
-  /** The time by which frames are stamped: microseconds since the session began. */
+  /** The clock for frames' timestamps: microseconds since the session began. */
   nowUs(): number {
     return Math.round((this.#clock.monotonicMs() - this.#startMs) * 1_000)
   }
 
-  /** Announces a track. Frames given to `send` of what it returns go to the others. Throws SESSION_CLOSED and TRACK_INVALID. */
+  /** Announces a track. Frames given to `send` of the returned publisher go to the others. Throws SESSION_CLOSED and TRACK_INVALID. */
   publishTrack(newTrack: NewTrack, events: TrackEvents = {}): TrackPublisher {
     if (this.isClosed) throw mediaError('SESSION_CLOSED', this.#streamId)
     if (this.#tracks.size >= mediaLimits.maxTracks)
@@ -238,7 +238,7 @@ export class MediaSession implements AsyncDisposable {
     return publisher
   }
 
-  /** Reads these partitions from now on, beside the one with sound and what members say: see `Track.partition`. */
+  /** Reads these partitions from now on, besides the one with sound and control messages: see `Track.partition`. */
   async read(partitions: Iterable<number>): Promise<void> {
     const wanted = new Set([controlPartition, ...partitions])
     for (const [partition, subscription] of this.#subscriptions) {
@@ -267,7 +267,7 @@ export class MediaSession implements AsyncDisposable {
     this.#publish(controlContent({ key: { session, track } }), controlPartition, keyRequest)
   }
 
-  /** Says something to all in the stream, reliably and in order: what `MediaEvents.message` gives them. */
+  /** Sends a message to all in the stream, reliably and in order: they get it as `MediaEvents.message`. */
   async say(content: unknown): Promise<void> {
     await this.#client.publish(this.#streamId, content, { partition: controlPartition })
   }
@@ -283,7 +283,7 @@ export class MediaSession implements AsyncDisposable {
     await Promise.allSettled([...this.#subscriptions.values()].map(async (one) => (await one).unsubscribe()))
   }
 
-  /** As `close`, but the goodbye leaves within this call: for a page that is being closed (`pagehide`), where what takes another turn is not done any more. */
+  /** As `close`, but the goodbye leaves within this call: for a page that is being closed (`pagehide`), where nothing runs in a later turn. */
   leave(): void {
     this.#goodbye.say()
     void this.close()

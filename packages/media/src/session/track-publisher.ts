@@ -12,9 +12,9 @@ const videoPriority = 96
 const perRendition = 32
 const perLayer = 8
 
-/** How long a frame of sound is of use on its way. */
+/** How long a frame of sound is useful on its way. */
 const audioLifetimeMs = 500
-/** Pictures are waited for longer, as others build on them. */
+/** The same for a picture: longer, as others build on it. */
 const videoLifetimeMs = 1_000
 
 /** One frame as an encoder gives it. */
@@ -22,19 +22,19 @@ export interface EncodedFrame {
   /** By `MediaSession.nowUs`. */
   readonly timestampUs: number
   readonly data: Uint8Array
-  /** Of a picture: whether it builds on none. Default false. */
+  /** For a picture: whether it builds on no other. Default false. */
   readonly isKey?: boolean | undefined
-  /** Of a picture: 0 (default) to 3. */
+  /** For a picture: 0 (default) to 3. */
   readonly temporalLayer?: number | undefined
-  /** Of sound: how loud, as in `AudioObject`. Default: 127, silence. */
+  /** For sound: how loud, as in `AudioObject`. Default: 127, silence. */
   readonly level?: number | undefined
 }
 
-/** What becomes of a track while it is published. */
+/** Events of a track while it is published. */
 export interface TrackEvents {
   /** Somebody cannot go on without a key frame. */
   keyWanted?(): void
-  /** What the encoder is to take from now on, in bits a second; 0 pauses it. */
+  /** The rate for the encoder from now on, in bits a second; 0 pauses it. */
   rate?(bitsPerS: number): void
 }
 
@@ -54,9 +54,9 @@ export interface TrackModules {
 export interface TrackCounters {
   readonly frames: number
   readonly bytes: number
-  /** Frames that no message can hold. */
+  /** Frames too large for a message. */
   readonly framesTooLarge: number
-  /** Pictures that nobody could decode: before a key frame. */
+  /** Pictures before a key frame, which nobody could decode. */
   readonly framesUnnumbered: number
 }
 
@@ -85,7 +85,7 @@ export class TrackPublisher {
     this.#bitsPerS = options.plan.maxBitsPerS
   }
 
-  /** As it stands in the catalogue. */
+  /** The track as it stands in the catalogue. */
   get track(): Track {
     return this.#track
   }
@@ -94,12 +94,12 @@ export class TrackPublisher {
     return this.#counters
   }
 
-  /** What its encoder may take; 0 while the network has no room for it. */
+  /** The rate for its encoder; 0 while the network has no room for it. */
   get bitsPerS(): number {
     return this.#bitsPerS
   }
 
-  /** Sends one frame, unless the track is muted or paused. After pictures that were not sent the next is a key frame. */
+  /** Sends one frame, unless the track is muted or paused. After unsent pictures, the next must be a key frame. */
   send(frame: EncodedFrame): void {
     const isTooLarge = frame.data.length + maxHeaderBytes > mediaLimits.maxObjectBytes
     if (isTooLarge) this.#counters.framesTooLarge++
@@ -113,12 +113,12 @@ export class TrackPublisher {
     this.#update({})
   }
 
-  /** Goes over to another codec; the next picture has to be a key frame. */
+  /** Switches to another codec; the next picture must be a key frame. */
   useCodec(codec: string): void {
     this.#update({ codec })
   }
 
-  /** Of the session, which shares a rate out. */
+  /** For the session, which divides a rate among its tracks. */
   useRate(bitsPerS: number): void {
     if (bitsPerS === this.#bitsPerS) return
     this.#bitsPerS = bitsPerS
@@ -126,7 +126,7 @@ export class TrackPublisher {
     this.#events.rate?.(bitsPerS)
   }
 
-  /** Of the session: somebody asks for a key frame. */
+  /** For the session: somebody asks for a key frame. */
   keyWanted(): void {
     const nowMs = this.#modules.monotonicMs()
     if (nowMs - this.#keyWantedMs < mediaLimits.keyRequestEveryMs) return

@@ -4,7 +4,7 @@ import type { ClockTell, NodeId } from '@runnel/protocol'
 const firstQuestions = 8
 /** Answers that are remembered; the one with the shortest round trip counts. */
 const maxSamples = 8
-/** How long an answer is valid: clocks drift apart by some 10 µs a second at worst, and slowly where they are disciplined. */
+/** How long an answer is valid: clocks drift apart by some 10 µs a second at worst, and slowly if they are disciplined. */
 const askAgainMs = 5_000
 
 interface Sample {

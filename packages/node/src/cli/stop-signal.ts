@@ -10,7 +10,7 @@ export interface StopSignal {
 
 /** Exit code of a process ended by a second signal: 128 + SIGINT, as shells count. */
 const forcedExitCode = 130
-/** A signal to a group comes once from the system, and once more from each process before this one that passes its signals on. */
+/** Signals this close are one: a group gets it from the system, and again from each earlier process that passes signals on. */
 export const sameMomentMs = 500
 
 /** Listens for SIGINT and SIGTERM, and, where another process supervises this one, for the end of that. */

@@ -11,7 +11,7 @@ import { isRunnelError } from '@runnel/protocol'
 import { Wallet, type JsonRpcProvider } from '@runnel/contracts/ethers'
 import type { DescribedNetwork } from './network-source.ts'
 
-/** How often it is looked whether a transaction is mined, in milliseconds. */
+/** How often to check whether a transaction is mined, in milliseconds. */
 const pollingMs = 250
 
 /** Runs some work with a wallet on a chain, after making sure that the chain answers. Throws CHAIN_UNREACHABLE, CHAIN_DISPUTED or CHAIN_MISMATCH. */

@@ -45,7 +45,7 @@ export function parseDate(text: string): Date {
   return date
 }
 
-/** A card is one line of text of this size at most. */
+/** Largest file of a card, which is one line of text. */
 const maxCardFileBytes = 65_536
 
 /** The text of a card. Throws USAGE. */

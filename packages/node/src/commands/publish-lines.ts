@@ -6,10 +6,10 @@ import { nodeError } from '../errors.ts'
 /** A line may hold some white space beside the largest content. */
 export const maxLineBytes = 2 * limits.maxContentBytes
 
-/** Messages handed to the client and not out yet: enough to share a signature, few enough to stop soon after an error. */
+/** Messages handed to the client and not yet out: enough to share a signature, few enough to stop soon after an error. */
 const maxInFlight = limits.maxBatchMessages
 
-/** So long after messages that were published alone somebody may come who joined at the same time. */
+/** How long after messages published alone somebody who joined at the same time may still come. */
 const joiningMs = 1_000
 
 export interface PublishLinesOptions {

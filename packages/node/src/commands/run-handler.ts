@@ -3,7 +3,7 @@ import { printableContent } from '../cli/message-fields.ts'
 
 /** A program that answers a request is ended after this. */
 const maxHandlerMs = 30_000
-/** What it prints. */
+/** Bytes that it may print. */
 const maxOutputBytes = 1024 * 1024
 
 /**

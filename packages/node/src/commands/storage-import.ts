@@ -23,7 +23,7 @@ import { nodeError } from '../errors.ts'
 
 /** How each SQLite file begins: https://www.sqlite.org/fileformat.html, section 1.2. */
 const sqliteMagic = 'SQLite format 3\0'
-/** Batches that are left out and named one by one. */
+/** Batches left out that are named one by one. */
 const maxNamed = 10
 
 export const storageImport = defineCommand({

@@ -13,7 +13,7 @@ import { formatMessage } from './format-message.ts'
 import { formatOptions, historyOf } from './resend-options.ts'
 import { readDurably, readerStart, requireReaderOptions } from './subscribe-reader.ts'
 
-/** So long it may take to find neighbours before a person is told that there are none. */
+/** How long finding neighbours may take before a person is told that there are none. */
 const aloneMs = 2_000
 
 export const subscribe = defineCommand({

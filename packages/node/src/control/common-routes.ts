@@ -5,9 +5,9 @@ import { ping } from './ping.ts'
 export const pingLimits = {
   /** Addresses in one request. */
   maxTargets: 4_096,
-  /** Pings of each. */
+  /** Pings of each address. */
   maxCount: 100,
-  /** How long one may be waited for. */
+  /** How long a ping may be waited for. */
   maxTimeoutMs: 60_000,
   /** Addresses pinged at a time. */
   concurrency: 16,

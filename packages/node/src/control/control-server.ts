@@ -12,7 +12,7 @@ export const controlLimits = {
   maxBodyBytes: 256 * 1024,
   /** A request that takes longer to arrive is cut off. */
   requestTimeoutMs: 10_000,
-  /** Open at a time. */
+  /** Connections open at a time. */
   maxConnections: 64,
 } as const
 

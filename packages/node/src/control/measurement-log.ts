@@ -1,7 +1,7 @@
 import type { Trace } from '@runnel/network'
 import type { MessageBatch, NodeId } from '@runnel/protocol'
 
-/** Messages remembered of one experiment; what comes beyond is counted as dropped. */
+/** Messages remembered of one experiment; further ones are counted as dropped. */
 export const maxMeasuredMessages = 200_000
 
 /** One message as this node saw it. */

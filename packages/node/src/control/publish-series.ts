@@ -5,11 +5,11 @@ import { parseStreamPartId, type StreamPartId } from '@runnel/protocol'
 export const seriesLimits = {
   /** Messages in one series. */
   maxMessages: 100_000,
-  /** Between two of them. */
+  /** Time between two messages. */
   maxIntervalMs: 3_600_000,
-  /** A number has to fit. */
+  /** Smallest content of a message: a number has to fit. */
   minBytes: 4,
-  /** Of the content of one. */
+  /** Largest content of a message. */
   maxBytes: 65_536,
 } as const
 

@@ -3,7 +3,7 @@ import { quorumOf, rpcSecrets, rpcUrlsOf } from '@runnel/contracts'
 import { withProvider } from '../cli/with-chain.ts'
 import { failure, failureOf, ok, type Finding } from './finding.ts'
 
-/** So many blocks more than another an endpoint may have, as they are not asked at the same moment. */
+/** How many blocks an endpoint may be behind another, as they are not asked at the same moment. */
 const maxBlocksBehind = 5
 
 /** What one endpoint answers. */

@@ -7,7 +7,7 @@ import { failure, failureOf, ok, warning, type Finding } from './finding.ts'
 /** Trackers asked. */
 const maxTrackers = 16
 
-/** How long a tracker may take to take a WebSocket, in milliseconds. */
+/** How long a tracker may take to accept a WebSocket, in milliseconds. */
 const dialTimeoutMs = 5_000
 
 /** What is known of the network's registries. */

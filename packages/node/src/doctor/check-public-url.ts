@@ -2,7 +2,7 @@ import { createServer } from 'node:net'
 import { openWebSocket } from './check-network.ts'
 import { failure, ok, warning, type Finding } from './finding.ts'
 
-/** How long the way from the public URL to this machine may take, in milliseconds. */
+/** How long a connection from the public URL to this machine may take, in milliseconds. */
 const arrivalTimeoutMs = 5_000
 
 const check = 'public URL'

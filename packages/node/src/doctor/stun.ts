@@ -22,7 +22,7 @@ const cookie = 0x2112a442
 const bindingRequest = 0x0001
 const bindingSuccess = 0x0101
 const attributes = { mapped: 0x0001, changeRequest: 0x0003, xorMapped: 0x0020, other: 0x802c } as const
-/** A STUN request is sent again after so long. RFC 8489, section 6.2.1, is more patient; a tool that somebody waits for is not. */
+/** A STUN request is sent again after this long. RFC 8489, section 6.2.1, is more patient; somebody waits for this tool. */
 const resendAfterMs = 300
 /** STUN requests to one server; then it counts as silent. */
 const maxRequests = 4

@@ -7,7 +7,7 @@ import { snapshotsOf } from './watch.ts'
 
 /** How often a terminal is redrawn, and how often a program is told. */
 const redrawEveryMs = 1000
-/** How often a log gets a line, where there is no terminal. */
+/** How often a log gets a line if there is no terminal. */
 const logEveryMs = 10_000
 
 /** Shows how the network is doing until asked to stop: a table that redraws itself, or now and then a line where there is no terminal. */

@@ -63,7 +63,7 @@ export interface LocalNetwork {
 /** What a local network keeps between one start and the next. */
 const storageRetention = { maxAgeDays: 7, maxBytes: 256 * 1024 * 1024 }
 
-/** Starting more than the machine has processors for at once only makes each slower. */
+/** Starting more at once than the machine has processors for only slows each down. */
 const startsAtOnce = 4
 
 /**

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 
-/** Of /proc: 100 ticks a second on all systems that Node runs on. */
+/** A tick of /proc: 100 a second on all systems that Node runs on. */
 export const tickMs = 10
 const pageBytes = 4096
 /** The first of the fields after the name. */

@@ -6,7 +6,7 @@ import type { NodeSnapshot, PublishedTotals } from '../snapshot.ts'
 import type { LocalNetwork } from './local-network.ts'
 import { areDegreesExact, hasEverything, hasStored, onlyPartOf } from './report.ts'
 
-/** How often nodes are asked how they are doing while something is waited for. */
+/** How often nodes are asked for their state while something is waited for. */
 const askEveryMs = 100
 
 /** Stream parts the measurements go through. */

@@ -13,7 +13,7 @@ import type { MessageRef } from '../messages/stream-message.ts'
 import type { Reader } from './reader.ts'
 import { checkWhole, type Writer } from './writer.ts'
 
-/** The largest sequence number, and of all other unsigned 32-bit fields. */
+/** Largest value of an unsigned 32-bit field, such as a sequence number. */
 export const maxU32 = 0xffff_ffff
 
 export function readNodeId(reader: Reader): NodeId {

@@ -10,9 +10,9 @@ export interface RawPacket {
   readonly whole: Uint8Array
 }
 
-/** No packet's body is larger: a batch, and the number of the request it answers, is the largest there is. */
+/** The largest packet body: a batch with the number of the request that it answers. */
 export const maxPacketBodyBytes = limits.maxBatchBytes + 4
-/** No packet is larger, its header included. */
+/** The largest packet, its header included. */
 export const maxPacketBytes = 1 + varintBytes(maxPacketBodyBytes) + maxPacketBodyBytes
 
 /** The bytes a varint takes. */

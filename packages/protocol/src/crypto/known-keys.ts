@@ -3,9 +3,9 @@ import type { NodeId } from '../ids/node-id.ts'
 import type { CheckSignature } from './backend.ts'
 
 export const knownKeysLimits = {
-  /** Keys remembered; the one unused longest is forgotten first. */
+  /** Keys remembered; the least recently used is forgotten first. */
   maxKnownKeys: 32,
-  /** A key's check is prepared when it was recovered this often: preparing costs as much as some ten checks save. */
+  /** A key's check is prepared once it has been recovered this often: preparing costs about what ten checks save. */
   minRecoveries: 16,
 } as const
 

@@ -15,7 +15,7 @@ import { delegationRefBytes, refOfBytes, type DelegationRef } from './delegation
 import type { Delegation, DelegationClaim } from './delegation.ts'
 import { delegationDigest } from './typed-data.ts'
 
-/** How long after somebody's clock a delegation may begin: clocks differ. */
+/** How far ahead of one's own clock a delegation may begin: clocks differ. */
 export const delegationToleranceMs = 5 * 60_000
 
 /** The first 16 bytes of the hash of its bytes: nobody finds two delegations with one reference. */

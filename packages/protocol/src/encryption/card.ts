@@ -34,7 +34,7 @@ export interface Card extends CardClaim {
 /** Of a public key of X-Wing (draft-connolly-cfrg-xwing-kem, section "Encoding and sizes"). */
 export const cardPublicKeyBytes = 1216
 
-/** How long after somebody's clock a card may be signed: clocks differ. */
+/** How far ahead of one's own clock a card may be signed: clocks differ. */
 export const cardToleranceMs = 5 * 60_000
 
 const cardVersion = 1

@@ -5,7 +5,7 @@ interface Entry {
   readonly chain: MessageChain
 }
 
-/** Message chains remembered for decoding; one that falls into the same slot replaces the other. */
+/** Message chains remembered for decoding; a chain that falls into a taken slot replaces the one there. */
 const slots = 256
 
 /**

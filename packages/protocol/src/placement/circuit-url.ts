@@ -1,6 +1,6 @@
 import { toNodeId, type NodeId } from '../ids/node-id.ts'
 
-/** Trackers that a circuit names: those it passes behind the one that is dialled, and the one it leads to. */
+/** Trackers named by a circuit: those it passes after the dialled one, and the one it leads to. */
 export const maxCircuitTrackers = 3
 
 const room = 'circuit'

@@ -1,4 +1,4 @@
-/** Looked up so often before it counts as unknown. */
+/** Look-ups after which something counts as unknown. */
 const maxLookUps = 8
 
 /**

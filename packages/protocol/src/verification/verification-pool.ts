@@ -17,17 +17,17 @@ export interface VerificationPool {
 
 /** What a pool of workers holds at most. */
 export const verificationLimits = {
-  /** Batches that wait at one worker: a quarter of a second of its work. What comes above is checked by the caller. */
+  /** Batches waiting at one worker: a quarter of a second of its work. The caller checks any further ones. */
   maxBatchesPerWorker: 4_096,
-  /** The same in a page, where it takes a millisecond or two to check one. */
+  /** The same in a page, where checking a batch takes a millisecond or two. */
   maxBatchesPerPageWorker: 128,
-  /** Their bytes. */
+  /** Bytes of the batches waiting at one worker. */
   maxBytesPerWorker: 2 * 1024 * 1024,
-  /** Batches of one request at most: of a turn with more, the first are checked while the rest still comes. */
+  /** Batches in one request: when a turn brings more, the first are checked while the rest still arrive. */
   maxBatchesPerRequest: 32,
-  /** Workers that can be asked for. */
+  /** Workers that can be requested. */
   maxWorkers: 64,
-  /** Workers unless told otherwise; the thread that has them takes a core, too. */
+  /** Workers by default; the thread that owns them takes a core, too. */
   maxDefaultWorkers: 4,
 } as const
 

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { storageError } from '../errors.ts'
 import type { StoredBatch } from './stored-batches.ts'
 
-/** No line of an export is longer. */
+/** The longest line of an export. */
 export const maxExportLineBytes = 2 * (limits.maxBatchBytes + limits.maxDelegationBytes)
 
 const head = { runnel: 'export', version: 1 } as const

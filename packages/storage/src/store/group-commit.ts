@@ -14,7 +14,7 @@ interface Waiting extends Commit {
   reject(error: unknown): void
 }
 
-/** Bytes committed at once: bounds how long a commit takes, and what one costs in memory. */
+/** Bytes committed at once: bounds how long a commit takes, and the memory it costs. */
 const maxCommitBytes = 8 * 1024 * 1024
 
 /** What comes while a commit is under way goes into the next one together: a commit costs about the same for one batch or thousands. */

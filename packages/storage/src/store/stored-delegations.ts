@@ -6,7 +6,7 @@ export type EncodedDelegations = ReadonlyMap<DelegationRef, Uint8Array>
 
 export const noDelegations: EncodedDelegations = new Map()
 
-/** Batches of one stream part that begin within such a time share a copy of the delegation that they name. */
+/** Batches of one stream part that begin within one such period share a copy of the delegation that they name. */
 const delegationPeriodMs = 3_600_000
 
 /**

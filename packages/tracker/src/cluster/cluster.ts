@@ -15,7 +15,7 @@ import { RegisteredTrackers } from './registered-trackers.ts'
 import { SeldomLog } from './seldom-log.ts'
 import { Succession } from './succession.ts'
 
-/** After a fault, what is due waits this long, in milliseconds: a fault in every tick must not spin. */
+/** How long due work waits after a fault, in milliseconds: a fault in every tick must not spin. */
 const faultPauseMs = 1_000
 
 /**

@@ -1,18 +1,18 @@
 /** Every limit and duration of the trackers' cluster. */
 export interface ClusterLimits {
-  /** Other trackers that are linked at once, the lowest ids first. */
+  /** Other trackers linked at once, the lowest ids first. */
   readonly maxTrackers: number
   /** How often the links to the others are checked, in milliseconds. */
   readonly reviewIntervalMs: number
-  /** First pause before a tracker that could not be reached is dialled again, in milliseconds; it doubles… */
+  /** First pause before a tracker that could not be reached is dialled again, in milliseconds; doubles each time. */
   readonly minRetryMs: number
-  /** … up to this. */
+  /** Longest such pause, in milliseconds. */
   readonly maxRetryMs: number
   /** How long the tracker with the higher id waits for the other one to dial, in milliseconds, to avoid two connections. */
   readonly dialPatienceMs: number
   /** How long a tracker may take to report its address in the cluster, in milliseconds. */
   readonly discoveryTimeoutMs: number
-  /** The longest such answer. */
+  /** Largest report of an address. */
   readonly maxDiscoveryBytes: number
   /** Addresses of one tracker that are dialled. */
   readonly maxAddresses: number
@@ -20,13 +20,13 @@ export interface ClusterLimits {
   readonly dialTimeoutMs: number
   /** A linked tracker is pinged this often, in milliseconds. */
   readonly pingIntervalMs: number
-  /** And counts as down when it does not answer for this long, in milliseconds. */
+  /** A linked tracker counts as down when it does not answer for this long, in milliseconds. */
   readonly pingTimeoutMs: number
   /** The largest record. */
   readonly maxRecordBytes: number
   /** Records of one tracker that are kept; further ones are refused (`recordsTooMany`). */
   readonly maxRecordsPerTracker: number
-  /** And their bytes. */
+  /** Bytes of these records. */
   readonly maxRecordBytesPerTracker: number
   /** Bytes of the store under the hash table; the oldest entries are dropped first (`storeEvictions`). */
   readonly maxStoreBytes: number
@@ -46,7 +46,7 @@ export interface ClusterLimits {
   readonly replicaIntervalMs: number
   /** Records written a second, on average; overlays wait for their turn (`writesDelayed`). */
   readonly recordsPerSecond: number
-  /** And the burst. */
+  /** Records written in one burst. */
   readonly recordBurst: number
   /** Writes in progress at once. */
   readonly maxWritesAtOnce: number
@@ -58,11 +58,11 @@ export interface ClusterLimits {
   readonly nodesPerChunk: number
   /** Chunks of one overlay. */
   readonly maxChunks: number
-  /** An earlier tracker gets its stream parts back when it has been linked for this long, in milliseconds. */
+  /** An earlier tracker gets its stream parts back once it has been linked for this long, in milliseconds. */
   readonly handOverAfterMs: number
   /**
    * Circuits between two trackers, in each direction; further ones are refused. Higher than a tracker's number of
-   * connections, so that those are shared out first.
+   * connections, so that the connections are shared out first.
    */
   readonly maxCircuits: number
   /** Bytes that wait at either end of a circuit; above it the circuit is closed. */

@@ -7,7 +7,7 @@ export interface PartPlacesModules {
   networkOf(id: NodeId): string
 }
 
-/** How many stream parts are moved to another network that keeps them alive, before one is given up. */
+/** How many stream parts are moved to another network that keeps them alive before one is given up. */
 const maxMoves = 64
 
 /**

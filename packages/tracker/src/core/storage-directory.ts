@@ -18,7 +18,7 @@ export interface StorageDirectoryModules {
   count(name: CounterName): void
 }
 
-/** How many nodes that store a stream part are considered for one answer; some may be of no use to the asker. */
+/** Nodes storing a stream part that are considered for one answer; some may be useless to the asker. */
 const maxStorageLooks = 64
 
 /**

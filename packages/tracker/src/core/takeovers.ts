@@ -2,7 +2,7 @@ import { TokenBucket } from '@runnel/protocol'
 import { LRU } from 'tiny-lru'
 import type { TrackerLimits } from '../limits.ts'
 
-/** Networks for which one stream part counts how often their nodes had an overlay taken over; the oldest is forgotten first. */
+/** Networks whose takeovers one stream part counts; the oldest is forgotten first. */
 const maxNetworks = 64
 
 /** Limits how often the nodes of each network may have an overlay taken over into an existing one. */

@@ -30,7 +30,7 @@ export const httpLimits = {
   maxBodyBytes: 1_024,
   /** A request that takes longer to arrive is aborted. */
   requestTimeoutMs: 10_000,
-  /** And so is one whose headers take longer, or TLS before them. */
+  /** A request whose headers, or TLS before them, take longer is aborted. */
   headersTimeoutMs: 5_000,
   /** Headers of one request. */
   maxHeaderBytes: 8_192,

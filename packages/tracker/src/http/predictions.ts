@@ -6,7 +6,7 @@ import type { RandomSource } from '../core/topology/cheapest.ts'
 
 /** Limits of the work for predictions. */
 export const predictionLimits = {
-  /** Nodes from which floods are followed; where there are more they are drawn at random. */
+  /** Nodes from which floods are followed; if there are more, they are drawn at random. */
   maxSources: 256,
   /** Delays computed for one prediction: sources times nodes. */
   maxDelays: 1_048_576,
@@ -15,7 +15,7 @@ export const predictionLimits = {
   /** Predictions remembered; the oldest is forgotten first. */
   maxPredictions: 1_000,
   /**
-   * Stream parts that wait for a prediction; a request for a further one is answered with a request to try again later
+   * Stream parts waiting for a prediction; a request for another one is told to try again later
    * (`predictionsRefused`).
    */
   maxWaitingPredictions: 32,

@@ -8,7 +8,7 @@ export const requestLimits = {
    * refused (`viewsRefused`).
    */
   viewsPerSecond: 20,
-  /** And the burst. */
+  /** Such requests in one burst. */
   viewBurst: 400,
   /** Networks whose requests are counted; the one that asked longest ago is forgotten first. */
   maxNetworks: 10_000,

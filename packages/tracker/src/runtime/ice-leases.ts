@@ -10,9 +10,9 @@ import {
 import { DelayQueue } from '../core/timing/delay-queue.ts'
 import type { IceServerSource } from '../ice/ice-server-source.ts'
 
-/** Of the nodes that offer to carry circuits so many are named to the others, those that came first. */
+/** Nodes offering to carry circuits that are named to the others, the first to come. */
 const maxNamedCarriers = 4
-/** How often nodes are told of other carriers at most, in milliseconds, unless they had none. */
+/** Shortest time between two lists of other carriers sent to a node, in milliseconds, unless it had none. */
 const carriersEveryMs = 60_000
 
 /** Which nodes have ICE servers and carriers of circuits, and when each needs new ones. */

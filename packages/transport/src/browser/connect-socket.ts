@@ -3,7 +3,7 @@ import { isRunnelError, type Cancel, type Clock, type RunnelError } from '@runne
 import { transportError } from '../errors.ts'
 import { SocketChannel, type SocketChannelModules } from './socket-channel.ts'
 
-/** A browser opens sockets to one address one after the other: the next is not kept waiting for longer. */
+/** A browser opens sockets to one address in turn: a cancelled one delays the next no longer. */
 const quietEndMs = 2_000
 
 interface ConnectOptions {

@@ -7,7 +7,7 @@ import {
 } from '../webrtc/peer-connection-port.ts'
 import { pageInflow } from './inflow.ts'
 
-/** A page's channel tells that it has room when its buffer, in which is also what is under way, falls to this. */
+/** A page's channel reports room when its buffer, which also holds data in flight, falls to this. */
 const lowMarkBytes = 256 * 1024
 /** Messages kept until the channel is open. Before that the other side sends at most a hello and a proof. */
 const maxEarlyMessages = 16

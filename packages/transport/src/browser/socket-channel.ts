@@ -10,8 +10,7 @@ import { pageInflow } from './inflow.ts'
 const noBinding = new Uint8Array(0)
 
 /**
- * A browser has no event for a WebSocket's buffer that has emptied, so it is polled at this interval while above the low
- * mark.
+ * A browser fires no event when a WebSocket's buffer empties, so it is polled at this interval while above the low mark.
  */
 const drainCheckMs = 10
 

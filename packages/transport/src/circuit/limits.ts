@@ -1,17 +1,17 @@
 /** What a node that carries circuits between others gives to them. */
 export interface CircuitLimits {
   /**
-   * Circuits carried at once, being opened included. When more come, the newest of the network (/24, for IPv6 /48) with
-   * the most is closed.
+   * Circuits carried at once, including those being opened. Beyond it, the newest of the network (/24, for IPv6 /48)
+   * with the most is closed.
    */
   readonly maxCircuits: number
   /** Circuits to one node. */
   readonly maxCircuitsPerPeer: number
-  /** Nodes that wait for circuits; shared out in the same way. */
+  /** Nodes waiting for circuits; shared out in the same way. */
   readonly maxWaiting: number
-  /** Bytes a second of all circuits together. Who sends more is read more slowly. */
+  /** Bytes a second of all circuits together. A sender above it is read more slowly. */
   readonly maxBytesPerS: number
-  /** And of one circuit, both ways together. */
+  /** Bytes a second of one circuit, both ways together. */
   readonly maxCircuitBytesPerS: number
   /** Bytes that may wait at either side of a circuit; above it the circuit is closed. */
   readonly maxQueuedBytes: number
@@ -26,17 +26,17 @@ export const circuitDefaults = {
   maxQueuedBytes: 1024 * 1024,
 } as const satisfies CircuitLimits
 
-/** A carrier sends something to those that wait this often, so that no NAT forgets them. */
+/** How often a carrier sends something to waiting nodes, so that no NAT forgets them. */
 export const stillHereEveryMs = 20_000
-/** A side that has heard nothing of the other for so long gives it up. */
+/** A side gives up the other after hearing nothing from it for this long. */
 export const silentAfterMs = 65_000
-/** How long a node may take to prove its id where it waits, and to take a circuit. */
+/** How long a waiting node may take to prove its id, and to take a circuit. */
 export const answerTimeoutMs = 5_000
-/** How long a circuit to a node that has just taken another one waits for it to wait again. */
+/** How long a circuit waits for a node that has just taken another one to wait again. */
 export const nextPlaceTimeoutMs = 3_000
-/** First pause before a place to wait is sought again; it doubles… */
+/** First pause before a place to wait is sought again; doubles each time. */
 export const minSeekPauseMs = 1_000
-/** … up to this. */
+/** Longest such pause. */
 export const maxSeekPauseMs = 60_000
 /** Carriers that a node knows; further ones are ignored. */
 export const maxCarriers = 8

@@ -2,7 +2,7 @@ import type { Close } from '@runnel/protocol'
 import type { CloseReason } from '../ports.ts'
 
 const codePattern = /^[A-Z][A-Z0-9_]{0,63}$/
-/** In characters of at most three UTF-8 bytes each, so that any text fits the protocol's 512 bytes. */
+/** Characters of at most three UTF-8 bytes each, so that any text fits the protocol's 512 bytes. */
 const maxTextLength = 160
 /** Control characters, and those that change the direction or hide text. */
 const unprintable = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]+/gu

@@ -13,7 +13,7 @@ const growth = 2
 /** By how much of itself a grown interval is shortened, at random: so that the ends of a link rarely ping each other at the same time. */
 const spread = 0.2
 
-/** Grown intervals end with a second of the process's clock: the pings of all its links go out in one wake-up, which costs more than they do. */
+/** Grown intervals end on a whole second of the process's clock: all links' pings share one wake-up, which costs more than they do. */
 const gridMs = 1_000
 
 const nothing: Cancel = () => {}

@@ -5,7 +5,7 @@ import { urgentLimits, type UrgentLimits } from '../urgent/limits.ts'
 export interface ConnectionLimits extends UrgentLimits {
   /** A ping goes out when nothing was received for this long. */
   readonly pingIntervalMs: number
-  /** While all pings are answered and nothing else is sent or received, that time doubles with each answer, up to this. Not below `pingIntervalMs`. */
+  /** While pings are answered and nothing else is sent or received, the interval doubles with each answer, up to this. At least `pingIntervalMs`. */
   readonly maxPingIntervalMs: number
   /** The peer is dead when this many pings in a row, each `pingIntervalMs` after the one before, brought nothing back. */
   readonly maxMissedPongs: number
@@ -15,31 +15,31 @@ export interface ConnectionLimits extends UrgentLimits {
   readonly maxPingsPerSecond: number
   /** More renewed credentials than this within an hour break the protocol. */
   readonly maxCredentialsPerHour: number
-  /** From the first byte to the proven peer. */
+  /** Time from the first byte until the peer is proven. */
   readonly handshakeTimeoutMs: number
-  /** Nobody unproven may send a larger frame. */
+  /** An unproven peer may not send a larger frame. */
   readonly maxHandshakeFrameBytes: number
-  /** Packets received in the turn in which the connection opened wait for its owner, up to this. */
+  /** Bytes of packets that arrive in the turn that opens the connection and wait for its owner. */
   readonly maxEarlyBytes: number
   /** Above it `writable` is false, and no more is handed to the channel. */
   readonly highMarkBytes: number
   /** At or below it `writable` is true again, and `onDrain` is called. */
   readonly lowMarkBytes: number
-  /** What would take the queue above it is refused. */
+  /** A packet that would take the queue above it is refused. */
   readonly maxQueueBytes: number
-  /** The peer is too slow when data is queued and none of it left for this long. */
+  /** A peer is too slow when data is queued and none of it leaves for this long. */
   readonly stallTimeoutMs: number
   /** How long a closing connection may take to send what is queued. */
   readonly closeTimeoutMs: number
   /** A larger packet is neither sent nor accepted. */
   readonly maxPacketBytes: number
-  /** A larger packet does not go by the lane that may lose it; smaller ones of a turn are packed into frames of at most so much. */
+  /** A larger packet does not use the lossy lane; smaller packets of a turn are packed into frames of at most this size. */
   readonly maxLossyFrameBytes: number
-  /** When more would wait in that lane, packets go by the channel, where the sender hears that it is full. */
+  /** When more would wait in the lossy lane, packets use the channel, where the sender hears that it is full. */
   readonly maxLossyQueueBytes: number
-  /** A lost frame of that lane is sent again for so long and two round trips. */
+  /** A lost frame of the lossy lane is sent again for this long plus two round trips. */
   readonly minLossyLifeMs: number
-  /** The longest such time. */
+  /** Longest time for which such a frame is sent again. */
   readonly maxLossyLifeMs: number
 }
 

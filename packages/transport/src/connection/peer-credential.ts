@@ -5,7 +5,7 @@ import type { Peer } from './handshake.ts'
 import type { ConnectionModules } from './modules.ts'
 import { RateWindow } from './rate-window.ts'
 
-/** The wall clock may be set, and timers have an end. */
+/** Longest single wait: the wall clock may be set, and timers have a maximum. */
 const maxWaitMs = 3_600_000
 
 export interface PeerCredentialModules extends ConnectionModules {

@@ -11,9 +11,9 @@ export interface LinksOptions {
   readonly firstWayTimeoutMs?: number
   /** How long two connections to one peer are both read before the unused one is closed, in milliseconds. */
   readonly duplicateLingerMs?: number
-  /** Limit on idle links: see `Links`. For one more, an idle link of the network that opened the most is closed. */
+  /** Limit on idle links: see `Links`. Beyond it, an idle link of the network that opened the most is closed. */
   readonly maxUnsolicited?: number
-  /** How long such a link is kept, in milliseconds. */
+  /** How long an idle link is kept, in milliseconds. */
   readonly unsolicitedGraceMs?: number
 }
 

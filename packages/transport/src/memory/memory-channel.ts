@@ -7,7 +7,7 @@ const fin = Symbol('fin')
 type Item = Uint8Array | typeof fin
 
 const noBinding = new Uint8Array(0)
-/** How much this channel accepts at once. */
+/** The largest frame that this channel accepts. */
 const largestFrameBytes = 2 * 1024 * 1024
 
 /** One end of a channel in memory. What it sends is queued here, in flight, or unread at the other end. */

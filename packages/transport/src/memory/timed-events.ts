@@ -10,7 +10,7 @@ export interface TimedEvent {
 /** What cancelled events do. */
 const nothing = (): void => {}
 
-/** What is due later waits in buckets of so long, in no order. */
+/** Events that are due later wait unordered in buckets of this length. */
 const bucketMs = 1
 
 /**

@@ -1,8 +1,8 @@
 import { limits, type Arrivals } from '@runnel/protocol'
 
-/** The arrivals of urgent frames are told so long after the first. */
+/** Arrivals of urgent frames are reported this long after the first. */
 const reportMs = 50
-/** After a number was passed over, as what was lost is sent again, so long after the last report. */
+/** When a frame number was skipped, the next report follows the last by this: lost frames are resent. */
 const missingReportMs = 20
 /** Half of what a report has room for, as each arrival is told twice. */
 const room = limits.maxArrivals / 2

@@ -11,11 +11,11 @@ export interface WindowLimits {
 
 /** A ping follows each quarter of the window at once, so that answers come spread. */
 const probesPerWindow = 4
-/** Less than that waits so long for its ping. */
+/** Less than a quarter of the window waits this long for its ping. */
 const probeIntervalMs = 25
 /** Of the 100 pings a second that a peer takes, each of the two windows of a link. */
 const probeRate = { perSecond: 35, burst: 8 }
-/** A ping that is not answered for so long is followed by another. */
+/** A ping without an answer is followed by another after this long. */
 const askAgainMs = 500
 
 interface Probe {

@@ -1,32 +1,32 @@
 /** What urgent messages may take of one link. docs/limits.md lists every field. */
 export interface UrgentLimits {
-  /** Batches that wait for one link, in bytes; then those that would go last make room. */
+  /** Bytes of batches waiting for one link; beyond it, those that would go last make room. */
   readonly maxUrgentQueueBytes: number
-  /** The part of it that the batches of one publisher may take. */
+  /** The part of it that one publisher's batches may take. */
   readonly maxUrgentQueueBytesOfPublisher: number
-  /** Batches that wait for one link. */
+  /** Batches waiting for one link. */
   readonly maxUrgentQueueBatches: number
-  /** A larger packet is sent in pieces of at most this size, and on a slow link of a third of it, unless those were too many. */
+  /** A larger packet is sent in pieces of at most this size, or a third of it on a slow link, unless there would be too many. */
   readonly urgentPieceBytes: number
-  /** So long after it came an upper layer of a group is shed when a lower one overtakes it (`urgent.shed`). */
+  /** An upper layer of a group that has waited this long is shed when a lower one overtakes it (`urgent.shed`). */
   readonly shedAfterMs: number
-  /** The rate of urgent messages on a link of which nothing is known. */
+  /** Rate of urgent messages on a link about which nothing is known. */
   readonly firstKbitPerS: number
-  /** The rate of a link whatever its delays are. */
+  /** Lowest rate of a link, whatever its delays. */
   readonly minKbitPerS: number
-  /** And at most. */
+  /** Highest rate of a link. */
   readonly maxKbitPerS: number
-  /** Frames under way on one link whose arrival is watched. */
+  /** Frames in flight on one link whose arrival is watched. */
   readonly maxSentFrames: number
-  /** Headers of chains that stand as numbers on one link, each way; of more the oldest are said anew. */
+  /** Chain headers replaced by numbers on one link, each way; beyond it, the oldest are sent anew. */
   readonly maxUrgentAliases: number
-  /** No more is handed to a channel than makes it hold so much. */
+  /** Nothing more is handed to a channel that holds this much. */
   readonly maxUrgentBufferBytes: number
   /** Bytes of incomplete objects of one peer; then the oldest object is dropped. */
   readonly maxPiecesBytes: number
   /** Incomplete objects of one peer, each of which takes memory of its own; then the oldest is dropped. */
   readonly maxIncompleteObjects: number
-  /** So long after the last urgent message the other packets of a link yield. */
+  /** A link's other packets yield until this long after the last urgent message. */
   readonly yieldMs: number
 }
 

@@ -10,9 +10,9 @@ const windowLimits: WindowLimits = {
 
 /** What they may take in any case, of the rate. */
 const leastShare = 0.05
-/** They take part in the rate for so long after one was sent. */
+/** Other packets take part in the rate until this long after one was sent. */
 const takesPartMs = 1_000
-/** What a timer that is late may make up for. */
+/** How much lateness of a timer may be made up for. */
 const burstMs = 5
 
 /** The rate of a link. */

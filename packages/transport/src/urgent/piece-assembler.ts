@@ -14,7 +14,7 @@ export interface Assembled {
   readonly batchBytes: Uint8Array
 }
 
-/** Of so many objects it is remembered that they were whole: a piece of theirs may come again. */
+/** Completed objects remembered: one of their pieces may come again. */
 const maxWhole = 128
 
 type PieceAssemblerLimits = Pick<UrgentLimits, 'maxPiecesBytes' | 'maxIncompleteObjects'>

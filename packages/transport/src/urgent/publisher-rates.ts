@@ -1,6 +1,6 @@
-/** What was offered counts for about so long. */
+/** The average covers about this long. */
 const meanMs = 1_000
-/** What is offered more of late than on average is seen within about so long: other packets must not fill what a publisher just begins to use. */
+/** A recent rise above the average shows within about this long: other packets must not fill what a publisher is beginning to use. */
 const soonMs = 250
 /** Less is nothing. */
 const leastKbitPerS = 1

@@ -24,13 +24,13 @@ export interface Feedback {
   readonly rttMs: number
 }
 
-/** How long frames may wait on a line: above it, as foreseen within a round trip, the rate goes down; below half of it up. */
+/** Target wait of frames on a line: above it, as forecast over a round trip, the rate falls; below half of it, it rises. */
 const targetMs = 40
 /** Where delays vary from frame to frame, which those of a queue hardly do, by so many times that more may wait. */
 const jitterFactor = 2
-/** And so much at most. */
+/** Longest target, when delays vary. */
 const maxTargetMs = 250
-/** Less does not tell a queue from what one frame waits for another. */
+/** A shorter wait may be one frame waiting for another, not a queue. */
 const noiseMs = 12
 /** A rate this far above the last known capacity, with nothing waiting: the capacity is another. */
 const knownShare = { from: 0.9, until: 1.06 } as const
@@ -41,25 +41,25 @@ const usedShare = 0.5
 const unusedFactor = 0.85
 /** Before the first queue: in a round trip and `settleMs`. */
 const startFactor = 1.5
-/** A queue is there for so long before less is sent: one report may be of a machine that was busy. */
+/** A queue must last this long before the rate falls: a single report may come from a busy machine. */
 const queuedUntilLessMs = 40
 /** A queue of ours is at most this part of what it was when the rate goes down again. */
 const fallShare = 0.75
 /** After so many reductions in a row that changed nothing, what waits is another's, or the machine is busy: it counts as the way from then on. */
 const vainUntilOther = 3
-/** Reductions so far apart, beside what a change takes to show, are not in a row. */
+/** Reductions this far apart, plus the time that changes take to show, are not in a row. */
 const inRowMs = 500
-/** A change shows in the delays after a round trip and so long. */
+/** A change shows in the delays after a round trip plus this long. */
 const settleMs = 100
-/** The delays of so long have a gradient. */
+/** Span over which the gradient of the delays is taken. */
 const historyMs = 500
-/** What came in so long is what the link carries. */
+/** Span over which the delivered rate is measured. */
 const deliveredMs = 300
-/** Those of so long tell how much waits at present. */
+/** Span over which the present wait is measured. */
 const tailMs = 100
-/** The share of frames that may be lost without the rate going down: radio loses some at any rate. */
+/** Share of frames that may be lost before the rate falls: radio always loses some. */
 const maxLossShare = 0.1
-/** Of fewer frames the lost ones say nothing. */
+/** Losses among fewer frames say nothing. */
 const minLossFrames = 80
 
 /**

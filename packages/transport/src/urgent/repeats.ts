@@ -9,7 +9,7 @@ import {
   type RawPacket,
 } from '@runnel/protocol'
 
-/** Of what is lost each time as well; a receiver that denies what came gets no more than so many. */
+/** How often a packet is repeated, even if lost each time; a receiver that denies its arrival gets no more. */
 const maxRepeats = 3
 
 /** A packet of an urgent message that may be lost on its way. */

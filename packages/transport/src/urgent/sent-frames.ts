@@ -30,7 +30,7 @@ export interface FrameReport {
 
 /** Every arrival is told twice: what three reports pass over is lost, unless they came within less time than this. */
 const lost = { reports: 3, ms: 90 } as const
-/** What one report passes over is sent again, but on a line that has changed the order of frames within so long, where it takes two. */
+/** A frame that one report skips is sent again; if the line has reordered frames within this time, it takes two reports. */
 const reorderedMs = 10_000
 
 /** The frames of a link that carry a mark and are under way. */

@@ -1,4 +1,4 @@
-/** How long a value counts at least, and at most twice as long: paths change, and clocks drift. */
+/** A value counts for at least this long, and at most twice as long: paths change, and clocks drift. */
 const windowMs = 30_000
 
 /** The least of the values of the last half a minute or minute. */

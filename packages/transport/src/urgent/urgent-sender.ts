@@ -8,22 +8,22 @@ import { Shortest } from './shortest.ts'
 import { UrgentPackets } from './urgent-packets.ts'
 import { UrgentQueue, type UrgentDrop } from './urgent-queue.ts'
 
-/** Not every channel tells when it has room. */
+/** How soon a full channel is looked at again: not every channel reports room. */
 const lookAgainMs = 5
 /** Frames leave a little faster than the rate, so that what a publisher sends at that does not wait here. */
 const paceFactor = 1.25
-/** What a timer that is late may make up for. */
+/** How much lateness of a timer may be made up for. */
 const paceBurstMs = 5
 /** Below it pieces are small, as each takes its time on the line. */
 const slowKbitPerS = 4_000
-/** Under way may be what the rate sends in a round trip and so long, and some more. */
+/** As much may be in flight as the rate sends in a round trip plus this long, and some more. */
 const inFlightMs = 300
 const inFlightBytes = 8 * 1024
-/** When nothing was heard for a round trip and so long, what is under way is given up. */
+/** Frames in flight are given up when nothing is heard for a round trip plus this long. */
 const starvedMs = 1_000
-/** A timer that is so late is of a process that was held up: what the peer told meanwhile has not been taken yet. */
+/** A timer this late shows that the process was held up: it has not yet taken what the peer told meanwhile. */
 const heldUpMs = 100
-/** A round trip of urgent frames counts for so long, then that of the heartbeat. */
+/** A round trip of urgent frames counts for this long; then the heartbeat's is used. */
 const freshMs = 1_000
 
 export interface UrgentSenderModules {

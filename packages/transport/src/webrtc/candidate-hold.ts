@@ -4,11 +4,11 @@ import type { Cancel } from '@runnel/protocol'
 import { addressOf } from './candidate.ts'
 
 /**
- * How long after finding its outer address, or its relay where it uses nothing else, an answerer begins to check, in milliseconds, where it is not
+ * How long after finding its outer address, or its relay if it uses nothing else, an answerer begins to check, in milliseconds, when it is not
  * known how long signals take. By then the offerer knows that address and has sent to it.
  */
 export const holdMs = 150
-/** Where it is known, that much later: the offerer has to have taken what was signalled. */
+/** Added to the signal delay when it is known: the offerer must have taken the signal. */
 export const marginMs = 30
 /** The longest wait in any case: there may be no outer address to find. */
 export const maxHoldMs = 1000

@@ -35,7 +35,7 @@ import {
  * always full first, and what is in either cannot be overtaken: see `nodeDataChannel`.
  */
 const fullBytes = 64 * 1024
-/** A data channel tells that it has room when it holds no more than this. */
+/** A data channel reports room when it holds no more than this. */
 const lowMarkBytes = 32 * 1024
 
 /**

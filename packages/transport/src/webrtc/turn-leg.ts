@@ -4,11 +4,11 @@ import { connect as connectTls } from 'node:tls'
 import type { ParsedIceServer } from './ice-server.ts'
 import { StunStream, toStream } from './stun-stream.ts'
 
-/** An ICE agent sends something every few seconds; one that was silent for so long is gone. */
+/** An ICE agent sends something every few seconds; one silent for this long is gone. */
 const idleMs = 120_000
-/** What waits for a slow server; more is lost, as datagrams are. */
+/** Bytes waiting for a slow server; more is lost, as datagrams are. */
 const maxQueueBytes = 1024 * 1024
-/** Datagrams that wait until the name of a server is looked up. */
+/** Datagrams that wait while the name of a server is looked up. */
 const maxEarly = 8
 
 type TurnServerAddress = Pick<ParsedIceServer, 'scheme' | 'hostname' | 'port' | 'transport'>

@@ -3,7 +3,7 @@ import { openTurnLeg, type TurnLeg, type TurnLegOptions } from './turn-leg.ts'
 
 /** Where the ICE agent finds its server: on this machine. */
 export const tunnelHost = '127.0.0.1'
-/** Peer connections that use a server at once: as many as there can be, and those that end. */
+/** Peer connections that use a server at once: as many as there can be, plus those that are ending. */
 const maxTunnelLegs = 512
 
 /**

@@ -2,11 +2,11 @@ import { networkOf, Shares } from '@runnel/protocol'
 
 export interface AdmissionLimits {
   /**
-   * Inbound connections, handshakes included. When more come, the newest of the network (/24, for IPv6 /48) with the most is
-   * closed. Dials are refused while there are as many connections of both kinds.
+   * Inbound connections, handshakes included. Beyond it, the newest of the network (/24, for IPv6 /48) with the most is
+   * closed. Dials are refused while inbound and outbound connections together reach it.
    */
   readonly maxConnections: number
-  /** Inbound connections that have not proven their peer; when more come, the newest of the network with the most is closed. */
+  /** Inbound connections that have not proven their peer; beyond it, the newest of the network with the most is closed. */
   readonly maxPendingHandshakes: number
 }
 

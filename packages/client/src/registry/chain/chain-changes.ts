@@ -12,10 +12,10 @@ import { BlockWindow, type FollowedBlock } from './block-window.ts'
 import type { ChainConnection } from './chain-connection.ts'
 import { toPermissions, type ContractPermissions } from './chain-stream-reader.ts'
 
-/** Blocks whose events are asked for at once; after a longer silence everything is read again instead. */
+/** Blocks whose events are requested at once; after a longer silence everything is read again instead. */
 const maxBlocksPerPoll = 2000
 
-/** Blocks that a chain may take back before everything is read again: see `BlockWindow`, which says which are counted. */
+/** Blocks that a chain may take back before everything is read again; `BlockWindow` says which are counted. */
 export const maxFollowedBlocks = 64
 
 /**

@@ -19,7 +19,7 @@ export interface ChainAddress extends RpcEndpoints {
   readonly registries: RegistryAddresses
 }
 
-/** How often ethers looks whether a transaction is mined, while one is waited for. */
+/** How often ethers checks whether an awaited transaction is mined. */
 const receiptPollingMs = 200
 
 /** The way to a chain, and whether it answers. */

@@ -2,11 +2,11 @@
 export const prefixLimits = {
   /** Streams of one subscription, unless it says otherwise. */
   maxStreams: 100,
-  /** And that it can ask for. */
+  /** The most that it can ask for. */
   mostStreams: 1_000,
   /** Stream parts of one subscription; a stream whose partitions do not all fit is left out. */
   maxParts: 2_000,
-  /** Streams looked at for each one that there may be, as one may not read all of them. */
+  /** Streams looked at for each one allowed, as some may not be readable. */
   looksPerStream: 10,
   /** The first pause before a stream that failed is tried again; it doubles. */
   minBackoffMs: 1_000,

@@ -14,7 +14,7 @@ import type { Scene } from './scene.ts'
 
 /** Beside a node's circle, where a finger or a mouse still means it, in CSS pixels. */
 const reachPx = 10
-/** Sharper than this no eye sees. */
+/** No eye sees sharper than this. */
 const maxPixelRatio = 2
 
 /** Draws an overlay on a canvas, when something has changed and at most once a frame; zooms, drags, and finds nodes. */

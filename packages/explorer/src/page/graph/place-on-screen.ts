@@ -5,13 +5,13 @@ export interface View {
   readonly y: number
 }
 
-/** Pixels of the screen for one of the plane, at most. */
+/** The most pixels of the screen for one unit of the plane. */
 export const largestZoom = 12
 /** And at least. */
 export const smallestZoom = 0.05
 /** Around the picture, in CSS pixels: names of nodes are wider than nodes, and controls lie above and below. */
 const margin = { across: 64, down: 88 } as const
-/** So far a picture is stretched when all of it is to be seen: a few nodes fill the canvas, and two do not lie at its ends. */
+/** How far a picture is stretched at most to show all of it: a few nodes fill the canvas, and two do not lie at its ends. */
 const largestFit = 6
 
 /** The view in which everything is seen. */

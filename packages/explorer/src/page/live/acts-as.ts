@@ -8,7 +8,7 @@ export type ActsAs =
 
 export type UserOfFiles = Pick<ClientConfig, 'privateKey' | 'delegation' | 'readingKey'>
 
-/** Characters of a file that is looked into. */
+/** Characters of a file that is read. */
 export const maxKeyFileChars = 64 * 1024
 
 const keyPattern = /^(?:0x)?[0-9a-f]{64}$/i

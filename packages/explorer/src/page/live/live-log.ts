@@ -25,11 +25,11 @@ export interface ShownMessage extends MessagePlace {
 
 /** Messages kept to be shown, and delays kept to be measured. */
 export const liveLogLimits = {
-  /** The newest are shown, the others only counted. */
+  /** Messages shown, the newest; the others are only counted. */
   maxMessages: 200,
-  /** Measured delays are of so many messages, the newest. */
+  /** Messages, the newest, whose delays are measured. */
   maxDelays: 1_000,
-  /** The message rate is that of so long. */
+  /** Time over which the message rate is measured. */
   rateOverMs: 10_000,
   /** Arrivals kept for the rate. */
   maxArrivals: 5_000,

@@ -4,7 +4,7 @@ import type { ActsAs } from './acts-as.ts'
 import { liveSentence } from './live-sentences.ts'
 import { Membership, type MembershipState } from './membership.ts'
 
-/** Messages may come faster than anybody can read: the page is drawn anew at most this often. */
+/** Messages may come faster than anybody can read: the page is redrawn at most this often. */
 const redrawEveryMs = 150
 
 export interface Live {

@@ -15,7 +15,7 @@ export interface DelegationBookLimits {
   readonly maxDelegations: number
 }
 
-/** Delegations kept as objects: those of whoever publishes now. */
+/** Delegations kept as objects: those of current publishers. */
 const maxDecoded = 1_024
 
 /** A delegation, and where it has been. */

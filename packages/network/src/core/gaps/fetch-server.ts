@@ -15,7 +15,7 @@ export interface FetchServerModules {
   canTakeMore(peerId: NodeId): boolean
 }
 
-/** A smaller answer may be lost: before it could be late, another neighbour is asked. */
+/** An answer no larger may be lost: before it could be late, another neighbour is asked. */
 const maxLossyAnswerBytes = 4 * 1024
 
 /** Answers fetches of neighbours from recent batches. */

@@ -57,7 +57,7 @@ interface Figures {
   isSlow: boolean
 }
 
-/** A host is slow or not after so many messages. */
+/** Messages after which a host can be judged slow. */
 const minLags = 16
 /** How much a new lag counts. */
 const lagShare = 1 / 16

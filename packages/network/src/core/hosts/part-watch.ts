@@ -33,7 +33,7 @@ interface Host {
   isSilent: boolean
 }
 
-/** How often a host is asked for what it did not bring. */
+/** How often a host is asked for a message that it did not bring. */
 const maxAsked = 2
 
 /** What was accepted lately in one stream part, and which attached hosts have not brought it. */

@@ -36,7 +36,7 @@ export interface AnnouncementsModules {
   ask(chain: ThinChain, asks: readonly Ask[], nowMs: number): void
 }
 
-/** What a standby may take besides a round trip and a half. */
+/** Time that a standby may take beyond one and a half round trips. */
 const pushRoomMs = 50
 
 /** What neighbours say that they have: compared with what is here, and fetched when nobody brings it. Nothing of it is believed. */

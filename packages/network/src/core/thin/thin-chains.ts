@@ -34,7 +34,7 @@ export interface ThinChain {
   readonly knownUntilMs: Map<NodeId, number>
 }
 
-/** Until it is known how late batches come after they were announced. */
+/** Used until it is known how long after their announcement batches come. */
 const unknownLatenessMs = 100
 
 /** The chains whose floods this node thins, a bounded number, and how fast chains are. */

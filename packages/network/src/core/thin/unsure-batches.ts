@@ -20,7 +20,7 @@ export interface UnsureBatch {
   isHurried: boolean
 }
 
-/** Until it is known how late the neighbour usually is. */
+/** Used until it is known how late the neighbour usually is. */
 const unknownLatenessMs = 250
 /** A batch that was sent is remembered for this long: the answer shows how late the neighbour was. */
 export const pushedMs = 2_000

@@ -2,7 +2,7 @@ import type { FloodMode } from '@runnel/protocol'
 
 /** Batches in a row that must be announced early. */
 const earlyBatches = 8
-/** The most of these. */
+/** The most batches in a row that must be announced early. */
 const maxEarlyBatches = 512
 /** So much more of them each time that it did not keep what it promised. */
 const distrustFactor = 4

@@ -33,7 +33,7 @@ export interface TrackerLinksModules {
   random(): number
 }
 
-/** How often the time doubles until a tracker that does not answer is asked again. */
+/** How often the pause doubles before a silent tracker is asked again. */
 const maxAnswerDoublings = 4
 
 /**

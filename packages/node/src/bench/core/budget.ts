@@ -12,9 +12,9 @@ export interface RunTimes {
   readonly drainMs: number
 }
 
-/** A user may take that long to take part, however many others do. */
+/** How long a user may take to take part, however many others do. */
 const userMs = 10_000
-/** Closing all of them. */
+/** How long closing all users may take. */
 const stopMs = 30_000
 
 /** The most that a run takes, from the first user to the last that is closed. */

@@ -8,7 +8,7 @@ export interface SequenceCounts {
   disordered: number
 }
 
-/** Missing numbers remembered of one publisher; of older ones it is not known whether they come again. */
+/** Missing numbers remembered of one publisher; for older ones it is unknown whether they come again. */
 const maxMissing = 4_096
 
 /** Follows the numbers of one publisher's messages at one reader, from the first that comes. Memory is bounded, whatever comes. */

@@ -9,7 +9,7 @@ import type { Generator, LoadResult } from './generator.ts'
 import { mergeSamples, type SecondFigures } from './seconds.ts'
 import { preciseNow } from './metronome.ts'
 
-/** How often it is looked whether the overlays have settled, and whether all has come. */
+/** How often to check whether the overlays have settled, and whether everything has come. */
 const lookEveryMs = 100
 /** How often figures are shown. */
 const sampleEveryMs = 1_000

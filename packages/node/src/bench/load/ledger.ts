@@ -1,7 +1,7 @@
 import { Sequence, type SequenceCounts } from '../core/sequence.ts'
 import type { Stamp } from '../core/stamp.ts'
 
-/** Pairs of reader and publisher that are followed; of others it is only counted that something came. */
+/** Pairs of reader and publisher that are followed; for others, arrivals are only counted. */
 const maxSequences = 200_000
 
 /** What the users of one process were sent. */

@@ -7,7 +7,7 @@ import { Ledger } from './ledger.ts'
 /** Different errors that are told apart. */
 const maxErrors = 20
 
-/** Of fewer, the 99th percentile is the largest, which says little. */
+/** With fewer, the 99th percentile is the largest, which says little. */
 const minForP99 = 100
 
 /** What the users of one process measure. */

@@ -5,7 +5,7 @@ import type { UserRole } from '../core/plan.ts'
 import { errorText } from './measurements.ts'
 import { preciseNow } from './metronome.ts'
 
-/** Users that join at once at most: more only wait for each other. */
+/** Users that join at once: more would only wait for each other. */
 const maxOpening = 64
 
 /**

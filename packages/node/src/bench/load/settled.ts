@@ -1,7 +1,7 @@
 import { membersOf, type LoadPlan, type UserRole } from '../core/plan.ts'
 import type { BenchUser } from '../users/user.ts'
 
-/** How many users are named that lack something. */
+/** How many users that lack something are named. */
 const maxNamed = 5
 
 /** What users lack of a settled overlay: as many neighbours as its tracker wants, and as its degree says. Empty when it has settled. */

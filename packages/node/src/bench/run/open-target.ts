@@ -17,7 +17,7 @@ export interface TargetNeeds {
 
 /** How long a network of its own may take to start. */
 export const startBoundMs = 120_000
-/** A broker node is in every overlay: with more it would be what is measured. */
+/** A broker node is in every overlay: with more, the node would be what is measured. */
 const maxPartsWithNodes = 10
 
 /** The network that options name, or one of its own; `requireTarget` has looked at them. Throws what opening or starting throws. */

@@ -23,7 +23,7 @@ export interface BenchShape {
   readonly runId?: number
 }
 
-/** How long what was sent may be on its way. */
+/** How long sent messages may be on their way. */
 const drainMs = 5_000
 
 /** A run as options ask for it. Throws USAGE. */

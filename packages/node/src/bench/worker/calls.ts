@@ -43,11 +43,11 @@ export type CallAnswer =
       readonly error: { readonly code: string; readonly message: string; readonly remedy: string }
     }
 
-/** Of one message, which a plan with many stream parts makes large. */
+/** Largest message; a plan with many stream parts makes it large. */
 export const maxCallBytes = 32 * 1024 * 1024
 /** How long a worker may take to let a driver in. */
 const connectTimeoutMs = 10_000
-/** How long one may take to answer what it does not have to wait for itself; others are bounded by the run. */
+/** How long a worker may take to answer a call that does not itself wait; other calls are bounded by the run. */
 const answerTimeoutMs = 30_000
 const waitingCalls: ReadonlySet<CallName> = new Set(['open', 'run'])
 

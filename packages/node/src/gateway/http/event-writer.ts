@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http'
 import type { Cancel, Clock } from '@runnel/protocol'
 import { gatewayLimits } from '../limits.ts'
 
-/** How soon a reader should connect again. */
+/** How soon a reader should reconnect. */
 const retryMs = 1_000
 
 /**

@@ -35,7 +35,7 @@ export interface MqttGatewayModules {
 
 /** How often keep alives, sessions and wills are looked at. */
 const tickMs = 1_000
-/** A client that sends more than it may is looked at again after so long. */
+/** A client that sends more than it may is looked at again after this long. */
 const crowdedMs = 5
 
 /** Serves MQTT clients: what they publish goes to streams, and what they subscribe to comes from there. */

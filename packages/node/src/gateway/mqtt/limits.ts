@@ -2,68 +2,68 @@
 export const mqttLimits = {
   /** One packet of a client; longer ones end its connection. The content of a message may have 1 MiB. */
   maxPacketBytes: 1024 * 1024 + 16 * 1024,
-  /** The first packet, CONNECT, which comes before anybody knows whose it is. Its will has up to 64 KiB. */
+  /** The first packet, CONNECT, which comes before its sender is known. Its will has up to 64 KiB. */
   maxConnectBytes: 128 * 1024,
   /** A topic, a filter, or a response topic, UTF-8. */
   maxTopicBytes: 512,
   /** A client id, UTF-8. */
   maxClientIdBytes: 256,
-  /** From the connection to a complete CONNECT. */
+  /** Time from the connection to a complete CONNECT. */
   connectTimeoutMs: 10_000,
   /** Messages of QoS 1 or 2 that one client may send before the first is acknowledged: the gateway's Receive Maximum. */
   receiveMaximum: 256,
-  /** Messages of one client that are being published; it is read no further until there are fewer. */
+  /** Messages of one client being published; it is read no further until there are fewer. */
   maxPublishing: 1_024,
-  /** Messages of all clients of one identity that are being published; none of them is read further until there are fewer. */
+  /** Messages of all clients of one identity being published; none of them is read further until there are fewer. */
   maxPublishingOfIdentity: 8_000,
-  /** And their bytes. */
+  /** Bytes of these messages. */
   maxPublishingBytesOfIdentity: 32 * 1024 * 1024,
-  /** Messages of QoS 1 on their way to one client, or as many as its own Receive Maximum. */
+  /** Messages of QoS 1 on their way to one client, or its own Receive Maximum if that is less. */
   maxInflight: 256,
   /** Messages that wait for one client, connected or not. The oldest of QoS 0 make room first, then the oldest of QoS 1. */
   maxQueuedMessages: 10_000,
-  /** Bytes of messages that wait for one client, and of those that it has not acknowledged. */
+  /** Bytes of messages waiting for one client, or not yet acknowledged by it. */
   maxQueuedBytes: 4 * 1024 * 1024,
-  /** And of all clients together, shared out by account: the one with most gives way. A client that is there gets its next message all the same. */
+  /** The same for all clients together, shared out by account: the one with most gives way. A connected client still gets its next message. */
   maxTotalQueuedBytes: 128 * 1024 * 1024,
-  /** Answers to one client that are not written yet, as it does not read them; it is read no further until they are. */
+  /** Answers to one client not written yet, as it does not read them; it is read no further until they are. */
   maxUnwrittenAnswers: 1_000,
   /** SUBSCRIBE packets of one client under way; it is read no further until there are fewer. */
   maxSubscribing: 16,
-  /** Bytes in the socket of one client that does not read; what comes then waits in its queue. */
+  /** Bytes in the socket of a client that does not read; later ones wait in its queue. */
   maxUnsentBytes: 512 * 1024,
   /** Filters of one session. */
   maxSubscriptions: 100,
   /** Filters in one SUBSCRIBE or UNSUBSCRIBE. */
   maxFiltersPerPacket: 100,
-  /** Sessions without a connection that one account may have; of more the one that ends first goes. */
+  /** Sessions without a connection that one account may have; beyond it, the one due to end first goes. */
   maxAwaySessions: 1_000,
-  /** Such sessions of all accounts; of more, one of the account with most ends. */
+  /** Such sessions of all accounts; beyond it, one of the account with most ends. */
   maxTotalAwaySessions: 10_000,
-  /** How long a session waits for its client, whatever that asked for. */
+  /** How long a session waits for its client, whatever the client asked for. */
   maxSessionExpiryS: 24 * 3600,
-  /** What changes of sessions that outlast the node is written together after so long. */
+  /** Changes of sessions that outlast the node are written together after this long. */
   sessionFlushMs: 100,
-  /** How often it is written that the node is there. */
+  /** How often it is recorded that the node is running. */
   sessionAliveMs: 10_000,
   /**
-   * How long before a node ended it may have missed messages that were published then: as old as a live message may be. After a restart
-   * what storage nodes have since then is read.
+   * How long before its end a node may have missed messages that were already published: as old as a live message may be. After a
+   * restart, what storage nodes have since then is read.
    */
   maxCatchUpMs: 600_000,
-  /** Message chains of one feed of which it is kept how far sessions have them; of more, the oldest may be delivered again after a restart. */
+  /** Message chains of one feed for which it is recorded how far sessions have them; further ones, the oldest, may come again after a restart. */
   maxFeedChains: 10_000,
-  /** Sessions of a node before this one that are subscribed again at once. */
+  /** Sessions of an earlier node that are subscribed again at once. */
   maxResuming: 16,
-  /** After so long it is tried again to subscribe for them, and to read what they missed. */
+  /** Pause before it is tried again to subscribe for them, and to read what they missed. */
   resumeAgainMs: 5_000,
   /** Topic aliases of one client. */
   maxTopicAliases: 64,
-  /** Streams under a filter with wildcards whose retained messages are looked for when it is subscribed to. */
+  /** Streams under a wildcard filter whose retained messages are looked for on subscribing. */
   maxRetainedStreams: 100,
   /** Retained messages looked for at once by one account; others wait. */
   maxRetainedLookups: 8,
-  /** Retained messages of one account that wait to be looked for; further ones are not (counter `skipped_retained`). */
+  /** Look-ups of retained messages that wait, for one account; further ones are skipped (counter `skipped_retained`). */
   maxWaitingLookups: 2_000,
   /** How long a retained message is looked for. */
   retainedTimeoutMs: 5_000,

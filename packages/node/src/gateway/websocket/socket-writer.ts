@@ -4,7 +4,7 @@ import { gatewayLimits } from '../limits.ts'
 import { encodeBinary, type Subprotocol } from './frames.ts'
 import { closeCodes } from './close-codes.ts'
 
-/** Bytes on their way to a client from which on its subscriptions wait. */
+/** When this many bytes are on their way to a client, its subscriptions wait. */
 const highMarkBytes = 256 * 1024
 
 const nothing = new Uint8Array()

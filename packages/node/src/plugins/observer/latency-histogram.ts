@@ -1,6 +1,6 @@
 import { createHistogram } from 'node:perf_hooks'
 
-/** Latencies are kept in microseconds, up to an hour; what is longer counts as an hour. */
+/** Latencies are kept in microseconds, up to an hour; longer ones count as an hour. */
 const maxLatencyUs = 3_600_000_000
 
 /** Percentiles of latencies, in milliseconds. */

@@ -6,7 +6,7 @@ import type { Plugin, PluginDefinition } from '../plugin.ts'
 import { createChainAccount, type ChainAccount } from './chain-account.ts'
 import { createLatencyHistogram } from './latency-histogram.ts'
 
-/** Message chains accounts are kept of; messages of further ones are counted together. */
+/** Message chains with accounts of their own; messages of further chains are counted together. */
 const maxChains = 1000
 
 const schema = z

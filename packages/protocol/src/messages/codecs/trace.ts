@@ -3,7 +3,7 @@ import { Reader } from '../../codec/reader.ts'
 import type { ClockAsk, ClockTell, Traced } from '../packets.ts'
 import type { BodyCodec } from './body-codec.ts'
 
-/** What the header of a traced batch takes at most: a packet with it must still fit. */
+/** Largest header of a traced batch: a packet with it must still fit. */
 export const maxTraceBytes = 2 + 8 + 8
 
 /** What a traced packet says of its batch. */

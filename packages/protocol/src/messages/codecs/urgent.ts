@@ -86,7 +86,7 @@ export const arrivals: BodyCodec<Arrivals> = {
   },
 }
 
-/** Between two arrivals, doubled for the sign: 50 years. */
+/** Largest time between two arrivals, doubled for the sign: 50 years. */
 const maxArrivalTenthsMs = 35_184_372_088_832
 
 export const urgentDigest: BodyCodec<UrgentDigest> = {

@@ -28,7 +28,7 @@ interface Bucket {
   readonly batches: Map<string, MessageBatch>
 }
 
-/** Bytes in one request; Cassandra warns of more than 5 KiB in a batch and refuses more than 50 KiB, but for a single row. */
+/** Bytes in one request; Cassandra warns above 5 KiB in a batch and refuses above 50 KiB, except for a single row. */
 const maxRequestBytes = 16 * 1024
 const options = { prepare: true, isIdempotent: true, logged: false }
 

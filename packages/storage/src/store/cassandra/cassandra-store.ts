@@ -69,7 +69,7 @@ interface Opened {
   readonly cards: CassandraCards
 }
 
-/** No page is larger than this and one batch, whatever is asked for. */
+/** No page is larger than this plus one batch, whatever is requested. */
 const maxPageBytes = 8 * 1024 * 1024
 /** Names that need no quotes. */
 const keyspacePattern = /^[a-z][a-z0-9_]{0,47}$/

@@ -1,4 +1,4 @@
-/** Requests under way at once. */
+/** Requests in flight at once. */
 const maxConcurrent = 32
 
 /** Does all tasks, several at once. Rejects with the first error, after the running ones have ended. */
@@ -32,7 +32,7 @@ export async function* mergeAsync<T>(
   }
 }
 
-/** Sequences that are begun ahead, at most, once one after another turns out to be needed. */
+/** Sequences begun ahead, at most, once several in a row turn out to be needed. */
 const maxAhead = 4
 
 /** What `open` gives for each item, one sequence after the other; the further it gets, the more are begun ahead. */

@@ -2,8 +2,8 @@ import type { Client } from 'cassandra-driver'
 import { storageError } from '../../errors.ts'
 
 /**
- * How long the batches of one partition begin after one another at most. At 1,000 messages of 200 bytes a second a
- * partition comes to some 15 MB; Cassandra is at ease up to 100 MB.
+ * Batches of one partition begin within this time. At 1,000 messages of 200 bytes a second a partition comes
+ * to some 15 MB; Cassandra is at ease up to 100 MB.
  */
 export const bucketMs = 60_000
 

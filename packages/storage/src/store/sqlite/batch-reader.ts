@@ -43,7 +43,7 @@ export interface ValuesPage {
   readonly next: number | undefined
 }
 
-/** Batches found at once of those with the newest messages of keys. */
+/** Batches with the newest messages of keys that are found at once. */
 const maxValuesAtOnce = 1_000
 
 interface UsageRow {

@@ -22,7 +22,7 @@ const busyTimeoutMs = 5000
 const cacheKib = 8 * 1024
 /** After so many pages the log is written back into the file; larger means fewer fsyncs, and a larger log. */
 const checkpointPages = 4000
-/** A log that grew larger is cut when it has been written back. */
+/** A log that grew larger is cut once it has been written back. */
 const maxWalBytes = 64 * 1024 * 1024
 
 /**

@@ -39,7 +39,7 @@ export const sqliteStoreDefaults = {
   maxWaitingBytes: 64 * 1024 * 1024,
 }
 
-/** No page is larger than this and one batch, whatever is asked for. */
+/** No page is larger than this plus one batch, whatever is requested. */
 const maxPageBytes = 8 * 1024 * 1024
 
 /**

@@ -144,7 +144,7 @@ function readRecord(bytes: Uint8Array): ClusterRecord {
 }
 
 const kinds = ['alive', 'lead', 'topology'] as const
-/** Nodes in one record: more would not fit. */
+/** Nodes in one record; more would not fit. */
 const maxNodes = 4_096
 /** Chunks of one overlay that can be numbered. */
 const maxChunks = 65_535

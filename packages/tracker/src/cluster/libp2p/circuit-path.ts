@@ -2,7 +2,7 @@ import { nodeIdFromBytes, nodeIdToBytes, type NodeId } from '@runnel/protocol'
 import { trackerError } from '../../errors.ts'
 
 const idBytes = 20
-/** A circuit passes at most three trackers, and the first is the reader of this path. */
+/** Trackers that a circuit passes after this one: three in all. */
 const maxOnward = 2
 
 /** The first frame of a circuit between trackers: the ids of the trackers that follow, in order. */

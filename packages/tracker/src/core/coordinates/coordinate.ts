@@ -20,7 +20,7 @@ export interface Coordinate {
 const dimensions = 3
 /** Initial and maximum expected error. */
 const worstError = 1.5
-/** Minimum height, so that it can grow again. */
+/** Minimum height, so that a height can grow again. */
 const leastHeightMs = 0.1
 /** The paper's c_e: the weight of a new sample in the expected error. */
 const errorGain = 0.25

@@ -8,7 +8,7 @@ export interface DistancesOptions {
 
 /** Reported times of the two ends that differ by more than this factor, and by `disputeMs`, are ignored. */
 const disputeFactor = 2
-/** Reported times of the two ends that differ by more than this, and by `disputeFactor`, are ignored. */
+/** Times reported by the two ends that differ by more than this, and by `disputeFactor`, are ignored. */
 const disputeMs = 20
 /**
  * With few measurements, coordinates may be far off, and pairs that they place too far apart would never be measured. So

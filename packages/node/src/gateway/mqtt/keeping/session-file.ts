@@ -10,7 +10,7 @@ import type { KeptSession } from '../core/session.ts'
 /** Marks the file in its header: "RunM". */
 const applicationId = 0x52756e4d
 const version = 1
-/** A log that grew larger is cut when it has been written back. */
+/** A log that grew larger is cut once it has been written back. */
 const maxWalBytes = 16 * 1024 * 1024
 
 const schema = `
