@@ -9,8 +9,8 @@ import { overlays, type Experiment, type ExperimentOptions, type Overlay } from 
 /** Most of table 5.4 is about a thousand nodes. */
 const nodesOfTable = 1000
 const underlays = ['aws', 'transit-stub']
-/** Departures are measured in an overlay of so many, of which this share (in percent) leaves in a minute. */
-const churn = { nodes: 256, rate: 20, latency: 'aws' } as const
+/** Departures are measured in an overlay of at most so many, of which this share (in percent) leaves in a minute. */
+const churn = { maxNodes: 256, rate: 20, latency: 'aws' } as const
 
 /** What one departure (and the join that makes up for it) costs the others. */
 interface DepartureCost {
@@ -40,7 +40,7 @@ export const compare: Experiment = {
     }
     const departures: DepartureCost[] = []
     for (const overlay of overlays)
-      departures.push(await departureCost(overlay, { ...options, degree }, onProgress))
+      departures.push(await departureCost(overlay, { ...options, nodes, degree }, onProgress))
     const report = { experiment: 'compare', seed, repeats, rows, departures, published: published.literature }
     return { report, text: [textOf(rows), textOfDepartures(departures)].join('\n\n'), figures: [] }
   },
@@ -55,10 +55,12 @@ function rowOf(row: PropagationRow) {
 
 async function departureCost(
   overlay: Overlay,
-  { seed, degree }: ExperimentOptions & { readonly degree: number },
+  options: ExperimentOptions & { readonly nodes: number; readonly degree: number },
   onProgress: (text: string) => void,
 ): Promise<DepartureCost> {
-  const { nodes, rate, latency } = churn
+  const { seed, degree } = options
+  const { maxNodes, rate, latency } = churn
+  const nodes = Math.min(options.nodes, maxNodes)
   const model = createLatencyModel({ latency, nodes: placesFor(nodes, rate), seed })
   const say = (text: string): void => onProgress(`${overlay}, departures: ${text}`)
   const churned = await runChurn({ seed, nodes, degree, overlay, model, rate }, say)
