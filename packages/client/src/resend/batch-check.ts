@@ -1,8 +1,8 @@
 import type { NodeDelegations, PublisherPolicy } from '@runnel/network'
 import {
   answerOf,
-  coversBatch,
   permissionScope,
+  requiredSigner,
   verifyBatch,
   type Clock,
   type Crypto,
@@ -127,13 +127,8 @@ export class BatchCheck {
     signatures: SignaturesAhead | undefined,
   ): boolean | Promise<boolean> {
     const { crypto, delegations } = this.#modules
-    const { delegationRef: ref, chain } = batch
-    let signerId = chain.publisherId
-    if (ref !== undefined) {
-      if (delegation === undefined || !coversBatch(delegation, batch) || !delegations.isGood(ref))
-        return false
-      signerId = delegation.delegateId
-    }
+    const signerId = requiredSigner(batch, delegation, delegations)
+    if (signerId === undefined) return false
     return signatures?.isSigned(batch, signerId) ?? verifyBatch(batch, crypto, signerId)
   }
 }

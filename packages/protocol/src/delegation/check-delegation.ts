@@ -1,6 +1,6 @@
 import type { Identity } from '../crypto/identity.ts'
 import { protocolError, type ProtocolErrorCode, type RunnelError } from '../errors.ts'
-import { nodeIdFromBytes } from '../ids/node-id.ts'
+import { nodeIdFromBytes, type NodeId } from '../ids/node-id.ts'
 import {
   isKeyPart,
   permissionScope,
@@ -89,6 +89,22 @@ export function coversBatch(claim: DelegationClaim, { chain, messages }: Message
   const scope = permissionScope(chain.streamId, chain.partition)
   const isFor = claim.userId === chain.publisherId && allows(claim, 'publishes', scope)
   return isFor && messages.every(({ timestamp }) => claim.fromMs <= timestamp && timestamp < claim.untilMs)
+}
+
+/**
+ * Whose key must have signed a batch: its publisher's, or that of the delegate under the delegation it names. Undefined if that delegation is not
+ * known (`delegation`), does not cover the batch, or is not signed by its user.
+ */
+export function requiredSigner(
+  batch: MessageBatch,
+  delegation: Delegation | undefined,
+  delegations: { isGood(ref: DelegationRef): boolean },
+): NodeId | undefined {
+  const { delegationRef: ref, chain } = batch
+  if (ref === undefined) return chain.publisherId
+  if (delegation === undefined || !coversBatch(delegation, batch) || !delegations.isGood(ref))
+    return undefined
+  return delegation.delegateId
 }
 
 function dateOf(ms: number): string {

@@ -1,9 +1,9 @@
 import type { NodeDelegations } from '@runnel/network'
 import {
   answerOf,
-  coversBatch,
   permissionScope,
   decodeBatch,
+  requiredSigner,
   toStreamPartId,
   verifyBatch,
   type Clock,
@@ -79,21 +79,11 @@ export async function checkBatch(
 function isSigned(
   batch: MessageBatch,
   delegation: Delegation | undefined,
-  modules: CheckModules,
+  { crypto, delegations, verification }: CheckModules,
 ): boolean | Promise<boolean> {
-  const { delegations } = modules
-  const { delegationRef: ref } = batch
-  if (ref === undefined) return isSignedBy(batch, batch.chain.publisherId, modules)
-  if (delegation === undefined || delegations.isOfOtherChain(delegation)) return false
-  if (!coversBatch(delegation, batch) || !delegations.isGood(ref)) return false
-  return isSignedBy(batch, delegation.delegateId, modules)
-}
-
-function isSignedBy(
-  batch: MessageBatch,
-  signerId: NodeId,
-  { crypto, verification }: CheckModules,
-): boolean | Promise<boolean> {
+  if (delegation !== undefined && delegations.isOfOtherChain(delegation)) return false
+  const signerId = requiredSigner(batch, delegation, delegations)
+  if (signerId === undefined) return false
   const here = () => verifyBatch(batch, crypto, signerId)
   const { promise, resolve } = Promise.withResolvers<boolean | undefined>()
   if (verification?.verify(batch, signerId, resolve) !== true) return here()

@@ -1,6 +1,6 @@
 import {
-  coversBatch,
   permissionScope,
+  requiredSigner,
   type Delegation,
   type MessageBatch,
   type NodeId,
@@ -61,11 +61,10 @@ export class Authorship {
   }
 
   /** True when the publisher signed the batch, or a delegate of its that was let at the time of each message. */
-  isSigned(batch: MessageBatch, { publisherId, delegation }: Author): boolean {
+  isSigned(batch: MessageBatch, { delegation }: Author): boolean {
     const { delegations, verify } = this.#modules
-    const { delegationRef: ref } = batch
-    if (ref === undefined || delegation === undefined) return ref === undefined && verify(batch, publisherId)
-    return coversBatch(delegation, batch) && delegations.isGood(ref) && verify(batch, delegation.delegateId)
+    const signerId = requiredSigner(batch, delegation, delegations)
+    return signerId !== undefined && verify(batch, signerId)
   }
 
   /** Has the delegation of an author be known again, where it was forgotten, so that what is forwarded can be checked. */
