@@ -1,7 +1,7 @@
 import type { ClientConfig } from '@runnel/client'
+import { untilAborted } from '@runnel/protocol'
 import { chromium, type Browser, type Page } from 'playwright-core'
 import { within } from '../media/within.ts'
-import { untilAborted } from '../../../packages/node/src/bench/load/open-users.ts'
 import type { Machine, OpenSession } from './machine.ts'
 import type { MemberCounts, SessionMember } from './page/member.ts'
 import type { SessionNetwork } from './session-network.ts'

@@ -1,5 +1,11 @@
 import type { NetworkNode } from '@runnel/network'
-import { toStreamPartId, type Clock, type StreamPartId, type WantedNeighbour } from '@runnel/protocol'
+import {
+  toStreamPartId,
+  untilAborted,
+  type Clock,
+  type StreamPartId,
+  type WantedNeighbour,
+} from '@runnel/protocol'
 import { LRU } from 'tiny-lru'
 import { deadline } from '../deadline.ts'
 import type { StorageNodeInfo, StreamInfo } from '../registry/ports.ts'
@@ -72,7 +78,7 @@ export class StorageDirectory {
     if (known !== undefined && this.#modules.clock.monotonicMs() < known.untilMs) return known.contacts
     const asking = this.#asking.get(streamPartId) ?? this.#askTracker(stream, streamPartId)
     this.#asking.set(streamPartId, asking)
-    return untilAborted(asking, signal)
+    return untilAborted(asking, signal).catch(() => [])
   }
 
   /** Never rejects. */
@@ -100,16 +106,6 @@ export class StorageDirectory {
     const untilMs = this.#modules.clock.monotonicMs() + maxAgeMs
     this.#told.set(streamPartId, { contacts, untilMs })
   }
-}
-
-/** As the promise, but with nothing when the signal is aborted before. */
-function untilAborted<T>(promise: Promise<readonly T[]>, signal: AbortSignal): Promise<readonly T[]> {
-  return new Promise((resolve) => {
-    const leave = () => resolve([])
-    if (signal.aborted) leave()
-    signal.addEventListener('abort', leave, { once: true })
-    promise.then(resolve, leave).finally(() => signal.removeEventListener('abort', leave))
-  })
 }
 
 /** Undefined when there is no way to reach it. */

@@ -1,3 +1,5 @@
+import { untilAborted } from '@runnel/protocol'
+
 /** Pieces of a file or a pipe. What is called off while it brings nothing is let go of at once where it can be destroyed, as streams of Node can; else with what it brings next. */
 export type Pieces = AsyncIterable<Uint8Array> & { destroy?(): unknown }
 
@@ -49,15 +51,8 @@ export class BytesReader {
 
   async #next(): Promise<IteratorResult<Uint8Array>> {
     this.#signal.throwIfAborted()
-    const { promise: calledOff, reject } = Promise.withResolvers<never>()
-    const stop = (): void => reject(this.#signal.reason)
-    this.#signal.addEventListener('abort', stop)
     this.#isWaiting = true
     const next = this.#pieces.next().finally(() => (this.#isWaiting = false))
-    try {
-      return await Promise.race([next, calledOff])
-    } finally {
-      this.#signal.removeEventListener('abort', stop)
-    }
+    return untilAborted(next, this.#signal)
   }
 }

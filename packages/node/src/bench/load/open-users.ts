@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { untilAborted } from '@runnel/protocol'
 import { nodeError } from '../../errors.ts'
 import { ArrivalRing } from '../core/arrivals.ts'
 import type { UserRole } from '../core/plan.ts'
@@ -37,18 +38,4 @@ export async function openUsers(
   throw nodeError('BENCH_USERS_FAILED', `${failures.length} of ${roles.length}: ${errorText(cause)}`, {
     cause,
   })
-}
-
-/** Rejects when the signal aborts, with its reason. What was waited for goes on by itself. */
-export async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  signal.throwIfAborted()
-  const aborted = Promise.withResolvers<never>()
-  const onAbort = () => aborted.reject(signal.reason as Error)
-  signal.addEventListener('abort', onAbort)
-  try {
-    return await Promise.race([work, aborted.promise])
-  } finally {
-    signal.removeEventListener('abort', onAbort)
-    aborted.promise.catch(() => {})
-  }
 }

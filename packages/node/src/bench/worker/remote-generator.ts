@@ -1,11 +1,11 @@
 import { networkLimits } from '@runnel/network'
+import { untilAborted } from '@runnel/protocol'
 import { ownVersion } from '../../cli/own-version.ts'
 import { nodeError } from '../../errors.ts'
 import { clockDistance, type ClockDistance, type ClockExchange } from '../core/clock-offset.ts'
 import type { LoadPlan, Share } from '../core/plan.ts'
 import type { Generator, LoadResult, LoadSample, LoadWindow } from '../load/generator.ts'
 import { preciseNow } from '../load/metronome.ts'
-import { untilAborted } from '../load/open-users.ts'
 import type { UserPlace } from '../users/user.ts'
 import { WorkerConnection, type WorkerHello } from './calls.ts'
 
