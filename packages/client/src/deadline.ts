@@ -1,6 +1,11 @@
 import type { Clock } from '@runnel/protocol'
 import { clientError } from './errors.ts'
 
+/** A signal that aborts as soon as one of these does. */
+export function anyOf(...signals: readonly (AbortSignal | undefined)[]): AbortSignal {
+  return AbortSignal.any(signals.filter((signal) => signal !== undefined))
+}
+
 /** A signal that is aborted after a while, or when one of the others is. `end` stops the clock. */
 export function deadline(
   clock: Clock,
@@ -9,8 +14,7 @@ export function deadline(
 ): { readonly signal: AbortSignal; readonly end: () => void } {
   const controller = new AbortController()
   const end = clock.schedule(delayMs, () => controller.abort())
-  const given = others.filter((signal) => signal !== undefined)
-  return { signal: AbortSignal.any([controller.signal, ...given]), end }
+  return { signal: anyOf(controller.signal, ...others), end }
 }
 
 /** Resolves after a while, or when the signal is aborted. */

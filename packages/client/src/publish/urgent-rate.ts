@@ -1,6 +1,6 @@
 import type { NetworkNode } from '@runnel/network'
 import { parseStreamPartId, toStreamPartId, type NodeId, type StreamPartId } from '@runnel/protocol'
-import { throwIfAborted } from '../deadline.ts'
+import { anyOf, throwIfAborted } from '../deadline.ts'
 import type { StreamInfo } from '../registry/ports.ts'
 import type { StatusHub } from '../status.ts'
 import { checkPartition } from './partition.ts'
@@ -52,8 +52,7 @@ export function openUrgentRate(
   const streamPartId = toStreamPartId(stream.id, checkPartition(partition, stream))
   throwIfAborted(signal)
   const rate = new UrgentRate(streamPartId, modules)
-  for (const end of [signal, modules.closing])
-    end?.addEventListener('abort', () => rate.close(), { once: true })
+  anyOf(signal, modules.closing).addEventListener('abort', () => rate.close(), { once: true })
   return rate
 }
 

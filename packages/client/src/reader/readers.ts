@@ -11,7 +11,7 @@ import {
   type StreamId,
 } from '@runnel/protocol'
 import { LRU } from 'tiny-lru'
-import { throwIfAborted } from '../deadline.ts'
+import { anyOf, throwIfAborted } from '../deadline.ts'
 import { requirePermission } from '../permission.ts'
 import type { StreamInfo } from '../registry/ports.ts'
 import { resend, type ResendModules } from '../resend/resend.ts'
@@ -69,7 +69,7 @@ export class Readers {
     const { sides, history, clock, nodeId } = this.#modules
     const side = sides.open(stream)
     const ending = new AbortController()
-    const begun = signal === undefined ? history.closing : AbortSignal.any([signal, history.closing])
+    const begun = anyOf(signal, history.closing)
     try {
       const store = this.#storeOf(checked.name, side)
       // First, so that what is written meanwhile is heard.

@@ -8,6 +8,7 @@ import {
   type StreamId,
   type StreamPartId,
 } from '@runnel/protocol'
+import { anyOf } from '../deadline.ts'
 import { asError } from '../errors.ts'
 import { requirePermission, type PermissionModules } from '../permission.ts'
 import type { Publisher } from '../publish/publisher.ts'
@@ -74,8 +75,7 @@ export async function record(
     modules,
   )
   recorder.start(chosen.map((partition) => modules.parts.join(stream, partition, { fillGaps: false })))
-  for (const end of [signal, modules.closing])
-    end?.addEventListener('abort', () => void recorder.stop(), { once: true })
+  anyOf(signal, modules.closing).addEventListener('abort', () => void recorder.stop(), { once: true })
   return recorder
 }
 

@@ -8,7 +8,7 @@ import {
   type StreamMessage,
   type VerificationPool,
 } from '@runnel/protocol'
-import { throwIfAborted } from '../deadline.ts'
+import { anyOf, throwIfAborted } from '../deadline.ts'
 import { clientError } from '../errors.ts'
 import type { ActingUser } from '../identity/acting-user.ts'
 import type { StreamInfo } from '../registry/ports.ts'
@@ -163,7 +163,7 @@ export class HistorySource {
   }
 
   #untilClosed(signal: AbortSignal | undefined): AbortSignal {
-    return signal === undefined ? this.#closing.signal : AbortSignal.any([signal, this.#closing.signal])
+    return anyOf(signal, this.#closing.signal)
   }
 
   /** So that not all clients ask the same one first. */

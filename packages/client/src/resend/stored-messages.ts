@@ -1,4 +1,5 @@
 import type { Clock } from '@runnel/protocol'
+import { anyOf } from '../deadline.ts'
 import type { Gate } from '../gate.ts'
 import type { RecordingReaderModules } from '../record/read-recording.ts'
 import type { Message } from '../subscribe/message.ts'
@@ -43,9 +44,9 @@ export class StoredMessages {
   ): Playback {
     const { history, clock } = this.#modules
     const { closing } = history
-    const untilEnded = signal === undefined ? closing : AbortSignal.any([signal, closing])
+    const untilEnded = anyOf(signal, closing)
     const read: ReadFrom = (wanted, ending) =>
-      this.resend(streamId, wanted, { ...rest, signal: AbortSignal.any([untilEnded, ending]) })
+      this.resend(streamId, wanted, { ...rest, signal: anyOf(untilEnded, ending) })
     return new PacedPlayback({ selection, speed }, { read, clock, signal: untilEnded })
   }
 }
