@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import { programDirectory, writeStamp } from './bundled.mjs'
+import { threadEntries } from './threads/entries.mjs'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 
@@ -36,8 +37,7 @@ await build({
   absWorkingDir: root,
   entryPoints: {
     main: 'packages/node/src/main.ts',
-    'node-verification-worker': 'packages/protocol/src/verification/node-verification-worker.ts',
-    'sqlite-worker': 'packages/storage/src/store/sqlite/sqlite-worker.ts',
+    ...threadEntries,
   },
   outdir: programDirectory,
   chunkNames: '[name]-[hash]',

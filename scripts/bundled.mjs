@@ -53,6 +53,7 @@ const makers = [
   'package-lock.json',
   'tsconfig.base.json',
   'scripts/bundle.mjs',
+  'scripts/threads/entries.mjs',
   'contracts/scripts/bundle-ethers.ts',
 ]
 

@@ -1,0 +1,1 @@
+export declare const threadEntries: Readonly<Record<string, string>>
