@@ -9,7 +9,7 @@ import {
 import { systemClock, systemRandom } from '@runnel/protocol/system'
 import { createNetworkNode } from '@runnel/network'
 import { benchError } from '../errors.ts'
-import { bareDataChannel, withRetries, type BareEnd } from '../bare/bare-data-channel.ts'
+import { bareDataChannel, type BareEnd } from '../bare/bare-data-channel.ts'
 import { packed, type BareLink } from '../bare/bare-link.ts'
 import { listenBareWebSocket } from '../bare/bare-websocket.ts'
 import { actingFor, newDelegate, newIdentity, Source } from '../swarm.ts'
@@ -82,10 +82,8 @@ async function drive(
 }
 
 async function bareRelay(transport: LinkTransport, pack: boolean, messages: number): Promise<number> {
-  const { relay, links } = await withRetries(async () => {
-    const relay = new RelayProcess()
-    return { relay, links: await openBare(relay, transport, pack) }
-  })
+  const relay = new RelayProcess()
+  const links = await openBare(relay, transport, pack)
   const message = new Uint8Array(100)
   const run = (count: number) =>
     drive(
