@@ -22,7 +22,7 @@ interface Metric {
   readonly name: string
   readonly type: string
   readonly help: string
-  readonly label: string | undefined
+  readonly labels: readonly string[]
 }
 
 /** One of everything that has a label, so that the labels show. */
@@ -39,7 +39,17 @@ const snapshot: NodeSnapshot = {
   streamParts: [
     {
       streamPartId: `0x${'0'.repeat(40)}/path#0` as StreamPartId,
-      neighbours: [],
+      neighbours: [
+        {
+          nodeId: `0x${'2'.repeat(40)}` as NodeId,
+          transport: 'websocket',
+          rttMs: 1,
+          modes: {
+            received: { eager: 1, standby: 0, digest: 0 },
+            sent: { eager: 1, standby: 0, digest: 0 },
+          },
+        },
+      ],
       wantedNeighbours: 0,
       delivered: 0,
       duplicates: 0,
@@ -82,13 +92,8 @@ export async function metricsPage(): Promise<string> {
     ),
     'And of the broker node around it; those that begin with `runnel_storage_` are served by storage nodes only, those of gateways where they are switched on:',
     table(
-      ['metric', 'type', 'label', 'meaning'],
-      others.map(({ name, type, label, help }) => [
-        code(name),
-        type,
-        label === undefined ? '' : code(label),
-        help,
-      ]),
+      ['metric', 'type', 'labels', 'meaning'],
+      others.map(({ name, type, labels, help }) => [code(name), type, labels.map(code).join(', '), help]),
     ),
     '## Trackers',
     'Those that begin with `runnel_tracker_cluster_` are served by trackers in a cluster only.',
@@ -114,8 +119,11 @@ function trackerText(): Promise<string> {
 
 /** Runnel's metrics in a text in the format of Prometheus. */
 function metricsIn(text: string): Metric[] {
-  return [...text.matchAll(/^# HELP (runnel_\w+) (.*)\n# TYPE \1 (\w+)\n(?:\1\{(\w+)=)?/gm)].map(
-    ([, name = '', help = '', type = '', label]) => ({ name, help: help.replace(/\.?$/, '.'), type, label }),
+  return [...text.matchAll(/^# HELP (runnel_\w+) (.*)\n# TYPE \1 (\w+)\n(?:\1\{(.*)\})?/gm)].map(
+    ([, name = '', help = '', type = '', labels = '']) => ({
+      ...{ name, help: help.replace(/\.?$/, '.'), type },
+      labels: [...labels.matchAll(/(\w+)="/g)].map(([, label = '']) => label),
+    }),
   )
 }
 

@@ -20,6 +20,7 @@ import type {
 export type { PublisherPolicy, ReaderPolicy } from '@runnel/protocol'
 import type { LinkPath, UrgentDrop } from '@runnel/transport'
 import type { Kept } from './core/stream-part/kept.ts'
+import type { LinkModes } from './core/thin/link-modes.ts'
 
 /** Calls `listener` whenever this machine's network is back, until the returned function is called. */
 export type OnNetworkBack = (listener: () => void) => () => void
@@ -67,6 +68,8 @@ export interface StreamPartMetrics {
     readonly rttMs: number | undefined
     /** Set for WebRTC: the kind of address that each end uses; `relay` is through a TURN server. */
     readonly path?: LinkPath | undefined
+    /** Set while chains of the stream part are thinned: how many of them go over this link as copies, or as digests. */
+    readonly modes?: LinkModes | undefined
   }[]
   readonly wantedNeighbours: number
   readonly delivered: number

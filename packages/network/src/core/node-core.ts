@@ -17,6 +17,7 @@ import { reliably, type OverlayEffects } from './overlay-effects.ts'
 import type { Hosts, HostsModules } from './hosts/hosts.ts'
 import { Overlay, type OverlayModules } from './overlay.ts'
 import type { StreamPartMap } from './stream-part/stream-part-map.ts'
+import type { LinkModeTally } from './thin/link-modes.ts'
 import { SignalRoutes } from './tracker-link/signal-routes.ts'
 import { StorageQuestions } from './tracker-link/storage-questions.ts'
 import { TrackerLinks, type TrackerLinksModules } from './tracker-link/tracker-links.ts'
@@ -129,6 +130,11 @@ export class NodeCore {
   /** As of the overlays. */
   urgentReceivers(streamPartId: StreamPartId, publisherId: NodeId): readonly NodeId[] {
     return this.#overlay.urgentReceivers(streamPartId, publisherId)
+  }
+
+  /** As of the overlays. */
+  linkModes(nowMs: number): LinkModeTally {
+    return this.#overlay.linkModes(nowMs)
   }
 
   /** As of the overlays. */

@@ -40,6 +40,7 @@ import { PeerTable } from './neighbours/peer-table.ts'
 import type { PartFaults } from './stream-part/part-faults.ts'
 import { StreamPart } from './stream-part/stream-part.ts'
 import { StreamPartMap } from './stream-part/stream-part-map.ts'
+import { LinkModeTally } from './thin/link-modes.ts'
 import { Thinning } from './thin/thinning.ts'
 import { UrgentFlood } from './urgent/urgent-flood.ts'
 import { UrgentThinning } from './urgent/urgent-thinning.ts'
@@ -331,6 +332,14 @@ export class Overlay {
     return receivers.filter(
       (peerId) => !this.#urgentThinning.isSpared(peerId, streamPartId, publisherId, this.#nowMs),
     )
+  }
+
+  /** How the chains whose floods are thinned go over the links to the neighbours. */
+  linkModes(nowMs: number): LinkModeTally {
+    const modes = new LinkModeTally()
+    this.#thinning.tally(modes, nowMs)
+    this.#urgentThinning.tally(modes, nowMs)
+    return modes
   }
 
   /** True while the message at this place of the chain is missing and may still come. */

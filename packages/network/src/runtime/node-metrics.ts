@@ -3,9 +3,14 @@ import type { GaugeName } from '../core/counters.ts'
 import type { NodeCore } from '../core/node-core.ts'
 import type { NetworkNode } from '../ports.ts'
 
+export interface NodeState {
+  readonly core: Pick<NodeCore, 'counters' | 'streamParts' | 'linkModes'>
+  readonly nowMs: number
+}
+
 /** A node's counters, and the current state of its stream parts. */
 export function nodeMetrics(
-  core: Pick<NodeCore, 'counters' | 'streamParts'>,
+  { core, nowMs }: NodeState,
   wires: { readonly links: Pick<Links, 'peers'>; readonly transports: readonly Pick<Transport, 'metrics'>[] },
   others: Omit<Record<GaugeName, number>, 'links.open' | `circuits.${string}`>,
 ): ReturnType<NetworkNode['metrics']> {
@@ -18,6 +23,7 @@ export function nodeMetrics(
     {},
     ...wires.transports.map(({ metrics }) => metrics),
   )
+  const modes = core.linkModes(nowMs)
   const streamParts = Array.from(core.streamParts, (part) => ({
     streamPartId: part.id,
     neighbours: part.attached.map((nodeId) => {
@@ -27,6 +33,7 @@ export function nodeMetrics(
         transport: connection?.transport ?? '',
         rttMs: connection?.rttMs,
         path: connection?.path,
+        modes: modes.of(part.id, nodeId),
       }
     }),
     wantedNeighbours: part.wanted.size,

@@ -371,7 +371,7 @@ export class NodeRuntime implements NetworkNode {
   }
 
   metrics(): ReturnType<NetworkNode['metrics']> {
-    return nodeMetrics(this.#core, this.#wires, {
+    return nodeMetrics({ core: this.#core, nowMs: this.#modules.clock.monotonicMs() }, this.#wires, {
       'guests.open': this.#core.guests,
       'trackers.open': this.#trackers.open,
       'trace.clocks': this.#tracer?.knownClocks ?? 0,

@@ -316,3 +316,26 @@ describe('a node that is asked to thin', () => {
     ])
   })
 })
+
+describe('the modes of links', () => {
+  const modesOf = ({ core }: ReturnType<typeof script>) =>
+    [2, 3, 4].map((peer) => core.core.linkModes(core.nowMs).of(partId, idOf(peer)))
+
+  it('are not given before a chain is thinned', () => {
+    expect(modesOf(script())).toEqual([undefined, undefined, undefined])
+  })
+
+  it('are what each side asked for', () => {
+    const world = script()
+    world.thin()
+    world.core.run(world.ask(4, 'standby'))
+    const one = (mode: FloodMode) => ({ eager: 0, standby: 0, digest: 0, [mode]: 1 })
+    expect(modesOf(world)).toEqual([
+      { received: one('eager'), sent: one('eager') },
+      { received: one('standby'), sent: one('eager') },
+      { received: one('digest'), sent: one('standby') },
+    ])
+    world.core.pass(networkLimits.thinLeaseMs + 1)
+    expect(modesOf(world)).toEqual(Array(3).fill({ received: one('eager'), sent: one('eager') }))
+  })
+})

@@ -13,6 +13,7 @@ import type { OverlayEffects } from '../overlay-effects.ts'
 import type { StreamPart } from '../stream-part/stream-part.ts'
 import { Announcements, type AnnouncementsLimits, type AnnouncementsModules } from './announcements.ts'
 import { ChainAsks, type ChainAsksModules } from './chain-asks.ts'
+import type { LinkModeTally } from './link-modes.ts'
 import { Onward } from './onward.ts'
 import { ThinChains, type ThinChain, type ThinChainsLimits } from './thin-chains.ts'
 import { ThinLinks, type ThinLinksLimits, type ThinLinksModules } from './thin-links.ts'
@@ -155,6 +156,15 @@ export class Thinning {
   left(streamPartId: StreamPartId, nowMs: number): void {
     for (const chain of this.#chains) if (chain.part.id === streamPartId) this.#chains.forget(chain)
     this.#links.sweep(nowMs, ({ part }) => part.id === streamPartId)
+  }
+
+  /** Adds each chain to the count of those that go over a link in its mode. */
+  tally(modes: LinkModeTally, nowMs: number): void {
+    for (const { part, progress, ways } of this.#chains)
+      modes.add(part, (peerId) => ({
+        received: ways.modeOf(peerId, nowMs),
+        sent: this.#links.find(peerId)?.askedOf(progress, nowMs)?.mode ?? 'eager',
+      }))
   }
 
   /** The header of the batches that a neighbour sends with this alias in its place. */

@@ -1,4 +1,4 @@
-import type { MessageBatch, MessageRef, NodeId, UrgentMessage, UrgentPull } from '@runnel/protocol'
+import type { FloodMode, MessageBatch, MessageRef, NodeId, UrgentMessage, UrgentPull } from '@runnel/protocol'
 import type { OverlayEffects } from '../overlay-effects.ts'
 import { KeptUrgent, urgentPullTimes, type KeptUrgentLimits } from './kept-urgent.ts'
 import { firstPriorities } from './publisher-share.ts'
@@ -40,9 +40,9 @@ export class UrgentServing {
     return this.#links.ask(peerId, asked)
   }
 
-  /** Whether a neighbour gets copies of all that a chain has. */
-  isEager(peerId: NodeId, chain: string, nowMs: number): boolean {
-    return this.#links.modeOf(peerId, chain, nowMs) === 'eager'
+  /** What a neighbour asked for, of one chain. */
+  modeOf(peerId: NodeId, chain: string, nowMs: number): FloodMode {
+    return this.#links.modeOf(peerId, chain, nowMs)
   }
 
   /** Whether a neighbour is sent a copy of a message; if it asked for less, it is told of it instead. */

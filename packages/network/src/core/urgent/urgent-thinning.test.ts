@@ -9,6 +9,16 @@ describe('a chain of urgent messages with many a second', () => {
     expect(thin()).toEqual(['thin 3 standby', 'thin 4 digest'])
   })
 
+  it('shows its modes at each link', () => {
+    const { core, thin, ask } = urgentScript()
+    thin()
+    core.run(ask(2, 'digest'))
+    const modes = core.core.linkModes(core.nowMs)
+    expect(modes.of(partId, idOf(2))).toMatchObject({ received: { eager: 1 }, sent: { digest: 1 } })
+    expect(modes.of(partId, idOf(3))).toMatchObject({ received: { standby: 1 }, sent: { eager: 1 } })
+    expect(modes.of(partId, idOf(4))).toMatchObject({ received: { digest: 1 }, sent: { eager: 1 } })
+  })
+
   it('keeps to full floods where neighbours cannot thin', () => {
     const { core, next } = urgentScript()
     core.canThin = false

@@ -14,6 +14,7 @@ import { Allowances } from '../allowances.ts'
 import type { OverlayEffects } from '../overlay-effects.ts'
 import type { StreamPart } from '../stream-part/stream-part.ts'
 import { ChainAsks, type ChainAsksLimits, type ChainAsksModules } from '../thin/chain-asks.ts'
+import type { LinkModeTally } from '../thin/link-modes.ts'
 import { firstPriorities } from './publisher-share.ts'
 import { UrgentChains, urgentChainKey, type UrgentChainsLimits } from './urgent-chains.ts'
 import { UrgentPulls, type UrgentPullsLimits, type UrgentPullsModules } from './urgent-pulls.ts'
@@ -116,7 +117,7 @@ export class UrgentThinning {
     let isSpared = false
     for (const { key, part, id } of this.#chains) {
       if (part.id !== streamPartId || id.publisherId !== publisherId) continue
-      if (this.#serving.isEager(peerId, key, nowMs)) return false
+      if (this.#serving.modeOf(peerId, key, nowMs) === 'eager') return false
       isSpared = true
     }
     return isSpared
@@ -178,6 +179,15 @@ export class UrgentThinning {
       this.#chains.forget(chain)
     }
     this.#serving.left(streamPartId, keys, nowMs)
+  }
+
+  /** Adds each chain to the count of those that go over a link in its mode. */
+  tally(modes: LinkModeTally, nowMs: number): void {
+    for (const { part, key, ways } of this.#chains)
+      modes.add(part, (peerId) => ({
+        received: ways.modeOf(peerId, nowMs),
+        sent: this.#serving.modeOf(peerId, key, nowMs),
+      }))
   }
 
   /** Neighbours that were told its alias know it for a lease from when they heard of it, and what they say by it comes later still. */

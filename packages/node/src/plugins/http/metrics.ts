@@ -97,6 +97,21 @@ function fillStreamParts(registry: Registry, { streamParts }: NodeSnapshot): voi
     duplicates.inc(label, part.duplicates)
     published.inc(label, part.published)
   }
+  fillModes(registry, streamParts)
+}
+
+function fillModes(registry: Registry, streamParts: NodeSnapshot['streamParts']): void {
+  const modes = new Gauge({
+    name: 'runnel_stream_part_thinned_chains',
+    help: 'Chains whose floods are thinned, counted at each link: by what the node receives or sends of them.',
+    labelNames: ['stream_part', 'direction', 'mode'],
+    registers: [registry],
+  })
+  for (const { streamPartId, neighbours } of streamParts)
+    for (const { modes: ofLink } of neighbours)
+      for (const [direction, counts] of Object.entries(ofLink ?? {}))
+        for (const [mode, chains] of Object.entries<number>(counts))
+          modes.inc({ stream_part: streamPartId, direction, mode }, chains)
 }
 
 function fillPlugin(registry: Registry, plugin: string, metrics: readonly PluginMetric[]): void {
