@@ -47,7 +47,7 @@ describe('runnel refuses', () => {
     [`publish ${stream} --netwrk x`, 64, 'USAGE', 'did you mean --network?'],
     ['node --http-prt 1', 64, 'USAGE', 'did you mean --http-port?'],
     ['node --thin-floods=on', 64, 'USAGE', '--thin-floods is true or false, not "on" (USAGE). See: '],
-    ['--log-level warn node --thin-floods=on', 64, 'USAGE', '--thin-floods is true or false, not "on"'],
+    ['--log-level warn node --thin-floods=on', 64, 'USAGE', ' node --help.'],
     ['stream list --json=1', 64, 'USAGE', '--json is true or false, not "1"'],
     ['', 64, 'USAGE', 'needs a command'],
     ['stream', 64, 'USAGE', 'stream --help'],

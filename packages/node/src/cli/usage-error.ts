@@ -18,16 +18,16 @@ export function usageError(message: string, argv: readonly string[], commands: r
 /** Throws USAGE where a switch is given another value than true or false, which yargs takes for false: `--json=yes`. */
 export function checkSwitches(argv: readonly string[], commands: readonly Command[]): void {
   // Options may stand before the command.
-  const command = argv
-    .map((_, at) => commandOf(argv.slice(at), commands))
-    .find((found) => found !== undefined)
+  const at = argv.findIndex((_, at) => commandOf(argv.slice(at), commands) !== undefined)
+  const fromCommand = argv.slice(Math.max(0, at))
+  const command = commandOf(fromCommand, commands)
   const options: OptionTable = { ...globalOptions, ...command?.options }
   const end = argv.indexOf('--')
   for (const word of end < 0 ? argv : argv.slice(0, end)) {
     const [, name = '', value] = /^--([^=]+)=(.*)$/s.exec(word) ?? []
     if (value === undefined || value === 'true' || value === 'false') continue
     if (options[name.replace(/^no-/, '')]?.type !== 'boolean') continue
-    throw usageError(`--${name} is true or false, not ${JSON.stringify(value)}`, argv, commands)
+    throw usageError(`--${name} is true or false, not ${JSON.stringify(value)}`, fromCommand, commands)
   }
 }
 
