@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // The way in: `npm start`, `npm test`, `npm run bench` and `npm run sim` all come through here. Plain JavaScript, so that any Node from 18 on can run it.
 // Puts a new enough Node first on the PATH, installs what is not installed, builds what is stale, then runs the task; says what it does on stderr.
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { delimiter, dirname, join, relative, sep } from 'node:path'
@@ -197,8 +197,67 @@ function build() {
   bundle()
 }
 
+/** Runs a command, and resolves with what it printed and whether it failed. */
+function collect([command, args, { cwd = root } = {}]) {
+  return new Promise((resolve) => {
+    const child = spawn(command, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] })
+    const printed = []
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (data) => printed.push(data))
+    child.on('error', (error) => printed.push(Buffer.from(`${command}: ${error.message}\n`)))
+    child.on('close', (status) => resolve({ text: Buffer.concat(printed), isOk: status === 0 }))
+  })
+}
+
+/**
+ * Runs lanes of commands side by side, those of a lane in their order: most use one core. Prints what each has said when it ends, and ends
+ * this process if one failed, after all have ended.
+ */
+async function runLanes(...lanes) {
+  const results = await Promise.all(
+    lanes.map(async (commands) => {
+      let isOk = true
+      for (const command of commands) {
+        const result = await collect(command)
+        process.stdout.write(result.text)
+        isOk &&= result.isOk
+      }
+      return isOk
+    }),
+  )
+  if (results.includes(false)) process.exit(1)
+}
+
 const node = (...args) => run('node', args, { data: true })
 const python = (...args) => run(ensurePython(), args, { data: true, cwd: join(root, 'aws') })
+
+/** The checks of the code without its tests; `pytest` adds those of the Python. */
+function lint({ pytest = false } = {}) {
+  const bin = (path, ...args) => ['node', [join('node_modules', path), ...args]]
+  const [aws, second] = ['aws', 'packages/protocol/second'].map((path) => ({ cwd: join(root, path) }))
+  const mypy = [ensurePython(), ['-m', 'mypy', '--no-error-summary']]
+  const workspaces = ['packages', 'contracts', 'bench', 'sim', 'emulation', 'examples', 'scripts']
+  const cruise = ['--config', '.dependency-cruiser.cjs', ...workspaces]
+  return runLanes(
+    // Without a cache: what a rule finds in a file depends on the types of others.
+    [
+      [
+        'node',
+        ['--max-old-space-size=4096', 'node_modules/eslint/bin/eslint.js', '--max-warnings', '0', '.'],
+      ],
+    ],
+    [
+      [...mypy, aws],
+      [...mypy, second],
+      bin('prettier/bin/prettier.cjs', '--check', '--log-level', 'warn', '.'),
+      bin('typescript/bin/tsc', '-p', 'tsconfig.check.json'),
+      bin('typescript/bin/tsc', '-p', 'tsconfig.pages.json'),
+      bin('dependency-cruiser/bin/dependency-cruiser.mjs', ...cruise),
+      bin('knip/bin/knip.js'),
+      ...(pytest ? [[ensurePython(), ['-m', 'pytest', '-q'], aws]] : []),
+    ],
+  )
+}
+
 const tasks = {
   start: (args) =>
     handOver('node', [join(root, 'packages/node/bin/runnel.js'), 'up', ...args], {
@@ -224,34 +283,10 @@ const tasks = {
       env: { ...env, PYTHONPATH: join(root, 'aws') },
       cwd: process.env.INIT_CWD ?? root,
     }),
-  lint: () => {
-    python('-m', 'mypy', '--no-error-summary')
-    run(ensurePython(), ['-m', 'mypy', '--no-error-summary'], { cwd: join(root, 'packages/protocol/second') })
-    node('node_modules/prettier/bin/prettier.cjs', '--check', '--log-level', 'warn', '.')
-    node('node_modules/typescript/bin/tsc', '-p', 'tsconfig.check.json')
-    node('node_modules/typescript/bin/tsc', '-p', 'tsconfig.pages.json')
-    // Without a cache: what a rule finds in a file depends on the types of others.
-    node('--max-old-space-size=4096', 'node_modules/eslint/bin/eslint.js', '--max-warnings', '0', '.')
-    node(
-      'node_modules/dependency-cruiser/bin/dependency-cruiser.mjs',
-      '--config',
-      '.dependency-cruiser.cjs',
-      'packages',
-      'contracts',
-      'bench',
-      'sim',
-      'emulation',
-      'examples',
-      'scripts',
-    )
-    node('node_modules/knip/bin/knip.js')
-  },
-  test: (args) => {
+  lint: () => lint(),
+  test: async (args) => {
     if (args[0] === 'aws') return python('-m', 'pytest', ...args.slice(1))
-    if (args.length === 0) {
-      tasks.lint()
-      python('-m', 'pytest', '-q')
-    }
+    if (args.length === 0) await lint({ pytest: true })
     node('node_modules/vitest/vitest.mjs', 'run', ...args)
   },
 }
@@ -269,4 +304,4 @@ ensureInstalled()
 installPrograms(missing)
 if (['start', 'example'].includes(task)) bundle()
 else build()
-tasks[task](args)
+await tasks[task](args)
