@@ -163,6 +163,11 @@ describe('a recording', () => {
     const aborted = { signal: AbortSignal.abort() }
     await expect(client.record(room, kept, aborted)).rejects.toMatchObject({ code: 'ABORTED' })
     const member = await start(recorder)
+    const controller = new AbortController()
+    const recording = member.record(room, kept, { signal: controller.signal })
+    controller.abort()
+    await expect(recording).rejects.toMatchObject({ code: 'ABORTED' })
+    expect(member.network.streamParts).toEqual([])
     await expect(member.record(room, kept, { partitions: [4] })).rejects.toMatchObject({
       code: 'PARTITION_OUT_OF_RANGE',
     })

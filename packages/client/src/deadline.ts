@@ -29,6 +29,12 @@ export async function pause(clock: Pick<Clock, 'schedule'>, ms: number, signal: 
   signal.removeEventListener('abort', done)
 }
 
+/** Calls a listener once the signal aborts, until the returned function is called. */
+export function onAbort(signal: AbortSignal, listener: () => void): () => void {
+  signal.addEventListener('abort', listener, { once: true })
+  return () => signal.removeEventListener('abort', listener)
+}
+
 /** Throws ABORTED. */
 export function throwIfAborted(signal: AbortSignal | undefined): void {
   if (signal?.aborted) throw clientError('ABORTED', undefined, { cause: signal.reason })

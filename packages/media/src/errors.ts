@@ -32,6 +32,10 @@ export const mediaErrors = {
     summary: 'A part of the recording is missing or damaged',
     remedy: 'It goes on with what can be played. Another storage node may have what is missing.',
   },
+  SESSION_INVALID: {
+    summary: 'An option of the session is invalid',
+    remedy: 'Correct the option that the message names.',
+  },
   SESSION_CLOSED: { summary: 'The session is closed', remedy: 'Open another one.' },
 } as const satisfies ErrorTable
 

@@ -29,8 +29,8 @@ export interface PublishedMessage extends MessageRef, MessageChain {
 /** An urgent message that is sealed and signed but not yet sent. */
 export interface PreparedMessage {
   /**
-   * Hands the message to the network at once, within this call. Does nothing if it was already sent, or if the client is closed or no longer
-   * publishes there.
+   * Hands the message to the network at once, within this call. Does nothing if it was already sent, or if the client is closed or its node
+   * has left the stream part.
    */
   send(): void
 }

@@ -1,6 +1,6 @@
 import type { NetworkNode } from '@runnel/network'
 import { parseStreamPartId, toStreamPartId, type NodeId, type StreamPartId } from '@runnel/protocol'
-import { anyOf, throwIfAborted } from '../deadline.ts'
+import { anyOf, onAbort, throwIfAborted } from '../deadline.ts'
 import type { StreamInfo } from '../registry/ports.ts'
 import type { StatusHub } from '../status.ts'
 import { checkPartition } from './partition.ts'
@@ -51,9 +51,7 @@ export function openUrgentRate(
 ): UrgentRate {
   const streamPartId = toStreamPartId(stream.id, checkPartition(partition, stream))
   throwIfAborted(signal)
-  const rate = new UrgentRate(streamPartId, modules)
-  anyOf(signal, modules.closing).addEventListener('abort', () => rate.close(), { once: true })
-  return rate
+  return new UrgentRate(streamPartId, modules, anyOf(signal, modules.closing))
 }
 
 /**
@@ -69,7 +67,7 @@ export class UrgentRate implements Disposable {
   #kbitPerS: number | undefined
   #drops: UrgentDrops = { late: 0, replaced: 0, shed: 0, refused: 0, overShare: 0 }
 
-  constructor(streamPartId: StreamPartId, modules: UrgentRateModules) {
+  constructor(streamPartId: StreamPartId, modules: UrgentRateModules, ended: AbortSignal) {
     const { node, userId } = modules
     this.streamPartId = streamPartId
     this.#modules = modules
@@ -83,6 +81,7 @@ export class UrgentRate implements Disposable {
       node.on('urgentOverShare', ({ streamId, partition }) => {
         if (toStreamPartId(streamId, partition) === streamPartId) this.#dropped('overShare')
       }),
+      onAbort(ended, () => this.close()),
     ]
   }
 

@@ -8,7 +8,7 @@ import {
   type StreamId,
   type StreamPartId,
 } from '@runnel/protocol'
-import { anyOf } from '../deadline.ts'
+import { anyOf, onAbort, throwIfAborted } from '../deadline.ts'
 import { asError } from '../errors.ts'
 import { requirePermission, type PermissionModules } from '../permission.ts'
 import type { Publisher } from '../publish/publisher.ts'
@@ -59,7 +59,7 @@ export interface RecorderModules extends PermissionModules {
   readonly status: StatusHub
 }
 
-/** Records the urgent messages of a stream. Throws what `requirePermission` throws, and PARTITION_OUT_OF_RANGE. */
+/** Records the urgent messages of a stream. Throws what `requirePermission` throws, PARTITION_OUT_OF_RANGE and ABORTED. */
 export async function record(
   from: StreamId,
   to: StreamId,
@@ -70,12 +70,14 @@ export async function record(
   const target = await requirePermission('publish', to, modules)
   if (toPartition !== undefined) checkPartition(toPartition, target)
   const chosen = choosePartitions(stream, partitions)
+  const ended = anyOf(signal, modules.closing)
+  throwIfAborted(ended)
   const recorder = new Recorder(
     { from, to, toPartition, streamPartIds: chosen.map((it) => toStreamPartId(from, it)) },
     modules,
   )
-  recorder.start(chosen.map((partition) => modules.parts.join(stream, partition, { fillGaps: false })))
-  anyOf(signal, modules.closing).addEventListener('abort', () => void recorder.stop(), { once: true })
+  const leaves = chosen.map((partition) => modules.parts.join(stream, partition, { fillGaps: false }))
+  recorder.start([...leaves, onAbort(ended, () => void recorder.stop())])
   return recorder
 }
 

@@ -55,6 +55,8 @@ export class HistoryGaps {
     const upTo = placeOf(previous)
     const mayAsk = this.#fills++ < limits.maxGapFills
     const fillers = mayAsk ? await this.#askStandby(part, { chain, after, upTo }) : []
+    // Nobody was asked, or not everybody: what is missing is not known.
+    if (part.ending.aborted) return []
     for (const filler of fillers) {
       if (filler.previous !== undefined) this.#report(part, chain, after, filler.previous)
       after = placeOf(filler)

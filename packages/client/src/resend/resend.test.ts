@@ -2,6 +2,7 @@ import {
   compareRefs,
   contradictionOf,
   parseStreamPartId,
+  toStreamPartId,
   verifyAccessToken,
   type MessageBatch,
   type RunnelError,
@@ -335,8 +336,26 @@ describe('resend', () => {
     await expect(net.turn(collect(late))).rejects.toMatchObject({ code: 'ABORTED' })
   })
 
+  it('of what one storage node has can be called off when all of it has come', async () => {
+    const { client, stores } = await setUp(['one'])
+    const [store] = stores as [FakeStorage]
+    store.add(...chainOf(times(1, 40)))
+    const part = { streamPartId: toStreamPartId(streamId, 0), from: at(1), to: at(40) }
+    const controller = new AbortController()
+    const read: Uint8Array[] = []
+    const reading = (async () => {
+      for await (const bytes of client.readStorageNode(store.node.nodeId, part, controller.signal)) {
+        read.push(bytes)
+        await new Promise<void>((resolve) => net.clock.schedule(1_000, resolve))
+        controller.abort()
+      }
+    })()
+    await expect(net.turn(reading)).rejects.toMatchObject({ code: 'ABORTED' })
+    expect(read).toHaveLength(1)
+  })
+
   it('can be called off while those that stand by are asked for a gap', async () => {
-    const { client, stores } = await setUp(['one', 'two', 'three', 'four', 'five'])
+    const { client, stores, seen } = await setUp(['one', 'two', 'three', 'four', 'five'])
     const controller = new AbortController()
     const batches = chainOf(times(1, 20)).toSpliced(10, 1)
     for (const store of stores) {
@@ -353,6 +372,7 @@ describe('resend', () => {
     await expect(net.turn(reading)).rejects.toMatchObject({ code: 'ABORTED' })
     expect(net.clock.now() - beganMs).toBeLessThan(resendLimits.startTimeoutMs)
     expect(stores.flatMap(({ asked }) => asked)).toHaveLength(4)
+    expect(seen.filter(({ type }) => type === 'gap')).toEqual([])
   })
 
   it('ends when the client closes, and is refused afterwards', async () => {

@@ -136,7 +136,10 @@ export class StorageSource {
 
   /** Nothing more is wanted, nor what has arrived and was not taken. Idempotent. */
   cancel(): void {
-    this.#fail(clientError('ABORTED'))
+    const error = clientError('ABORTED')
+    // Whoever asks for the next batch then must not believe that all have come.
+    if (this.#state.kind === 'complete' && this.#arrived.length > 0) this.#enter({ kind: 'failed', error })
+    else this.#fail(error)
     this.#arrived.length = 0
     this.#ending.abort()
   }

@@ -89,8 +89,14 @@ export function parseControl(content: unknown): Control | undefined {
 }
 
 /** What is wrong with a track, whose whole catalogue others would refuse; undefined where nothing is. */
-export function mistakeIn(track: Track): string | undefined {
-  const issue = trackSchema.safeParse(track).error?.issues[0]
+export const mistakeInTrack = (track: Track): string | undefined => firstMistake(trackSchema.safeParse(track))
+
+/** As `mistakeInTrack`, of what a member says of itself. */
+export const mistakeInMember = (member: Pick<Catalogue, 'replaces' | 'decodes'>): string | undefined =>
+  firstMistake(catalogueSchema.pick({ replaces: true, decodes: true }).safeParse(member))
+
+function firstMistake({ error }: { readonly error?: z.ZodError | undefined }): string | undefined {
+  const issue = error?.issues[0]
   return issue && `${issue.path.join('.')}: ${issue.message}`
 }
 

@@ -32,6 +32,16 @@ describe('the roster', () => {
     expect(roster.left('a', 's2')).toBe(true)
   })
 
+  it('does not take for there whose goodbye came before what they said', () => {
+    const roster = new Roster()
+    expect(roster.left('a', 's1')).toBe(false)
+    expect(roster.seen('a', 's1', 0)).toBe('left')
+    expect(roster.seen('a', 's2', 0)).toBe('joined')
+    expect(roster.left('a', 's3')).toBe(false)
+    expect(roster.seen('a', 's3', 100)).toBe('left')
+    expect(roster.seen('a', 's2', 100)).toBe('known')
+  })
+
   it('takes back who was said to be over and is not', () => {
     const roster = new Roster()
     roster.seen('a', 's1', 0)

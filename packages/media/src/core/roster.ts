@@ -39,11 +39,12 @@ export class Roster {
   /** It said goodbye, from a session; members of earlier versions do not say from which. False where it was not there, or is in another one. */
   left(id: string, session?: string): boolean {
     const known = this.#entries.get(id)
-    if (known === undefined || (session ?? known.session) !== known.session) return false
-    this.#left.add(`${id} ${known.session}`)
+    const over = session ?? known?.session
+    if (over === undefined) return false
+    this.#left.add(`${id} ${over}`)
     const [oldest] = this.#left
     if (oldest !== undefined && this.#left.size > mediaLimits.maxMembers) this.#left.delete(oldest)
-    return this.#entries.delete(id)
+    return over === known?.session && this.#entries.delete(id)
   }
 
   /** Its user says that it is over; where it is not, it says so itself. */

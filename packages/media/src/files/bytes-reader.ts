@@ -20,8 +20,8 @@ export class BytesReader {
 
   /** Takes no more: a file is closed, and a pipe does not keep the process. Never rejects. */
   async close(): Promise<void> {
-    // An iterator ends behind what it is to bring next, which may never come.
-    if (this.#isWaiting) this.#source.destroy?.()
+    // An iterator ends behind what it is to bring next, which may never come; one that has brought nothing lets go of nothing.
+    this.#source.destroy?.()
     const closed = this.#pieces.return?.().catch(() => {})
     if (!this.#isWaiting) await closed
   }

@@ -44,6 +44,17 @@ describe('notes of what a recorder sees', () => {
     expect(notes.take(at(40 + mediaLimits.memberTtlMs)).change?.members).toEqual([])
   })
 
+  it('have no session that another one of its user replaces', () => {
+    const notes = joined()
+    const replaces = catalogue.session
+    const next = { ...catalogue, session: 'fedcba9876543210', replaces }
+    const stranger = { id: 'eve', userId: '0xe' }
+    notes.control(stranger, { catalogue: { ...next, session: '0'.repeat(16) } }, at(10))
+    expect(notes.take(at(20)).change?.members).toHaveLength(2)
+    notes.control({ ...ada, id: 'ada again' }, { catalogue: next }, at(30))
+    expect(notes.take(at(40)).change?.members.map(({ id }) => id)).toEqual(['eve', 'ada again'])
+  })
+
   it('name key frames, and of each member the object that came the quickest', () => {
     const notes = joined()
     notes.object('ada', picture(0, true), at(100))

@@ -2,7 +2,7 @@ import type { Control } from '../catalogue/catalogue.ts'
 import type { MediaObject } from '../core/media-object.ts'
 import { Roster } from '../core/roster.ts'
 import { mediaLimits } from '../limits.ts'
-import type { Member } from '../session/member.ts'
+import { replacedBy, type Member } from '../session/member.ts'
 import type { KeyFrame, MemberTime, RecordingNote } from './recording-note.ts'
 
 /** One moment: by the wall clock, which the recording is dated by, and by the monotonic one. */
@@ -52,7 +52,12 @@ export class NoteTaker {
     if (seen === 'refused' || seen === 'left') return []
     const before = this.#members.get(id)?.catalogue
     if (JSON.stringify(before) === JSON.stringify(catalogue)) return []
-    this.#changed(() => this.#members.set(id, { ...member, catalogue }), atMs)
+    const now = { ...member, catalogue }
+    this.#changed(() => {
+      if (seen !== 'known')
+        for (const other of replacedBy(now, this.#members.values())) this.#replaced(other.id)
+      this.#members.set(id, now)
+    }, atMs)
     const known = before?.session === catalogue.session ? before.tracks : []
     const added = catalogue.tracks.filter((track) => !known.some((other) => other.id === track.id))
     return added.flatMap((track) => (track.kind === 'video' ? track.id : []))
@@ -86,6 +91,11 @@ export class NoteTaker {
     this.#keys = []
     this.#changedAtMs = undefined
     return note
+  }
+
+  #replaced(id: string): void {
+    this.#roster.replaced(id)
+    this.#members.delete(id)
   }
 
   #changed(change: () => void, atMs: number): void {

@@ -90,7 +90,7 @@ export class SessionRecorder implements AsyncDisposable {
       this.#subscription = await this.#client.subscribe(this.#from, { urgent: true }, (message) =>
         this.#see(message),
       )
-      this.#recordings = await Promise.all(
+      const begun = await Promise.allSettled(
         partitions.map((partition) =>
           this.#client.record(this.#from, this.#to, {
             partitions: [partition],
@@ -98,6 +98,9 @@ export class SessionRecorder implements AsyncDisposable {
           }),
         ),
       )
+      this.#recordings = begun.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
+      const failed = begun.find((one) => one.status === 'rejected')
+      if (failed !== undefined) throw failed.reason
     } catch (error) {
       await this.stop()
       throw error
@@ -126,12 +129,13 @@ export class SessionRecorder implements AsyncDisposable {
   #see(message: Message): void {
     const { content, urgent, publisherId: userId } = message
     const id = idOf(message)
-    if (urgent === undefined) {
+    if (urgent === undefined || !(content instanceof Uint8Array)) {
       const control = parseControl(content)
-      if (control === undefined) return
+      // Of what is urgent, as members do.
+      if (control === undefined || (urgent !== undefined && !('leave' in control))) return
       const added = this.#notes.control({ id, userId }, control, this.#moment())
       if ('catalogue' in control) for (const track of added) this.#wantKey(control.catalogue.session, track)
-    } else if (content instanceof Uint8Array) {
+    } else {
       const object = decodeObject(content)
       if (object !== undefined) this.#notes.object(id, object, this.#moment())
     }

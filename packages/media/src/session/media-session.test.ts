@@ -404,6 +404,21 @@ function decodable(got: readonly Got[]): number {
   ).length
 }
 
+describe('openSession', () => {
+  it.each([{ replaces: 'mine' }, { replaces: '' }, { decodes: Array<string>(17).fill('vp8') }])(
+    'refuses what others would refuse the whole catalogue for: %o',
+    async (wrong) => {
+      const client = await clients.create({ privateKey: newAccount().privateKey })
+      const [name] = Object.keys(wrong)
+      const opening = openSession(room, { name: 'Ada', ...wrong }, { client })
+      await expect(opening).rejects.toMatchObject({
+        code: 'SESSION_INVALID',
+        message: expect.stringContaining(`: ${name}: `) as string,
+      })
+    },
+  )
+})
+
 describe('files', () => {
   it('are published as they would be played', async () => {
     const { ada, ben } = await pair()
@@ -426,9 +441,9 @@ describe('files', () => {
 
   it('end early when they are called off', async () => {
     const { ada } = await pair()
-    const call = new AbortController()
-    call.abort()
-    await publishOgg(ada.session, createReadStream(join(vectors, 'tone.opus')), { signal: call.signal })
+    const [signal, sounds] = [AbortSignal.abort(), createReadStream(join(vectors, 'tone.opus'))]
+    await publishOgg(ada.session, sounds, { signal })
+    expect(sounds.destroyed).toBe(true)
     await expect(publishIvf(ada.session, createReadStream(join(vectors, 'tone.opus')))).rejects.toMatchObject(
       { code: 'FILE_INVALID' },
     )

@@ -3,7 +3,8 @@ import { toHex, type Clock, type Random } from '@runnel/protocol'
 import { systemClock, systemRandom } from '@runnel/protocol/system'
 import {
   controlContent,
-  mistakeIn,
+  mistakeInMember,
+  mistakeInTrack,
   parseControl,
   type Catalogue,
   type Control,
@@ -16,7 +17,7 @@ import { Roster } from '../core/roster.ts'
 import { mediaError } from '../errors.ts'
 import { mediaLimits } from '../limits.ts'
 import { Goodbye } from './goodbye.ts'
-import type { LeaveReason, Member } from './member.ts'
+import { replacedBy, type LeaveReason, type Member } from './member.ts'
 import { NetworkRate } from './network-rate.ts'
 import { RateShare } from './rate-share.ts'
 import { TrackPublisher, type TrackEvents } from './track-publisher.ts'
@@ -91,12 +92,15 @@ export interface SessionCounters {
   readonly membersRefused: number
 }
 
-/** Joins a session of sound and pictures in a stream: its members and their tracks. Throws what `getStream` and `subscribe` throw. */
+/** Joins a session of sound and pictures in a stream: its members and their tracks. Throws SESSION_INVALID, and what `getStream` and `subscribe` throw. */
 export async function openSession(
   streamId: string,
   options: MediaSessionOptions,
   modules: MediaSessionModules,
 ): Promise<MediaSession> {
+  const { decodes = [], replaces } = options
+  const mistake = mistakeInMember({ decodes, replaces })
+  if (mistake !== undefined) throw mediaError('SESSION_INVALID', mistake)
   const { partitions } = await modules.client.getStream(streamId)
   const session = new MediaSession(streamId, { ...options, partitions }, modules)
   await session.start()
@@ -214,7 +218,7 @@ export class MediaSession implements AsyncDisposable {
     const plan = planOf(newTrack, minBitsPerS)
     const place = { id: this.#freeTrackId(), partition: this.#partitionOf(newTrack), state: 'live' } as const
     const track: Track = { ...described, ...place }
-    const mistake = mistakeIn(track)
+    const mistake = mistakeInTrack(track)
     if (mistake !== undefined) throw mediaError('TRACK_INVALID', mistake)
     const publisher = new TrackPublisher(
       track,
@@ -349,22 +353,17 @@ export class MediaSession implements AsyncDisposable {
     const seen = this.#roster.seen(id, catalogue.session, this.#clock.monotonicMs())
     if (seen === 'refused' || seen === 'left') return
     const before = this.#members.get(id)
-    if (seen !== 'known') this.#letGo(id, userId, catalogue.replaces)
-    this.#members.set(id, { id, userId, catalogue })
+    const member = { id, userId, catalogue }
+    if (seen !== 'known')
+      for (const other of replacedBy(member, this.#members.values())) {
+        this.#roster.replaced(other.id)
+        this.#gone(other.id, 'replaced')
+      }
+    this.#members.set(id, member)
     // Who has just come knows nobody.
     if (seen !== 'known') this.#changed()
     if (seen !== 'known' || JSON.stringify(before?.catalogue) !== JSON.stringify(catalogue))
       this.#emit('members', this.members)
-  }
-
-  /** Of an earlier session of a user, in another process; nobody can have those of others let go. */
-  #letGo(successorId: string, userId: string, session: string | undefined): void {
-    for (const member of this.#members.values()) {
-      if (member.userId !== userId || member.catalogue.session !== session || member.id === successorId)
-        continue
-      this.#roster.replaced(member.id)
-      this.#gone(member.id, 'replaced')
-    }
   }
 
   #gone(id: string, reason: LeaveReason): void {

@@ -15,3 +15,13 @@ export interface Member {
  * `mediaLimits.memberTtlMs`.
  */
 export type LeaveReason = 'goodbye' | 'replaced' | 'silence'
+
+/** Members of the earlier session that a member replaces: of its user and in another process, as nobody can have those of others let go. */
+export function replacedBy(
+  { id, userId, catalogue: { replaces } }: Member,
+  members: Iterable<Member>,
+): readonly Member[] {
+  return [...members].filter(
+    (other) => other.userId === userId && other.catalogue.session === replaces && other.id !== id,
+  )
+}

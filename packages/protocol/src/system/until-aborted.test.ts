@@ -17,3 +17,19 @@ it('rejects with the reason of the signal, whenever it aborts', async () => {
   await expect(waiting).rejects.toBe(reason)
   await expect(untilAborted(never, controller.signal)).rejects.toBe(reason)
 })
+
+it('leaves nothing unhandled when the work fails after the signal', async () => {
+  const unhandled: unknown[] = []
+  const note = (reason: unknown) => void unhandled.push(reason)
+  process.on('unhandledRejection', note)
+  try {
+    const work = Promise.withResolvers<never>()
+    await expect(untilAborted(work.promise, AbortSignal.abort())).rejects.toThrow()
+    work.reject(new Error('too late'))
+    // Node tells of it when the microtasks are done.
+    await new Promise<void>((resolve) => setImmediate(resolve))
+    expect(unhandled).toEqual([])
+  } finally {
+    process.off('unhandledRejection', note)
+  }
+})

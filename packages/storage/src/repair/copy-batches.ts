@@ -156,6 +156,8 @@ async function copyFrom(
         events.refused(1)
       }
     }
+    // A source may end without an error when it is called off.
+    signal.throwIfAborted()
     return { reachedMs: toMs }
   } catch (error) {
     if (!turn.signal.aborted) return { error, reachedMs: sinceMs }

@@ -71,6 +71,8 @@ describe('Repair', () => {
   /** Of those that send the first of what they have and no more. */
   let stalled: Set<string>
   let onStalled: () => void
+  /** Whether a source that is called off ends as if all had come. */
+  let endsQuietly: boolean
   /** Is told of every batch that is sent. */
   let onSent: () => void
   let permissionsAsked: number
@@ -88,6 +90,7 @@ describe('Repair', () => {
     asked = []
     failures = []
     stalled = new Set()
+    endsQuietly = false
     onSent = () => {}
     permissionsAsked = 0
     overtaken = 0
@@ -141,6 +144,7 @@ describe('Repair', () => {
               if (time < from.timestamp || time > to.timestamp) continue
               onSent()
               yield batch.bytes
+              if (endsQuietly && signal.aborted) return
               if (!stalled.has(node.nodeId)) continue
               await new Promise((resolve) => {
                 signal.addEventListener('abort', resolve, { once: true })
@@ -280,6 +284,26 @@ describe('Repair', () => {
       { node: second.nodeId, fromMs: expect.any(Number) },
     ])
     expect(await ownTimes()).toBe(2)
+    expect(next.repair.status().incompleteParts).toBe(0)
+  })
+
+  it('asks again for what it had not copied when it was stopped, also where the source ends without an error', async () => {
+    others.set(
+      first.nodeId,
+      [1, 2, 3].map((n) => batchAt(at(n))),
+    )
+    endsQuietly = true
+    const { repair } = await startRepair()
+    let stopping: Promise<void> | undefined
+    onSent = () => void (stopping ??= repair.stop())
+    await repair.joined(part)
+    await repair.run()
+    await stopping
+    clock.pass(100_000)
+    const next = await startRepair()
+    await next.repair.joined(part)
+    await next.repair.run()
+    expect(await ownTimes()).toBe(3)
     expect(next.repair.status().incompleteParts).toBe(0)
   })
 

@@ -134,11 +134,11 @@ export class WorkerConnection {
 
   #settle(answer: CallAnswer): void {
     const waiting = this.#waiting.get(answer.id)
-    this.#waiting.delete(answer.id)
     if ('answer' in answer) waiting?.resolve(answer.answer)
-    else
-      waiting?.reject(
-        nodeError('BENCH_WORKER_FAILED', `${this.#place}: ${answer.error.message} (${answer.error.code})`),
-      )
+    else {
+      const { message, code } = answer.error
+      waiting?.reject(nodeError('BENCH_WORKER_FAILED', `${this.#place}: ${message} (${code})`))
+    }
+    this.#waiting.delete(answer.id)
   }
 }

@@ -176,8 +176,11 @@ describe('a driver', () => {
     })
   })
 
-  it('refuses what is no worker', async () => {
-    const place = await answering(() => 'hello')
+  it.each([
+    ['text', () => 'hello'],
+    ['what it was asked', (asked: unknown) => JSON.stringify(asked)],
+  ])('refuses what is no worker, and answers with %s', async (_, answer) => {
+    const place = await answering(answer)
     await expect(RemoteGenerator.connect(place, token)).rejects.toMatchObject({
       code: 'BENCH_WORKER_FAILED',
       message: expect.stringContaining('is no bench worker'),

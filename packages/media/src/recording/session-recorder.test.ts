@@ -1,0 +1,87 @@
+import { toStreamId } from '@runnel/protocol'
+import type { Tracker } from '@runnel/tracker'
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
+import { Clients, newAccount, startTracker } from '../../../client/src/client.testkit.ts'
+import { VirtualClock } from '../../../transport/src/memory/virtual-clock.ts'
+import { controlContent } from '../catalogue/catalogue.ts'
+import { mediaLimits } from '../limits.ts'
+import { ada } from './members.testkit.ts'
+import { notePartition } from './partitions.ts'
+import { parseNote } from './recording-note.ts'
+import { recordSession } from './session-recorder.ts'
+
+const owner = newAccount()
+const meeting = toStreamId(`${owner.nodeId}/meeting`)
+const recording = toStreamId(`${owner.nodeId}/recording`)
+
+let tracker: Tracker
+let clients: Clients
+
+beforeAll(async () => {
+  tracker = await startTracker()
+  const permissions = [{ user: 'public' as const, publish: true, subscribe: true }]
+  const document = {
+    version: 1 as const,
+    trackers: [{ nodeId: tracker.nodeId, url: tracker.url }],
+    streams: [
+      { id: meeting, permissions },
+      { id: recording, partitions: 2, permissions },
+    ],
+  }
+  clients = new Clients({ network: { kind: 'static', document } })
+})
+afterEach(() => clients.closeAll())
+afterAll(() => tracker.stop())
+
+const until = <T>(isSo: () => T) => expect.poll(isSo, { timeout: 30_000 })
+
+it('hears the goodbye of a page that is closed, which may be the urgent one alone', async () => {
+  const [client, page] = [
+    await clients.create({ privateKey: newAccount().privateKey }),
+    await clients.create({ privateKey: newAccount().privateKey }),
+  ]
+  const clock = new VirtualClock()
+  await using _recorder = await recordSession(meeting, recording, {}, { client, clock })
+  // Behind the recorder's own: what this has had, that has, too.
+  let heard = 0
+  await client.subscribe(meeting, { urgent: true }, ({ publisherId }) => {
+    if (publisherId === page.userId) heard++
+  })
+  const there: (readonly string[])[] = []
+  await client.subscribe(recording, { partitions: [notePartition] }, ({ content }) => {
+    const change = parseNote(content)?.change
+    if (change !== undefined) there.push(change.members.map(({ catalogue }) => catalogue.name))
+  })
+  await page.publish(meeting, controlContent({ catalogue: ada.catalogue }))
+  await until(() => heard).toBe(1)
+  clock.advanceBy(mediaLimits.noteEveryMs)
+  await until(() => there).toEqual([['ada']])
+  const leave = controlContent({ leave: true, session: ada.catalogue.session })
+  await page.publish(meeting, leave, { urgent: { lifetimeMs: 2_000, priority: 0 } })
+  await until(() => heard).toBe(2)
+  clock.advanceBy(mediaLimits.noteEveryMs)
+  await until(() => there).toEqual([['ada'], []])
+})
+
+it('records nothing more where one of its partitions could not be recorded', async () => {
+  const client = await clients.create({ privateKey: newAccount().privateKey })
+  const begun: string[] = []
+  let asked = 0
+  const record: typeof client.record = async (...args) => {
+    if (asked++ > 0) throw new Error('no more')
+    const one = await client.record(...args)
+    const stop = one.stop.bind(one)
+    begun.push('recording')
+    one.stop = () => (begun.push('stopped'), stop())
+    return one
+  }
+  const { getStream, subscribe, publish } = client
+  const others = {
+    getStream: getStream.bind(client),
+    subscribe: subscribe.bind(client),
+    publish: publish.bind(client),
+  }
+  const modules = { client: { ...others, record } }
+  await expect(recordSession(recording, meeting, {}, modules)).rejects.toThrow('no more')
+  expect(begun).toEqual(['recording', 'stopped'])
+})
