@@ -63,7 +63,7 @@ describe('restarting every tracker in turn', { timeout: timeoutMs }, () => {
     })
     const trackers = [...network.trackers]
     try {
-      const wait = { timeoutMs: 60_000, signal }
+      const wait = { timeoutMs: 120_000, signal }
       expect(await waitForOverlays(network, 4, wait)).toBe(true)
       const [publisher] = network.nodes
       publisher.publish()

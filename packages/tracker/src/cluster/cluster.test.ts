@@ -54,11 +54,12 @@ const ids = (neighbours: readonly { readonly nodeId: NodeId }[]) => neighbours.m
 describe('a cluster of trackers', { timeout: 120_000 }, () => {
   it('links all registered trackers', async () => {
     const { trackers } = await cluster(3)
+    // A tracker that notices that it stood still, as on a busy machine, closes its links and opens them again.
     for (const { view, metric } of trackers) {
-      const { state, trackers: others } = await view()
-      expect(state).toBe('joined')
-      expect(others.filter(({ linked }) => linked).length).toBe(2)
-      expect(await metric('cluster_linked')).toBe(2)
+      const linked = async () => (await view()).trackers.filter((other) => other.linked).length
+      await expect.poll(linked).toBe(2)
+      await expect.poll(() => metric('cluster_linked')).toBe(2)
+      expect((await view()).state).toBe('joined')
     }
   })
 
