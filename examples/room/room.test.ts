@@ -182,7 +182,7 @@ describe('the room', () => {
     pages.push(page)
     await page.goto(`${served.url}playback.html?from=1#${'A'.repeat(43)}`)
     await page
-      .getByText(/There is no recording here, or none that you can read.*Take the whole link/)
+      .getByText(/There is no recording here, or none that you can read.*Use the whole link/)
       .waitFor()
   })
 
