@@ -128,7 +128,7 @@ describe('the explorer', () => {
     const search = page.getByRole('searchbox')
     await search.fill('no such stream')
     await search.press('Enter')
-    await page.getByText('No stream that somebody takes part in has this in its id.').waitFor()
+    await page.getByText('No active stream has this in its id.').waitFor()
     const nodeId = network.clients[0]?.nodeId ?? ''
     await search.fill(nodeId)
     await search.press('Enter')
