@@ -194,7 +194,7 @@ describe('runnel', () => {
   it('says at a terminal what publish waits for', async () => {
     const cwd = directoryWith({ 'network.json': staticNetwork() })
     const command = startAtTerminal(['publish', stream, '--network', 'network.json'], { cwd })
-    await command.said('one a line; Ctrl-D ends')
+    await command.said('one per line; Ctrl-D ends')
     command.process.stdin?.write('\x04')
     expect(await command.ended).toMatchObject({ code: 0, stdout: expect.stringContaining('published 0') })
   })

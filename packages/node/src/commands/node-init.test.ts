@@ -61,7 +61,7 @@ describe('runnel node init', { timeout: 120_000 }, () => {
       ['Port for other nodes', '1234'],
       ['URL by which others reach it', ''],
       ['Port for health', ''],
-      ['Keep the streams', 'y'],
+      ['Store the streams', 'y'],
       ['Write it?', ''],
     ]
     for (const [question, answer] of answers) {

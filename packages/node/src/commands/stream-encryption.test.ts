@@ -156,7 +156,7 @@ describe('an encrypted stream on the command line', { timeout: timeoutMs }, () =
     const reader = startRunnel(['subscribe', stream, ...options], { cwd: network.directory })
     await reader.said('subscribed to')
     await as('owner', `stream revoke ${stream} ${id('alice')} subscribe`)
-    await reader.said(/it was taken back \(NO_SUBSCRIBE_PERMISSION\)\. Ask someone/)
+    await reader.said(/it was revoked \(NO_SUBSCRIBE_PERMISSION\)\. Ask someone/)
     reader.process.kill('SIGINT')
     expect(await reader.ended).toMatchObject({ code: 0, stdout: '' })
   })
