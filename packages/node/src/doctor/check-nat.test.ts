@@ -45,7 +45,7 @@ describe('what is between this machine and STUN servers', () => {
   it('is nothing where they see an address of this machine', async () => {
     expect(await checkNat([await stunServer()])).toMatchObject({
       state: 'ok',
-      message: expect.stringContaining('as it is, 127.0.0.1:'),
+      message: expect.stringContaining('at its own address, 127.0.0.1:'),
     })
   })
 
