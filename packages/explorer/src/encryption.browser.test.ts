@@ -171,7 +171,9 @@ describe('the explorer of an encrypted stream', { timeout: 60_000 }, () => {
     await joinWith(page, delegationFile)
     await joined(page)
     await owner.publish(streamId, 'live')
-    await page.getByText(/^Encrypted. The delegation cannot open encrypted content without a reading key/).waitFor()
+    await page
+      .getByText(/^Encrypted. The delegation cannot open encrypted content without a reading key/)
+      .waitFor()
     await page.getByRole('button', { name: 'Leave' }).click()
     await joinWith(page, delegationFile, JSON.stringify({ version: 1, ...readingKey }))
     await joined(page)
