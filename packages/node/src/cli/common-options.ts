@@ -6,7 +6,7 @@ export const globalOptions = {
   'log-level': { choices: logLevels, describe: 'Lowest level of log lines written to stderr' },
   'log-format': {
     choices: logFormats,
-    describe: 'Format of log lines: text, JSON, or auto: text on a terminal',
+    describe: 'Format of log lines. auto: text on a terminal, otherwise JSON',
   },
   json: { type: 'boolean', default: false, describe: 'Print results and errors as JSON' },
 } as const satisfies Record<string, Options>
@@ -49,7 +49,8 @@ export const memberOptions = {
     type: 'string',
     array: true,
     requiresArg: true,
-    describe: 'URL of a node that serves guests: take part through it, without trackers. Better give two',
+    describe:
+      'URL of a node that serves guests: take part through it, without trackers. May be repeated; two are best',
   },
 } as const satisfies Record<string, Options>
 

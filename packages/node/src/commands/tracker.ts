@@ -65,7 +65,7 @@ export const tracker = defineCommand({
       choices: overlayStrategies,
       default: 'topology-aware',
       describe:
-        'Edges of overlays: only random ones, also near ones, chosen by round-trip times, or a tree for one publisher. With --network: only for streams without the field overlay in their metadata',
+        'How to build overlays: from random edges only, also from near ones by round-trip time, or as a tree for one publisher. With --network: only for streams without the field overlay in their metadata',
     },
     'ice-server': {
       type: 'string',

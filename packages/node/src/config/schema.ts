@@ -205,7 +205,7 @@ export const brokerConfigSchema = z.strictObject({
   logFormat: z
     .enum(logFormats)
     .default('auto')
-    .describe('Format of log lines: text, or JSON. auto means text on a terminal.'),
+    .describe('Format of log lines. auto: text on a terminal, otherwise JSON.'),
   websocket,
   tcp,
   webrtc,
