@@ -4,23 +4,25 @@ import { errorFactory, type ErrorTable } from '@runnel/protocol'
 export const benchErrors = {
   INVALID_ARGUMENT: {
     summary: 'Not an argument of this benchmark',
-    remedy: 'Correct the option that the message names; --help behind its name lists them.',
+    remedy:
+      'Correct the option that the message names. --help after the name of the benchmark lists its options.',
   },
   TOO_SLOW: {
-    summary: 'The benchmark took longer than it may',
+    summary: 'The benchmark took longer than allowed',
     remedy: 'Give it less to do, or more time with --limit.',
   },
   INCOMPLETE: {
     summary: 'Not everything that was sent arrived',
-    remedy: 'Run it again on a machine with less other work; when it stays, messages are lost: report it.',
+    remedy:
+      'Run it again on a machine that is less busy. If it happens again, messages are lost: please report it.',
   },
   CHILD_FAILED: {
     summary: 'A process of the benchmark did not start, or ended too early',
-    remedy: 'Read what it printed; many processes and links need many open files: ulimit -n.',
+    remedy: 'Read what it printed. Many processes and links need many open files: see ulimit -n.',
   },
   INTERRUPTED: {
     summary: 'The benchmark was interrupted',
-    remedy: 'What it had started has been stopped; run it again.',
+    remedy: 'Everything that it started has been stopped. Run it again.',
   },
 } as const satisfies ErrorTable
 

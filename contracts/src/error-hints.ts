@@ -17,7 +17,7 @@ export const errorHints: { readonly [Name in keyof RegistryErrors]: (args: Regis
     OwnableInvalidOwner: ({ owner }) => `${owner} cannot own the tracker registry.`,
 
     TrackerRegistry__InvalidTracker: ({ tracker }) => `${tracker} cannot be a tracker.`,
-    TrackerRegistry__AlreadyExists: ({ tracker }) => `${tracker} is a tracker already: update it instead.`,
+    TrackerRegistry__AlreadyExists: ({ tracker }) => `${tracker} is already a tracker: update it instead.`,
     TrackerRegistry__NotFound: ({ tracker }) => `${tracker} is not a tracker of this registry.`,
     TrackerRegistry__NotPermitted: ({ caller, tracker }) =>
       `Only the owner of the tracker registry or ${tracker} itself may update it, and ${caller} is neither.`,
@@ -29,8 +29,8 @@ export const errorHints: { readonly [Name in keyof RegistryErrors]: (args: Regis
       `At most ${maxCount} nodes can be changed at once, not ${count}.`,
 
     StreamRegistry__InvalidPath: ({ path }) =>
-      `${quote(path)} is not a stream path: 1 to 200 of a-z A-Z 0-9 . _ - / with single slashes, none at either end.`,
-    StreamRegistry__AlreadyExists: ({ streamId }) => `The stream ${quote(streamId)} exists already.`,
+      `${quote(path)} is not a stream path: 1 to 200 characters from a-z A-Z 0-9 . _ - / with single slashes, none at either end.`,
+    StreamRegistry__AlreadyExists: ({ streamId }) => `The stream ${quote(streamId)} already exists.`,
     StreamRegistry__NotFound: ({ streamId }) => `There is no stream ${quote(streamId)}.`,
     StreamRegistry__NotPermitted: ({ user, permission }) =>
       `${user} needs the ${nameOf(permission)} permission on the stream.`,
@@ -42,15 +42,15 @@ export const errorHints: { readonly [Name in keyof RegistryErrors]: (args: Regis
     StreamRegistry__InvalidTracker: ({ tracker }) => `${tracker} cannot be a tracker.`,
     StreamRegistry__DuplicateTracker: ({ tracker }) => `The tracker ${tracker} is listed twice.`,
     StreamRegistry__InvalidUser: ({ user }) =>
-      `${user} cannot be given permissions: what everybody may do is set with setPublicPermissions.`,
+      `${user} cannot be given permissions: set what everybody may do with setPublicPermissions.`,
     StreamRegistry__OwnerProtected: ({ owner }) =>
-      `Only ${owner}, who owns the stream, may take a permission from ${owner}.`,
+      `${owner} owns the stream: nobody else can revoke its permissions.`,
     StreamRegistry__ExpiryInPast: ({ expiry, blockTimestamp }) =>
-      `The permission would expire at ${expiry}, and the chain's time is ${blockTimestamp} (unix seconds).`,
+      `The permission would expire at ${expiry}, but the chain's time is already ${blockTimestamp} (Unix seconds).`,
     StreamRegistry__ExpiryNotSupported: ({ permission }) =>
       `The ${nameOf(permission)} permission does not expire: grant it with the expiry FOREVER.`,
     Delegations__TimeInFuture: ({ begunByMs }) =>
-      `Delegations that begin as late as ${dateOf(begunByMs)} cannot be ended yet: check this machine's clock.`,
+      `Delegations that begin as late as ${dateOf(begunByMs)} cannot be revoked yet: check this machine's clock.`,
     CheckpointUnorderedInsertion: () =>
       'The stream registry failed to keep a time: please report this as a bug.',
     StringsInsufficientHexLength: () =>
@@ -58,13 +58,13 @@ export const errorHints: { readonly [Name in keyof RegistryErrors]: (args: Regis
 
     StorageRegistry__InvalidStreamRegistry: ({ streamRegistry }) =>
       `There is no stream registry at ${streamRegistry}: deploy it first.`,
-    StorageRegistry__AlreadyRegistered: ({ node }) => `${node} is a storage node already: update it instead.`,
+    StorageRegistry__AlreadyRegistered: ({ node }) => `${node} is already a storage node: update it instead.`,
     StorageRegistry__NotRegistered: ({ node }) => `${node} is not a registered storage node.`,
     StorageRegistry__InvalidUrl: (args) => invalidUrl(args),
     StorageRegistry__MetadataTooLong: (args) => metadataTooLong(args),
     StorageRegistry__StreamNotFound: ({ streamId }) => `There is no stream ${quote(streamId)}.`,
     StorageRegistry__NotPermitted: ({ user }) => `${user} needs the edit permission on the stream.`,
-    StorageRegistry__AlreadyAssigned: ({ node }) => `The storage node ${node} keeps the stream already.`,
+    StorageRegistry__AlreadyAssigned: ({ node }) => `The storage node ${node} already keeps the stream.`,
     StorageRegistry__NotAssigned: ({ node }) => `The storage node ${node} does not keep the stream.`,
     StorageRegistry__TooManyNodes: ({ maxCount }) => `A stream has at most ${maxCount} storage nodes.`,
   }

@@ -11,19 +11,19 @@ export const contractsErrors = {
   CHAIN_BINARY_MISSING: {
     summary: 'The embedded chain is not installed',
     remedy:
-      'Add it with: npm install @foundry-rs/anvil@1.7.1, without --omit=optional: each platform has an optional package.',
+      'Install it with: npm install @foundry-rs/anvil@1.7.1, without --omit=optional, because its binaries are optional packages.',
   },
   CHAIN_PORT_TAKEN: {
     summary: 'The address of the embedded chain is in use',
-    remedy: 'Stop the process that listens there, or choose another port; 0 picks a free one.',
+    remedy: 'Stop the process that listens there, or choose another port. 0 picks a free one.',
   },
   CHAIN_START_FAILED: {
     summary: 'The embedded chain did not start',
     remedy: 'Read its output, and check the host and the state file.',
   },
   CHAIN_DIED: {
-    summary: 'The embedded chain ended by itself',
-    remedy: 'Start it again; with a state file it continues from the saved state.',
+    summary: 'The embedded chain ended unexpectedly',
+    remedy: 'Start it again. With a state file, it continues from the saved state.',
   },
   CHAIN_ABORTED: {
     summary: 'The start of the embedded chain was aborted',

@@ -44,7 +44,7 @@ function tellWhoLeft(session: MediaSession): void {
   session.on('left', ({ catalogue: { name } }, reason) => {
     // Whoever loaded the page again is back.
     if (reason !== 'replaced')
-      show('', reason === 'goodbye' ? `${name} left.` : `${name} is gone without a word.`, 'bottom')
+      show('', reason === 'goodbye' ? `${name} left.` : `${name} lost the connection.`, 'bottom')
   })
 }
 
@@ -53,7 +53,7 @@ function buttons(senders: Senders): void {
     element(source, HTMLButtonElement).addEventListener('click', () => void senders.toggle(source))
   element('link', HTMLButtonElement).addEventListener('click', () => {
     navigator.clipboard.writeText(location.href).then(
-      () => say('Copied. Who has the link can come in, hear and see.'),
+      () => say('Copied. Anybody with the link can join, see and hear.'),
       () => say(location.href),
     )
   })
@@ -119,7 +119,7 @@ run(async () => {
     await client.close()
     tiles.clear()
     element('room', HTMLElement).hidden = true
-    say('You left. Load the page again to come back.')
+    say('You left. Reload the page to join again.')
   }
   element('leave', HTMLButtonElement).addEventListener('click', () => void leave())
   // Back from the browser's cache, with a session that is over.

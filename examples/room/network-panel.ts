@@ -42,8 +42,8 @@ export class NetworkPanel {
     const handled = received + of('urgent.duplicates') + of('urgent.forwarded') + late
     const excess = of('urgent.overShare')
     const flood =
-      excess === 0 ? '' : ` ${excess} messages dropped, as somebody sends more than one member may.`
-    return `${neighbours.size} ${neighbours.size === 1 ? 'neighbour' : 'neighbours'}, ${milliseconds(meanMs)} there and back; ${copies.toFixed(2)} copies of each message; ${percent(late / Math.max(1, handled))} of all copies dropped as too late; ${of('urgent.repeated')} packets sent again, as links had lost them.${flood}`
+      excess === 0 ? '' : ` ${excess} messages dropped, because somebody sends more than one member may.`
+    return `${neighbours.size} ${neighbours.size === 1 ? 'neighbour' : 'neighbours'}, ${milliseconds(meanMs)} round trip; ${copies.toFixed(2)} copies of each message; ${percent(late / Math.max(1, handled))} of all copies dropped because they were late; ${of('urgent.repeated')} packets sent again because links lost them.${flood}`
   }
 
   #rows(): HTMLTableRowElement[] {

@@ -20,8 +20,8 @@ describe('the sentence in place of a picture', () => {
   })
 
   it('says whose network has no room for the lowest rendition, and that sound goes on', () => {
-    expect(sentenceOf([camera('paused')], ['vp8'], 0, idle)).toMatch(/^Sound only: their network has no room/)
-    expect(sentenceOf([camera('live')], ['vp8'], -1, idle)).toMatch(/^Sound only: your network has no room/)
+    expect(sentenceOf([camera('paused')], ['vp8'], 0, idle)).toMatch(/^Sound only: their network is too slow/)
+    expect(sentenceOf([camera('live')], ['vp8'], -1, idle)).toMatch(/^Sound only: your network is too slow/)
   })
 
   it('blames no network for a computer that is too busy', () => {

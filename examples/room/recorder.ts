@@ -52,13 +52,13 @@ export class RoomRecorder {
     link.href = `playback.html?${query.toString()}${location.hash}`
     link.hidden = false
     const { failed } = recorder.counters
-    say(failed === 0 ? 'Recorded. The link plays it.' : `Recorded, but for ${failed} frames.`)
+    say(failed === 0 ? 'Recorded. Use the link to play it.' : `Recorded, except for ${failed} frames.`)
   }
 
   async #start(): Promise<void> {
     this.#startedMs = Date.now()
     const onFault = (error: unknown): void => say(`The recording has a gap: ${String(error)}`)
     this.#recorder = await recordSession(this.#from, this.#to, { onFault }, { client: this.#client })
-    say('This room is recorded. Tell the others.')
+    say('This room is being recorded. Tell the others.')
   }
 }

@@ -65,6 +65,6 @@ function toText(bytes: Uint8Array): string {
 /** Throws where it is no secret of a room. */
 function fromText(text: string): Uint8Array<ArrayBuffer> {
   const binary = /^[\w-]{43}$/.test(text) ? atob(text.replaceAll('-', '+').replaceAll('_', '/')) : ''
-  if (binary.length !== 32) throw new Error('This is not the whole link of a room. Ask for it again.')
+  if (binary.length !== 32) throw new Error('This is not the complete link of a room. Ask for it again.')
   return Uint8Array.from(binary, (char) => char.charCodeAt(0))
 }

@@ -73,7 +73,7 @@ describe('the room', () => {
     const figures = ben.locator('#figures tr', { hasText: 'Ada' })
     await until(async () => /(180|360)p, [1-9]\d*\/s/.test((await figures.textContent()) ?? '')).toBe(true)
     await until(() => ben.locator('#overall').textContent()).toMatch(
-      /^1 neighbour, \d+ ms there and back; \d\.\d\d copies/,
+      /^1 neighbour, \d+ ms round trip; \d\.\d\d copies/,
     )
     await ada.getByRole('button', { name: 'Microphone' }).click()
     await tile(ben, 'Ada (muted)').waitFor()
@@ -143,7 +143,7 @@ describe('the room', () => {
         VideoDecoder.isConfigSupported = () => Promise.resolve({ supported: false })
       },
     })
-    await ada.getByText('No codec in common: your picture cannot be seen by Ben.').waitFor()
+    await ada.getByText('No codec in common: Ben cannot see you.').waitFor()
     await tile(ben, 'Ada').getByText('no codec in common').waitFor()
     await sees(ada, 'Ben')
   })
@@ -151,9 +151,9 @@ describe('the room', () => {
   it('is recorded, and played back: with a time line, thumbnails, speeds and keys, on a phone, too', async () => {
     const ada = await enter('Ada')
     await ada.getByRole('button', { name: 'Record' }).click()
-    await ada.getByText('This room is recorded.').waitFor()
+    await ada.getByText('This room is being recorded.').waitFor()
     await ada.getByRole('button', { name: /Recording 0:1\d/ }).click()
-    await ada.getByText('Recorded. The link plays it.').waitFor()
+    await ada.getByText('Recorded. Use the link to play it.').waitFor()
     const link = await ada.locator('#recording').evaluate((anchor: HTMLAnchorElement) => anchor.href)
     await ada.close()
     expect(link).toMatch(/playback\.html\?from=\d+&to=\d+#[\w-]{43}$/)
@@ -182,7 +182,7 @@ describe('the room', () => {
     pages.push(page)
     await page.goto(`${served.url}playback.html?from=1#${'A'.repeat(43)}`)
     await page
-      .getByText(/There is no recording here, or none that you can read.*Take the whole link/)
+      .getByText(/There is no recording here, or none that you can read.*Use the whole link/)
       .waitFor()
   })
 
@@ -203,7 +203,7 @@ describe('the room', () => {
     await page.goto(`${served.url}#short`)
     await page.getByLabel('Your name').fill('Ada')
     await page.getByRole('button', { name: 'Join' }).click()
-    await page.getByText('This is not the whole link of a room.').waitFor()
+    await page.getByText('This is not the complete link of a room.').waitFor()
   })
 
   it('leaves no error in a page', () => {

@@ -59,7 +59,7 @@ export class Senders {
     const published = this.#sending.get('camera')?.published ?? []
     const isPaused = published.some((one) => 'isPaused' in one && one.isPaused)
     if (label !== null)
-      label.textContent = isPaused ? `You, heard only: ${this.#obstacle} for pictures now` : 'You'
+      label.textContent = isPaused ? `You, sound only: ${this.#obstacle} for video now` : 'You'
   }
 
   /** What has no time or room for pictures. Members that are busy are slow to take them, which looks like a slow network from here. */
@@ -67,7 +67,7 @@ export class Senders {
     const { isBusy, members } = this.#session
     if (isBusy) return 'this computer is too busy'
     const areOthersBusy = members.length > 0 && members.every(({ catalogue }) => catalogue.isBusy === true)
-    return areOthersBusy ? 'the computers of the others are too busy' : 'your network has no room'
+    return areOthersBusy ? 'the computers of the others are too busy' : 'your network is too slow'
   }
 
   stopAll(): void {
@@ -90,14 +90,14 @@ export class Senders {
     return publishVideo(this.#session, track, {
       source: source === 'screen' ? 'screen' : 'camera',
       onWithout: sayWhoIsWithout,
-      onFault: (error) => say(`Your pictures stop for a moment: ${String(error)}`),
+      onFault: (error) => say(`Your video pauses for a moment: ${String(error)}`),
     })
   }
 }
 
 function sayWhoIsWithout(members: readonly Member[]): void {
   const names = members.map(({ catalogue }) => catalogue.name).join(', ')
-  say(names === '' ? 'All can see you.' : `No codec in common: your picture cannot be seen by ${names}.`)
+  say(names === '' ? 'Everybody can see you.' : `No codec in common: ${names} cannot see you.`)
 }
 
 /** One's own picture, as in a mirror; it does not go over the network. */

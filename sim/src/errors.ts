@@ -4,7 +4,7 @@ import { errorFactory, type ErrorTable } from '@runnel/protocol'
 export const simErrors = {
   INVALID_ARGUMENT: {
     summary: 'Not an argument of this experiment',
-    remedy: 'Correct the option that the message names; --help lists them.',
+    remedy: 'Correct the option that the message names. --help lists all options.',
   },
   UNREADABLE_LATENCIES: {
     summary: 'The file of latencies cannot be read',
@@ -21,15 +21,15 @@ export const simErrors = {
   },
   INVALID_RECORD: {
     summary: 'Not the record of an experiment',
-    remedy: 'Correct the field that the message names; docs/records.md describes all of them.',
+    remedy: 'Correct the field that the message names. docs/records.md describes all fields.',
   },
   TOO_SLOW: {
-    summary: 'A run took longer than it may',
+    summary: 'A run took longer than allowed',
     remedy: 'Run a smaller one, or give it more --minutes.',
   },
   OUT_UNWRITABLE: {
-    summary: 'The folder for what comes of it cannot be made',
-    remedy: 'Name another with --out, or one in which you may write.',
+    summary: 'The output folder cannot be made',
+    remedy: 'Name another folder with --out, in which you may write.',
   },
   CHILD_FAILED: {
     summary: 'A child process ended before its task was done',

@@ -9,7 +9,7 @@ export const underlayErrors = {
   LINK_EMULATOR_FAILED: {
     summary: 'The link emulator has ended, or refused a command',
     remedy:
-      'It needs root for network namespaces and /dev/net/tun; its output is in the message. At most 256 hosts.',
+      'It needs root for network namespaces, and /dev/net/tun. Its output is in the message. It runs at most 256 hosts.',
   },
   INVALID_CITIES: {
     summary: 'Not a file of cities',

@@ -69,5 +69,5 @@ it('a user of a wallet who says no gets one sentence, and nothing is left runnin
   const args = ['--conditions=runnel-src', '--input-type=module', '--eval', program]
   // Resolves when the program has ended by itself.
   const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: import.meta.dirname })
-  expect(stdout).toBe('WALLET_REFUSED The wallet’s user refused\n')
+  expect(stdout).toBe('WALLET_REFUSED The user of the wallet refused\n')
 }, 30_000)

@@ -128,7 +128,7 @@ describe('the explorer', () => {
     const search = page.getByRole('searchbox')
     await search.fill('no such stream')
     await search.press('Enter')
-    await page.getByText('No stream that somebody takes part in has this in its id.').waitFor()
+    await page.getByText('No active stream has this in its id.').waitFor()
     const nodeId = network.clients[0]?.nodeId ?? ''
     await search.fill(nodeId)
     await search.press('Enter')
@@ -174,7 +174,7 @@ describe('the explorer', () => {
     await publisher?.publish(countedId, 'more pears')
     await page.getByText(/3 messages received .* paused/).waitFor()
     expect(await shown.allTextContents()).toEqual(['pears'])
-    await page.getByRole('button', { name: 'Go on' }).click()
+    await page.getByRole('button', { name: 'Continue' }).click()
     await expect.poll(() => shown.allTextContents()).toEqual(['more pears', 'pears'])
   })
 
@@ -182,7 +182,7 @@ describe('the explorer', () => {
     await network.clients[0]?.subscribe(noticesId, {}, () => {})
     const page = await open(network.tracker.httpUrl, partHash(`${noticesId}#0`, 'live'))
     await page.getByRole('button', { name: 'Join and listen' }).click()
-    await page.getByText('may read this stream, and not publish to it').waitFor()
+    await page.getByText('may read this stream, but not publish to it').waitFor()
     expect(await page.getByLabel('Message', { exact: true }).count()).toBe(0)
   })
 
@@ -272,7 +272,7 @@ describe('the explorer', () => {
   it('lets one choose the colours, and remembers', async () => {
     const page = await open(demo.url)
     const theme = () => page.evaluate(() => document.documentElement.dataset['theme'])
-    await page.getByRole('button', { name: /^Colours: as the system/ }).click()
+    await page.getByRole('button', { name: /^Colours: like the system/ }).click()
     await page.getByRole('button', { name: /^Colours: light/ }).click()
     await page.getByRole('button', { name: /^Colours: dark/ }).waitFor()
     expect(await theme()).toBe('dark')
@@ -316,14 +316,14 @@ describe('the explorer in trouble', () => {
     const page = await open(demo.url)
     await page.route('**/health', (route) => route.fulfill({ body, contentType: 'application/json' }))
     await page.reload()
-    await page.getByText(/is not a tracker this page understands/).waitFor()
+    await page.getByText(/is not a tracker that this page understands/).waitFor()
   })
 
   it('says so when an answer is far too large', async () => {
     const page = await open(demo.url)
     await page.route('**/v1/stream-parts*', (route) => route.fulfill({ body: ' '.repeat(9_000_000) }))
     await page.reload()
-    await page.getByText(/larger than this page takes/).waitFor()
+    await page.getByText(/larger than this page accepts/).waitFor()
   })
 
   it('says so when there is no such stream part, node or page', async () => {
@@ -338,13 +338,13 @@ describe('the explorer in trouble', () => {
   it('says so when the tracker does not tell its network', async () => {
     const page = await open(demo.url, partHash(partA, 'live'))
     await page.getByRole('button', { name: 'Join and listen' }).click()
-    await page.getByText(/does not say which network it is in/).waitFor()
+    await page.getByText(/does not say which network it serves/).waitFor()
   })
 
   const registry = `0x${'1'.repeat(40)}`
   const registries = { trackerRegistry: registry, streamRegistry: registry, storageRegistry: registry }
   it.each([
-    ['is none that it knows', { kind: 'hearsay' }, /cannot be used by this page/],
+    ['is none that it knows', { kind: 'hearsay' }, /This page cannot use the network configuration/],
     [
       'is on a chain that does not answer',
       { kind: 'chain', rpcUrl: 'http://127.0.0.1:1', chainId: 1, registries },
@@ -361,6 +361,6 @@ describe('the explorer in trouble', () => {
     const page = await open(network.tracker.httpUrl, partHash(partId, 'live'))
     await page.evaluate(() => Reflect.deleteProperty(globalThis, 'RTCPeerConnection'))
     await page.getByRole('button', { name: 'Join and listen' }).click()
-    await page.getByText(/This browser has no WebRTC/).waitFor()
+    await page.getByText(/This browser does not support WebRTC/).waitFor()
   })
 })

@@ -5,7 +5,7 @@ export const mediaErrors = {
   DEVICE_REFUSED: {
     summary: 'The camera or microphone may not be used',
     remedy:
-      'Allow it for this page in the settings of the browser. The others can be seen and heard without.',
+      'Allow it for this page in the settings of the browser. You can see and hear the others without it.',
   },
   DEVICE_TAKEN: {
     summary: 'The camera or microphone is in use by another program',
@@ -13,24 +13,24 @@ export const mediaErrors = {
   },
   DEVICE_MISSING: {
     summary: 'There is no such camera or microphone',
-    remedy: 'Connect one, and try again. The others can be seen and heard without.',
+    remedy: 'Connect one, and try again. You can see and hear the others without it.',
   },
   NO_CODEC: {
-    summary: 'This browser cannot encode pictures',
-    remedy: 'Use one with WebCodecs, such as Chromium 94, Firefox 130 or Safari 16.4, or later ones.',
+    summary: 'This browser cannot encode video',
+    remedy: 'Use a browser with WebCodecs: Chromium 94, Firefox 130, Safari 16.4, or later.',
   },
-  TRACK_INVALID: { summary: 'The track has a mistake', remedy: 'Correct what the message names.' },
+  TRACK_INVALID: { summary: 'The track is invalid', remedy: 'Correct what the message names.' },
   FILE_INVALID: {
-    summary: 'The file is damaged, or of another kind',
+    summary: 'The file is damaged, or has an unsupported format',
     remedy: 'Give Opus in Ogg (.opus), or VP8, VP9 or AV1 in IVF.',
   },
   RECORDING_EMPTY: {
     summary: 'There is no recording here, or none that you can read',
-    remedy: 'Take the whole link of the recording, and wait until the storage node has it.',
+    remedy: 'Use the whole link of the recording, and wait until the storage node has it.',
   },
   RECORDING_DAMAGED: {
     summary: 'A part of the recording is missing or damaged',
-    remedy: 'It goes on with what can be played. Another storage node may have what is missing.',
+    remedy: 'Playback continues with the rest. Another storage node may have what is missing.',
   },
   SESSION_INVALID: {
     summary: 'An option of the session is invalid',

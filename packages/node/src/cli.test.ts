@@ -58,7 +58,7 @@ describe('runnel refuses', () => {
       'resend last 20',
       64,
       'USAGE',
-      'missing stream (Stream id: 0xowner/path, or /path of your own) (USAGE). See: ',
+      'missing stream (Stream id: 0xowner/path, or /path for a stream of your own) (USAGE). See: ',
     ],
     [`publish ${stream} {"a": --network static.json`, 65, 'INPUT_INVALID', 'message 1: not JSON'],
     [`subscribe ${stream} --network static.json --partition 7`, 64, 'PARTITION_OUT_OF_RANGE', '7'],
@@ -194,7 +194,7 @@ describe('runnel', () => {
   it('says at a terminal what publish waits for', async () => {
     const cwd = directoryWith({ 'network.json': staticNetwork() })
     const command = startAtTerminal(['publish', stream, '--network', 'network.json'], { cwd })
-    await command.said('one a line; Ctrl-D ends')
+    await command.said('one per line; Ctrl-D ends')
     command.process.stdin?.write('\x04')
     expect(await command.ended).toMatchObject({ code: 0, stdout: expect.stringContaining('published 0') })
   })

@@ -6,13 +6,13 @@ export function encryptionSentence(streamId: string, news: EncryptionNews): stri
     case 'rotated':
       return `a new key of ${streamId}: ${news.epochId}, for ${readersText(news.readers)}`
     case 'uncertain':
-      return `nobody says who may read ${streamId}, and its last key stays in use: ${news.error.message}`
+      return `the registry does not say who may read ${streamId}; its last key stays in use: ${news.error.message}`
     case 'no-card':
-      return `${news.userId} has no card yet, and asks for the keys of ${streamId} when it comes: somebody who has them must be there then; or grant with --card`
+      return `${news.userId} has no card yet, and asks for the keys of ${streamId} when it joins: somebody who has them must be online then. Or grant with --card`
     case 'unheld':
-      return `there is no valid key of ${streamId} for its publishers, trying again: ${news.error.message}`
+      return `${streamId} has no valid key for its publishers; trying again: ${news.error.message}`
     case 'unshared':
-      return `readers of ${streamId} ask for its keys when they come, as these could not be passed on: ${news.error.message}`
+      return `the keys of ${streamId} could not be passed on, so readers ask for them when they join: ${news.error.message}`
   }
 }
 

@@ -8,27 +8,26 @@ export const nodeErrors = {
     remedy: 'Check the path, or write one with: runnel node init.',
   },
   CONFIG_INVALID: {
-    summary: 'The configuration is wrong',
-    remedy: 'Correct the named setting; the README of @runnel/node lists all of them.',
+    summary: 'The configuration is invalid',
+    remedy: 'Correct the named setting. The README of @runnel/node lists all settings.',
   },
   PLUGIN_NOT_FOUND: {
     summary: 'There is no such plugin package',
     remedy:
-      'Install it with npm in the directory the node starts from, or correct its name in the setting plugins.',
+      'Install it with npm in the directory that the node starts from, or correct its name in the setting plugins.',
   },
   PLUGIN_INVALID: {
     summary: 'The package is not a plugin for this node',
-    remedy:
-      'Use a package made as a plugin for this version of Runnel; the README of @runnel/node describes them.',
+    remedy: 'Use a plugin made for this version of Runnel. The README of @runnel/node describes plugins.',
   },
   NETWORK_NOT_CONFIGURED: {
-    summary: 'No network configured',
+    summary: 'No network is configured',
     remedy:
-      'Give --network FILE or RUNNEL_NETWORK; in the folder where runnel up runs, its .runnel/up/network.json is used.',
+      'Give --network FILE or RUNNEL_NETWORK. In the folder where runnel up runs, .runnel/up/network.json is used.',
   },
   NETWORK_OWNER_MISSING: {
     summary: 'The URL does not say who signs the network’s document',
-    remedy: 'Put the owner’s address behind it, as runnel network init prints it: https://…#0xowner.',
+    remedy: 'Append the owner’s address, as runnel network init prints it: https://…#0xowner.',
   },
   CHAIN_NOT_CONFIGURED: {
     summary: 'This command needs a network with a chain',
@@ -42,16 +41,15 @@ export const nodeErrors = {
   MQTT_SESSIONS_UNAVAILABLE: {
     summary: 'The file of MQTT sessions cannot be used',
     remedy:
-      'Give each node a directory of its own (mqtt.directory) that it may write to. A damaged file can be moved away: clients then begin new sessions.',
+      'Give each node its own directory (mqtt.directory), in which it may write. If the file is damaged, move it away: clients then start new sessions.',
   },
   KEY_REQUIRED: {
     summary: 'This command needs a private key',
-    remedy:
-      'Make one with: runnel key new FILE, and give it with --key FILE, RUNNEL_KEY or RUNNEL_PRIVATE_KEY.',
+    remedy: 'Make one with: runnel key new FILE. Give it with --key FILE, RUNNEL_KEY or RUNNEL_PRIVATE_KEY.',
   },
   DELEGATION_INVALID: {
     summary: 'Not a delegation',
-    remedy: 'Give what runnel key delegate --to printed, all of it: 0x and hexadecimal digits.',
+    remedy: 'Give all of what runnel key delegate --to printed: 0x and hexadecimal digits.',
   },
   MNEMONIC_INVALID: {
     summary: 'The mnemonic is wrong',
@@ -80,64 +78,65 @@ export const nodeErrors = {
   },
   CLOCK_WRONG: {
     summary: 'The clock of this machine is wrong',
-    remedy: 'Set it, and keep it right: timedatectl set-ntp true, or what this system has for that.',
+    remedy: 'Set it, and keep it synchronized: timedatectl set-ntp true, or the equivalent on this system.',
   },
   CHAIN_NOT_DEVELOPMENT: {
-    summary: 'The chain is no development chain',
+    summary: 'The chain is not a development chain',
     remedy:
-      'Only a chain with id 31337 has accounts whose keys everybody knows; on others send from an account of yours.',
+      'Only a chain with id 31337 has accounts with publicly known keys. On other chains, send from an account of yours.',
   },
   FILE_EXISTS: {
-    summary: 'The file exists already',
+    summary: 'The file already exists',
     remedy: 'Choose another name, or give --force to replace it.',
   },
   INPUT_INVALID: {
-    summary: 'Bad input data',
+    summary: 'The input is invalid',
     remedy:
-      'Correct what the message names. On the command line: one JSON value a line, or --text for plain text; --skip-invalid skips such lines.',
+      'Correct what the message names. On the command line, give one JSON value per line, or plain text with --text. --skip-invalid skips bad lines.',
   },
   NO_LAST_VALUE: {
-    summary: 'Nobody knows a message of it',
+    summary: 'No last message is known',
     remedy:
-      'Nothing was published under it, or its key was removed; or it is longer ago than nodes keep it: have the stream say "lastValues": true in its metadata, or a storage node keep it.',
+      'Nothing was published there, the key was removed, or the message is older than what nodes keep. To keep last messages for longer, set "lastValues": true in the metadata of the stream, or assign a storage node.',
   },
   NO_SUCH_READER: {
-    summary: 'No storage node has a cursor of this durable reader of the user',
+    summary: 'No storage node has a cursor for this durable reader of the user',
     remedy:
-      'Check its name, the stream, and whose key or delegation it is; it begins with subscribe --reader NAME, or reader reset NAME --create.',
+      'Check its name, the stream, and whose key or delegation you use. A reader starts with subscribe --reader NAME, or with reader reset NAME --create.',
   },
   HOST_UNREACHABLE: {
-    summary: 'None of the nodes given with --via could be reached, or none serves guests',
-    remedy: 'Check their URLs, and that they run with --guests-serve (in a configuration file guests.serve).',
+    summary: 'No node given with --via is reachable and serves guests',
+    remedy: 'Check their URLs, and that they run with --guests-serve (guests.serve in a configuration file).',
   },
   TRACKER_UNREACHABLE: {
     summary: 'No tracker of the network could be reached',
-    remedy: 'Check that the trackers of the network run and that their registered addresses are right.',
+    remedy:
+      'Check that the trackers of the network are running, and that their registered addresses are correct.',
   },
   STORAGE_UNREACHABLE: {
     summary: 'The storage node does not answer over HTTP',
     remedy:
-      'Give the address that it logs when it starts (http.host, http.port); storage.enabled must be set.',
+      'Give the address that it logs when it starts (http.host, http.port). storage.enabled must be set.',
   },
   INSUFFICIENT_FUNDS: {
     summary: 'The account of the key cannot pay for the transaction',
     remedy: 'Send it some of the chain’s currency, or give the key of an account that has some.',
   },
   UP_ALREADY_RUNNING: {
-    summary: 'A local network runs from this directory already',
+    summary: 'A local network already runs from this directory',
     remedy: 'Stop it with Ctrl-C in its terminal, or choose another directory with --dir.',
   },
   UP_START_FAILED: {
     summary: 'The local network did not start',
-    remedy: 'Mend what its process said; --log-level debug shows everything.',
+    remedy: 'Fix what its process reported. --log-level debug shows everything.',
   },
   UP_CHILD_DIED: {
-    summary: 'A process of the local network ended by itself',
-    remedy: 'Read its last log lines above; the run is incomplete.',
+    summary: 'A process of the local network ended unexpectedly',
+    remedy: 'Read its last log lines above. The run is incomplete.',
   },
   UP_INCOMPLETE: {
     summary: 'Not every subscriber got every message exactly once',
-    remedy: 'The report says which node misses what.',
+    remedy: 'The report says which messages each node misses.',
   },
   CONTROL_REFUSED: {
     summary: 'The control API refused the request',
@@ -145,118 +144,118 @@ export const nodeErrors = {
   },
   CONTROL_BUSY: {
     summary: 'The process is already doing this, or too much of it',
-    remedy: 'Wait until it is done, or reset it: POST /v1/control/reset.',
+    remedy: 'Wait until it is done, or reset it with POST /v1/control/reset.',
   },
   GATEWAY_NO_KEYS: {
-    summary: 'A gateway has no keys, and lets nobody in without one',
+    summary: 'The gateway requires keys, but has none',
     remedy:
-      'Make one with: runnel gateway key new NAME --file gateway-keys.json, and name the file in the setting gateway.keysFile.',
+      'Make one with: runnel gateway key new NAME --file gateway-keys.json. Then name the file in the setting gateway.keysFile.',
   },
   GATEWAY_FILE_MISSING: {
-    summary: 'There is no file with the keys of a gateway',
-    remedy: 'Check the path, or make one with: runnel gateway key new NAME --file FILE.',
+    summary: 'There is no gateway key file',
+    remedy: 'Check the path, or make the file with: runnel gateway key new NAME --file FILE.',
   },
   GATEWAY_FILE_UNREADABLE: {
-    summary: 'The file with the keys of a gateway could not be read',
+    summary: 'The gateway key file could not be read',
     remedy: 'Check that it is a file and that you own it.',
   },
   GATEWAY_FILE_TOO_OPEN: {
-    summary: 'Other users can read the file with the keys of a gateway',
+    summary: 'Other users can read the gateway key file',
     remedy: 'Protect it with chmod 600.',
   },
   GATEWAY_FILE_UNWRITABLE: {
-    summary: 'The file with the keys of a gateway could not be written',
+    summary: 'The gateway key file could not be written',
     remedy: 'Check that its directory exists, that you may write there, and that the disk has space left.',
   },
   GATEWAY_FILE_INVALID: {
-    summary: 'The file with the keys of a gateway has a mistake',
+    summary: 'The gateway key file is invalid',
     remedy: 'Correct what the message names, or make the entry again with: runnel gateway key new.',
   },
   GATEWAY_NAME_TAKEN: {
-    summary: 'There is a key of that name already',
-    remedy: 'Choose another name, or take the other away with: runnel gateway key remove.',
+    summary: 'There is already a key of that name',
+    remedy: 'Choose another name, or remove the other key with: runnel gateway key remove.',
   },
   GATEWAY_NO_SUCH_KEY: {
     summary: 'There is no key of that name',
-    remedy: 'Look at the names with: runnel gateway key list.',
+    remedy: 'List the names with: runnel gateway key list.',
   },
   GATEWAY_KEY_MISSING: {
-    summary: 'There is no key, and the gateway lets nobody in without one',
+    summary: 'The gateway requires a key, and none was sent',
     remedy:
       'Send the key that runnel gateway key new printed: over HTTP as Authorization: Bearer KEY, or as ?key=KEY for events and WebSockets.',
   },
   GATEWAY_KEY_WRONG: {
-    summary: 'The gateway knows no such key',
+    summary: 'The gateway does not know this key',
     remedy:
-      'Send the key that runnel gateway key new printed: over HTTP as Authorization: Bearer KEY, or as ?key=KEY for events and WebSockets. It may have expired, or have been taken away since.',
+      'Send the key that runnel gateway key new printed: over HTTP as Authorization: Bearer KEY, or as ?key=KEY for events and WebSockets. It may also have expired or been removed.',
   },
   GATEWAY_NOT_ALLOWED: {
     summary: 'The key is not for this stream',
     remedy: 'Use a key that was made with --publish or --subscribe for it.',
   },
   GATEWAY_RATE: {
-    summary: 'More than the key allows in a second',
+    summary: 'More than the key allows per second',
     remedy: 'Wait as long as the answer says, or make a key with higher --max-… values.',
   },
   GATEWAY_TOO_MANY_CONNECTIONS: {
-    summary: 'The key has as many connections as it may',
-    remedy: 'Close some, or make a key with more: --max-connections.',
+    summary: 'The key has reached its limit of connections',
+    remedy: 'Close some, or make a key with a higher --max-connections.',
   },
   GATEWAY_TOO_MANY_IDENTITIES: {
-    summary: 'The gateway serves as many identities at once as it may',
-    remedy: 'Try again when others are idle, or have some of the keys served by another node.',
+    summary: 'The gateway already serves as many identities at once as it can',
+    remedy: 'Try again when others are idle, or let another node serve some of the keys.',
   },
   GATEWAY_CURSOR_INVALID: {
-    summary: 'This is no cursor',
-    remedy: 'Send one as it came with a message of the same stream, or none, to read from now on.',
+    summary: 'This is not a cursor',
+    remedy: 'Send a cursor as it came with a message of the same stream. To read from now on, send none.',
   },
   GATEWAY_READER_SLOW: {
-    summary: 'The reader takes messages more slowly than they come',
+    summary: 'The reader is slower than the messages arrive',
     remedy:
-      'Connect again with the last cursor: what was missed comes from storage. Read faster, or fewer partitions.',
+      'Connect again with the last cursor: missed messages come from storage. Read faster, or read fewer partitions.',
   },
   GATEWAY_CONTENT_TYPE: {
-    summary: 'The gateway takes no content of this type',
+    summary: 'The gateway does not accept content of this type',
     remedy:
-      'Send application/json, text/plain or application/octet-stream; application/x-ndjson for many messages.',
+      'Send application/json, text/plain or application/octet-stream. For many messages, send application/x-ndjson.',
   },
   GATEWAY_TOO_LARGE: {
     summary: 'The message is larger than the key allows',
-    remedy: 'Send less, or make a key with a higher --max-message-bytes; the network takes up to 1 MiB.',
+    remedy: 'Send less, or make a key with a higher --max-message-bytes. The network accepts up to 1 MiB.',
   },
   GATEWAY_BATCH_TOO_LARGE: {
-    summary: 'More at once than the key allows in a second',
+    summary: 'The batch is larger than the key allows per second',
     remedy: 'Send smaller batches, or make a key with higher --max-… values.',
   },
   GATEWAY_WRONG_METHOD: {
-    summary: 'This address has other methods',
-    remedy: 'Use one of those that the header Allow names; GET /openapi.json says what each does.',
+    summary: 'This address does not support the method',
+    remedy: 'Use a method that the Allow header lists. GET /openapi.json says what each does.',
   },
   GATEWAY_NO_ROUTE: {
     summary: 'There is nothing at this address',
     remedy:
-      'GET /openapi.json lists what there is; the id of a stream is percent-encoded in a path: 0xowner%2Fpath.',
+      'GET /openapi.json lists all addresses. In a path, percent-encode the id of the stream: 0xowner%2Fpath.',
   },
   GATEWAY_REUSED_KEY: {
     summary: 'The idempotency key was used for another request',
-    remedy: 'Take a new key for each message; repeat a request with the same key and the same body only.',
+    remedy: 'Use a new key for each message. Repeat a key only with the same request and the same body.',
   },
   GATEWAY_KEY_ENDED: {
-    summary: 'The key was changed or taken away',
-    remedy: 'Connect again; if that is refused, ask for another key.',
+    summary: 'The key was changed or removed',
+    remedy: 'Connect again. If that is refused, ask for another key.',
   },
   BENCH_AIM_MISSED: {
-    summary: 'The run did not meet an aim',
-    remedy: 'The report says what was measured, and what of it may be doubted.',
+    summary: 'The run missed an aim',
+    remedy: 'The report says what was measured, and which figures are doubtful.',
   },
   BENCH_TIMEOUT: {
     summary: 'The bench did not end in time',
     remedy:
-      'The message says what was still missing; try fewer users, a lower --connrate, or a longer --settle.',
+      'The message says what was still missing. Try fewer users, a lower --connrate, or a longer --settle.',
   },
   BENCH_USERS_FAILED: {
-    summary: 'Users of the bench could not take part',
-    remedy: 'Mend what the first of them says; a lower --connrate helps where many join at once.',
+    summary: 'Some users of the bench could not take part',
+    remedy: 'Fix what the first of them reports. A lower --connrate helps when many join at once.',
   },
   BENCH_GATEWAY_MISSING: {
     summary: 'These users need a gateway',
@@ -264,8 +263,7 @@ export const nodeErrors = {
   },
   BENCH_GATEWAY_REFUSED: {
     summary: 'The gateway refused a user of the bench',
-    remedy:
-      'Look at what it said; its key must allow the stream, and as many connections as there are users.',
+    remedy: 'Read its answer. Its key must allow the stream, and as many connections as there are users.',
   },
   BENCH_PACKAGE_MISSING: {
     summary: 'Users of this kind need a package that is not installed',
@@ -273,16 +271,16 @@ export const nodeErrors = {
   },
   BENCH_BROWSER_MISSING: {
     summary: 'No Chromium could be started',
-    remedy: 'Install one, or say where it is: RUNNEL_CHROMIUM.',
+    remedy: 'Install one, or give its path in RUNNEL_CHROMIUM.',
   },
   BENCH_TOO_FEW_FILES: {
-    summary: 'A generator may not open enough files for its users',
+    summary: 'A generator cannot open enough files for its users',
     remedy: 'Raise the limit (ulimit -n, LimitNOFILE), or spread the users over more workers.',
   },
   BENCH_TOKEN_MISSING: {
     summary: 'A bench worker needs a token of at least 16 characters',
     remedy:
-      'Put one into RUNNEL_BENCH_TOKEN of the worker and of the bench, such as from: openssl rand -hex 24.',
+      'Set RUNNEL_BENCH_TOKEN for the worker and for the bench, for example to the output of: openssl rand -hex 24.',
   },
   BENCH_WORKER_PORT: {
     summary: 'The bench worker cannot listen there',
@@ -290,28 +288,29 @@ export const nodeErrors = {
   },
   BENCH_WORKER_UNREACHABLE: {
     summary: 'A bench worker cannot be reached',
-    remedy: 'Check that runnel bench worker runs there, and that its port can be reached from here.',
+    remedy: 'Check that runnel bench worker is running there, and that its port is reachable from here.',
   },
   BENCH_WORKER_REFUSED: {
     summary: 'A bench worker refused this driver',
     remedy:
-      'Give it the same RUNNEL_BENCH_TOKEN, and wait until its driver is done, or start it with more --drivers.',
+      'Give both the same RUNNEL_BENCH_TOKEN. If the worker serves another driver, wait until that is done, or start it with more --drivers.',
   },
   BENCH_WORKER_VERSION: {
-    summary: 'A bench worker is of another version',
-    remedy: 'Install the same version there as here: what they measure would not be the same.',
+    summary: 'A bench worker has another version',
+    remedy: 'Install the same version on both machines: their figures would not be comparable.',
   },
   BENCH_CLOCKS_APART: {
-    summary: 'The clock of a bench worker is too far from this one for its messages to be taken',
-    remedy: 'Set the clocks of both machines (timedatectl, chronyc): five minutes apart is the most.',
+    summary: 'The clock of a bench worker is too far from this one: its messages would be rejected',
+    remedy:
+      'Set the clocks of both machines (timedatectl, chronyc). They may differ by at most five minutes.',
   },
   BENCH_WORKER_LOST: {
     summary: 'The connection to a bench worker closed',
-    remedy: 'Look at what the worker said last; its machine may have run out of memory.',
+    remedy: 'Read what the worker printed last. Its machine may have run out of memory.',
   },
   BENCH_WORKER_FAILED: {
-    summary: 'A bench worker could not do what it was asked',
-    remedy: 'Mend what it says.',
+    summary: 'A bench worker could not carry out a request',
+    remedy: 'Fix what it reports.',
   },
   INTERRUPTED: { summary: 'Interrupted', remedy: 'Nothing to do: it was told to stop.' },
   INTERNAL: {

@@ -108,9 +108,9 @@ export async function startBroker(config: BrokerConfig, modules: BrokerModules =
   const websocket = websocketUrl()
   logger.info(
     { nodeId, userId, websocket },
-    websocket === undefined ? 'the node listens nowhere' : 'the node listens',
+    websocket === undefined ? 'the node does not listen' : 'the node is listening',
   )
-  if (config.streams.length > 0) logger.info({ streams: config.streams }, 'it takes part in streams')
+  if (config.streams.length > 0) logger.info({ streams: config.streams }, 'the node takes part in streams')
   streams.start()
   try {
     const openClient = (identity: Identity) => createClient(clientConfigOfIdentity(identity, config, network))
@@ -126,9 +126,9 @@ export async function startBroker(config: BrokerConfig, modules: BrokerModules =
   const isIdle = config.streams.length === 0 && client.network.streamParts.length === 0
   // Gateways join what their clients ask for.
   if (isIdle && !config.storage.enabled && !hasGateway)
-    logger.info('it is in no stream: give it some with --stream, or the setting streams')
+    logger.info('the node is in no stream: name streams with --stream, or in the setting streams')
   if (controlUrl !== undefined)
-    logger.warn({ control: controlUrl }, 'this node obeys commands, and says how old messages are')
+    logger.warn({ control: controlUrl }, 'this node accepts commands, and reports how old messages are')
   return { nodeId: client.nodeId, client, plugins, httpUrl, controlUrl, snapshot, stop }
 }
 

@@ -49,7 +49,7 @@ export async function watchMembership(client: RunnelClient, logger: Logger): Pro
     if (status.type === 'delegation' && status.state === 'ending')
       logger.warn(
         { leftMs: status.leftMs },
-        withProgram('the delegation ends: make a new file with runnel key delegate'),
+        withProgram('the delegation ends soon: make a new file with runnel key delegate'),
       )
   }
 }
@@ -59,8 +59,8 @@ export async function watchEndpoints(client: RunnelClient, logger: Logger): Prom
   for await (const status of client.status()) {
     if (status.type !== 'endpoint') continue
     const { type: _, ...said } = status
-    if (status.state === 'ok') logger.info(said, 'an endpoint of the registries is fine again')
-    else logger.warn(said, 'an endpoint of the registries is left for others')
+    if (status.state === 'ok') logger.info(said, 'an endpoint of the registries works again')
+    else logger.warn(said, 'an endpoint of the registries failed; others are used instead')
   }
 }
 
@@ -87,7 +87,7 @@ export async function watchFaults(client: RunnelClient, logger: Logger): Promise
     if (status.type !== 'fault') continue
     const { streamPartId: streamPart, peerId: peer, error: err } = status
     const text =
-      streamPart === undefined ? 'a fault' : 'a fault in a stream part: it is left and joined again'
+      streamPart === undefined ? 'a fault' : 'a fault in a stream part, which is left and joined again'
     logger.error({ streamPart, peer, err }, `${text}; please report it`)
   }
 }

@@ -56,46 +56,46 @@ export const protocolErrors = {
   INVALID_STREAM_ID: {
     summary: 'Not a stream id',
     remedy:
-      'A stream id is 0xowner/path: an Ethereum address, a slash, and 1 to 200 of a-z A-Z 0-9 . _ - /. For a stream of your own write /path.',
+      'A stream id is 0xowner/path: an Ethereum address, a slash, and 1 to 200 characters from a-z A-Z 0-9 . _ - /. For a stream of your own, write /path.',
   },
   INVALID_PARTITION: {
     summary: 'Not a partition',
     remedy: 'A partition is a whole number from 0 to 99, below the partition count of its stream.',
   },
   MALFORMED_PACKET: {
-    summary: 'Bytes that are no packet of this protocol',
-    remedy: 'The sender is broken, hostile, or speaks another protocol; the connection it came on is closed.',
+    summary: 'Bytes that are not a packet of this protocol',
+    remedy: 'The sender is broken, hostile, or speaks another protocol. Its connection is closed.',
   },
   UNSUPPORTED_VERSION: {
-    summary: 'A version of the protocol that this build does not know',
-    remedy: 'Update Runnel, or ask the other side to.',
+    summary: 'This build does not know this version of the protocol',
+    remedy: 'Update Runnel, or ask the other side to update.',
   },
   LIMIT_EXCEEDED: {
     summary: 'Larger than the protocol allows',
-    remedy: 'Send less at once: docs/limits.md lists every limit.',
+    remedy: 'Send less at once. docs/limits.md lists every limit.',
   },
   NODE_NOT_LISTED: {
     summary: 'The private network does not list this user',
     remedy:
-      'Ask the owner of its tracker registry to list the address, with: runnel registry allow-node; or act for a listed user, with: runnel key delegate.',
+      'Ask the owner of the tracker registry to list the address, with: runnel registry allow-node. Or act for a listed user, with: runnel key delegate.',
   },
   TOO_MANY_NODES_OF_USER: {
     summary: 'Too many nodes act for this user in the private network',
-    remedy: 'Stop some of its 16 other processes, or act for another listed user.',
+    remedy: "Stop one of the user's 16 other processes, or act for another listed user.",
   },
   DELEGATION_EXPIRED: {
     summary: 'The delegation has expired',
     remedy:
-      'Ask the user for a new one: runnel key delegate, or the page again; check the clock of this machine.',
+      'Ask the user for a new one: with runnel key delegate, or on the page. Also check the clock of this machine.',
   },
   DELEGATION_NOT_YET: {
-    summary: 'The delegation begins in the future',
+    summary: 'The delegation is not valid yet',
     remedy:
-      'Set the clocks of this machine and of the one that signed it; they differ by more than five minutes.',
+      'Set the clocks of this machine and of the one that signed it: they differ by more than five minutes.',
   },
   DELEGATION_FORGED: {
     summary: 'The delegation is not signed by its user',
-    remedy: 'Make it anew with the key of the user: runnel key delegate.',
+    remedy: "Make a new one with the user's key: runnel key delegate.",
   },
   DELEGATION_NOT_YOURS: {
     summary: 'The delegation is for another key',
@@ -107,16 +107,16 @@ export const protocolErrors = {
       'Make one for this chain: runnel key delegate with this network; in a wallet, choose its chain first.',
   },
   DELEGATION_TOO_LONG: {
-    summary: 'The delegation lasts longer than anybody accepts',
-    remedy: 'Make one of at most 366 days, and renew it.',
+    summary: 'The delegation lasts longer than allowed',
+    remedy: 'Make one that lasts at most 366 days, and renew it.',
   },
   DELEGATION_TOO_BROAD: {
-    summary: 'The delegation is for all streams, for too long',
-    remedy: 'Name its streams (at most 8), or make one of at most 92 days, and renew it.',
+    summary: 'The delegation covers all streams for too long',
+    remedy: 'Name its streams (at most 8), or make one that lasts at most 92 days, and renew it.',
   },
   DELEGATION_REVOKED: {
-    summary: 'The user took the delegation back',
-    remedy: 'Ask the user for a new one, to a new key: runnel key delegate.',
+    summary: 'The user revoked the delegation',
+    remedy: 'Ask the user for a new one, for a new key: runnel key delegate.',
   },
   DELEGATION_SCOPE: {
     summary: 'The delegation does not allow this',
@@ -124,16 +124,17 @@ export const protocolErrors = {
   },
   CARD_FORGED: {
     summary: 'The card is not signed by its user',
-    remedy: 'Make it anew with the key of the user; a contract must take the signature for its own.',
+    remedy:
+      "Make a new one with the user's key. For a contract account, the contract must accept the signature.",
   },
   CARD_OTHER_CHAIN: {
     summary: 'The card is for a network on another chain',
     remedy: 'Make one for this chain; in a wallet, choose its chain first.',
   },
   CARD_NOT_YET: {
-    summary: 'The card was signed in the future',
+    summary: 'The card is dated in the future',
     remedy:
-      'Set the clocks of this machine and of the one that signed it; they differ by more than five minutes.',
+      'Set the clocks of this machine and of the one that signed it: they differ by more than five minutes.',
   },
   CARD_OLDER_GENERATION: {
     summary: 'There is a card of a later generation',
@@ -142,7 +143,7 @@ export const protocolErrors = {
   CARD_REPLAYED: {
     summary: 'There is a newer card of the same generation',
     remedy:
-      'Nothing to do when an old card was sent by accident; otherwise sign a new one, and check the clock.',
+      'Nothing to do if an old card was sent by accident. Otherwise sign a new one, and check the clock.',
   },
   INVALID_KEY: {
     summary: 'Not a private key',

@@ -13,7 +13,7 @@ export const refusals = {
   TOKEN_INVALID: {
     summary: 'The access token is not valid here',
     remedy:
-      'Make a new one: it names its user, the requesting node and this node, and it expires. Check the clocks of both machines.',
+      'Make a new one: a token names its user, the requesting node and this node, and it expires. Check the clocks of both machines.',
   },
   TOO_MANY_REQUESTS: {
     summary: 'The storage node is serving as many requests as it can',
@@ -21,10 +21,10 @@ export const refusals = {
   },
   STORE_FAILED: {
     summary: 'The storage node cannot read its store',
-    remedy: 'Ask another storage node of the stream; the log of this one says how to repair it.',
+    remedy: 'Ask another storage node of the stream. The log of this one says how to repair it.',
   },
   REPAIR_GIVEN_UP: {
-    summary: 'Another storage node is slow, or sends much that must not be stored',
+    summary: 'Another storage node is slow, or sends too much that must not be stored',
     remedy: 'Nothing to do: it is asked for the rest in the next round.',
   },
   SHUTTING_DOWN: {
@@ -36,16 +36,17 @@ export const refusals = {
     remedy: 'Check that the stream is assigned to this storage node: runnel storage list STREAM.',
   },
   NOT_ACCEPTED: {
-    summary: 'The stream is assigned to the storage node, which does not store it',
+    summary: 'The stream is assigned to the storage node, but the node does not store it',
     remedy:
-      "Its operator does not want the owner's streams, or the owner's share there is used up: see runnel storage usage on that machine. Assign another storage node.",
+      'Its operator does not accept streams of this owner, or the owner has used up its share: see runnel storage usage on that machine. Assign another storage node.',
   },
   CARDS_FULL: {
-    summary: 'The storage node keeps as many cards as it can, all of users that read its streams',
-    remedy: 'Put the card on other storage nodes; its operator may start another storage node.',
+    summary:
+      'The storage node has no room for more cards: all of its cards are of users that read its streams',
+    remedy: 'Put the card on other storage nodes. Its operator can start another storage node.',
   },
   TOO_COSTLY: {
-    summary: 'Too many batches of one message chain overlap there to search them',
+    summary: 'Too many batches of one message chain overlap to be searched',
     remedy: 'Publish with clocks that do not go back: then the batches of a message chain do not overlap.',
   },
   IDLE: {
@@ -59,17 +60,17 @@ const storeErrors = {
   SQLITE_MISSING: {
     summary: 'SQLite is not installed for this platform',
     remedy:
-      'Remove node_modules and run npm install on this machine; or keep messages in Cassandra. What there is for which platform: docs/installing.md.',
+      'Remove node_modules and run npm install on this machine, or keep messages in Cassandra. docs/installing.md says what each platform supports.',
   },
   STORE_UNAVAILABLE: {
     summary: 'The message store cannot be reached',
     remedy:
-      'Check the directory of the file and its permissions, or that the cluster runs and its addresses and credentials are right.',
+      'Check the directory of the file and its permissions. For Cassandra, check that the cluster is running and that its addresses and credentials are correct.',
   },
   STORE_FULL: {
     summary: 'There is no space left for the message store',
     remedy:
-      'Free some space, or shorten the retention. Storing then continues by itself, and missed messages are copied from other storage nodes.',
+      'Free some space, or shorten the retention. Storing then resumes by itself, and missed messages are copied from other storage nodes.',
   },
   STORE_READ_ONLY: {
     summary: 'The message store cannot be written to',
@@ -79,41 +80,41 @@ const storeErrors = {
   STORE_CORRUPT: {
     summary: 'The message store is damaged',
     remedy:
-      'Stop the node, move the file and its -wal and -shm away, and start again: messages are copied back from other storage nodes. Or restore a backup.',
+      'Stop the node, move the file and its -wal and -shm files away, and start the node again: messages are copied back from other storage nodes. Or restore a backup.',
   },
   STORE_VERSION: {
     summary: 'The message store was written by another version',
     remedy: 'Update Runnel, or give this node another directory.',
   },
   STORE_OVERLOADED: {
-    summary: 'Too many batches wait for the message store',
-    remedy: 'Ask again later; if it lasts, the disk is too slow for the streams assigned to this node.',
+    summary: 'Too many batches are waiting for the message store',
+    remedy: 'Ask again later. If it lasts, the disk is too slow for the streams assigned to this node.',
   },
   NO_SINGLE_FILE: {
-    summary: 'This message store is no single file',
-    remedy: 'Use the back-up of the Cassandra cluster itself, or runnel storage export.',
+    summary: 'This message store is not a single file',
+    remedy: 'Use the backup tools of Cassandra, or: runnel storage export.',
   },
   FILE_EXISTS: {
-    summary: 'There is a file of that name already',
+    summary: 'A file of that name already exists',
     remedy: 'Give another name, or move the file away.',
   },
   BATCH_NOT_GENUINE: {
-    summary: 'A batch was not signed by its publisher, nor for it',
-    remedy: 'It is left out. Whoever made the file changed it, or it was damaged.',
+    summary: 'A batch was signed neither by its publisher nor on its behalf',
+    remedy: 'It is left out. Whoever made the file changed it, or the file was damaged.',
   },
   EXPORT_INVALID: {
-    summary: 'This is no export of a message store',
+    summary: 'This is not an export of a message store',
     remedy: 'Give the output of runnel storage export, or a file made by runnel storage backup.',
   },
   STORE_CURSOR_INVALID: {
     summary: 'The cursor is not valid',
-    remedy: 'Give the cursor of the previous page unchanged, or none to start again.',
+    remedy: 'Give the cursor of the previous page unchanged, or none to start from the beginning.',
   },
 } as const satisfies ErrorTable
 
 /** What the broker has the same codes for. */
 const commonErrors = {
-  CONFIG_INVALID: { summary: 'The configuration is wrong', remedy: 'Correct the named setting.' },
+  CONFIG_INVALID: { summary: 'The configuration is invalid', remedy: 'Correct the named setting.' },
   FILE_UNREADABLE: { summary: 'A file cannot be read', remedy: 'Check the path and its permissions.' },
   INTERNAL: {
     summary: 'An unexpected error',

@@ -43,7 +43,7 @@ export class StorageLog {
     this.#firstStoreFailure.resolve()
     this.#logger[level](
       { code, work, store: this.#location },
-      `${text} Messages wait in memory and the store is tried again; live delivery goes on.`,
+      `${text} Messages wait in memory while the store is tried again; live delivery continues.`,
     )
   }
 
@@ -56,7 +56,7 @@ export class StorageLog {
   slow({ queuedBatches, queuedBytes, lagMs }: IngestStatus): void {
     this.#logger.warn(
       { store: this.#location, queuedBatches, queuedBytes, lagMs },
-      'the store cannot keep up: messages are dropped here and repaired from other storage nodes later; live delivery goes on',
+      'the store cannot keep up: messages are dropped here and repaired from other storage nodes later; live delivery continues',
     )
   }
 
@@ -72,20 +72,20 @@ export class StorageLog {
     const { code, text } = describe(error)
     const level = this.#registryFailure === code ? 'debug' : 'warn'
     this.#registryFailure = code
-    this.#logger[level]({ code }, `${text} The assignments are read again later; those known stay in force.`)
+    this.#logger[level]({ code }, `${text} The assignments are read again later; the known ones stay in use.`)
   }
 
   tooManyParts(ignored: number, max: number, owners: readonly string[]): void {
     this.#logger.warn(
       { ignored, max, owners },
-      'more stream parts are assigned than storage.maxStreamParts allows: some are not stored, of owners that have their share; storage.owners says whose are wanted',
+      'more stream parts are assigned than storage.maxStreamParts allows: some are not stored, of owners that have used up their share; storage.owners says whose streams to store',
     )
   }
 
   unwelcome(streams: number): void {
     this.#logger.warn(
       { streams },
-      'streams are assigned of owners that storage.owners does not want: they are not stored',
+      'streams of owners that storage.owners excludes are assigned: they are not stored',
     )
   }
 

@@ -3,12 +3,12 @@ import { logFormats, logLevels } from '../config/log-levels.ts'
 
 /** Options of every command. */
 export const globalOptions = {
-  'log-level': { choices: logLevels, describe: 'Least important log lines to write to stderr' },
+  'log-level': { choices: logLevels, describe: 'Lowest level of log lines written to stderr' },
   'log-format': {
     choices: logFormats,
-    describe: 'Log lines as text, as JSON, or (auto) as text on a terminal',
+    describe: 'Format of log lines. auto: text on a terminal, otherwise JSON',
   },
-  json: { type: 'boolean', default: false, describe: 'Results and errors as JSON' },
+  json: { type: 'boolean', default: false, describe: 'Print results and errors as JSON' },
 } as const satisfies Record<string, Options>
 
 /** Options of commands that use a network. */
@@ -17,7 +17,7 @@ export const networkOptions = {
     type: 'string',
     requiresArg: true,
     describe:
-      'Network file, or https://…#0xowner (also RUNNEL_NETWORK); default: that of runnel up in this folder',
+      'Network file, or https://…#0xowner (also RUNNEL_NETWORK). Default: the network of runnel up in this folder',
   },
   key: {
     type: 'string',
@@ -33,12 +33,12 @@ export const userOptions = {
     type: 'string',
     requiresArg: true,
     conflicts: 'key',
-    describe: 'In whose name: a delegation file, or the key file of the user itself (also RUNNEL_AS)',
+    describe: 'User to act for: a delegation file, or the key file of the user (also RUNNEL_AS)',
   },
   'reading-key': {
     type: 'string',
     requiresArg: true,
-    describe: 'With a delegation: file with the key for what is encrypted (also RUNNEL_READING_KEY)',
+    describe: 'With a delegation: reading key file, to decrypt (also RUNNEL_READING_KEY)',
   },
 } as const satisfies Record<string, Options>
 
@@ -50,7 +50,7 @@ export const memberOptions = {
     array: true,
     requiresArg: true,
     describe:
-      'URL of a node that serves guests: take part through it alone, without trackers; best given twice',
+      'URL of a node that serves guests: take part through it, without trackers. May be repeated; two are best',
   },
 } as const satisfies Record<string, Options>
 

@@ -55,7 +55,7 @@ function withClosedDirectory(error: unknown, path: string): unknown {
   if (!isRunnelError(error, 'NETWORK_FILE_UNREADABLE')) return error
   const closed = closedDirectory(resolve(path), mayEnter)
   if (closed === undefined) return error
-  const remedy = `Have its owner copy the file elsewhere, or let you in: chmod o+x ${closed}.`
+  const remedy = `Ask its owner to copy the file elsewhere, or to give you access: chmod o+x ${closed}.`
   return new RunnelError(error.code, `${path}: only the owner of ${closed} may enter it`, remedy, {
     cause: error,
   })
@@ -80,6 +80,7 @@ function mayEnter(directory: string): boolean {
 /** The network's chain. Throws also CHAIN_NOT_CONFIGURED when it has none. */
 export function readChain(file: string | undefined): Extract<DescribedNetwork, { kind: 'chain' }> {
   const source = readNetwork(file)
-  if (source.kind !== 'chain') throw nodeError('CHAIN_NOT_CONFIGURED', 'its registries are a document')
+  if (source.kind !== 'chain')
+    throw nodeError('CHAIN_NOT_CONFIGURED', 'this one uses a signed document instead')
   return source
 }

@@ -10,18 +10,18 @@ import { checkSwitches, positionalSyntax, usageError, withHelpOf } from './usage
 
 /** What a group of commands is for, by the words it begins with. */
 const groups: Readonly<Record<string, string>> = {
-  stream: 'Create, look at, share and delete streams',
+  stream: 'Create, show, share and delete streams',
   resend: 'Print stored messages of a stream',
-  reader: 'Show how far a durable reader is, and put it elsewhere',
-  storage: 'Choose which storage nodes keep a stream; copies of what one has',
-  gateway: 'Say who may use the gateways of a node: HTTP, WebSocket, MQTT',
-  'gateway key': 'Make, show and take away keys for the gateways of a node',
-  bench: 'Load a network, and measure how it does',
+  reader: 'Show the position of a durable reader, or move it',
+  storage: 'Choose which storage nodes keep a stream; back up, export and import',
+  gateway: 'Manage access to the gateways of a node: HTTP, WebSocket, MQTT',
+  'gateway key': 'Make, list and remove keys for the gateways of a node',
+  bench: 'Put a network under load and measure it',
   network: 'Make, change and check a network without a chain',
-  key: 'Make and look at keys, and let other keys act for yours',
-  'reading-key': 'Make, hand over and renew the keys with which a user opens what is encrypted for it',
-  chain: 'Help with development chains',
-  registry: 'Deploy and keep the registries on a chain',
+  key: 'Make and show keys, and let other keys act for yours',
+  'reading-key': 'Make, export and renew the keys that decrypt what is encrypted for a user',
+  chain: 'Tools for development chains',
+  registry: 'Deploy and manage the registries on a chain',
 }
 
 /** `-10m` is a time ten minutes ago, and no option. While yargs has it, its sign is one that begins no option. */

@@ -10,7 +10,7 @@ export const settingOptions: Readonly<Record<string, Options>> = {
   config: {
     type: 'string',
     requiresArg: true,
-    describe: 'Configuration file; default: runnel.json if there is one',
+    describe: 'Configuration file. Default: runnel.json, if it exists',
   },
   ...Object.fromEntries(
     settings

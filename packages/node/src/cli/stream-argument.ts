@@ -3,7 +3,7 @@ import { parseStreamPattern } from '@runnel/client/follow'
 import { streamIdOf, toNodeId, type StreamId } from '@runnel/protocol'
 
 export const streamPositional = {
-  describe: 'Stream id: 0xowner/path, or /path of your own',
+  describe: 'Stream id: 0xowner/path, or /path for a stream of your own',
   required: true,
 } as const
 
@@ -16,7 +16,8 @@ export function streamArgument(text: string): (client: Pick<RunnelClient, 'strea
 }
 
 export const streamsPositional = {
-  describe: 'Stream id: 0xowner/path, or /path of your own; 0xowner/path/# is that and all below it',
+  describe:
+    'Stream id: 0xowner/path, or /path for a stream of your own. 0xowner/path/# is that stream and all below it',
   required: true,
 } as const
 

@@ -13,7 +13,7 @@ export async function tellOfRevocation(client: RunnelClient, streamId: string): 
     if (known === undefined) continue
     const canRead = known.subscribeUntilMs > Date.now()
     if (couldRead && !canRead)
-      notice(errorLine(clientError('NO_SUBSCRIBE_PERMISSION', `${userId} on ${streamId}: it was taken back`)))
+      notice(errorLine(clientError('NO_SUBSCRIBE_PERMISSION', `${userId} on ${streamId}: it was revoked`)))
     couldRead = canRead
   }
 }

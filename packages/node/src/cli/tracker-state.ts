@@ -81,7 +81,7 @@ async function get(url: string): Promise<unknown> {
 }
 
 function reasonOf(error: unknown): string {
-  if (error instanceof z.ZodError) return 'what answers there is no tracker'
+  if (error instanceof z.ZodError) return 'the server there is not a tracker'
   if (!(error instanceof Error)) return String(error)
   return error.cause instanceof Error ? error.cause.message : error.message
 }

@@ -5,16 +5,16 @@ import { benchOptions, runOption, sendOptions } from './bench-options.ts'
 
 export const benchPubsub = defineCommand({
   name: 'bench pubsub',
-  describe: 'Load a network: all users subscribe, and some or all publish',
+  describe: 'Put a network under load: all users subscribe, and some or all publish',
   options: { ...benchOptions, ...sendOptions },
   examples: [
     [
       "bench pubsub --clients 50 --streams 10 --aim 'p99<50ms,loss=0'",
-      'Fifty users in overlays of five, in a network of its own',
+      'Fifty users in overlays of five, in a network that the bench starts',
     ],
     [
       'bench pubsub --network net.json --key my.key --clients 100 --report load.html',
-      'A network that runs; a page for a colleague',
+      'An existing network, with an HTML report',
     ],
   ],
   run: (args) => runCommand(args, { title: 'pubsub', subscribes: true, publishes: true }),
@@ -36,10 +36,10 @@ export const benchSub = defineCommand({
   options: { ...benchOptions, duration: sendOptions.duration, warmup: sendOptions.warmup, ...runOption },
   examples: [['bench sub --network net.json --key my.key --clients 20 --duration 1m', 'Twenty subscribers']],
   epilogue:
-    'Delays are right where its clock is that of the publishers; loss is what is missing between messages that came.',
+    'Delays are correct only if its clock agrees with the clock of the publishers. Loss counts messages that are missing between received ones.',
   run: async (args) => {
     if (args.network === undefined)
-      throw nodeError('USAGE', 'bench sub needs --network: nobody publishes in one of its own')
+      throw nodeError('USAGE', 'bench sub needs --network: in a network of its own, nobody would publish')
     await runCommand(args, { title: 'sub', subscribes: true, publishes: false, runId: args.run })
   },
 })

@@ -7,7 +7,7 @@ import { benchOptions, sendOptions } from './bench-options.ts'
 
 export const benchJoin = defineCommand({
   name: 'bench join',
-  describe: 'Measure how long users take to take part, at a rate',
+  describe: 'Measure how long users take to join, at a given rate',
   options: benchOptions,
   examples: [
     [
@@ -31,8 +31,10 @@ export const benchResend = defineCommand({
     },
     size: sendOptions.size,
   },
-  examples: [['bench resend --clients 20 --messages 10000', 'Twenty newcomers, who read ten thousand each']],
-  epilogue: 'The delay is that of the first message, the time to join that of the last.',
+  examples: [
+    ['bench resend --clients 20 --messages 10000', 'Twenty new users read ten thousand messages each'],
+  ],
+  epilogue: 'The delay is the time to the first message, the time to join is the time to the last.',
   run: async (args) => {
     const { messages: history } = args
     if (!Number.isInteger(history) || history < 2 || history > 10_000)
@@ -43,19 +45,19 @@ export const benchResend = defineCommand({
 
 export const benchRooms = defineCommand({
   name: 'bench rooms',
-  describe: 'Sessions of a few users, who all send what sound and pictures take',
+  describe: 'Run sessions of a few users, who all send as much as sound and pictures take',
   options: {
     ...benchOptions,
     duration: sendOptions.duration,
     warmup: sendOptions.warmup,
     room: { type: 'number', requiresArg: true, default: 5, describe: 'Users of a session' },
-    media: { choices: ['both', 'sound', 'picture'], default: 'both', describe: 'What each of them sends' },
+    media: { choices: ['both', 'sound', 'picture'], default: 'both', describe: 'What each user sends' },
   },
   examples: [
     ["bench rooms --clients 10 --room 5 --aim 'p99<150ms,loss<1%,join<10s'", 'Two sessions of five'],
   ],
   epilogue:
-    'Their messages are urgent, as those of real sound and pictures: what comes too late is dropped. Nothing is encoded or decoded.',
+    'Their messages are urgent, like real sound and pictures: late ones are dropped. Nothing is encoded or decoded.',
   run: async (args) => {
     const { media, room } = args
     if (!Number.isInteger(room) || room < 2) throw nodeError('USAGE', '--room takes a whole number from 2 on')
@@ -66,18 +68,18 @@ export const benchRooms = defineCommand({
 
 export const benchFind = defineCommand({
   name: 'bench find',
-  describe: 'Make the load larger until an aim fails, and say what ended it',
+  describe: 'Increase the load until an aim fails, and report the limit',
   options: {
     ...benchOptions,
     ...sendOptions,
     ramp: {
       choices: rampKinds,
       default: 'clients',
-      describe: 'What is made larger: users, or the rate of each publisher',
+      describe: 'What to increase: users, or the rate of each publisher',
     },
-    most: { type: 'number', requiresArg: true, default: 1_000, describe: 'The largest load that is tried' },
-    steps: { type: 'number', requiresArg: true, default: 10, describe: 'How many loads are tried' },
-    room: { type: 'number', requiresArg: true, describe: 'Users of an overlay, in place of --streams' },
+    most: { type: 'number', requiresArg: true, default: 1_000, describe: 'Largest load to try' },
+    steps: { type: 'number', requiresArg: true, default: 10, describe: 'How many loads to try' },
+    room: { type: 'number', requiresArg: true, describe: 'Users per overlay, instead of --streams' },
   },
   examples: [
     ["bench find --clients 10 --room 5 --aim 'p99<50ms,loss=0'", 'How many users in overlays of five'],
@@ -87,7 +89,7 @@ export const benchFind = defineCommand({
     ],
   ],
   epilogue:
-    'Default aim: p99<100ms,loss=0. Where a load fails while the generator is saturated, the generator is what ended it.',
+    'Default aim: p99<100ms,loss=0. If a load fails while the generator is saturated, the generator was the limit.',
   run: async (args) => {
     const { findCommand } = await import('../bench/run/find-command.ts')
     const { ramp, most, steps, room } = args

@@ -7,13 +7,13 @@ import { nodeError } from '../errors.ts'
 
 export const benchWorker = defineCommand({
   name: 'bench worker',
-  describe: 'Obey a bench elsewhere: open the users that it asks for, and measure for it',
+  describe: 'Serve benches on other machines: open the users that they ask for, and measure',
   options: {
     host: { type: 'string', requiresArg: true, default: '127.0.0.1', describe: 'Address to listen on' },
     port: { type: 'number', requiresArg: true, default: 7180, describe: 'Port; 0 takes a free one' },
     drivers: {
       ...{ type: 'number', requiresArg: true, default: 1 },
-      describe: 'Benches that it obeys at once, each with users of its own',
+      describe: 'Benches to serve at once, each with its own users',
     },
   },
   examples: [
@@ -23,7 +23,7 @@ export const benchWorker = defineCommand({
     ],
   ],
   epilogue:
-    'The connection is not encrypted, and carries the key of the user: reach other machines through ssh -L, or a network of your own.',
+    'The connection is not encrypted, and it carries the key of the user. Reach other machines through ssh -L or a private network.',
   run: async ({ host, port, drivers, json }) => {
     checkRange('drivers', drivers, 1, 1_000)
     checkRange('port', port, 0, 65_535)
@@ -33,7 +33,7 @@ export const benchWorker = defineCommand({
     const stop = listenForStop()
     const worker = await startWorker({ host, port, token, name: hostname(), maxDrivers: drivers })
     if (json) process.stdout.write(`${JSON.stringify({ place: worker.place })}\n`)
-    else notice(`listening to who has the token, at ${worker.place}`)
+    else notice(`listening at ${worker.place}, for benches with the token`)
     await stop.stopped
     await worker.stop()
     stop.release()

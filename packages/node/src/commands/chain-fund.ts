@@ -13,7 +13,7 @@ const developmentChainId = 31_337
 
 export const chainFund = defineCommand({
   name: 'chain fund',
-  describe: 'On a development chain, give accounts some of its currency',
+  describe: 'Fund accounts on a development chain',
   positionals: { addresses: { describe: 'Addresses of accounts', required: true, many: true } },
   options: {
     network: networkOptions.network,
@@ -21,14 +21,19 @@ export const chainFund = defineCommand({
       type: 'string',
       array: true,
       requiresArg: true,
-      describe: 'JSON-RPC endpoint of the chain, or --network; may be repeated',
+      describe: 'JSON-RPC endpoint of the chain, instead of --network; may be repeated',
     },
-    amount: { type: 'string', requiresArg: true, default: '10', describe: 'How much for each, in ether' },
+    amount: {
+      type: 'string',
+      requiresArg: true,
+      default: '10',
+      describe: 'Amount for each account, in ether',
+    },
   },
   examples: [
-    ['chain fund 0x5b38…ddc4 --rpc-url http://127.0.0.1:8545', '10 ether, from the first account of anvil'],
+    ['chain fund 0x5b38…ddc4 --rpc-url http://127.0.0.1:8545', '10 ether from the first account of anvil'],
   ],
-  epilogue: 'Only on chains with id 31337 (anvil): the key of who pays is known to everybody.',
+  epilogue: 'Works only on chains with id 31337 (anvil), where the key of the paying account is public.',
   run: async ({ addresses, network, 'rpc-url': given, amount, json }) => {
     const accounts = addresses.map(toNodeId)
     const value = parseAmount(amount)

@@ -58,14 +58,14 @@ describe('runnel doctor', { timeout: timeoutMs }, () => {
       clock: expect.stringMatching(/^ok/),
       trackers: expect.stringMatching(/^ok: .* answers, with \d+ nodes/),
       'port http': expect.stringMatching(/^ok: .* is free/),
-      storage: expect.stringMatching(/^ok: .* is made at the start/),
+      storage: expect.stringMatching(/^ok: .* will be created at the start/),
     })
     const node = startRunnel(['node', '--log-level', 'warn'], { cwd })
     await node.said('status at')
     const { code, found } = await findings()
     expect([code, found['port websocket'], found['storage']]).toEqual([
       0,
-      expect.stringContaining('and this node runs'),
+      expect.stringContaining('and this node is running'),
       expect.stringContaining('in use by this node'),
     ])
   })
@@ -84,7 +84,7 @@ describe('runnel doctor', { timeout: timeoutMs }, () => {
     expect(code).toBe(1)
     expect(stdout).toMatch(/^error {4}key .*\(KEY_FILE_MISSING\)\. /m)
     expect(stdout).toMatch(/^error {4}port http .*EADDRINUSE.*ss -ltnp/m)
-    expect(stdout).toMatch(/^error {4}trackers .*takes no WebSocket: \w/m)
+    expect(stdout).toMatch(/^error {4}trackers .*does not accept WebSockets: \w/m)
   })
 
   it('finds the wrong chain, one without registries, and a configuration that is wrong', async () => {

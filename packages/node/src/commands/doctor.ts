@@ -6,14 +6,13 @@ import { failureOf, findingLine, type Finding } from '../doctor/finding.ts'
 
 export const doctor = defineCommand({
   name: 'doctor',
-  describe:
-    'Look at what a broker node needs: clock, ports, NAT, disk, key, network, chain, trackers, storage',
+  describe: 'Check what a broker node needs: clock, ports, NAT, disk, key, network, chain, trackers, storage',
   options: settingOptions,
   examples: [
-    ['doctor', 'As runnel.json says; one line for each check, with what to do'],
+    ['doctor', 'Uses runnel.json; prints a line for each check, with what to do'],
     ['doctor --config node.json --json', 'For programs'],
   ],
-  epilogue: 'Takes the flags of: runnel node. Changes nothing. Ends with 1 when a check found an error.',
+  epilogue: 'Takes the same flags as runnel node. Changes nothing. Exits with 1 if a check found an error.',
   run: async (args) => {
     const findings = await findingsOf(args)
     printResult(findings, args.json, findings.map(findingLine))

@@ -7,27 +7,28 @@ export const encryptionOptions = {
   encrypt: {
     choices: ['always', 'never'],
     requiresArg: true,
-    describe: 'Default: as long as not everybody may subscribe',
+    describe: 'When to encrypt. Default: unless everybody may subscribe',
   },
   history: {
     choices: ['all', 'none'],
     requiresArg: true,
-    describe: 'What is older than a reader’s permission: it can read all (default), or none',
+    describe: 'What a new reader can read of older messages: all (default), or none',
   },
   'key-holder': {
     type: 'string',
     requiresArg: true,
-    describe: 'Address of a user whose keys all publishers use, or me; default: each has its own',
+    describe: 'Address of the user whose keys all publishers use, or me. Default: each publisher has its own',
   },
   'on-outage': {
     choices: ['continue', 'stop'],
     requiresArg: true,
-    describe: 'Publishers that cannot learn who may read go on with the last key (default), or stop',
+    describe:
+      'What publishers do when they cannot learn who may read: continue with the last key (default), or stop',
   },
   'rotate-after-days': {
     type: 'number',
     requiresArg: true,
-    describe: 'The age at which a key is replaced, 1 to 365; default 7',
+    describe: 'Days after which a key is replaced, 1 to 365. Default: 7',
   },
 } as const satisfies Record<string, Options>
 
@@ -42,7 +43,7 @@ export function metadataWith(
   const given = choiceGiven(args, me)
   if (given === undefined) return text
   if (text !== undefined && metadataField(text, 'encryption') !== undefined)
-    throw nodeError('USAGE', 'say it in --metadata or by flags, not both: encryption')
+    throw nodeError('USAGE', 'set encryption in --metadata or by flags, not both')
   return JSON.stringify({ ...objectIn(text ?? '{}'), encryption: given })
 }
 
@@ -81,7 +82,7 @@ function choiceGiven(args: EncryptionArguments, me: string): object | undefined 
 function objectIn(text: string): object {
   const value = parsed(text)
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value
-  throw nodeError('USAGE', 'beside --encrypt and its like, --metadata takes a JSON object')
+  throw nodeError('USAGE', 'with --encrypt and related flags, --metadata takes a JSON object')
 }
 
 function parsed(text: string): unknown {

@@ -5,9 +5,9 @@ import { keysFileOption } from './gateway-keys-option.ts'
 
 export const gatewayKeyList = defineCommand({
   name: 'gateway key list',
-  describe: 'Show the keys for the gateways of a node: what each may do, not the keys themselves',
+  describe: 'List the keys for the gateways of a node, and what each may do; never the keys themselves',
   options: keysFileOption,
-  examples: [['gateway key list', 'Of gateway-keys.json']],
+  examples: [['gateway key list', 'The keys in gateway-keys.json']],
   run: async ({ file, json }) => {
     const keys = readKeysFile(file).map(({ keyHash, ...shown }) => shown)
     const lines = keys.map(({ name, publish, subscribe, as, expires }) =>

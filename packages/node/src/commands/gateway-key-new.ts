@@ -21,20 +21,23 @@ const most = { type: 'number', requiresArg: true } as const
 export const gatewayKeyNew = defineCommand({
   name: 'gateway key new',
   describe: 'Make a key for the gateways of a node, and print it once',
-  positionals: { name: { describe: 'A name for it: letters, digits, or . _ -', required: true } },
+  positionals: { name: { describe: 'Name of the key: letters, digits, or . _ -', required: true } },
   options: {
     ...keysFileOption,
-    publish: { ...pattern, describe: 'Stream it may publish to: 0xowner/path, /path, 0xowner/prefix/#' },
-    subscribe: { ...pattern, describe: 'Stream it may read, written likewise' },
+    publish: {
+      ...pattern,
+      describe: 'Stream that it may publish to: 0xowner/path, /path or 0xowner/prefix/#',
+    },
+    subscribe: { ...pattern, describe: 'Stream that it may read, in the same form' },
     as: {
       type: 'string',
       requiresArg: true,
-      describe: 'In whose name: a delegation file, or a key file; default: the user of the node',
+      describe: 'User that it acts for: a delegation file, or a key file. Default: the user of the node',
     },
     'reading-key': {
       type: 'string',
       requiresArg: true,
-      describe: 'With a delegation: file with the key for what is encrypted',
+      describe: 'With a delegation: reading key file, to decrypt',
     },
     certificate: {
       type: 'string',
@@ -44,12 +47,15 @@ export const gatewayKeyNew = defineCommand({
     expires: {
       type: 'string',
       requiresArg: true,
-      describe: 'How long it is good for, such as 30d; default: until it is removed',
+      describe: 'How long it is valid, such as 30d. Default: until it is removed',
     },
-    'max-messages-per-s': { ...most, describe: 'Messages it may publish a second; default 1000' },
-    'max-bytes-per-s': { ...most, describe: 'Bytes of content it may publish a second; default 8 MiB' },
-    'max-message-bytes': { ...most, describe: 'Bytes of content of one message; default 1 MiB' },
-    'max-connections': { ...most, describe: 'Connections at once; default 100' },
+    'max-messages-per-s': { ...most, describe: 'Messages that it may publish per second. Default: 1000' },
+    'max-bytes-per-s': {
+      ...most,
+      describe: 'Bytes of content that it may publish per second. Default: 8 MiB',
+    },
+    'max-message-bytes': { ...most, describe: 'Bytes of content in one message. Default: 1 MiB' },
+    'max-connections': { ...most, describe: 'Connections at once. Default: 100' },
   },
   examples: [
     [
@@ -89,7 +95,7 @@ function requireUseful(entry: KeyEntryInput): void {
   const problems = problemsOf(entry).map(({ field, problem }) => `${optionOf(field)} ${problem}`)
   if (problems.length > 0) throw nodeError('USAGE', problems.join('; '))
   if (entry.publish?.length === 0 && entry.subscribe?.length === 0)
-    throw nodeError('USAGE', 'the key may do nothing: say what, with --publish or --subscribe')
+    throw nodeError('USAGE', 'the key may do nothing: give --publish or --subscribe')
 }
 
 /** The option that a field of an entry is from. */

@@ -6,8 +6,8 @@ import { keysFileOption } from './gateway-keys-option.ts'
 
 export const gatewayKeyRemove = defineCommand({
   name: 'gateway key remove',
-  describe: 'Take a key away: nodes that use the file end its connections within seconds',
-  positionals: { name: { describe: 'Its name', required: true } },
+  describe: 'Remove a key; nodes that use the file end its connections within seconds',
+  positionals: { name: { describe: 'Name of the key', required: true } },
   options: keysFileOption,
   examples: [['gateway key remove sensors', 'From gateway-keys.json']],
   run: async ({ name, file, json }) => {

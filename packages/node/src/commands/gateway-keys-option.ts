@@ -4,6 +4,6 @@ export const keysFileOption = {
     type: 'string',
     requiresArg: true,
     default: 'gateway-keys.json',
-    describe: 'File of the keys, as in the setting gateway.keysFile',
+    describe: 'Gateway key file, as in the setting gateway.keysFile',
   },
 } as const

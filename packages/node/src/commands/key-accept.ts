@@ -12,10 +12,10 @@ import { requireKey } from '../keys/resolve-key.ts'
 
 export const keyAccept = defineCommand({
   name: 'key accept',
-  describe: 'Make a delegation file from a key and a delegation to it',
+  describe: 'Make a delegation file from a key and a delegation to that key',
   positionals: {
-    delegation: { describe: 'What runnel key delegate --to printed', required: true },
-    file: { describe: 'Where to write it; never overwritten', required: true },
+    delegation: { describe: 'Output of runnel key delegate --to', required: true },
+    file: { describe: 'File to write; an existing file is never overwritten', required: true },
   },
   options: { key: networkOptions.key },
   examples: [

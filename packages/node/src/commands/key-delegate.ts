@@ -20,39 +20,40 @@ import { parseTerms } from './delegation-terms.ts'
 
 export const keyDelegate = defineCommand({
   name: 'key delegate',
-  describe: 'Let another key publish and read for yours, for a time',
+  describe: 'Let another key publish and read for yours, for a limited time',
   options: {
     ...networkOptions,
     out: {
       type: 'string',
       requiresArg: true,
-      describe: 'Delegation file to write, with a new key in it; never overwritten',
+      describe: 'Delegation file to write, with a new key in it; an existing file is never overwritten',
     },
     to: {
       type: 'string',
       requiresArg: true,
       conflicts: 'out',
-      describe: 'Instead: address of a key made elsewhere; prints the delegation for runnel key accept',
+      describe:
+        'Instead of --out: address of a key made elsewhere. Prints the delegation, for runnel key accept',
     },
-    streams: { type: 'string', requiresArg: true, describe: 'For these streams alone: id,id (at most 8)' },
+    streams: { type: 'string', requiresArg: true, describe: 'Only for these streams: id,id (at most 8)' },
     rights: { type: 'string', requiresArg: true, default: 'publish,read', describe: 'What it may do' },
-    for: { type: 'string', requiresArg: true, default: '30d', describe: 'For how long, from now on' },
+    for: { type: 'string', requiresArg: true, default: '30d', describe: 'How long it lasts, from now' },
     'with-reading-key': {
       type: 'string',
       requiresArg: true,
-      describe: 'Also write your reading key, which opens what is encrypted for you, to this file',
+      describe: 'Also write your reading key, which decrypts what is encrypted for you, to this file',
     },
     label: {
       type: 'string',
       requiresArg: true,
       default: 'runnel key delegate',
-      describe: 'What it is for, in ASCII; everybody can read it',
+      describe: 'Purpose, in ASCII; everybody can read it',
     },
   },
   examples: [
     [
       'key delegate --out server.delegation --network network.json --key my.key',
-      'A server with that file acts for my.key for 30 days, and my.key stays here',
+      'A server with that file acts for my.key for 30 days; my.key stays here',
     ],
     [
       'key delegate --to 0x5b38…ddc4 --streams 0xowner/log --rights publish --for 24h --network network.json --key my.key',
@@ -60,14 +61,14 @@ export const keyDelegate = defineCommand({
     ],
   ],
   epilogue:
-    'Nothing is sent to the network; it is asked for its chain id if the network file has none. A delegation for all streams lasts at most 92 days, one for named streams 366. Its holder signs no transactions: it cannot create streams or grant permissions. Take it back with: runnel key revoke. A reading key cannot be taken back, only renewed for what comes later: runnel reading-key rotate.',
+    'Sends nothing to the network, but asks it for its chain id if the network file has none. A delegation for all streams lasts at most 92 days, one for named streams at most 366. Its holder cannot sign transactions, so it cannot create streams or grant permissions. Revoke it with: runnel key revoke. A reading key cannot be revoked, only renewed for later messages: runnel reading-key rotate.',
   run: async ({ out, to, network, key, json, 'with-reading-key': readingKeyFile, ...args }) => {
     const terms = parseTerms(args, Date.now())
     const delegateTo = async (delegateId: NodeId) => {
       if (terms.reads && readingKeyFile === undefined)
         notice(
           withProgram(
-            'no reading key goes along: the delegate cannot open what is encrypted; give --with-reading-key FILE, or later: runnel reading-key export FILE',
+            'without a reading key, the delegate cannot decrypt: give --with-reading-key FILE, or later run: runnel reading-key export FILE',
           ),
         )
       const userKey = requireKey({ key, env: process.env })

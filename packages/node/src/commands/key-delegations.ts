@@ -38,23 +38,20 @@ interface Registry {
 
 export const keyDelegations = defineCommand({
   name: 'key delegations',
-  describe: 'Print what is in delegation files, and whether it is still good; never the keys',
+  describe: 'Print the delegations in delegation files, and whether they are valid; never the keys',
   positionals: { files: { describe: 'Delegation files', required: true, many: true } },
   options: {
     network: {
       ...networkOptions.network,
       describe:
-        'Network file: also ask its chain whether they were taken back, and contracts whether they back theirs',
+        'Network file: also ask its chain whether they were revoked, and contract accounts whether they back theirs',
     },
   },
   examples: [
-    [
-      'key delegations server.delegation',
-      'Who acts for whom, until when, and what is wrong with it, if anything',
-    ],
+    ['key delegations server.delegation', 'Who acts for whom, until when, and any problem'],
     [
       'key delegations *.delegation --network network.json',
-      'Also whether they were taken back, or their contract account backs them no longer',
+      'Also whether they were revoked, or are no longer backed by their contract account',
     ],
   ],
   run: async ({ files, network, json }) => {

@@ -6,25 +6,25 @@ import { saveKey } from '../keys/key-file.ts'
 
 export const keyImport = defineCommand({
   name: 'key import',
-  describe: 'Make a key file from a key of a wallet: hexadecimal digits, a mnemonic or a JSON keystore',
-  positionals: { file: { describe: 'Where to write it; never overwritten', required: true } },
+  describe: 'Make a key file from a wallet key: hexadecimal digits, a mnemonic or a JSON keystore',
+  positionals: { file: { describe: 'File to write; an existing file is never overwritten', required: true } },
   options: {
     from: {
       type: 'string',
       requiresArg: true,
-      describe: 'File with the key; default: standard input, which a terminal does not show',
+      describe: 'File with the key. Default: standard input, not echoed on a terminal',
     },
     'derivation-path': {
       type: 'string',
       requiresArg: true,
       default: ethereumPath,
-      describe: 'Of a mnemonic: which of its keys (BIP-32)',
+      describe: 'With a mnemonic: which of its keys (BIP-32)',
     },
     'password-file': {
       type: 'string',
       requiresArg: true,
       describe:
-        'File with the password of a keystore, which is asked for else; or with the passphrase of a mnemonic',
+        'File with the password of a keystore, or the passphrase of a mnemonic. Without it, the command asks for a keystore password',
     },
   },
   examples: [
@@ -34,11 +34,11 @@ export const keyImport = defineCommand({
     ],
     [
       "key import my.key --derivation-path m/44'/60'/0'/0/1",
-      'The second account of the mnemonic that is typed in',
+      'The second account of a mnemonic that you type in',
     ],
   ],
   epilogue:
-    'The key and its password are never taken from the command line, which others on the machine can see. What is given is told by its form: 64 hexadecimal digits, 12 to 24 English words (BIP-39), or an encrypted keystore (Web3 Secret Storage, version 3). The file it came from is left as it is: delete it if it is not encrypted.',
+    'The key and its password are never read from the command line, because others on the machine can see it. The format is detected: 64 hexadecimal digits, 12 to 24 English words (BIP-39), or an encrypted keystore (Web3 Secret Storage, version 3). The source file is not changed: delete it if it is not encrypted.',
   run: async ({ file, from, 'derivation-path': derivationPath, 'password-file': passwordFile, json }) => {
     const text = await readSecretInput(from, 'Key, mnemonic or keystore')
     const privateKey = await importKey(text, {

@@ -7,24 +7,24 @@ import { nodeError } from '../errors.ts'
 
 export const keyRevoke = defineCommand({
   name: 'key revoke',
-  describe: 'Take delegations back, by a transaction on the chain',
-  positionals: { delegate: { describe: 'Address that shall no longer act for your key' } },
+  describe: 'Revoke delegations, with a transaction on the chain',
+  positionals: { delegate: { describe: 'Address that may no longer act for your key' } },
   options: {
     ...networkOptions,
-    all: { type: 'boolean', default: false, describe: 'All delegations made until now, to anybody' },
+    all: { type: 'boolean', default: false, describe: 'Revoke all delegations made until now' },
   },
   examples: [
     [
       'key revoke 0x5b38…ddc4 --network network.json --key my.key',
-      'That key is out within seconds, for good',
+      'Shuts that key out within seconds, for good',
     ],
     [
       'key revoke --all --network network.json --key my.key',
-      'Every delegation of my.key, also forgotten ones',
+      'Every delegation of my.key, including forgotten ones',
     ],
   ],
   epilogue:
-    'It needs the key of the user, and some of the chain’s currency. What was published before stays valid. A delegate that was taken back cannot be let in again: make a new key with runnel key delegate.',
+    'Needs the key of the user, and some of the chain’s currency. What was published before stays valid. A revoked delegate cannot be admitted again: make a new key with runnel key delegate.',
   run: async ({ delegate, all, json, ...network }) => {
     if (all === (delegate !== undefined)) throw nodeError('USAGE', 'key revoke takes an address, or --all')
     const delegateId = delegate === undefined ? undefined : toNodeId(delegate)

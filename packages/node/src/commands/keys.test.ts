@@ -108,7 +108,7 @@ describe('runnel key delegate', () => {
     )
     expect(made).toMatchObject({
       code: 0,
-      stderr: expect.stringMatching(/^runnel: no reading key goes along: .*\n$/),
+      stderr: expect.stringMatching(/^runnel: without a reading key, .*\n$/),
       stdout: expect.stringMatching(
         new RegExp(`^wrote s.delegation: 0x[0-9a-f]{40} acts for ${alice} until \\S+Z\\n$`),
       ),

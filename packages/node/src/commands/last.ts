@@ -15,20 +15,25 @@ export const last = defineCommand({
   options: {
     ...memberOptions,
     ...formatOptions,
-    'message-key': { type: 'string', requiresArg: true, describe: 'Of this key; default: of all' },
+    'message-key': { type: 'string', requiresArg: true, describe: 'Only of this key. Default: of all' },
     partition: resendOptions.partition,
     from: {
       choices: ['neighbours', 'storage'],
-      describe: 'Whom to ask; default: neighbours, and storage nodes where they know none',
+      describe: 'Whom to ask. Default: neighbours, then storage nodes if they know none',
     },
-    'timeout-ms': { type: 'number', requiresArg: true, default: 5_000, describe: 'How long it may take' },
+    'timeout-ms': {
+      type: 'number',
+      requiresArg: true,
+      default: 5_000,
+      describe: 'How long to wait, in milliseconds',
+    },
   },
   examples: [
     ['last /sensors', 'What came last'],
-    ['last /sensors --message-key kitchen --meta', 'What came last of a key, and from whom'],
+    ['last /sensors --message-key kitchen --meta', 'The newest message of a key, with its publisher'],
   ],
   epilogue:
-    'Verified. Neighbours know what came in the last 30 s, and more where the metadata of the stream has "lastValues": true. Ends with 1 when nobody knows a message, or its key was removed.',
+    'The message is verified. Neighbours know the messages of the last 30 s, and more if the metadata of the stream has "lastValues": true. Exits with 1 if nobody knows a message, or its key was removed.',
   run: async ({ stream, 'message-key': key, partition, from, 'timeout-ms': timeoutMs, ...args }) => {
     const streamOf = streamArgument(stream)
     const { raw = false, meta = false } = args

@@ -21,27 +21,27 @@ const defaultTrackers = ['ws://127.0.0.1:30300', 'ws://127.0.0.1:30301']
 
 export const networkInit = defineCommand({
   name: 'network init',
-  describe: 'Make a network without a chain: its owner’s key, trackers’ keys, and a signed document',
+  describe: 'Make a network without a chain: the keys of its owner and trackers, and a signed document',
   options: {
     dir: {
       type: 'string',
       requiresArg: true,
       default: 'network',
-      describe: 'Where the keys and network.json are written',
+      describe: 'Directory for the keys and network.json',
     },
     tracker: {
       type: 'string',
       array: true,
       requiresArg: true,
       default: defaultTrackers,
-      describe: 'URL of a tracker, as nodes dial it; repeated for each',
+      describe: 'URL by which nodes dial a tracker; repeat it for each tracker',
     },
     stream: {
       type: 'string',
       array: true,
       requiresArg: true,
       default: [] as string[],
-      describe: 'Path of a stream that only its owner may use, until others are granted it; may be repeated',
+      describe: 'Path of a stream that only its owner may use until others get permissions; may be repeated',
     },
     'public-stream': {
       type: 'string',
@@ -59,7 +59,7 @@ export const networkInit = defineCommand({
     ],
   ],
   epilogue:
-    'Keep owner.key safe, away from servers: who has it can change the network. Changes are made with: runnel network update.',
+    'Keep owner.key safe, away from servers: whoever has it can change the network. Make changes with: runnel network update.',
   run: async ({ dir, tracker: urls, stream, 'public-stream': open, json }) => {
     const file = join(dir, 'network.json')
     if (existsSync(file)) throw nodeError('FILE_EXISTS', file)

@@ -4,7 +4,7 @@ import { printResult } from '../cli/output.ts'
 
 export const networkShow = defineCommand({
   name: 'network show',
-  describe: 'Check the signature of a network’s document, and print what stands in it',
+  describe: 'Check the signature of a network’s document, and print its content',
   options: {
     file: { type: 'string', requiresArg: true, default: 'network.json', describe: 'The document' },
   },

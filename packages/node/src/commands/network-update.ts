@@ -27,7 +27,7 @@ export const networkUpdate = defineCommand({
   name: 'network update',
   describe: 'Change the signed document of a network without a chain',
   positionals: {
-    change: { describe: 'What to do', required: true, choices: names },
+    change: { describe: 'Kind of change', required: true, choices: names },
     words: {
       describe: names.map((name) => `${name} ${changes[name]}`).join('; '),
       required: true,
@@ -39,20 +39,25 @@ export const networkUpdate = defineCommand({
       type: 'string',
       requiresArg: true,
       default: 'network.json',
-      describe: 'The document; it is replaced by its next revision',
+      describe: 'The document, which is replaced by its next revision',
     },
     key: { ...networkOptions.key, describe: 'Key file of the network’s owner (also RUNNEL_KEY)' },
-    partitions: { type: 'number', requiresArg: true, default: 1, describe: 'Of a new stream, 1 to 100' },
+    partitions: {
+      type: 'number',
+      requiresArg: true,
+      default: 1,
+      describe: 'Partitions of a new stream, 1 to 100',
+    },
     metadata: {
       type: 'string',
       requiresArg: true,
       default: '{}',
-      describe: 'Of a new stream; by convention JSON',
+      describe: 'Metadata of a new stream; by convention JSON',
     },
     until: {
       type: 'string',
       requiresArg: true,
-      describe: 'When granted publish and subscribe end, such as 2030-01-31',
+      describe: 'When granted publish and subscribe permissions end, such as 2030-01-31',
     },
   },
   examples: [
@@ -60,11 +65,11 @@ export const networkUpdate = defineCommand({
     ['network update grant /orders 0x5b38…ddc4 subscribe --key owner.key', 'Nodes follow within seconds'],
     [
       'network update add-tracker 0x5b38…ddc4 wss://t3.example --key owner.key',
-      'Also gives a known one another URL',
+      'Also changes the URL of a known tracker',
     ],
   ],
   epilogue:
-    'Trackers and nodes that read the file follow it at once; put it in place of the one on the server where others read it.',
+    'Trackers and nodes that read the file follow the change at once. If others read it from a server, replace the file there.',
   run: async ({ change: name, words, file, key, partitions, metadata, until, json }) => {
     const privateKey = requireKey({ key, env: process.env })
     const { nodeId: owner } = await nameKey(privateKey)

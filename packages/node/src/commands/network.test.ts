@@ -60,7 +60,7 @@ describe('a network without a chain', { timeout: timeoutMs }, () => {
       trackers: [{}, {}],
       streams: [{}, {}],
     })
-    expect((await run('network', 'init')).stderr).toMatch(/FILE_EXISTS|exists already/)
+    expect((await run('network', 'init')).stderr).toMatch(/FILE_EXISTS|already exists/)
   })
 
   it('carries messages, and a grant works in what runs', async () => {

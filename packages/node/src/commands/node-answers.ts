@@ -8,25 +8,25 @@ export async function askNodeAnswers(given: NodeAnswers): Promise<NodeAnswers> {
   const askPort = async (message: string, preset: number) =>
     (await number({ message, default: preset, min: 0, max: 65_535 })) ?? preset
   const network = await input({ message: 'Network file', default: given.network })
-  const key = await input({ message: 'Key file (made if there is none)', default: given.key })
+  const key = await input({ message: 'Key file (created if it does not exist)', default: given.key })
   const streams = await input({
-    message: 'Streams to take part in (0xowner/path, 0xowner/*; separated by commas; none: leave empty)',
+    message: 'Streams to take part in: 0xowner/path or 0xowner/*, separated by commas (empty: none)',
     default: given.streams.join(','),
-    validate: (text) => namesIn(text).every(isStreamPattern) || 'One of them is no stream id',
+    validate: (text) => namesIn(text).every(isStreamPattern) || 'One of them is not a stream id',
   })
   const host = await input({
-    message: 'Address to listen on (0.0.0.0: all of this machine)',
+    message: 'Address to listen on (0.0.0.0: all addresses of this machine)',
     default: given.host,
   })
   const websocketPort = await askPort('Port for other nodes', given.websocketPort)
   const publicUrl = await input({
-    message: 'URL by which others reach it, behind a proxy or a NAT (its own address: leave empty)',
+    message: 'URL by which others reach it, behind a proxy or a NAT (empty: its own address)',
     default: given.publicUrl,
-    validate: (text) => text === '' || /^wss?:\/\/\S+$/.test(text) || 'It begins with ws:// or wss://',
+    validate: (text) => text === '' || /^wss?:\/\/\S+$/.test(text) || 'It must begin with ws:// or wss://',
   })
   const httpPort = await askPort('Port for health, metrics and status', given.httpPort)
   const storage = await confirm({
-    message: 'Keep the streams assigned to it (storage)?',
+    message: 'Store the streams assigned to it (storage node)?',
     default: given.storage,
   })
   if (!(await confirm({ message: 'Write it?' }))) throw nodeError('INTERRUPTED', 'nothing was written')

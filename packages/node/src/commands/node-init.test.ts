@@ -26,7 +26,7 @@ describe('runnel node init', { timeout: 120_000 }, () => {
       stdout: expect.stringMatching(
         /^wrote node\.key: node 0x\w{40}\nwrote runnel\.json; start .*runnel(?:\.js)? node\n$/,
       ),
-      stderr: expect.stringContaining('there is no network.json yet'),
+      stderr: expect.stringContaining('network.json does not exist yet'),
     })
     expect(written(cwd)).toEqual({
       network: 'network.json',
@@ -61,7 +61,7 @@ describe('runnel node init', { timeout: 120_000 }, () => {
       ['Port for other nodes', '1234'],
       ['URL by which others reach it', ''],
       ['Port for health', ''],
-      ['Keep the streams', 'y'],
+      ['Store the streams', 'y'],
       ['Write it?', ''],
     ]
     for (const [question, answer] of answers) {

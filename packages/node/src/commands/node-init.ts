@@ -24,23 +24,23 @@ export const nodeInit = defineCommand({
       default: defaultConfigFile,
       describe: 'Configuration file to write',
     },
-    force: { type: 'boolean', default: false, describe: 'Replace the configuration file if there is one' },
+    force: { type: 'boolean', default: false, describe: 'Replace an existing configuration file' },
     yes: {
       type: 'boolean',
       alias: 'y',
       default: false,
-      describe: 'Ask nothing, also on a terminal: take the flags, else the defaults',
+      describe: 'Ask no questions: use the flags, otherwise the defaults',
     },
     network: {
       type: 'string',
       requiresArg: true,
-      describe: `Network file; default: ${networkFiles.join(', else ')}`,
+      describe: `Network file. Default: ${networkFiles.join(', otherwise ')}`,
     },
     key: {
       type: 'string',
       requiresArg: true,
       default: 'node.key',
-      describe: 'Key file; made if there is none',
+      describe: 'Key file; created if it does not exist',
     },
     stream: {
       type: 'string',
@@ -53,14 +53,14 @@ export const nodeInit = defineCommand({
       type: 'string',
       requiresArg: true,
       default: '127.0.0.1',
-      describe: 'Address to listen on for other nodes; 0.0.0.0 for all of this machine',
+      describe: 'Address to listen on for other nodes; 0.0.0.0 for all addresses of this machine',
     },
     'public-url': {
       type: 'string',
       requiresArg: true,
       default: '',
       defaultDescription: 'its own address',
-      describe: 'How others reach it, such as wss://node.example',
+      describe: 'URL by which others reach it, such as wss://node.example',
     },
     'websocket-port': { type: 'number', requiresArg: true, default: 7170, describe: 'Port for other nodes' },
     'http-port': {
@@ -72,12 +72,15 @@ export const nodeInit = defineCommand({
     storage: {
       type: 'boolean',
       default: false,
-      describe: 'Keep the streams that the registry assigns to this node',
+      describe: 'Store the streams that the registry assigns to this node',
     },
   },
   examples: [
-    ['node init', 'Asks on a terminal, then writes runnel.json'],
-    ["node init --network .runnel/up/network.json --stream '0xowner/*'", 'Asks nothing without a terminal'],
+    ['node init', 'On a terminal: asks questions, then writes runnel.json'],
+    [
+      "node init --network .runnel/up/network.json --stream '0xowner/*'",
+      'Without a terminal: asks no questions',
+    ],
   ],
   run: async ({ out, force, yes, json, ...flags }) => {
     if (existsSync(out) && !force) throw nodeError('FILE_EXISTS', out)
@@ -92,7 +95,7 @@ export const nodeInit = defineCommand({
     const madeKey = existsSync(answers.key) ? undefined : await createKeyFile(answers.key)
     writeTextFile(out, `${JSON.stringify(config, undefined, 2)}\n`)
     if (!existsSync(answers.network))
-      notice(`there is no ${answers.network} yet: put the network file there before you start the node`)
+      notice(`${answers.network} does not exist yet: put the network file there before you start the node`)
     const next = [
       `${thisProgram()} node`,
       ...(out === defaultConfigFile ? [] : [`--config ${shellWord(resolve(out))}`]),

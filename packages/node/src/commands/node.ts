@@ -15,10 +15,10 @@ export const node = defineCommand({
       'node --network .runnel/up/network.json --websocket-port 0 --http-port 0',
       'One more node for a local network',
     ],
-    ['node --config node.json', 'As node.json says'],
+    ['node --config node.json', 'Uses node.json'],
   ],
   epilogue:
-    'Flags win over environment variables (RUNNEL_HTTP_PORT for --http-port), these over the configuration file, this over the defaults. SIGINT or SIGTERM stops it, a second one at once.',
+    'Flags override environment variables (RUNNEL_HTTP_PORT for --http-port), which override the configuration file, which overrides the defaults. SIGINT or SIGTERM stops the node; a second signal stops it at once.',
   run: async (args) => {
     const stop = listenForStop()
     const broker = await startBroker(configOfFlags(args))

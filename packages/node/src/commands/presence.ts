@@ -10,15 +10,15 @@ import { withClient } from '../cli/with-client.ts'
 
 export const presence = defineCommand({
   name: 'presence',
-  describe: 'Print who joins and leaves a stream, one JSON value a line',
+  describe: 'Print who joins and leaves a stream, one JSON value per line',
   positionals: { stream: streamPositional },
   options: {
     ...memberOptions,
     enter: {
       type: 'string',
-      describe: 'Be seen, by this name, which is public, or without a value by your address alone',
+      describe: 'Become visible under this public name; without a value, under your address only',
     },
-    for: { type: 'string', requiresArg: true, describe: 'End after this time, such as 10s' },
+    for: { type: 'string', requiresArg: true, describe: 'Stop after this time, such as 10s' },
   },
   examples: [
     ['presence 0xowner/lobby --network network.json', 'Until Ctrl-C'],
@@ -26,7 +26,7 @@ export const presence = defineCommand({
     ['presence /secret --enter --network network.json --key my.key', 'As a member of an encrypted stream'],
   ],
   epilogue:
-    'Whoever is there already joins within ten seconds. A member leaves, or is lost when it was silent for 25 seconds. Names are in the clear: --enter with a name is refused in an encrypted stream.',
+    'Members that are already there are printed as joining within ten seconds. A member leaves, or is lost after 25 seconds of silence. Names are not encrypted: --enter with a name is refused in an encrypted stream.',
   run: async ({ stream, enter, for: duration, json: _, ...network }) => {
     const streamOf = streamArgument(stream)
     const durationMs = duration === undefined ? undefined : parseDurationMs(duration, 'for')

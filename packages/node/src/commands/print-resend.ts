@@ -47,8 +47,8 @@ export async function printResend(
       if (!ending.signal.aborted) throw error
     }
   })
-  if (missing > 0) notice(`${missing} gaps: no storage node has what is missing`)
+  if (missing > 0) notice(`${missing} gaps: no storage node has the missing messages`)
   stop.release()
-  if (leftOut.count > 0) notice(`${leftOut.count} messages were left out, as they cannot be read`)
+  if (leftOut.count > 0) notice(`${leftOut.count} messages were left out because they cannot be read`)
   if (leftOut.first !== undefined && printed === 0) throw leftOut.first
 }

@@ -13,24 +13,24 @@ import { maxLineBytes, publishLines, type PublishedLines } from './publish-lines
 
 export const publish = defineCommand({
   name: 'publish',
-  describe: 'Publish messages: those given, else each line of standard input',
+  describe: 'Publish messages: the arguments, or each line of standard input',
   positionals: {
     stream: streamPositional,
-    messages: { describe: 'Messages, each a JSON value; none: the lines of standard input', many: true },
+    messages: { describe: 'Messages, each a JSON value. Default: the lines of standard input', many: true },
   },
   options: {
     ...memberOptions,
-    text: { type: 'boolean', default: false, describe: 'Messages are plain text rather than JSON' },
+    text: { type: 'boolean', default: false, describe: 'Messages are plain text, not JSON' },
     'partition-key': {
       type: 'string',
       requiresArg: true,
-      describe: 'Field whose value chooses the partition: same value, same partition',
+      describe: 'Field that selects the partition: the same value goes to the same partition',
     },
     'message-key': {
       type: 'string',
       requiresArg: true,
       conflicts: 'key-field',
-      describe: 'What each message is the value of: runnel last and resend table give the newest of each key',
+      describe: 'Key of each message: runnel last and resend table give the newest message of each key',
     },
     'key-field': {
       type: 'string',
@@ -41,9 +41,13 @@ export const publish = defineCommand({
       type: 'string',
       array: true,
       requiresArg: true,
-      describe: 'name=value beside each message, signed and encrypted with it; may be given several times',
+      describe: 'name=value, sent, signed and encrypted with each message; may be repeated',
     },
-    'skip-invalid': { type: 'boolean', default: false, describe: 'Report bad lines and go on with the next' },
+    'skip-invalid': {
+      type: 'boolean',
+      default: false,
+      describe: 'Report invalid lines and continue with the next',
+    },
   },
   examples: [
     [`publish 0xowner/lobby '{"hello":"world"}' --network network.json`, 'One message'],
@@ -54,7 +58,7 @@ export const publish = defineCommand({
     ],
   ],
   epilogue:
-    'Each argument, or each line of standard input, is one message. At the first line that is no JSON (or too large) the lines before it are published and the command ends with 65; with --skip-invalid it goes on, and ends with 0.',
+    'Each argument, or each line of standard input, is one message. At the first line that is not JSON, or too large, the command publishes the lines before it and exits with 65. With --skip-invalid it continues, and exits with 0.',
   run: async ({
     stream,
     messages,
@@ -101,7 +105,7 @@ function headersOf(options: readonly string[]): MessageHeaders {
 
 /** At a terminal the command waits for what is typed. */
 function howToType(text: boolean): string {
-  return `type ${text ? 'messages' : 'JSON messages (text: --text)'}, one a line; Ctrl-D ends`
+  return `type ${text ? 'messages' : 'JSON messages (text: --text)'}, one per line; Ctrl-D ends`
 }
 
 async function* linesOf(messages: readonly string[]): AsyncGenerator<Line> {
@@ -113,7 +117,7 @@ async function* linesOf(messages: readonly string[]): AsyncGenerator<Line> {
 function describeResult({ published, skipped, alone }: PublishedLines): string {
   const remarks = [
     ...(skipped > 0 ? [`skipped ${skipped}`] : []),
-    ...(alone > 0 ? [`${alone} went to nobody: nobody else is on the stream`] : []),
+    ...(alone > 0 ? [`${alone} reached nobody: nobody else is in the stream`] : []),
   ]
   return [`published ${published}`, ...remarks].join(', ')
 }

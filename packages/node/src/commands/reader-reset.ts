@@ -8,7 +8,7 @@ import { readerStart } from './subscribe-reader.ts'
 
 export const readerReset = defineCommand({
   name: 'reader reset',
-  describe: 'Put a durable reader of the user elsewhere in a stream',
+  describe: 'Move a durable reader of the user to another position in a stream',
   positionals: { stream: streamPositional, name: namePositional },
   options: {
     ...userOptions,
@@ -18,10 +18,11 @@ export const readerReset = defineCommand({
       default: 'first',
       describe: 'first, new, or a time: ISO 8601, Unix milliseconds, or -10m',
     },
-    create: { type: 'boolean', default: false, describe: 'Make it where nothing was read with that name' },
+    create: { type: 'boolean', default: false, describe: 'Create the reader if there is none of that name' },
   },
   examples: [['reader reset 0xowner/lobby billing --start -1h --key my.key', 'Reads the last hour again']],
-  epilogue: 'Processes that read with that name go on from there. Ends when a storage node has it.',
+  epilogue:
+    'Processes that read under that name continue from there. The command ends when a storage node has stored the position.',
   run: async ({ stream, name, start, create, json, ...network }) => {
     const streamOf = streamArgument(stream)
     const from = readerStart(start)

@@ -18,12 +18,12 @@ export function noSuchReader(name: string, streamId: string): RunnelError {
 
 export const readerShow = defineCommand({
   name: 'reader show',
-  describe: 'Print how far a durable reader of the user is in a stream',
+  describe: 'Print the position of a durable reader of the user in a stream',
   positionals: { stream: streamPositional, name: namePositional },
   options: userOptions,
-  examples: [['reader show 0xowner/lobby billing --key my.key', 'What storage nodes have of it']],
+  examples: [['reader show 0xowner/lobby billing --key my.key', 'The position that storage nodes have']],
   epilogue:
-    'Everything with an earlier timestamp is done; of so many message chains something later is, too.',
+    'All messages with an earlier timestamp are done. chains is the number of message chains with later messages that are also done.',
   run: async ({ stream, name, json, ...network }) => {
     const streamOf = streamArgument(stream)
     await withClient(network, { needsUser: true }, async (client) => {

@@ -12,29 +12,28 @@ import { generationOption } from './reading-key-options.ts'
 
 export const readingKeyCard = defineCommand({
   name: 'reading-key card',
-  describe:
-    'Print the card with which others encrypt for a user, as text to hand over; its fingerprint on stderr',
+  describe: 'Print the card that others need to encrypt for a user, as text; its fingerprint goes to stderr',
   options: {
     ...networkOptions,
     ...generationOption,
     'reading-key': {
       type: 'string',
       requiresArg: true,
-      describe: 'The card in this file, rather than a new one',
+      describe: 'Print the card in this file instead of a new one',
     },
     publish: {
       type: 'boolean',
       conflicts: 'reading-key',
-      describe: 'Have storage nodes keep it, so that whoever gives you a permission needs no file',
+      describe: 'Store it on storage nodes, so that whoever grants you a permission needs no file',
     },
   },
   examples: [
     ['reading-key card --network network.json --key my.key', 'A card of my.key, signed now'],
     ['reading-key card --reading-key server.reading-key', 'The card in a reading key file'],
-    ['reading-key card --publish --network network.json --key my.key', 'Storage nodes have it from now on'],
+    ['reading-key card --publish --network network.json --key my.key', 'Also stores it on storage nodes'],
   ],
   epilogue:
-    'A card is no secret. Whoever takes it from you compares the fingerprint with you on another way. Without --publish nothing is sent to the network; it is asked for its chain id if the network file has none. The first time that you read something encrypted, storage nodes get your card anyway.',
+    'A card is not secret. Whoever gets it from you should compare its fingerprint with you over another channel. Without --publish, nothing is sent to the network, but it is asked for its chain id if the network file has none. Storage nodes get your card anyway when you first read something encrypted.',
   run: async ({ 'reading-key': file, publish, generation, network, key, json }) => {
     checkGeneration(generation)
     const signed = async (): Promise<ReadingKeyConfig> => {

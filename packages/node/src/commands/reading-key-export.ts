@@ -10,17 +10,17 @@ import { generationOption } from './reading-key-options.ts'
 
 export const readingKeyExport = defineCommand({
   name: 'reading-key export',
-  describe: 'Write the reading key of a key file to a file, for a process that has a delegation only',
-  positionals: { file: { describe: 'Where to write it; never overwritten', required: true } },
+  describe: 'Write the reading key of a key file to a file, for a process that only has a delegation',
+  positionals: { file: { describe: 'File to write; an existing file is never overwritten', required: true } },
   options: { ...networkOptions, ...generationOption },
   examples: [
     [
       'reading-key export server.reading-key --network network.json --key my.key',
-      'A server with that file and a delegation reads what is encrypted for my.key',
+      'A server with that file and a delegation can read what is encrypted for my.key',
     ],
   ],
   epilogue:
-    'Whoever has the file can read everything that is encrypted for the user, also after the delegation ended; runnel reading-key rotate renews it for what comes later. Nothing is sent to the network; it is asked for its chain id if the network file has none.',
+    'Whoever has the file can read everything that is encrypted for the user, even after the delegation has ended. runnel reading-key rotate renews the key for later messages. Sends nothing to the network, but asks it for its chain id if the network file has none.',
   run: async ({ file, generation, network, key, json }) => {
     checkGeneration(generation)
     const signer = keySigner(requireKey({ key, env: process.env }))

@@ -6,6 +6,6 @@ export const generationOption = {
     type: 'number',
     requiresArg: true,
     default: 0,
-    describe: 'Which one: runnel reading-key rotate prints the newest',
+    describe: 'Generation of the key; runnel reading-key rotate prints the newest',
   },
 } as const satisfies Record<string, Options>

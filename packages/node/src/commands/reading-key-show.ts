@@ -5,7 +5,7 @@ import { cardOf, shownCard } from '../keys/reading-keys.ts'
 
 export const readingKeyShow = defineCommand({
   name: 'reading-key show',
-  describe: 'Print whose reading key is in a file, and the card with it; never the key itself',
+  describe: 'Print the user and the card of a reading key file; never the key itself',
   positionals: { file: { describe: 'Reading key file', required: true } },
   examples: [['reading-key show server.reading-key', 'Its user and generation']],
   run: async ({ file, json }) => {

@@ -9,20 +9,20 @@ import { registerTracker } from './register-tracker.ts'
 
 export const registryAddTracker = defineCommand({
   name: 'registry add-tracker',
-  describe: 'Admit a tracker to the network, or give a new URL to one that is in it',
+  describe: 'Add a tracker to the network, or change the URL of one',
   positionals: {
     tracker: { describe: 'Node id of the tracker', required: true },
-    url: { describe: 'Where nodes reach it, such as wss://tracker.example:30300', required: true },
+    url: { describe: 'URL by which nodes reach it, such as wss://tracker.example:30300', required: true },
   },
   options: networkOptions,
   examples: [
     ['registry add-tracker 0x5b38…ddc4 ws://127.0.0.1:30300 --network network.json --key owner.key', ''],
   ],
-  epilogue: 'Only the owner of the tracker registry can add; a tracker itself can change its URL.',
+  epilogue: 'Only the owner of the tracker registry can add a tracker. A tracker can change its own URL.',
   run: async ({ tracker, url, network, key, json }) => {
     const nodeId = toNodeId(tracker)
     if (!isTrackerUrl(url))
-      throw nodeError('USAGE', `"${shownUrl(url)}" is no ws:// or wss:// URL without user and password`)
+      throw nodeError('USAGE', `"${shownUrl(url)}" is not a ws:// or wss:// URL without user and password`)
     const privateKey = requireKey({ key, env: process.env })
     const added = await registerTracker({ network, privateKey, nodeId, url })
     printResult({ nodeId, url, added }, json, [`${added ? 'added' : 'updated'} ${nodeId} ${url}`])

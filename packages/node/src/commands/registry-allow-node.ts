@@ -10,7 +10,7 @@ export const registryAllowNode = defineCommand({
   positionals: { nodes: { describe: 'Node ids: the addresses of their keys', required: true, many: true } },
   options: networkOptions,
   examples: [['registry allow-node 0x5b38…ddc4 0xab84…5cb2 --network network.json --key owner.key', '']],
-  epilogue: 'Only the owner of the tracker registry can. Nodes that are listed already stay listed.',
+  epilogue: 'Only the owner of the tracker registry can do this. Nodes that are already listed stay listed.',
   run: async ({ nodes, json, ...network }) => {
     const nodeIds = nodes.map(toNodeId)
     await changeNodes('allowNodes', nodeIds, network)

@@ -19,20 +19,20 @@ export const registryDeploy = defineCommand({
       array: true,
       requiresArg: true,
       demandOption: true,
-      describe: 'JSON-RPC endpoint of the chain; repeated, further ones of the same chain',
+      describe: 'JSON-RPC endpoint of the chain; may be repeated for further endpoints of the same chain',
     },
     permissioned: {
       type: 'boolean',
       default: false,
-      describe: 'A private network: only nodes that are listed may take part',
+      describe: 'Make a private network: only listed nodes may take part',
     },
     owner: {
       type: 'string',
       requiresArg: true,
-      describe: 'Owner of the tracker registry, such as a multisig contract; default: the account of the key',
+      describe: 'Owner of the tracker registry, such as a multisig contract. Default: the account of the key',
     },
     out: { type: 'string', requiresArg: true, default: 'network.json', describe: 'Network file to write' },
-    force: { type: 'boolean', default: false, describe: 'Replace the network file if there is one' },
+    force: { type: 'boolean', default: false, describe: 'Replace an existing network file' },
   },
   examples: [
     [
@@ -41,11 +41,11 @@ export const registryDeploy = defineCommand({
     ],
     [
       'registry deploy --permissioned --owner 0x5b38…ddc4 --rpc-url http://127.0.0.1:8545 --key any.key',
-      'A private network that is owned by a consortium',
+      'A private network owned by a consortium',
     ],
   ],
   epilogue:
-    'The account of the key pays for it. Nodes of a private network are listed with: runnel registry allow-node.',
+    'The account of the key pays. List the nodes of a private network with: runnel registry allow-node.',
   run: async ({ key, 'rpc-url': rpcUrls, permissioned, owner: givenOwner, out, force, json }) => {
     const privateKey = requireKey({ key, env: process.env })
     const owner = givenOwner === undefined ? undefined : toNodeId(givenOwner)

@@ -6,12 +6,12 @@ import { printResult } from '../cli/output.ts'
 
 export const registryRemoveNode = defineCommand({
   name: 'registry remove-node',
-  describe: 'Have nodes out of a private network',
+  describe: 'Remove nodes from a private network',
   positionals: { nodes: { describe: 'Node ids', required: true, many: true } },
   options: networkOptions,
   examples: [['registry remove-node 0x5b38…ddc4 --network network.json --key owner.key', '']],
   epilogue:
-    'Only the owner of the tracker registry can. Trackers and the other nodes drop a removed node as soon as they read it from the chain, which is a matter of seconds.',
+    'Only the owner of the tracker registry can do this. Trackers and other nodes drop a removed node within seconds, as soon as they read the change from the chain.',
   run: async ({ nodes, json, ...network }) => {
     const nodeIds = nodes.map(toNodeId)
     await changeNodes('removeNodes', nodeIds, network)

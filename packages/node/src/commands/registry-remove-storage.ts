@@ -9,11 +9,11 @@ import { requireKey } from '../keys/resolve-key.ts'
 
 export const registryRemoveStorage = defineCommand({
   name: 'registry remove-storage',
-  describe: 'Take a storage node out of the registry',
+  describe: 'Remove a storage node from the registry',
   options: networkOptions,
   examples: [['registry remove-storage --network network.json --key storage.key', 'With its own key']],
   epilogue:
-    'A storage node takes itself out: the key is that of the node. Streams assigned to it are so no longer; what it has on its disk stays.',
+    'A storage node removes itself: use the key of the node. Its streams are no longer assigned to it; what it has on disk stays.',
   run: async ({ network, key, json }) => {
     const chain = readChain(network)
     await withWallet(chain, requireKey({ key, env: process.env }), async (wallet) => {

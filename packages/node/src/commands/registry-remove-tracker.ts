@@ -14,7 +14,7 @@ export const registryRemoveTracker = defineCommand({
   options: networkOptions,
   examples: [['registry remove-tracker 0x5b38…ddc4 --network network.json --key owner.key', '']],
   epilogue:
-    'Only the owner of the tracker registry can. Overlays the tracker built go on flooding without it.',
+    'Only the owner of the tracker registry can do this. Overlays that the tracker built keep working without it.',
   run: async ({ tracker, network, key, json }) => {
     const nodeId = toNodeId(tracker)
     const chain = readChain(network)

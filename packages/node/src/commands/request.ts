@@ -13,23 +13,26 @@ import { printableContent } from '../cli/message-fields.ts'
 
 export const request = defineCommand({
   name: 'request',
-  describe: 'Ask in a stream, and print the reply',
+  describe: 'Send a request to a stream, and print the reply',
   positionals: {
     stream: streamPositional,
-    content: { describe: 'What is asked: a JSON value, or with --text plain text', required: true },
+    content: { describe: 'The request: a JSON value, or plain text with --text', required: true },
   },
   options: {
     ...memberOptions,
-    text: { type: 'boolean', default: false, describe: 'The request is plain text rather than JSON' },
+    text: { type: 'boolean', default: false, describe: 'The request is plain text, not JSON' },
     timeout: { type: 'string', requiresArg: true, default: '5s', describe: 'How long to wait, such as 30s' },
-    all: { type: 'boolean', default: false, describe: 'Print every reply until the time is over' },
+    all: { type: 'boolean', default: false, describe: 'Print every reply until the timeout' },
   },
   examples: [
     [`request 0xowner/lobby '{"sum":[1,2]}' --network network.json`, 'The first reply'],
-    ['request /lobby status --text --all --timeout 2s --network network.json', 'Those of two seconds'],
+    [
+      'request /lobby status --text --all --timeout 2s --network network.json',
+      'All replies within two seconds',
+    ],
   ],
   epilogue:
-    'Prints each reply as a line of JSON; only this process can read it. The responder runs runnel respond, or client.respond().',
+    'Prints each reply as a line of JSON. Replies are encrypted for this process. The responder runs runnel respond, or client.respond().',
   run: async ({ stream, content, text, timeout, all, json: _, ...network }) => {
     const streamOf = streamArgument(stream)
     const asked = text ? content : jsonOf(content)
@@ -62,6 +65,6 @@ function jsonOf(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    throw nodeError('USAGE', 'the request is no JSON; for plain text give --text')
+    throw nodeError('USAGE', 'the request is not JSON; for plain text, give --text')
   }
 }

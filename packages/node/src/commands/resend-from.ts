@@ -5,7 +5,7 @@ import { parsePlace, resendEpilogue, resendOptions } from './resend-options.ts'
 
 export const resendFrom = defineCommand({
   name: 'resend from',
-  describe: 'Print the stored messages of a stream since a time, one JSON value a line',
+  describe: 'Print the stored messages of a stream since a time, one JSON value per line',
   positionals: {
     time: { describe: 'ISO 8601, Unix milliseconds, or how long ago: -10m', required: true },
     stream: streamPositional,

@@ -11,11 +11,11 @@ export const formatOptions = {
     type: 'boolean',
     conflicts: 'meta',
     describe:
-      'Write the bytes of each message as they are, nothing between; a terminal obeys what is in them',
+      'Write the bytes of each message unchanged, with nothing between them. Beware: a terminal interprets control characters in them',
   },
   meta: {
     type: 'boolean',
-    describe: 'Print ids, timestamp and publisher beside the content',
+    describe: 'Also print ids, timestamp and publisher',
   },
 } as const satisfies Record<string, Options>
 
@@ -24,14 +24,14 @@ export const resendOptions = {
   ...memberOptions,
   ...formatOptions,
   publisher: { type: 'string', requiresArg: true, describe: 'Only messages of this publisher' },
-  partition: { type: 'number', requiresArg: true, describe: 'Only this partition; default: all' },
-  recording: { type: 'boolean', describe: 'The urgent messages that stream record has put there' },
+  partition: { type: 'number', requiresArg: true, describe: 'Only this partition. Default: all' },
+  recording: { type: 'boolean', describe: 'Print the urgent messages that stream record stored there' },
 } as const satisfies Record<string, Options>
 
 export type ResendArguments = InferredOptionTypes<typeof resendOptions>
 
 export const resendEpilogue =
-  'Stored messages, verified, in order of time, each once, from the storage nodes of the stream. Ends with 69 when there is none or none answers, 77 without permission to subscribe. Bytes are printed as {"base64": …}.'
+  'Prints stored messages from the storage nodes of the stream: verified, in order of time, each once. Exits with 69 if there is no storage node or none answers, and with 77 without permission to subscribe. Bytes are printed as {"base64": …}.'
 
 /** Throws USAGE. */
 export function parseCount(text: string, what: string): number {

@@ -10,24 +10,32 @@ import { runHandler } from './run-handler.ts'
 
 export const respond = defineCommand({
   name: 'respond',
-  describe: 'Answer the requests in a stream, with a value or by a program',
+  describe: 'Answer requests in a stream, with a value or with the output of a program',
   positionals: { stream: streamPositional },
   options: {
     ...memberOptions,
-    with: { type: 'string', requiresArg: true, describe: 'Answer all with this JSON value' },
+    with: { type: 'string', requiresArg: true, describe: 'Answer every request with this JSON value' },
     run: {
       type: 'string',
       requiresArg: true,
-      describe: 'Answer by this program, run for each request without a shell',
+      describe: 'Program that answers; it runs once for each request, without a shell',
     },
-    arg: { type: 'string', array: true, requiresArg: true, describe: 'Its argument; may be repeated' },
+    arg: {
+      type: 'string',
+      array: true,
+      requiresArg: true,
+      describe: 'Argument of the program; may be repeated',
+    },
   },
   examples: [
-    [`respond 0xowner/lobby --with '{"ok":true}' --network network.json`, 'The same for all'],
-    ['respond /lobby --network network.json --key my.key --run jq --arg .sum', 'What the program prints'],
+    [`respond 0xowner/lobby --with '{"ok":true}' --network network.json`, 'The same reply for every request'],
+    [
+      'respond /lobby --network network.json --key my.key --run jq --arg .sum',
+      'Replies with what the program prints',
+    ],
   ],
   epilogue:
-    'The program gets what is asked as JSON on its standard input, and who asked in RUNNEL_PUBLISHER; what it prints is the reply: JSON, or else text. Where it prints nothing there is no reply; where it fails the asker is told its exit code. It is ended after 30 seconds. Ends with 0 on SIGINT.',
+    'The program gets the request as JSON on its standard input, and the address of the requester in RUNNEL_PUBLISHER. What it prints is the reply: JSON, otherwise text. If it prints nothing, there is no reply. If it fails, the requester is told its exit code. It is stopped after 30 seconds. Exits with 0 on SIGINT.',
   run: async ({ stream, run: program, arg: args = [], with: answer, json: _, ...network }) => {
     const streamOf = streamArgument(stream)
     if ((answer === undefined) === (program === undefined))

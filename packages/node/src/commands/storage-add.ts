@@ -9,15 +9,15 @@ import { nodeError } from '../errors.ts'
 
 export const storageAdd = defineCommand({
   name: 'storage add',
-  describe: 'Have a storage node keep a stream',
+  describe: 'Assign a stream to a storage node',
   positionals: {
     stream: streamPositional,
-    node: { describe: 'Node id of a registered storage node; may be left out where there is only one' },
+    node: { describe: 'Node id of a registered storage node; optional if there is only one' },
   },
   options: userOptions,
   examples: [['storage add 0xowner/lobby 0x5b38…ddc4 --network network.json --key owner.key', '']],
   epilogue:
-    'Needs the edit permission on the stream. It is kept from then on; other storage nodes of the stream are asked for what was before.',
+    'Needs the edit permission on the stream. The node stores messages from then on, and asks the other storage nodes of the stream for earlier ones.',
   run: async ({ stream, node, json, ...network }) => {
     const [streamOf, named] = [streamArgument(stream), node === undefined ? undefined : toNodeId(node)]
     await withClient(network, { needsKey: true }, async (client) => {

@@ -9,8 +9,8 @@ import { parsePlace } from './resend-options.ts'
 
 export const storageExport = defineCommand({
   name: 'storage export',
-  describe: 'Print what a storage node keeps as lines of JSON, also while it runs',
-  positionals: { streams: { describe: 'Stream ids; none: all', many: true } },
+  describe: 'Print what a storage node keeps as lines of JSON, even while it runs',
+  positionals: { streams: { describe: 'Stream ids. Default: all', many: true } },
   options: {
     ...settingOptions,
     from: {
@@ -18,14 +18,18 @@ export const storageExport = defineCommand({
       requiresArg: true,
       describe: 'ISO 8601, Unix milliseconds, or how long ago: -10m',
     },
-    to: { type: 'string', requiresArg: true, describe: 'The same; what is of this very time belongs to it' },
+    to: {
+      type: 'string',
+      requiresArg: true,
+      describe: 'Same format; messages of exactly this time are included',
+    },
   },
   examples: [
-    ['storage export | gzip > all.ndjson.gz', 'Of the node that runnel.json describes'],
-    ['storage export 0xowner/lobby --from -24h > lobby.ndjson', 'A day of one stream, with its keys'],
+    ['storage export | gzip > all.ndjson.gz', 'The node that runnel.json describes'],
+    ['storage export 0xowner/lobby --from -24h > lobby.ndjson', 'The last day of one stream, with its keys'],
   ],
   epilogue:
-    'Takes the flags of: runnel node. A line for each batch as its publisher signed it, in base64, so that nothing can be changed unnoticed. What is encrypted stays so; keys that storage nodes keep for readers are sealed messages, and part of it.',
+    'Takes the same flags as runnel node. Prints a line for each batch, in base64, as its publisher signed it, so that changes are detected. Encrypted content stays encrypted. The export includes the keys that storage nodes keep for readers, which are encrypted messages themselves.',
   run: async ({ streams, from, to, json: _, ...args }) => {
     const extract = {
       streamIds: streams === undefined || streams.length === 0 ? undefined : streams.map(toStreamId),

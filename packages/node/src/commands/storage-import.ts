@@ -28,15 +28,18 @@ const maxNamed = 10
 
 export const storageImport = defineCommand({
   name: 'storage import',
-  describe: 'Store what another storage node had: an export, or a SQLite file',
-  positionals: { file: { describe: 'Export or back-up; none: an export on standard input' } },
+  describe: 'Import what another storage node kept: an export, or a SQLite file',
+  positionals: { file: { describe: 'Export or backup. Default: an export on standard input' } },
   options: settingOptions,
   examples: [
-    ['storage import /backup/messages.sqlite', 'Into the node that runnel.json describes; it must not run'],
-    ['storage import --storage-engine cassandra < all.ndjson', 'An export, into another engine'],
+    [
+      'storage import /backup/messages.sqlite',
+      'Into the node that runnel.json describes, which must not be running',
+    ],
+    ['storage import --storage-engine cassandra < all.ndjson', 'Imports an export into another engine'],
   ],
   epilogue:
-    'Takes the flags of: runnel node. Each batch is checked: its publisher signed it, or somebody whom its publisher let. What is not genuine is left out and named, and the command ends with 65. What is there already stays. The retention of the node applies when it runs; it serves what is assigned to it.',
+    'Takes the same flags as runnel node. The command checks that each batch was signed by its publisher, or by a delegate of the publisher. It leaves out and reports batches that are not genuine, and then exits with 65. Existing messages stay. When the node runs, its retention applies, and it serves only streams assigned to it.',
   run: async ({ file, json, ...args }) => {
     const config = storeConfigOf(configOfFlags(args).storage)
     const stop = listenForStop()

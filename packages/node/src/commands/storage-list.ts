@@ -6,14 +6,16 @@ import { withClient } from '../cli/with-client.ts'
 
 export const storageList = defineCommand({
   name: 'storage list',
-  describe: 'Print the storage nodes of a stream, or all that are registered',
+  describe: 'Print the storage nodes of a stream, or all registered ones',
   positionals: {
-    stream: { describe: 'Stream id: 0xowner/path, or /path of your own; none: all storage nodes' },
+    stream: {
+      describe: 'Stream id: 0xowner/path, or /path for a stream of your own. Default: all storage nodes',
+    },
   },
   options: userOptions,
   examples: [
     ['storage list --network network.json', 'A line for each storage node'],
-    ['storage list 0xowner/lobby --network network.json', 'Those that keep the stream'],
+    ['storage list 0xowner/lobby --network network.json', 'The storage nodes of that stream'],
   ],
   run: async ({ stream, json, ...network }) => {
     const streamOf = stream === undefined ? undefined : streamArgument(stream)

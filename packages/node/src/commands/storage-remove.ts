@@ -7,7 +7,7 @@ import { withClient } from '../cli/with-client.ts'
 
 export const storageRemove = defineCommand({
   name: 'storage remove',
-  describe: 'Have a storage node keep a stream no longer',
+  describe: 'Unassign a stream from a storage node',
   positionals: {
     stream: streamPositional,
     node: { describe: 'Node id of the storage node', required: true },
@@ -15,7 +15,7 @@ export const storageRemove = defineCommand({
   options: userOptions,
   examples: [['storage remove 0xowner/lobby 0x5b38…ddc4 --network network.json --key owner.key', '']],
   epilogue:
-    'Needs the edit permission on the stream, or the key of the storage node. What it has stored stays until its retention ends.',
+    'Needs the edit permission on the stream, or the key of the storage node. Stored messages stay until their retention ends.',
   run: async ({ stream, node, json, ...network }) => {
     const [streamOf, nodeId] = [streamArgument(stream), toNodeId(node)]
     await withClient(network, { needsKey: true }, async (client) => {

@@ -23,7 +23,7 @@ export const storageToken = defineCommand({
   positionals: { node: { describe: 'Node id of the storage node', required: true } },
   options: {
     ...userOptions,
-    for: { type: 'string', requiresArg: true, default: '1h', describe: 'How long it is good for, up to 24h' },
+    for: { type: 'string', requiresArg: true, default: '1h', describe: 'How long it is valid, up to 24h' },
   },
   examples: [
     [
@@ -32,11 +32,11 @@ export const storageToken = defineCommand({
     ],
     [
       'storage token 0x5b38…ddc4 --as server.delegation',
-      'Two lines: the authorization header, and what goes beside it: -H "runnel-delegation: …"',
+      'Prints two headers: authorization, and runnel-delegation, which must be sent with it',
     ],
   ],
   epilogue:
-    'Whoever has it may read from that storage node what the user may subscribe to, and its delegation allows, until it expires. Public streams need none. It is made without asking the network.',
+    'Until it expires, whoever has the header may read from that storage node whatever the user may subscribe to and the delegation allows. Public streams need no header. The network is not contacted.',
   run: async ({ node, key, as, for: duration, json }) => {
     const storageNodeId = toNodeId(node)
     const nowMs = Date.now()

@@ -11,17 +11,17 @@ const answerTimeoutMs = 60_000
 
 export const storageUsage = defineCommand({
   name: 'storage usage',
-  describe: 'Print whose streams a storage node keeps, what they take, and what it allows',
-  positionals: { url: { describe: 'HTTP address of the storage node; none: http://127.0.0.1:7171' } },
+  describe: 'Print whose streams a storage node keeps, how much space they take, and its limits',
+  positionals: { url: { describe: 'HTTP address of the storage node. Default: http://127.0.0.1:7171' } },
   options: {},
   examples: [
-    ['storage usage', 'A line for each stream, the heaviest owners first'],
-    ['storage usage http://127.0.0.1:7171 --json', 'The same for programs'],
+    ['storage usage', 'A line for each stream; the largest owners first'],
+    ['storage usage http://127.0.0.1:7171 --json', 'The same, as JSON'],
   ],
   epilogue:
-    'Shares are of all bytes stored. When the disk cap is reached the owner with the most loses its oldest messages; when there are too many stream parts, those it was assigned last. storage.owners in the configuration says whose streams are wanted.',
+    'Shares are percentages of all bytes stored. When the disk limit is reached, the owner with the most bytes loses its oldest messages. When there are too many stream parts, that owner loses those assigned last. storage.owners in the configuration says whose streams the node accepts.',
   run: async ({ url = 'http://127.0.0.1:7171', json }) => {
-    if (!/^https?:\/\/\S+$/.test(url)) throw nodeError('USAGE', `"${url}" is no http:// or https:// URL`)
+    if (!/^https?:\/\/\S+$/.test(url)) throw nodeError('USAGE', `"${url}" is not an http:// or https:// URL`)
     const report = await readUsage(url)
     printResult(report, json, linesOf(report))
   },
@@ -56,7 +56,7 @@ function linesOf({ owners, bytes, keptParts, limits, allow, deny }: UsageReport)
     ...table.toString().replace(/ +$/gm, '').split('\n'),
     `${bytes} of ${limits.maxBytes} bytes, at most ${limits.maxBytesPerStream} a stream`,
     `${keptParts} of ${limits.maxStreamParts} stream parts`,
-    `${limits.evictedBytes} bytes were deleted to make room since it was started`,
+    `${limits.evictedBytes} bytes were deleted to make room since the node started`,
     ...lists,
   ]
 }

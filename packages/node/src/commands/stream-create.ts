@@ -10,7 +10,7 @@ export const streamCreate = defineCommand({
   describe: 'Create a stream, owned by your key',
   positionals: {
     stream: {
-      describe: 'Path such as /sensors/kitchen; the id becomes 0xyou/sensors/kitchen',
+      describe: 'Path, such as /sensors/kitchen; the stream id is then 0xyou/sensors/kitchen',
       required: true,
     },
   },
@@ -21,25 +21,25 @@ export const streamCreate = defineCommand({
       type: 'string',
       requiresArg: true,
       describe:
-        'Free text, by convention JSON; its field overlay is a strategy of trackers, or {strategy, degree}',
+        'Free text, by convention JSON. The field overlay sets the strategy of trackers, or {strategy, degree}',
     },
     ...encryptionOptions,
     tracker: {
       type: 'string',
       array: true,
       requiresArg: true,
-      describe: 'Node id of a tracker of its own; may be repeated',
+      describe: 'Node id of a tracker for this stream only; may be repeated',
     },
   },
   examples: [
     ['stream create /sensors/kitchen --network network.json --key my.key', 'Prints the stream id'],
     [
       'stream create /team --history none --key-holder me --network network.json --key my.key',
-      'New readers read what comes later; one process has the keys for all publishers',
+      'New readers can read later messages only; one user holds the keys of all publishers',
     ],
   ],
   epilogue:
-    'A stream is encrypted as long as not everybody may subscribe: what is published goes to those who were granted it. The flags from --encrypt on are written into the metadata, field encryption.',
+    'A stream is encrypted unless everybody may subscribe: only users with the permission can read it. The encryption flags are written to the field encryption of the metadata.',
   run: async ({ stream, partitions, metadata: text, tracker, json, ...args }) => {
     const streamOf = streamArgument(stream)
     await withClient(args, { needsKey: true }, async (client) => {

@@ -71,9 +71,9 @@ describe('an encrypted stream on the command line', { timeout: timeoutMs }, () =
     const flags = ' --history none --key-holder me --on-outage stop --rotate-after-days 30'
     const stream = await newStream('chosen', flags)
     const { stdout } = await as('owner', `stream show ${stream}`)
-    expect(stdout).toContain('encryption  yes, as not everybody may subscribe\n')
+    expect(stdout).toContain('encryption  yes, because not everybody may subscribe\n')
     expect(stdout).toContain(`keys      of the key holder ${id('owner')}\n`)
-    expect(stdout).toContain('new key   when a reader goes, when one comes, and after 30 days\n')
+    expect(stdout).toContain('new key   when a reader is removed, when one is added, and after 30 days\n')
     const shown: unknown = JSON.parse((await as('owner', `stream show ${stream} --json`)).stdout)
     const encryption = { history: 'none', keyHolder: id('owner'), onOutage: 'stop', rotateAfterDays: 30 }
     expect(shown).toMatchObject({ encryption: { isEncrypted: true, ...encryption } })
@@ -81,7 +81,7 @@ describe('an encrypted stream on the command line', { timeout: timeoutMs }, () =
     const open = await newStream('open')
     await as('owner', `stream grant ${open} public subscribe`)
     expect((await as('owner', `stream show ${open}`)).stdout).toContain(
-      'encryption  none, as everybody may subscribe\n',
+      'encryption  none, because everybody may subscribe\n',
     )
     expect(await as('owner', `stream rotate ${open}`)).toMatchObject({
       code: 1,
@@ -156,7 +156,7 @@ describe('an encrypted stream on the command line', { timeout: timeoutMs }, () =
     const reader = startRunnel(['subscribe', stream, ...options], { cwd: network.directory })
     await reader.said('subscribed to')
     await as('owner', `stream revoke ${stream} ${id('alice')} subscribe`)
-    await reader.said(/it was taken back \(NO_SUBSCRIBE_PERMISSION\)\. Ask someone/)
+    await reader.said(/it was revoked \(NO_SUBSCRIBE_PERMISSION\)\. Ask someone/)
     reader.process.kill('SIGINT')
     expect(await reader.ended).toMatchObject({ code: 0, stdout: '' })
   })

@@ -7,34 +7,34 @@ import { grantPositionals, parseDate, parsePermissions, parseUser, readCardFile 
 
 export const streamGrant = defineCommand({
   name: 'stream grant',
-  describe: 'Give somebody, or everybody, permissions on a stream',
+  describe: 'Grant permissions on a stream to a user, or to everybody',
   positionals: grantPositionals,
   options: {
     ...userOptions,
     until: {
       type: 'string',
       requiresArg: true,
-      describe: 'When publish and subscribe end, such as 2030-01-31',
+      describe: 'When publish and subscribe permissions end, such as 2030-01-31',
     },
     card: {
       type: 'string',
       requiresArg: true,
-      describe: 'File with the user’s card, to pass keys on to who has none on storage nodes yet',
+      describe: 'File with the user’s card, if storage nodes do not have it yet',
     },
   },
   examples: [
     ['stream grant 0xowner/lobby public publish subscribe --key owner.key', 'Everybody may use it'],
     [
       'stream grant 0xowner/lobby 0x5b38…ddc4 publish --until 2030-01-31 --key owner.key',
-      'One may publish for a while',
+      'One user may publish until that date',
     ],
     [
       'stream grant 0xowner/private 0x5b38…ddc4 subscribe --card alice.card --key owner.key',
-      'One may read, also what is stored, with nobody else there',
+      'One user may read, including stored messages, even if nobody else is online',
     ],
   ],
   epilogue:
-    'Of an encrypted stream, who may subscribe is passed the keys that the granting user can open itself. The text of a card comes from: runnel reading-key card.',
+    'In an encrypted stream, a user who gets subscribe also gets the keys that the granting user can open. Make a card file with: runnel reading-key card.',
   run: async ({ stream, user, permissions, until, card: cardFile, json, ...network }) => {
     const streamOf = streamArgument(stream)
     const grant = { user: parseUser(user), permissions: parsePermissions(permissions) }

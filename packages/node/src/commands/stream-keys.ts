@@ -8,12 +8,12 @@ import { readersText } from '../encryption-news.ts'
 
 export const streamKeys = defineCommand({
   name: 'stream keys',
-  describe: 'Print whose keys close a stream now, and which readers can open them; no secrets',
+  describe: 'Print whose keys a stream is encrypted with, and which readers can open them; no secrets',
   positionals: { stream: streamPositional },
   options: userOptions,
   examples: [['stream keys 0xowner/private --network network.json --key my.key', '']],
   epilogue:
-    'A reader with a link finds the keys on storage nodes with nobody else there. One without finds those that a grant passed on to its card, and asks for others when it comes: whoever has them answers. The next key of the publisher links all that have a card then. Needs the permission to publish, subscribe or grant.',
+    'A linked reader finds the keys on storage nodes, even if nobody else is online. A reader without a link finds the keys that a grant passed on to its card, and asks for the others when it joins: whoever has them answers. The next key of the publisher links all readers that have a card by then. Needs the permission to publish, subscribe or grant.',
   run: async ({ stream, json, ...network }) => {
     const streamOf = streamArgument(stream)
     await withClient(network, {}, async (client) => {
@@ -46,8 +46,8 @@ function describeOpener(opener: OpenerKeys, keyHolder: string | undefined, nowMs
     `keys of     ${userId}${userId === keyHolder ? ', the key holder' : ''}`,
     `  newest    ${epochId}, ${ageText(nowMs - createdMs)} old${count}`,
     `  linked    ${readersText(usersIn(opener, 'linked').length)}`,
-    ...without('unlinked', 'has a card; finds what a grant passed on, else asks when it comes'),
-    ...without('no-card', 'asks when it comes'),
+    ...without('unlinked', 'has a card; finds keys that a grant passed on, otherwise asks when it joins'),
+    ...without('no-card', 'asks when it joins'),
     ...(unchecked > 0 ? [`  ${readersText(unchecked)} more with a card`] : []),
   ]
 }

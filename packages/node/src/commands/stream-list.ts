@@ -14,10 +14,14 @@ const filters = {
     requiresArg: true,
     describe: 'Only streams on which you have this permission: publish, subscribe, edit, delete, grant',
   },
-  user: { type: 'string', requiresArg: true, describe: 'With --can: this user instead of you' },
+  user: {
+    type: 'string',
+    requiresArg: true,
+    describe: 'With --can: permissions of this user instead of yours',
+  },
 } as const
 
-const prefixPositional = { describe: 'What ids begin with: 0xowner/sensors/, or /sensors/ of your own' }
+const prefixPositional = { describe: 'Prefix of stream ids: 0xowner/sensors/, or /sensors/ for your own' }
 
 const list = (name: 'stream list' | 'stream search') =>
   defineCommand({
@@ -25,12 +29,15 @@ const list = (name: 'stream list' | 'stream search') =>
     describe:
       name === 'stream list'
         ? 'Print the ids of streams'
-        : 'Print the ids of streams that begin with something, or that somebody may use',
+        : 'Print the ids of streams with a prefix, or that a user may use',
     positionals: { prefix: prefixPositional },
     options: filters,
     examples: [
       [`${name} --network network.json`, 'A line for each stream'],
-      [`${name} 0xowner/sensors/ --can publish --network network.json --key my.key`, 'Where you may publish'],
+      [
+        `${name} 0xowner/sensors/ --can publish --network network.json --key my.key`,
+        'Streams that you may publish to',
+      ],
     ],
     run: async ({ prefix, owner, mine, can, user, json, ...network }) => {
       if (mine && owner !== undefined) throw nodeError('USAGE', '--mine and --owner exclude each other')

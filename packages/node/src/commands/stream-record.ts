@@ -8,18 +8,18 @@ import { withClient } from '../cli/with-client.ts'
 
 export const streamRecord = defineCommand({
   name: 'stream record',
-  describe: 'Record the urgent messages of a stream in another, which storage nodes keep',
+  describe: 'Record the urgent messages of a stream in another stream, which storage nodes keep',
   positionals: {
     stream: streamPositional,
-    to: { describe: 'The stream that the recording goes to: an ordinary one, with storage', required: true },
+    to: { describe: 'Stream to record to: an ordinary stream with storage', required: true },
   },
   options: memberOptions,
   examples: [
     ['stream record 0xowner/room /room-recorded --key my.key', 'Until Ctrl-C'],
-    ['resend from -1h /room-recorded --recording --key my.key', 'What was said in it'],
+    ['resend from -1h /room-recorded --recording --key my.key', 'Prints the last hour of the recording'],
   ],
   epilogue:
-    'Each message is kept as its publisher signed it. Needs subscribe on the one and publish on the other. Ends with 0 on SIGINT, when all that came is published, and says how much that is.',
+    'Keeps each message as its publisher signed it. Needs subscribe on the first stream and publish on the second. On SIGINT it publishes what it has received, prints the count, and exits with 0.',
   run: async ({ stream, to, ...network }) => {
     const [fromOf, toOf] = [streamArgument(stream), streamArgument(to)]
     const stop = listenForStop()

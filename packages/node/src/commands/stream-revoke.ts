@@ -7,11 +7,14 @@ import { grantPositionals, parsePermissions, parseUser } from './grant-arguments
 
 export const streamRevoke = defineCommand({
   name: 'stream revoke',
-  describe: 'Take permissions on a stream away again',
+  describe: 'Revoke permissions on a stream',
   positionals: grantPositionals,
   options: userOptions,
   examples: [
-    ['stream revoke 0xowner/lobby public publish --key owner.key', 'Only those named may publish now'],
+    [
+      'stream revoke 0xowner/lobby public publish --key owner.key',
+      'Only users with their own permission may then publish',
+    ],
   ],
   run: async ({ stream, user, permissions, json, ...network }) => {
     const streamOf = streamArgument(stream)

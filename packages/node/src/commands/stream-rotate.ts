@@ -7,19 +7,19 @@ import { readersText } from '../encryption-news.ts'
 
 export const streamRotate = defineCommand({
   name: 'stream rotate',
-  describe: 'Make a new key now, for what you publish to a stream, or for all of it as its key holder',
+  describe: 'Make a new key now for what you publish to a stream; as its key holder, for all of it',
   positionals: { stream: streamPositional },
   options: userOptions,
   examples: [['stream rotate 0xowner/private --network network.json --key my.key', '']],
   epilogue:
-    'For when a key has leaked. Your processes that run go over to it. It does not close what was published before, and reaches everybody who may read: first revoke who should not, or have them renew their reading key.',
+    'Use it when a key has leaked. Your running processes switch to the new key. Earlier messages stay readable with the old key. The new key goes to everybody who may read: first revoke those who should not, or have them renew their reading key.',
   run: async ({ stream, json, ...network }) => {
     const streamOf = streamArgument(stream)
     await withClient(network, {}, async (client) => {
       const id = streamOf(client)
       const rotated = await client.rotateKeys(id)
       const { epochId, readers, isStored } = rotated
-      const remark = isStored ? '' : '; no storage node has it, so only those that are here get it'
+      const remark = isStored ? '' : '; no storage node has it, so only readers that are online get it'
       printResult({ id, ...rotated }, json, [`${epochId} for ${readersText(readers)}${remark}`])
     })
   },
@@ -29,6 +29,6 @@ export const streamRotate = defineCommand({
 export const keyRotate: Command = {
   ...streamRotate,
   name: 'key rotate',
-  describe: 'As stream rotate: make a new key now, with which a stream is encrypted',
+  describe: 'Same as stream rotate: make a new key for an encrypted stream now',
   examples: [['key rotate 0xowner/private --network network.json --key my.key', '']],
 }

@@ -7,18 +7,18 @@ import { encryptionOptions, updatedMetadata } from './encryption-options.ts'
 
 export const streamUpdate = defineCommand({
   name: 'stream update',
-  describe: 'Change the partitions, metadata or trackers of a stream; what is not named stays as it is',
+  describe: 'Change the partitions, metadata or trackers of a stream; everything else stays as it is',
   positionals: { stream: streamPositional },
   options: {
     ...userOptions,
     partitions: { type: 'number', requiresArg: true, describe: 'Partitions, 1 to 100' },
-    metadata: { type: 'string', requiresArg: true, describe: 'The whole of the new metadata' },
+    metadata: { type: 'string', requiresArg: true, describe: 'The complete new metadata' },
     ...encryptionOptions,
     tracker: {
       type: 'string',
       array: true,
       requiresArg: true,
-      describe: 'Node id of a tracker of its own; may be repeated. All that are named replace those before',
+      describe: 'Node id of a tracker for this stream only; may be repeated. Replaces the previous list',
     },
   },
   examples: [
@@ -26,7 +26,7 @@ export const streamUpdate = defineCommand({
     ['stream update /team --history none --network network.json --key my.key', 'Other metadata stays'],
   ],
   epilogue:
-    'Needs the edit permission. Messages are not moved: with other partitions, the same partition key may go to another one.',
+    'Needs the edit permission. Messages are not moved: after a change of partitions, a partition key may map to another partition.',
   run: async ({ stream, partitions, metadata: text, tracker: trackers, json, ...args }) => {
     const streamOf = streamArgument(stream)
     await withClient(args, { needsKey: true }, async (client) => {

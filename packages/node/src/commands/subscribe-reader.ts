@@ -59,10 +59,10 @@ export function requireReaderOptions(
   { group, start, others }: { group: boolean; start: string | undefined; others: readonly unknown[] },
 ): void {
   if (reader === undefined && (group || start !== undefined))
-    throw nodeError('USAGE', '--group and --start go with --reader NAME')
+    throw nodeError('USAGE', '--group and --start need --reader NAME')
   if (reader !== undefined && others.some((other) => other !== undefined))
     throw nodeError(
       'USAGE',
-      '--last, --from and --partition do not go with --reader: it goes on where it was',
+      '--last, --from and --partition cannot be used with --reader, which continues where it was',
     )
 }

@@ -18,39 +18,42 @@ const aloneMs = 2_000
 
 export const subscribe = defineCommand({
   name: 'subscribe',
-  describe: 'Print the messages of a stream, one JSON value a line',
+  describe: 'Print the messages of a stream, one JSON value per line',
   positionals: { stream: streamsPositional },
   options: {
     ...memberOptions,
-    count: { type: 'number', requiresArg: true, describe: 'End after this many messages' },
-    for: { type: 'string', requiresArg: true, describe: 'End after this time, such as 10s' },
+    count: { type: 'number', requiresArg: true, describe: 'Stop after this many messages' },
+    for: { type: 'string', requiresArg: true, describe: 'Stop after this time, such as 10s' },
     last: {
       type: 'string',
       requiresArg: true,
       conflicts: 'from',
-      describe: 'Begin with so many stored messages',
+      describe: 'Start with this many stored messages',
     },
     from: {
       type: 'string',
       requiresArg: true,
-      describe: 'Begin with what is stored since a time: ISO 8601, Unix milliseconds, or -10m',
+      describe: 'Start with messages stored since a time: ISO 8601, Unix milliseconds, or -10m',
     },
     partition: {
       type: 'number',
       array: true,
       requiresArg: true,
-      describe: 'Only this partition; may be repeated; default: all',
+      describe: 'Only this partition; may be repeated. Default: all',
     },
     reader: {
       type: 'string',
       requiresArg: true,
-      describe: 'Go on where the reader of this name was; storage nodes keep where that is',
+      describe: 'Continue where the reader of this name stopped; storage nodes keep its position',
     },
-    group: { type: 'boolean', describe: 'Share the messages with others that read with the same name' },
+    group: {
+      type: 'boolean',
+      describe: 'Share the messages with other processes that read under the same name',
+    },
     start: {
       type: 'string',
       requiresArg: true,
-      describe: 'Where a new reader begins: first (default), new, or a time',
+      describe: 'Where a new reader starts: first (default), new, or a time',
     },
     ...formatOptions,
   },
@@ -59,16 +62,16 @@ export const subscribe = defineCommand({
     ['subscribe 0xowner/system/cpu --network network.json --count 3 --meta', 'Three messages with their ids'],
     [
       "subscribe '0xowner/rooms/#' --network network.json",
-      'All streams below, also later ones, with their ids',
+      'All streams below, including later ones, with their ids',
     ],
-    ['subscribe 0xowner/lobby --network network.json --last 100', 'The last hundred, and those to come'],
+    ['subscribe 0xowner/lobby --network network.json --last 100', 'The last hundred messages, then new ones'],
     [
       'subscribe 0xowner/jobs --reader billing --group --key my.key',
       'A share of the jobs, each at least once',
     ],
   ],
   epilogue:
-    'Messages from now on; with --last or --from first those that storage nodes have, without a gap between. Of 0xowner/path/# it prints {"streamId": …, "content": …}. Bytes are printed as {"base64": …}. With --reader a message counts as done when its line is written; what was not is printed again. Ends with 0 on SIGINT, or when the reader of its output goes away.',
+    'Prints messages from now on; with --last or --from, first those from storage nodes, without a gap in between. For 0xowner/path/# it prints {"streamId": …, "content": …}. Bytes are printed as {"base64": …}. With --reader, a message is done once its line is written; others are printed again next time. Exits with 0 on SIGINT, or when its output is closed.',
   run: async (args) => {
     const {
       stream,
@@ -133,7 +136,8 @@ export const subscribe = defineCommand({
       clearTimeout(alone)
       if (printed === 0 && isSomewhere && !stop.signal.aborted) trackers.requireReached()
       const { dropped } = subscription.counters()
-      if (missing > 0) notice(`${missing} gaps: messages that neither neighbours nor storage nodes have`)
+      if (missing > 0)
+        notice(`${missing} gaps: neither neighbours nor storage nodes have the missing messages`)
       if (dropped > 0) notice(`${dropped} messages were dropped: the reader is slower than the stream`)
     })
     stop.release()

@@ -11,17 +11,17 @@ import { nodeError } from '../errors.ts'
 
 export const trackerStatus = defineCommand({
   name: 'tracker status',
-  describe: 'Print how trackers are doing: load, stream parts they lead, replicas, links to each other',
-  positionals: { url: { describe: 'URL of one tracker; none: all of the network' } },
+  describe: 'Print the status of trackers: load, stream parts they lead, replicas, links to each other',
+  positionals: { url: { describe: 'URL of one tracker. Default: all trackers of the network' } },
   options: { network: networkOptions.network },
   examples: [
     ['tracker status --network .runnel/up/network.json', 'A line for each tracker in the registry'],
     ['tracker status ws://127.0.0.1:30300', 'That tracker, and the others as it sees them'],
   ],
-  epilogue: 'Fails when no tracker answers.',
+  epilogue: 'Fails if no tracker answers.',
   run: async ({ url, network, json }) => {
     if (url !== undefined && !/^(ws|http)s?:\/\/\S+$/.test(url))
-      throw nodeError('USAGE', `"${shownUrl(url)}" is no ws://, wss://, http:// or https:// URL`)
+      throw nodeError('USAGE', `"${shownUrl(url)}" is not a ws://, wss://, http:// or https:// URL`)
     const states = url === undefined ? await askAll(network) : [await askTracker(url)]
     const reasons = states.flatMap((state) => ('error' in state ? [`${state.url}: ${state.error}`] : []))
     if (reasons.length === states.length)

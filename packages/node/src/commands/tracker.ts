@@ -39,20 +39,20 @@ export const tracker = defineCommand({
     'public-url': {
       type: 'string',
       requiresArg: true,
-      describe: 'How nodes reach it, when not by its own address',
+      describe: 'URL by which nodes reach it, if that is not its own address',
     },
     'also-known-as': {
       type: 'string',
       array: true,
       requiresArg: true,
       implies: 'public-url',
-      describe: 'Further URLs by which nodes reach it: from inside its network, or a former one',
+      describe: 'Further URL by which nodes reach it: one inside its network, or a former one',
     },
     'tls-cert': {
       type: 'string',
       requiresArg: true,
       implies: 'tls-key',
-      describe: 'TLS certificate, PEM; makes it wss',
+      describe: 'TLS certificate, PEM; turns on wss',
     },
     'tls-key': {
       type: 'string',
@@ -65,7 +65,7 @@ export const tracker = defineCommand({
       choices: overlayStrategies,
       default: 'topology-aware',
       describe:
-        'Edges of overlays: random only, near ones besides, chosen by round-trip times, or a tree for one publisher; with --network for streams whose metadata has no field overlay',
+        'How to build overlays: from random edges only, also from near ones by round-trip time, or as a tree for one publisher. With --network: only for streams without the field overlay in their metadata',
     },
     'ice-server': {
       type: 'string',
@@ -88,12 +88,12 @@ export const tracker = defineCommand({
     register: {
       type: 'boolean',
       describe:
-        'Add itself to the tracker registry of --network, else of RUNNEL_NETWORK, else of the network of runnel up in this folder',
+        'Add itself to the tracker registry of --network, otherwise of RUNNEL_NETWORK, otherwise of the network of runnel up in this folder',
     },
     network: {
       ...networkOptions.network,
       describe:
-        'Network file; the tracker joins the cluster of those in its registry, serves no streams that it does not have, and in a private network lets only listed nodes in',
+        'Network file. The tracker joins the cluster of the trackers in its registry, serves only streams of this network, and in a private network admits only listed nodes',
     },
     cluster: {
       type: 'boolean',
@@ -104,7 +104,7 @@ export const tracker = defineCommand({
     'cluster-host': {
       type: 'string',
       requiresArg: true,
-      describe: 'Address to listen on for other trackers; default: --host',
+      describe: 'Address to listen on for other trackers. Default: --host',
     },
     'cluster-port': {
       type: 'number',
@@ -116,7 +116,8 @@ export const tracker = defineCommand({
       type: 'string',
       array: true,
       requiresArg: true,
-      describe: 'Multiaddress others reach it at, such as /dns4/tracker.example/tcp/30301; may be repeated',
+      describe:
+        'Multiaddress at which other trackers reach it, such as /dns4/tracker.example/tcp/30301; may be repeated',
     },
     explorer: {
       type: 'boolean',
@@ -127,38 +128,38 @@ export const tracker = defineCommand({
       type: 'string',
       requiresArg: true,
       describe:
-        'Network file that the explorer shows to everybody, so that pages can take part; keep keys of RPC providers out of it',
+        'Network file that the explorer serves to everybody, so that pages can take part. It must not contain keys of RPC providers',
     },
     places: {
       type: 'string',
       requiresArg: true,
       describe:
-        'JSON file with the places of nodes and trackers, for the map: {"0x…": {"latitude": 60.2, "longitude": 24.9, "name": "Helsinki"}}',
+        'JSON file with the locations of nodes and trackers, for the map: {"0x…": {"latitude": 60.2, "longitude": 24.9, "name": "Helsinki"}}',
     },
     'control-socket': {
       type: 'string',
       requiresArg: true,
-      describe: 'Obey commands on this Unix socket, for experiments: docs/control.md',
+      describe: 'Accept commands on this Unix socket, for experiments: docs/control.md',
     },
     'control-host': {
       type: 'string',
       requiresArg: true,
-      describe: 'Obey commands on this address; needs a token file where it is no loopback address',
+      describe: 'Accept commands on this address; needs a token file unless it is a loopback address',
     },
     'control-port': {
       type: 'number',
       requiresArg: true,
-      describe: `Obey commands on this port; 0 takes a free one; with --control-host ${defaultControlPort}`,
+      describe: `Accept commands on this port; 0 takes a free one. Default with --control-host: ${defaultControlPort}`,
     },
     'control-token-file': {
       type: 'string',
       requiresArg: true,
-      describe: 'File with the token that commands must show',
+      describe: 'File with the token that commands must send',
     },
     'owner-key': {
       type: 'string',
       requiresArg: true,
-      describe: 'Key file of the owner of the registry, for --register; default: --key',
+      describe: 'Key file of the owner of the registry, for --register. Default: --key',
     },
   },
   examples: [
@@ -168,10 +169,10 @@ export const tracker = defineCommand({
     ],
     [
       'tracker --key tracker.key --register --network network.json --owner-key owner.key',
-      'Also makes it known',
+      'Also registers the tracker',
     ],
   ],
-  epilogue: 'SIGINT or SIGTERM stops it; overlays go on flooding without it.',
+  epilogue: 'SIGINT or SIGTERM stops the tracker. Overlays keep working without it.',
   run: async (args) => {
     const options = optionsOf(args)
     const stop = listenForStop()
@@ -181,9 +182,9 @@ export const tracker = defineCommand({
     const crypto = await loadCrypto()
     const privateKey = resolveKey({ key: args.key, env: process.env })
     if (privateKey === undefined && !isSupervised())
-      notice('no --key given: this tracker has another id at each start')
+      notice('no --key given: this tracker gets a new id at each start')
     if (network === undefined && !isSupervised())
-      notice('no --network: this tracker serves every stream, without others')
+      notice('no --network given: this tracker serves every stream, without a cluster')
     const key = privateKey === undefined ? generatePrivateKey(systemRandom) : parsePrivateKey(privateKey)
     const identity = createIdentity(key, crypto)
     const logger = createLogger(level, 'tracker', { format: args['log-format'] })
@@ -207,7 +208,7 @@ export const tracker = defineCommand({
     try {
       await running.start()
       await control?.start()
-      if (control !== undefined) logger.warn({ control: control.url }, 'this tracker obeys commands')
+      if (control !== undefined) logger.warn({ control: control.url }, 'this tracker accepts commands')
       if (register) {
         const payer =
           ownerKey === undefined

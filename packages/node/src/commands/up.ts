@@ -29,44 +29,48 @@ export const up = defineCommand({
       type: 'number',
       requiresArg: true,
       default: 0.5,
-      describe:
-        'Share of the nodes that can be reached by WebSocket; the others connect to each other by WebRTC',
+      describe: 'Share of nodes that can be reached by WebSocket; the others connect to each other by WebRTC',
     },
     permissioned: {
       type: 'boolean',
       default: false,
-      describe: 'A private network: only its own nodes, and nodes you list later, may take part',
+      describe: 'Make a private network: only its own nodes, and nodes that you list later, may take part',
     },
     for: {
       type: 'string',
       requiresArg: true,
-      describe: 'Publish for this time, wait for the last message, report and end',
+      describe: 'Publish for this time, wait for the last message, report and exit',
     },
-    dir: { type: 'string', requiresArg: true, default: '.runnel/up', describe: 'Keys, network file, logs' },
+    dir: {
+      type: 'string',
+      requiresArg: true,
+      default: '.runnel/up',
+      describe: 'Directory for keys, network file and logs',
+    },
     'chain-port': {
       type: 'number',
       requiresArg: true,
       default: 0,
-      describe: 'Port of the chain; 0 takes that of the last start, or a free one',
+      describe: 'Port of the chain. 0 reuses the port of the last start, or takes a free one',
     },
     'tracker-port': {
       type: 'number',
       requiresArg: true,
       default: 0,
       describe:
-        'Port of the first tracker; the next have the next; 0 takes those of the last start, or free ones',
+        'Port of the first tracker; the others get the ports after it. 0 reuses the ports of the last start, or takes free ones',
     },
   },
   examples: [
     ['up', 'Until Ctrl-C, with a live table'],
     [
       'up --nodes 16 --for 20s --json',
-      'Unattended: one JSON report on stdout; 0 if every message came exactly once',
+      'Unattended: one JSON report on stdout; exits with 0 if every message arrived exactly once',
     ],
-    ['up --json | jq .', 'Where the network is, then every second how it is doing, a line of JSON each'],
-    ['up --permissioned', 'A private network; it prints how to list further nodes'],
+    ['up --json | jq .', 'A line of JSON about the network, then a status line every second'],
+    ['up --permissioned', 'A private network; prints how to list further nodes'],
   ],
-  epilogue: 'It prints the commands to publish and subscribe from another terminal.',
+  epilogue: 'Prints the commands to publish and subscribe from another terminal.',
   run: async (args) => {
     const { nodes, trackers, degree, permissioned, 'websocket-share': websocketShare } = args
     checkRange('nodes', nodes, 2, 256)

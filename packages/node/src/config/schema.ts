@@ -21,13 +21,13 @@ const websocket = z
     port: port('The WebSocket server', 7170),
     publicUrl: webSocketUrl()
       .optional()
-      .describe('How others reach it, when that is not its own address (behind a proxy).'),
+      .describe('URL by which others reach it, if that is not its own address (behind a proxy).'),
     alsoKnownAs: z
       .array(webSocketUrl())
       .max(16)
       .default([])
       .describe(
-        'Further URLs by which others reach it where publicUrl is set: from inside the network, or a former one.',
+        'Further URLs by which others reach it besides publicUrl: one inside the network, or a former one.',
       ),
     certFile: file().optional().describe('TLS certificate, PEM; makes it a wss server.'),
     keyFile: file().optional().describe('Private key of the TLS certificate, PEM.'),
@@ -40,7 +40,9 @@ const tcp = z
     enabled: z
       .boolean()
       .default(false)
-      .describe('Whether this node connects by plain TCP, sealed as WebSocket is, to nodes that do so too.'),
+      .describe(
+        'Whether this node connects by plain TCP to nodes that also do; encrypted as over WebSocket.',
+      ),
     listen: z.boolean().default(true).describe('Whether others can reach this node by TCP.'),
     host: host('The TCP server'),
     port: port('The TCP server', 7173),
@@ -49,7 +51,7 @@ const tcp = z
       .regex(/^tcp:\/\/\S+:\d+$/, 'must be tcp://host:port')
       .max(limits.maxUrlBytes)
       .optional()
-      .describe('How others reach it, when that is not its own address (behind a NAT).'),
+      .describe('URL by which others reach it, if that is not its own address (behind a NAT).'),
   })
   .prefault({})
 
@@ -61,7 +63,7 @@ const webrtc = z
       .min(1)
       .max(500)
       .default(250)
-      .describe('Most WebRTC connections at once. One costs about 290 KB.'),
+      .describe('Maximum number of WebRTC connections at once. Each takes about 290 KB.'),
   })
   .prefault({})
 
@@ -71,7 +73,7 @@ const circuits = z
       .boolean()
       .default(true)
       .describe(
-        'Whether this node links over nodes that carry circuits where there is no other way, as behind a firewall without UDP.',
+        'Whether this node links through nodes that carry circuits when there is no other way, such as behind a firewall that blocks UDP.',
       ),
     carriers: z.array(webSocketUrl()).max(8).default([]).meta({
       flag: 'carrier',
@@ -81,14 +83,21 @@ const circuits = z
       .boolean()
       .default(false)
       .describe(
-        'Whether this node carries circuits between others, which it cannot read. It has to be reachable by WebSocket, best on port 443 with TLS.',
+        'Whether this node carries circuits between other nodes; it cannot read their traffic. It must be reachable by WebSocket, ideally on port 443 with TLS.',
       ),
-    maxCarried: z.int().min(1).max(10_000).default(256).describe('Most circuits carried at once.'),
+    maxCarried: z
+      .int()
+      .min(1)
+      .max(10_000)
+      .default(256)
+      .describe('Maximum number of circuits carried at once.'),
     maxBytesPerS: z
       .int()
       .min(65_536)
       .default(8 * 1024 * 1024)
-      .describe('Most bytes a second of all of them; whoever sends more is read more slowly.'),
+      .describe(
+        'Maximum bytes per second of all circuits together; above it, the node reads from their senders more slowly.',
+      ),
   })
   .prefault({})
 
@@ -98,25 +107,29 @@ const guests = z
       .boolean()
       .default(false)
       .describe(
-        'Whether light clients may take part through this node, which has to be reachable; for streams that its user may read.',
+        'Whether light clients may take part through this node, in streams that its user may read. The node must be reachable.',
       ),
     maxGuests: z
       .int()
       .min(1)
       .max(10_000)
       .default(networkLimits.maxGuests)
-      .describe('Most of them at once; for one more, the newest of the network with the most goes.'),
+      .describe(
+        'Maximum number of guests at once. Above it, the newest guest from the network of addresses with the most guests is dropped.',
+      ),
     maxStreamParts: z
       .int()
       .min(1)
       .max(10_000)
       .default(networkLimits.maxGuestParts)
-      .describe('Most partitions of streams that it takes part in for them alone.'),
+      .describe('Maximum number of stream partitions that it joins only for guests.'),
     maxBytesPerS: z
       .int()
       .min(65_536)
       .default(networkLimits.maxGuestBytesPerS)
-      .describe('Most bytes a second of messages that it sends them; above it, whoever takes the most goes.'),
+      .describe(
+        'Maximum bytes per second of messages sent to guests. Above it, the guest that receives the most is dropped.',
+      ),
   })
   .prefault({})
 
@@ -125,22 +138,22 @@ export const brokerConfigSchema = z.strictObject({
   network: file()
     .optional()
     .describe(
-      'Network file: where the registries or trackers are; or the URL of a signed document and its owner, https://…#0xowner.',
+      'Network file, which says where the registries or trackers are. Or the URL of a signed document with its owner: https://…#0xowner.',
     ),
   as: file()
     .optional()
     .describe(
-      'In whose name this node acts: a delegation file of its operator, or the key file of a user, either with mode 600. Without it the node is its own user.',
+      'The user that this node acts for: a delegation file of its operator, or the key file of a user, with mode 600. Without it, the node is its own user.',
     ),
   readingKey: file()
     .optional()
     .describe(
-      'Reading key file: with what a node that acts by a delegation opens what is encrypted for its user; mode 600.',
+      'Reading key file, with mode 600: a node that acts by a delegation needs it to open content encrypted for its user.',
     ),
   key: file()
     .optional()
     .describe(
-      'Key file of this node, which no two processes share; it is its id. Without one it makes up a key for as long as it runs.',
+      'Key file of this node, which gives it its id. No two processes may share one. Without it, the node makes a new key at each start.',
     ),
   name: z
     .string()
@@ -148,7 +161,7 @@ export const brokerConfigSchema = z.strictObject({
     .max(limits.maxNodeNameBytes)
     .default('')
     .describe(
-      'A name for this node, which its trackers show to everybody, as they do its version and what it is; none by default.',
+      'A name for this node. Its trackers show the name to everybody, as well as the version and the kind of node. None by default.',
     ),
   streams: z
     .array(
@@ -164,13 +177,13 @@ export const brokerConfigSchema = z.strictObject({
     .meta({
       flag: 'stream',
       description:
-        'Streams this node takes part in, so that others have it to link to: 0xowner/path, or /path of its user; 0xowner/prefix/* and 0xowner/* are all such streams, also later ones, and 0xowner/prefix/# has 0xowner/prefix besides.',
+        'Streams that this node takes part in, so that others can link to it: 0xowner/path, or /path of its user. 0xowner/prefix/* and 0xowner/* stand for all such streams, including later ones; 0xowner/prefix/# also includes 0xowner/prefix.',
     }),
   thinFloods: z
     .boolean()
     .default(true)
     .describe(
-      'Whether neighbours that bring copies late are asked for digests in their place, of publishers with many messages; without, everybody is sent a copy of everything.',
+      'Whether neighbours whose copies arrive late are asked to send digests instead, for publishers with many messages. Without it, every neighbour sends a copy of everything.',
     ),
   verificationWorkers: z
     .int()
@@ -178,7 +191,7 @@ export const brokerConfigSchema = z.strictObject({
     .max(verificationLimits.maxWorkers)
     .optional()
     .describe(
-      'Threads that check signatures once the node’s own thread is behind; none is started before, and 0 is none. One less than there are cores by default, at most 4.',
+      'Threads that verify signatures when the node’s own thread falls behind; none is started before. 0 turns them off. Default: one less than the number of cores, at most 4.',
     ),
   maxLiveAgeMs: z
     .int()
@@ -186,13 +199,13 @@ export const brokerConfigSchema = z.strictObject({
     .max(2 ** 31 - 1)
     .default(networkLimits.maxLiveAgeMs)
     .describe(
-      'Live messages that are older are not taken, unless they fill a gap; about the same in all nodes of a network.',
+      'Older live messages are rejected, unless they fill a gap. Use about the same value in all nodes of a network.',
     ),
   logLevel: z.enum(logLevels).default('info').describe('The least important log lines to write.'),
   logFormat: z
     .enum(logFormats)
     .default('auto')
-    .describe('How log lines are written: text for people, or JSON; auto is text on a terminal.'),
+    .describe('Format of log lines. auto: text on a terminal, otherwise JSON.'),
   websocket,
   tcp,
   webrtc,
@@ -203,7 +216,7 @@ export const brokerConfigSchema = z.strictObject({
     .record(z.string().min(1), z.record(z.string(), z.unknown()))
     .default({})
     .describe(
-      'Further plugins, by npm package, with their settings: {"@acme/runnel-gauge": {"intervalMs": 1000}}. Looked for from the working directory.',
+      'Further plugins by npm package, with their settings: {"@acme/runnel-gauge": {"intervalMs": 1000}}. Packages are resolved from the working directory.',
     ),
 })
 

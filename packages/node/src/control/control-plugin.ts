@@ -12,14 +12,14 @@ const schema = z
       .boolean()
       .default(false)
       .describe(
-        'Whether this node obeys commands by HTTP, for experiments: ping, join, publish, stop (docs/control.md). It then says how old messages are.',
+        'Whether this node accepts commands over HTTP, for experiments: ping, join, publish, stop (docs/control.md). It then also reports how old messages are.',
       ),
     socket: file().optional().describe('Unix socket the control API listens on, instead of host and port.'),
     host: host('The control API'),
     port: port('The control API', defaultControlPort),
     tokenFile: file()
       .optional()
-      .describe('File with the token that commands must show; needed where host is no loopback address.'),
+      .describe('File with the token that commands must send. Required unless host is a loopback address.'),
   })
   .prefault({})
 

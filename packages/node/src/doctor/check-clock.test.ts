@@ -23,12 +23,12 @@ describe('checkClock', () => {
   }
 
   it.each([
-    [[0, 0], 'ok', 'as those of 2 others'],
+    [[0, 0], 'ok', 'agrees with 2 others'],
     [[20_000], 'warning', '20 s behind, compared with one other'],
     [[7 * minuteMs], 'error', '7 min behind'],
     [[-7 * minuteMs, -7 * minuteMs, 0], 'error', '7 min ahead, compared with 3 others'],
-    [[9 * minuteMs, 0, 0], 'ok', 'as those of 3 others'],
-    [[], 'warning', 'no tracker and no chain told its time'],
+    [[9 * minuteMs, 0, 0], 'ok', 'agrees with 3 others'],
+    [[], 'warning', 'no tracker or chain gave its time'],
   ])('servers ahead by %j ms: %s', async (offsets, state, message) => {
     const urls = await Promise.all(offsets.map(serverAhead))
     const finding = await checkClock(['http://127.0.0.1:9', ...urls])

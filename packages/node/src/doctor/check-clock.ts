@@ -6,11 +6,10 @@ import { failure, ok, warning, type Finding } from './finding.ts'
 export async function checkClock(urls: readonly string[]): Promise<Finding> {
   const middle = await middleOffsetMs(urls)
   const { remedy } = nodeErrors.CLOCK_WRONG
-  if (middle === undefined) return warning('clock', 'no tracker and no chain told its time', remedy)
+  if (middle === undefined) return warning('clock', 'no tracker or chain gave its time', remedy)
   const { offsetMs, servers } = middle
   const others = servers === 1 ? 'one other' : `${servers} others`
-  if (Math.abs(offsetMs) < clockToleranceMs)
-    return ok('clock', `as ${servers === 1 ? 'that' : 'those'} of ${others}, within seconds`)
+  if (Math.abs(offsetMs) < clockToleranceMs) return ok('clock', `agrees with ${others}, within seconds`)
   const message = `${offsetText(offsetMs)}, compared with ${others}`
   const judge = Math.abs(offsetMs) < clockWrongMs ? warning : failure
   return judge('clock', message, remedy)

@@ -31,7 +31,10 @@ describe('what a node keeps on the disk', () => {
     const directory = newDirectory()
     const { storage } = parseConfig({ storage: { enabled: true, directory } })
     const first = await checkStore(storage, false)
-    expect(first).toMatchObject({ state: 'ok', message: expect.stringContaining('is made at the start') })
+    expect(first).toMatchObject({
+      state: 'ok',
+      message: expect.stringContaining('will be created at the start'),
+    })
     const file = first.message.split(' ')[0] ?? ''
     writeFileSync(file, 'no database at all, and long enough for a header of one'.repeat(20))
     expect(await checkStore(storage, false)).toMatchObject({ state: 'error' })

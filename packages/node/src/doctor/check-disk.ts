@@ -30,14 +30,18 @@ export function checkDisk({ directory, maxBytes, file }: DiskOptions): Finding {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     if (code !== 'EACCES' && code !== 'EROFS') return failureOf('disk', error)
-    return failure('disk', `${place} cannot be written (${code})`, 'Let the user of the node own it: chown.')
+    return failure(
+      'disk',
+      `${place} cannot be written (${code})`,
+      'Make the user of the node its owner: chown.',
+    )
   }
 }
 
 /** What so many free bytes mean for a node that may write so many more. */
 export function judge(place: string, freeBytes: number, moreBytes: number): Finding {
   const free = `${place} has ${inMib(freeBytes)} free`
-  const remedy = 'Free some space, use another disk, or set storage.maxBytes lower.'
+  const remedy = 'Free some space, use another disk, or lower storage.maxBytes.'
   if (freeBytes < tooLittleBytes) return failure('disk', free, remedy)
   if (freeBytes < littleBytes) return warning('disk', free, remedy)
   if (freeBytes < moreBytes)

@@ -37,9 +37,9 @@ const ask = (rpcUrl: string): Promise<Answer> =>
 
 function judge({ shown, chainId, block }: Answer, wanted: number, newest: number): Finding {
   const other = `${shown} serves chain ${chainId}, not ${wanted}`
-  if (chainId !== wanted) return failure('endpoints', other, 'Correct its URL in rpcUrl, or take it out.')
+  if (chainId !== wanted) return failure('endpoints', other, 'Correct its URL in rpcUrl, or remove it.')
   const late = `${shown} is at block ${block}, others at ${newest}`
   if (newest - block > maxBlocksBehind)
-    return failure('endpoints', late, 'Wait until it has caught up, or take it out of rpcUrl.')
+    return failure('endpoints', late, 'Wait until it has caught up, or remove it from rpcUrl.')
   return ok('endpoints', `${shown} answers, at block ${block}`)
 }

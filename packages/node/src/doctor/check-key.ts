@@ -9,7 +9,7 @@ export async function checkKey(sources: KeySources): Promise<{ finding: Finding;
     const key = resolveKey(sources)
     const remedy = 'Make one with runnel key new node.key, and name it in the setting key.'
     if (key === undefined)
-      return { finding: warning('key', 'none: the node has another id at each start', remedy) }
+      return { finding: warning('key', 'none: the node gets a new id at each start', remedy) }
     const { nodeId } = createIdentity(parsePrivateKey(key), await loadCrypto())
     const place = sources.key ?? 'the environment'
     return { finding: ok('key', `node ${nodeId}, from ${place}`), nodeId }
@@ -22,7 +22,7 @@ export async function checkKey(sources: KeySources): Promise<{ finding: Finding;
 export function checkUser(file: string): Finding {
   try {
     readUserFile(file)
-    return ok('user', `acts by ${file}`)
+    return ok('user', `acts for the user of ${file}`)
   } catch (error) {
     return failureOf('user', error)
   }

@@ -45,7 +45,7 @@ describe('what is between this machine and STUN servers', () => {
   it('is nothing where they see an address of this machine', async () => {
     expect(await checkNat([await stunServer()])).toMatchObject({
       state: 'ok',
-      message: expect.stringContaining('as it is, 127.0.0.1:'),
+      message: expect.stringContaining('at its own address, 127.0.0.1:'),
     })
   })
 
@@ -72,7 +72,7 @@ describe('what is between this machine and STUN servers', () => {
     const same = await stunServer('192.0.2.7:4000')
     expect(await checkNat([await stunServer('192.0.2.7:4000', same)])).toMatchObject({
       state: 'ok',
-      message: expect.stringContaining('lets in only whom it has sent to'),
+      message: expect.stringContaining('admits only addresses that it has sent to'),
     })
   })
 
@@ -89,7 +89,7 @@ describe('what is between this machine and STUN servers', () => {
     await new Promise<void>((resolve) => silent.bind(0, '127.0.0.1', resolve))
     expect(await checkNat([{ hostname: '127.0.0.1', port: silent.address().port }])).toMatchObject({
       state: 'warning',
-      message: expect.stringContaining('UDP does not get out'),
+      message: expect.stringContaining('UDP is blocked'),
       remedy: expect.stringContaining('circuits.carry'),
     })
     expect(await checkNat([])).toMatchObject({ state: 'warning' })

@@ -22,7 +22,7 @@ export async function checkNat(
   if (servers.length === 0)
     return warning(
       check,
-      'the trackers name no STUN server to find out by',
+      'the trackers name no STUN server to test with',
       'Start trackers with --ice-server.',
     )
   const socket = createSocket('udp4')
@@ -48,12 +48,12 @@ async function examineNat(socket: Socket, servers: readonly Server[]): Promise<F
   if (first === undefined)
     return warning(
       check,
-      `UDP does not get out: none of ${servers.length} STUN servers answers`,
-      `Links go by WebSocket to nodes that can be dialled, and to others over ${relays}. Better let UDP out.`,
+      `UDP is blocked: none of ${servers.length} STUN servers answers`,
+      `Links go over WebSocket to nodes that can be dialled, and to others over ${relays}. It is better to allow UDP.`,
     )
   const { mapped } = first.answer
   if (isOwn(mapped, socket.address().port))
-    return ok(check, `none: others see this machine as it is, ${mapped}`)
+    return ok(check, `none: others see this machine at its own address, ${mapped}`)
   const seen = new Set([
     ...answered.map(({ answer }) => answer.mapped),
     ...(await seenByOther(socket, first)),
@@ -62,15 +62,15 @@ async function examineNat(socket: Socket, servers: readonly Server[]): Promise<F
     return warning(
       check,
       `a symmetric NAT: ${[...seen].join(' and ')} for one socket`,
-      `Direct links to nodes behind NATs fail unless theirs lets anybody in; they go over a TURN server, or ${relays}.`,
+      `Direct links to nodes behind NATs fail unless their NAT admits any sender. Such links go over a TURN server, or ${relays}.`,
     )
   const filtering = await filteringOf(socket, first)
   const asked = answered.length > 1 || first.answer.other !== undefined
   if (!asked)
-    return ok(check, `others see ${mapped}; whether every one sees that takes a second STUN server to tell`)
+    return ok(check, `others see ${mapped}; a second STUN server is needed to tell whether all of them do`)
   return ok(
     check,
-    `an endpoint-independent mapping, ${mapped}${filtering}: direct links work with most others`,
+    `an endpoint-independent mapping, ${mapped}${filtering}: direct links to most other nodes work`,
   )
 }
 
@@ -90,7 +90,7 @@ async function filteringOf(
 ): Promise<string> {
   if (answer.other === undefined) return ''
   const fromOtherPort = await askStun(socket, server, { address: false, port: true })
-  return fromOtherPort === undefined ? ', which lets in only whom it has sent to' : ''
+  return fromOtherPort === undefined ? ', which admits only addresses that it has sent to' : ''
 }
 
 async function addressesOf(servers: readonly { readonly hostname: string; readonly port: number }[]) {

@@ -25,7 +25,7 @@ export async function checkRegistries(network: NetworkSource): Promise<RegistryF
     const source =
       network.kind === 'chain'
         ? `chain ${registry.chainId} at ${rpcSecrets(network.rpcUrl).shown}, with the registries`
-        : `its registries are a document, without a chain${revisionText(registry.endpoints)}`
+        : `a signed document, without a chain${revisionText(registry.endpoints)}`
     return { finding: ok('chain', source), trackers }
   } catch (error) {
     return { finding: failureOf('chain', error), trackers: [] }
@@ -51,13 +51,13 @@ export async function checkTrackers(trackers: readonly TrackerAddress[]): Promis
 
 async function checkTracker({ nodeId, url }: TrackerAddress): Promise<Finding> {
   const [check, shown] = ['trackers', shownUrl(url)]
-  const remedy = 'Check that it runs, and that no firewall or proxy between is in the way.'
+  const remedy = 'Check that it is running, and that no firewall or proxy blocks the way.'
   const problem = await openWebSocket(url)
-  if (problem !== undefined) return failure(check, `${shown} takes no WebSocket: ${problem}`, remedy)
+  if (problem !== undefined) return failure(check, `${shown} does not accept WebSockets: ${problem}`, remedy)
   const answer = await askTracker(url, nodeId)
   if ('error' in answer) {
-    const other = 'Its registered address is another one’s, or a proxy passes on WebSockets alone.'
-    return warning(check, `${shown} takes WebSockets, but over HTTP: ${answer.error}`, other)
+    const other = 'Its registered address belongs to another tracker, or a proxy forwards only WebSockets.'
+    return warning(check, `${shown} accepts WebSockets, but over HTTP: ${answer.error}`, other)
   }
   return ok(check, `${shown} answers, with ${answer.nodes} nodes`)
 }

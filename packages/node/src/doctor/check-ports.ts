@@ -12,7 +12,7 @@ export interface ListenAddress {
 const remedies: Readonly<Record<string, string>> = {
   EADDRINUSE: 'Stop the other program (ss -ltnp shows which), or choose another port.',
   EADDRNOTAVAIL: 'This machine has no such address: listen on 0.0.0.0, or on one that ip addr shows.',
-  EACCES: 'Ports below 1024 need a privilege: choose a higher one, behind a proxy if it must be 443.',
+  EACCES: 'Ports below 1024 need privileges: choose a higher port, behind a proxy if it must be 443.',
   ENOTFOUND: 'Give an IP address of this machine.',
 }
 
@@ -24,7 +24,7 @@ export async function checkPort(
   const [check, place] = [`port ${setting}`, `${host}:${port}`]
   const code = await tryToListen(host, port)
   if (code === undefined) return ok(check, port === 0 ? `${host}, any free port` : `${place} is free`)
-  if (code === 'EADDRINUSE' && isRunning) return ok(check, `${place} is taken, and this node runs`)
+  if (code === 'EADDRINUSE' && isRunning) return ok(check, `${place} is in use, and this node is running`)
   const remedy = remedies[code] ?? `Correct ${setting}.host and ${setting}.port.`
   return failure(check, `${place} cannot be listened on (${code})`, remedy)
 }

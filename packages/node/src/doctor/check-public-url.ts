@@ -7,7 +7,7 @@ const arrivalTimeoutMs = 5_000
 
 const check = 'public URL'
 const remedy =
-  'Have the proxy, NAT or firewall pass it on to websocket.host and websocket.port. Some NATs pass nothing back inside: then try from another machine.'
+  'Make the proxy, NAT or firewall forward it to websocket.host and websocket.port. Some NATs do not forward connections from inside: then test from another machine.'
 
 /** Whether what others dial leads to this machine: to the node where it runs, else to where it will listen. */
 export async function checkPublicUrl(
@@ -18,12 +18,14 @@ export async function checkPublicUrl(
   if (isRunning) {
     const problem = await openWebSocket(url)
     return problem === undefined
-      ? ok(check, `${url} takes WebSockets`)
+      ? ok(check, `${url} accepts WebSockets`)
       : warning(check, `${url}: ${problem}`, remedy)
   }
-  if (port === 0) return warning(check, 'websocket.port is 0, another at each start', 'Set websocket.port.')
+  if (port === 0)
+    return warning(check, 'websocket.port is 0, so it changes at each start', 'Set websocket.port.')
   const arrived = await arrives(url, host, port)
-  if (arrived === undefined) return failure(check, `nothing can listen on ${host}:${port}`, 'See the ports.')
+  if (arrived === undefined)
+    return failure(check, `nothing can listen on ${host}:${port}`, 'See the checks of ports.')
   return arrived
     ? ok(check, `${url} leads to ${host}:${port}`)
     : warning(check, `${url} does not lead here`, remedy)

@@ -8,10 +8,10 @@ export async function checkStore(config: StorageConfig, isRunning: boolean): Pro
   try {
     const store = createStore(storeConfigOf(config), { clock: systemClock })
     const { location } = store
-    if (isRunning) return ok('storage', `${location} is in use by this node, which runs`)
+    if (isRunning) return ok('storage', `${location} is in use by this node, which is running`)
     // Looking should leave nothing behind.
     if (config.engine === 'sqlite' && !existsSync(location))
-      return ok('storage', `${location} is made at the start`)
+      return ok('storage', `${location} will be created at the start`)
     try {
       await store.open()
     } finally {

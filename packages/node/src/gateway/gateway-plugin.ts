@@ -12,7 +12,7 @@ const schema = z
     keysFile: file()
       .optional()
       .describe(
-        'Who may use the gateways of this node, and in whose name: a file that runnel gateway key new writes, mode 600; read again when it changes.',
+        'File that says who may use the gateways of this node, and as which user. runnel gateway key new writes it, with mode 600. The node reads it again when it changes.',
       ),
   })
   .prefault({})

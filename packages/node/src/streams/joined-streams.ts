@@ -53,10 +53,10 @@ export class JoinedStreams {
           changed: (change) => tellStreamNews(change, { userId: client.userId, logger }),
           leftOut: ({ parts: ignored }) => {
             if (ignored > 0)
-              logger.warn({ ignored }, 'more stream parts than a node joins: give it fewer streams')
+              logger.warn({ ignored }, 'more stream parts than a node can join: name fewer streams')
           },
           failing: (err) =>
-            logger.warn({ err }, 'the streams cannot all be read from the registry; trying again'),
+            logger.warn({ err }, 'not all streams could be read from the registry; trying again'),
         },
       },
     )

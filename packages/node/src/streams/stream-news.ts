@@ -8,10 +8,13 @@ export function tellStreamNews(
   { streamId, now }: FollowChange,
   { userId, logger }: { readonly userId: NodeId; readonly logger: Pick<Logger, 'info' | 'warn'> },
 ): void {
-  if (now === undefined) logger.info({ streamId }, 'no longer in the stream')
-  else if (now.state === 'joined') logger.info({ streamId, partitions: now.partitions }, 'in the stream')
+  if (now === undefined) logger.info({ streamId }, 'left the stream')
+  else if (now.state === 'joined') logger.info({ streamId, partitions: now.partitions }, 'joined the stream')
   else if (now.state === 'missing')
-    logger.warn({ streamId, code: 'STREAM_NOT_FOUND' }, 'no such stream yet: it is joined once it is created')
+    logger.warn(
+      { streamId, code: 'STREAM_NOT_FOUND' },
+      'no such stream yet: the node joins it once it is created',
+    )
   else if (now.state === 'denied') {
     const code = 'NO_SUBSCRIBE_PERMISSION'
     const remedy = `whoever may grant can run: runnel stream grant ${streamId} ${userId} subscribe`

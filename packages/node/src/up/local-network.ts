@@ -239,7 +239,7 @@ function startNodes(
       rank.nodes,
       await startChild({ name, args, logFile: directory.logFile(name), onDeath }),
     )
-    options.onProgress(`${++running} of ${options.nodes} nodes run`)
+    options.onProgress(`${++running} of ${options.nodes} nodes are running`)
     return child
   })
 }

@@ -28,7 +28,7 @@ export async function runUp(options: RunUpOptions): Promise<void> {
   const died: string[] = []
   const onDeath = (child: Child, how: string) => {
     died.push(`${child.name}: ${how}`)
-    notice(`${child.name} ended by itself (${how}); the run is incomplete`)
+    notice(`${child.name} ended unexpectedly (${how}); the run is incomplete`)
   }
   try {
     const startMs = performance.now()
@@ -59,7 +59,7 @@ async function use(
   const write = json
     ? (text: string) => process.stderr.write(text)
     : (text: string) => process.stdout.write(text)
-  if (!isComplete) notice('the overlays did not become complete in time; see the logs')
+  if (!isComplete) notice('the overlays were not complete in time; see the logs')
   write(`${welcome(network, directory, startedInMs)}\n`)
   if (publishForMs === undefined) {
     network.nodes[0].publish()
@@ -90,5 +90,5 @@ function summaryOf({ messagesPublished, nodes, storage, degreesExact }: UpReport
   const subscribers = nodes.filter(({ role }) => role === 'subscriber')
   const short = subscribers.filter(({ missing, repeated }) => missing > 0 || repeated > 0).length
   const stored = storage.reduce((sum, { storedMessages }) => sum + storedMessages, 0)
-  return `${messagesPublished} messages to ${subscribers.length} subscribers, ${short} of them not exactly once; ${stored} stored; degrees ${degreesExact ? 'exact' : 'not exact'}`
+  return `${messagesPublished} messages to ${subscribers.length} subscribers, ${short} of which did not get each message exactly once; ${stored} stored; degrees ${degreesExact ? 'exact' : 'not exact'}`
 }

@@ -74,7 +74,7 @@ describe('statusTable', () => {
     expect(lines[3]).toBe('* publishes   † stores: 1200 messages, 3 waiting, lag 12 ms')
     expect(statusLine(statusFigures(snapshots, idOf(1)))).toContain('1200 stored')
     const failing = snapshotOf(2, [], { storage: { ...storage, isHealthy: false } })
-    expect(statusTable([failing], idOf(1))).toContain('the store FAILS')
+    expect(statusTable([failing], idOf(1))).toContain('the store is FAILING')
   })
 
   it('fits 100 columns with many nodes, links and messages', () => {

@@ -23,7 +23,7 @@ export function statusTable(snapshots: readonly NodeSnapshot[], publisherId: Nod
 /** `† stores: 1200 messages, 0 waiting, lag 0 ms` */
 function storageLine({ ingest, isHealthy }: StorageStatus): string {
   const { storedMessages, queuedBatches, lagMs } = ingest
-  const health = isHealthy ? '' : '; the store FAILS, see its log'
+  const health = isHealthy ? '' : '; the store is FAILING, see its log'
   return `† stores: ${storedMessages} messages, ${queuedBatches} waiting, lag ${lagMs} ms${health}`
 }
 

@@ -232,7 +232,7 @@ describe('runnel up', { timeout: timeoutMs }, () => {
     const url = /http:\S+\/v1\/status/.exec(up.stdout())?.[0] ?? ''
     const { pid } = (await (await fetch(url)).json()) as { pid: number }
     process.kill(pid, 'SIGKILL')
-    await up.said('ended by itself')
+    await up.said('ended unexpectedly')
     up.process.kill('SIGINT')
     const { code, stderr } = await up.ended
     expect(code).toBe(1)

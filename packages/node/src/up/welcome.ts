@@ -13,13 +13,13 @@ export function welcome(network: LocalNetwork, directory: UpDirectory, startedIn
   const ownerOptions = `--network ${shellWord(directory.networkFile)} --key ${shellWord(keyFiles.owner)}`
   const kind = network.permissioned ? 'private network' : 'network'
   return [
-    `The ${kind} runs: ${nodes.length} nodes, started in ${(startedInMs / 1000).toFixed(1)} s.`,
+    `The ${kind} is running: ${nodes.length} nodes, started in ${(startedInMs / 1000).toFixed(1)} s.`,
     ...explorerAddress(network),
     `  chain     ${chain.url}`,
     ...trackerAddresses(network).map(({ id, url }) => `  tracker   ${url}  ${id}`),
     `  status    ${nodes[0].ready.httpUrl ?? ''}/v1/status  (of the publisher)`,
     `  storage   ${storage.ready.httpUrl ?? ''}/v1/storage  ${storage.ready.nodeId}`,
-    `  private   ${streams.private}  encrypted, for the owner and the user: the nodes cannot read it`,
+    `  private   ${streams.private}  encrypted for the owner and the user; the nodes cannot read it`,
     `  files     ${shellWord(directory.path)}: network file, keys, logs, stored messages`,
     '',
     'In another terminal:',

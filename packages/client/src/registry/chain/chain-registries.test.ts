@@ -277,7 +277,7 @@ describe('writer', () => {
     expect(await storage.streamsStoredBy(nodeId)).toContain(id)
     await expect(storage.assign(id, nodeId)).rejects.toMatchObject({
       code: 'REGISTRY_REFUSED',
-      message: expect.stringContaining('keeps the stream already'),
+      message: expect.stringContaining('already keeps the stream'),
     })
     await storage.unassign(id, nodeId)
     expect(await storage.storageNodesOf(id)).toEqual([])

@@ -30,8 +30,8 @@ export async function openChainRegistries(
   const { clock, logger = silentLogger } = modules
   let tell: (status: RpcStatus) => void = () => {}
   const onEndpoint = (status: RpcStatus) => {
-    if (status.state === 'ok') logger.info({ ...status }, 'an endpoint of the chain is fine again')
-    else logger.warn({ ...status }, 'an endpoint of the chain is left for others')
+    if (status.state === 'ok') logger.info({ ...status }, 'an endpoint of the chain works again')
+    else logger.warn({ ...status }, 'an endpoint of the chain failed; others are used instead')
     tell(status)
   }
   const connection = await openChainConnection(options, {

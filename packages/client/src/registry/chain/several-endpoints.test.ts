@@ -88,7 +88,9 @@ describe.each([2, 3])('%i endpoints', (count) => {
     expect(logged.filter((line) => line.includes('secret-key'))).toEqual([])
     const origin = new URL(proxies[0].url).origin
     expect(logged[0]).toMatch(
-      new RegExp(`^an endpoint of the chain is left for others .*"endpoint":"${origin}".*"state":"failing"`),
+      new RegExp(
+        `^an endpoint of the chain failed; others are used instead .*"endpoint":"${origin}".*"state":"failing"`,
+      ),
     )
   })
 

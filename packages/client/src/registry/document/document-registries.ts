@@ -107,7 +107,7 @@ export async function openDocumentRegistries(
           { source: source.shown, code: error.code },
           `the network’s document is not taken: ${error.message}`,
         )
-      else logger.info({ source: source.shown }, 'the network’s document is fine again')
+      else logger.info({ source: source.shown }, 'the network’s document can be read again')
       events?.onEndpoint?.(status)
     }
     const error = found.every((one) => one.error) ? found[0]?.error : undefined

@@ -28,21 +28,21 @@ export function sentenceFor(error: unknown): string {
   const { code, where } = error
   switch (code) {
     case 'OFFLINE':
-      return 'This device is offline. The page goes on by itself when the connection is back.'
+      return 'This device is offline. The page continues by itself when the connection is back.'
     case 'UNREACHABLE':
-      return `The tracker at ${where} does not answer. It may have stopped, or the way to it is blocked. The page keeps trying.`
+      return `The tracker at ${where} does not answer. It may have stopped, or the connection may be blocked. The page keeps trying.`
     case 'TIMEOUT':
       return `The tracker at ${where} takes too long to answer. The page keeps trying.`
     case 'MALFORMED':
-      return `What answers at ${where} is not a tracker this page understands. Is it another version, or another server?`
+      return `The server at ${where} is not a tracker that this page understands. It may run another version, or be something else.`
     case 'TOO_LARGE':
-      return `The answer of ${where} is larger than this page takes.`
+      return `The answer from ${where} is larger than this page accepts.`
     case 'UNKNOWN_STREAM_PART':
       return 'No node is in this stream part at the moment. It appears here as soon as somebody publishes or subscribes.'
     case 'NOT_FOUND':
-      return `The tracker at ${where} does not know what was asked for.`
+      return `The tracker at ${where} does not have what this page asked for.`
     case 'BUSY':
-      return `The tracker at ${where} has too much to do. The page asks again in a few seconds.`
+      return `The tracker at ${where} is overloaded. The page asks again in a few seconds.`
     case 'REFUSED':
       return `The tracker at ${where} refused to answer.`
   }

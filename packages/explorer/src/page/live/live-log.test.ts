@@ -63,7 +63,7 @@ describe('errors of the client', () => {
   it('are said in a sentence', () => {
     const denied = Object.assign(new Error('x'), { code: 'NO_PUBLISH_PERMISSION' })
     expect(liveSentence(denied)).toMatch(/may not publish/)
-    expect(liveSentence(new Error('odd\u202e'))).toBe('It did not work: odd\ufffd')
-    expect(liveSentence(Object.assign(new Error('y'), { code: 'toString' }))).toBe('It did not work: y')
+    expect(liveSentence(new Error('odd\u202e'))).toBe('That failed: odd\ufffd')
+    expect(liveSentence(Object.assign(new Error('y'), { code: 'toString' }))).toBe('That failed: y')
   })
 })

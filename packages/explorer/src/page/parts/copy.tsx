@@ -21,7 +21,7 @@ export function Copy({ text, what }: { readonly text: string; readonly what: str
     )
   }
   const label =
-    outcome === 'copied' ? 'Copied' : outcome === 'refused' ? 'The browser refused' : `Copy ${what}`
+    outcome === 'copied' ? 'Copied' : outcome === 'refused' ? 'Refused by the browser' : `Copy ${what}`
   return (
     <button type="button" class="copy" aria-label={label} title={label} onClick={copy}>
       <svg viewBox="0 0 16 16" width="14" height="14" aria-hidden="true">

@@ -19,7 +19,7 @@ const tabs = [
 const themes: Readonly<
   Record<ThemeChoice, { readonly label: string; readonly next: ThemeChoice; readonly icon: string }>
 > = {
-  system: { label: 'as the system', next: 'light', icon: 'M8 2a6 6 0 1 0 0 12ZM8 2a6 6 0 1 1 0 12' },
+  system: { label: 'like the system', next: 'light', icon: 'M8 2a6 6 0 1 0 0 12ZM8 2a6 6 0 1 1 0 12' },
   light: {
     label: 'light',
     next: 'dark',
@@ -80,7 +80,7 @@ function Search({ initial }: { readonly initial: string }) {
         value={text}
         maxLength={200}
         placeholder="Find a stream or a node"
-        aria-label="Find a stream by a part of its id, or a node by the beginning of its id"
+        aria-label="Find a stream by a part of its id, or a node by the start of its id"
         spellcheck={false}
         autocomplete="off"
         autocapitalize="off"

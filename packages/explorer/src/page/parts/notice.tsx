@@ -14,7 +14,7 @@ export function Notice({
       {failure !== undefined && (
         <p class="notice">
           {shownText(sentenceFor(failure), 300)}
-          {readAtMs !== undefined && <> What is shown is from {formatAge(performance.now() - readAtMs)}.</>}
+          {readAtMs !== undefined && <> The data shown is from {formatAge(performance.now() - readAtMs)}.</>}
         </p>
       )}
     </div>

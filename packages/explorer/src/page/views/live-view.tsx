@@ -43,7 +43,7 @@ export function LiveView({ live }: { readonly live: Live }) {
                   aria-pressed={paused !== undefined}
                   onClick={() => setPaused(paused === undefined ? messages : undefined)}
                 >
-                  {paused === undefined ? 'Pause' : 'Go on'}
+                  {paused === undefined ? 'Pause' : 'Continue'}
                 </button>
                 <button type="button" class="secondary" onClick={live.readStored}>
                   Show stored messages
@@ -56,7 +56,7 @@ export function LiveView({ live }: { readonly live: Live }) {
           </div>
           {phase === 'in' && state?.mayPublish === true && <PublishForm publish={live.publish} />}
           {phase === 'in' && state?.mayPublish === false && (
-            <p class="empty">The user of this page may read this stream, and not publish to it.</p>
+            <p class="empty">The user of this page may read this stream, but not publish to it.</p>
           )}
           {messages.length > 0 && (
             <input
@@ -65,7 +65,7 @@ export function LiveView({ live }: { readonly live: Live }) {
               value={filter}
               maxLength={200}
               placeholder="Show only messages with …"
-              aria-label="Show only messages that contain this, or whose publisher's id does"
+              aria-label="Show only messages that contain this text, or whose publisher id does"
               onInput={({ currentTarget }) => setFilter(currentTarget.value)}
             />
           )}
@@ -80,16 +80,16 @@ function Invitation({ join }: Pick<Live, 'join'>) {
   return (
     <div class="invite">
       <p>
-        This page can join the overlay as a node: it connects to other nodes, passes their messages on, and
-        shows what is published from now on.
+        This page can join the overlay as a node: it connects to other nodes, forwards their messages, and
+        shows messages published from now on.
       </p>
       <button type="button" class="primary" onClick={() => join(Promise.resolve({ kind: 'nobody' }))}>
         Join and listen
       </button>
       <p>
-        What not everybody may read is encrypted. Join as a user who may read it, with its wallet or its key
-        file; for a delegation, choose the file of its reading key as well. Keys stay in the memory of this
-        tab until you leave. Use yours only where you trust the tracker that serves this page.
+        A stream that is not public is encrypted. Join as a user who may read it, with a wallet or a key file;
+        with a delegation file, choose the reading key file as well. Keys stay in the memory of this tab until
+        you leave. Use your keys only if you trust the tracker that serves this page.
       </p>
       <div class="ways">
         <button type="button" class="secondary" onClick={() => join(Promise.resolve({ kind: 'wallet' }))}>
@@ -171,11 +171,11 @@ function Messages({
   if (messages.length === 0)
     return (
       <p class="empty">
-        {isFiltered ? 'No message is like that.' : 'Nothing was published since this page joined.'}
+        {isFiltered ? 'No message matches.' : 'Nothing has been published since this page joined.'}
       </p>
     )
   return (
-    <ol class="messages" aria-label="Messages, the newest first">
+    <ol class="messages" aria-label="Messages, newest first">
       {messages.map((message) => (
         <li key={message.id}>
           <div class="message-head">
@@ -184,7 +184,7 @@ function Messages({
               {new Date(message.timestamp).toLocaleTimeString()}
             </time>
             {message.keyId !== undefined && (
-              <span title="The id of the key that the content is encrypted with">
+              <span title="Id of the key that the content is encrypted with">
                 key <code>{shownText(message.keyId)}</code>
               </span>
             )}
@@ -208,7 +208,7 @@ function Content({ message: { text, trouble, keyId } }: { readonly message: Show
 }
 
 const lookingForKey =
-  'Looking for its key, for up to 30 s. If the user of this page may not read it: leave, and join as one who may.'
+  'Looking for its key, for up to 30 s. If the user of this page may not read it, leave and join as a user who may.'
 
 const phaseNames = [
   ['registry', 'Registries read'],
@@ -239,7 +239,7 @@ export function OwnNode({ state }: { readonly state: MembershipState }) {
         <Stat label="Published">{formatCount(published)}</Stat>
         <Stat label="Client loaded">{formatMs(loadedMs)}</Stat>
         {phaseNames.map(([phase, label]) => (
-          <Stat key={phase} label={label} hint="After the client was loaded">
+          <Stat key={phase} label={label} hint="Time since the client was loaded">
             {formatMs(phases[phase])}
           </Stat>
         ))}

@@ -34,7 +34,7 @@ export function NodeView({
         readAtMs={failure === undefined ? undefined : readAtMs}
       />
       {value !== undefined && node === undefined && (
-        <p class="empty">No tracker knows this node at the moment: it has gone, or was never here.</p>
+        <p class="empty">No tracker knows this node at the moment: it has left, or was never here.</p>
       )}
       {node !== undefined && (
         <>
@@ -45,9 +45,9 @@ export function NodeView({
           <dl class="facts-list">
             <Stat label="Name">{shownText(node.name ?? 'none')}</Stat>
             <Stat label="Role">{roleOf(node, false)}</Stat>
-            <Stat label="Version">{shownText(node.version ?? 'not told')}</Stat>
+            <Stat label="Version">{shownText(node.version ?? 'not given')}</Stat>
           </dl>
-          <p class="empty measured">The node says so itself; nobody has checked it.</p>
+          <p class="empty measured">These are statements of the node itself, not verified.</p>
           <Table
             caption="Stream parts of this node"
             columns={[
@@ -61,7 +61,7 @@ export function NodeView({
             ]}
             rows={node.streamParts}
             rowKey={(partId) => partId}
-            empty="It is in no stream part."
+            empty="It is not in any stream part."
           />
         </>
       )}

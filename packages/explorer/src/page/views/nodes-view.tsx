@@ -55,13 +55,13 @@ export function NodesView({
   )
   return (
     <section class="page">
-      <h1>{search === '' ? 'Nodes' : <>Nodes whose ids begin with “{search}”</>}</h1>
+      <h1>{search === '' ? 'Nodes' : <>Nodes whose ids start with “{search}”</>}</h1>
       <Notice
         failure={failure ?? value?.failures[0]}
         readAtMs={failure === undefined ? undefined : readAtMs}
       />
       {!isPrefix && (
-        <p class="empty">Ids of nodes are 0x and 40 hexadecimal digits; this is not how one begins.</p>
+        <p class="empty">A node id is 0x and 40 hexadecimal digits. No id can start like this.</p>
       )}
       {value !== undefined && (
         <>
@@ -70,17 +70,17 @@ export function NodesView({
             columns={columns}
             rows={value.items}
             rowKey={({ nodeId }) => nodeId}
-            empty="There is no such node at the moment."
+            empty="No such node is online at the moment."
           />
           {value.items.length > 0 && (
             <p class="empty">
-              Names, versions and most roles are what nodes say of themselves; nobody checks them.
+              Names, versions and most roles are statements of the nodes themselves, not verified.
             </p>
           )}
           {value.total > value.items.length && (
             <p class="empty">
-              {formatCount(value.items.length)} of {formatCount(value.total)} are shown. Type the beginning of
-              an id into the search to find others.
+              {formatCount(value.items.length)} of {formatCount(value.total)} are shown. Type the start of an
+              id into the search to find others.
             </p>
           )}
         </>

@@ -48,18 +48,20 @@ export function OverlayFacts({ overlay, propagation, theme, log }: OverlayFactsP
           ))}
         </dl>
         {figures.transports.length > 0 && (
-          <p class="empty measured">Transports as the two ends of an edge say: not where they disagree.</p>
+          <p class="empty measured">
+            Transports as reported by both ends of an edge, and only if they agree.
+          </p>
         )}
       </div>
       <div class="card">
         <h2>Round-trip times</h2>
         {figures.rtt === null ? (
-          <p class="empty">No node has measured any yet.</p>
+          <p class="empty">No node has measured one yet.</p>
         ) : (
           <>
             <Histogram
               timesMs={rtts}
-              label="Distribution of the round-trip times of edges"
+              label="Distribution of round-trip times of edges"
               colourOf={(ms) => colours[rttStep(ms, scale)] ?? ''}
             />
             <dl class="facts-list">
@@ -82,7 +84,7 @@ export function OverlayFacts({ overlay, propagation, theme, log }: OverlayFactsP
 function Predicted({ propagation }: { readonly propagation: Propagation | undefined }) {
   if (propagation === undefined) return <p class="empty">Asking for a prediction…</p>
   const { delays, processingMs } = propagation
-  if (delays === null) return <p class="empty">Nothing can be predicted before round-trip times are known.</p>
+  if (delays === null) return <p class="empty">No prediction until round-trip times are known.</p>
   return (
     <dl class="facts-list">
       <Stat
@@ -91,7 +93,7 @@ function Predicted({ propagation }: { readonly propagation: Propagation | undefi
       >
         {formatMs(delays.meanMs)}
       </Stat>
-      <Stat label="Predicted, 99 of 100">{formatMs(delays.p99Ms)}</Stat>
+      <Stat label="Predicted, 99th percentile">{formatMs(delays.p99Ms)}</Stat>
     </dl>
   )
 }
@@ -99,14 +101,16 @@ function Predicted({ propagation }: { readonly propagation: Propagation | undefi
 function Measured({ log }: { readonly log: LiveLog | undefined }) {
   const delays = log?.delaysMs() ?? []
   if (delays.length === 0)
-    return <p class="empty measured">Measured delays appear here when this page joins and messages arrive.</p>
-  const hint = "From the publishers' clocks to this device's: right where both agree"
+    return (
+      <p class="empty measured">Measured delays appear here once this page has joined and messages arrive.</p>
+    )
+  const hint = "From the publisher's clock to the clock of this device: correct only if both agree"
   return (
     <dl class="facts-list measured">
       <Stat label="Measured here, median" hint={hint}>
         {formatMs(quantile(delays, 0.5))}
       </Stat>
-      <Stat label="Measured, 99 of 100" hint={hint}>
+      <Stat label="Measured, 99th percentile" hint={hint}>
         {formatMs(quantile(delays, 0.99))}
       </Stat>
     </dl>

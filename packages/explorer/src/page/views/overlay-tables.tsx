@@ -27,7 +27,7 @@ export function OverlayTables({ overlay }: { readonly overlay: Overlay }) {
       <h2>Edges</h2>
       <Paged
         rows={overlay.edges.toSorted((a, b) => (b.rttMs ?? 0) - (a.rttMs ?? 0))}
-        caption="Edges of the overlay, the slowest first"
+        caption="Edges of the overlay, slowest first"
         columns={edgeColumns}
         rowKey={({ a, b }) => a + b}
       />
@@ -87,7 +87,7 @@ function Paged<Row>({ rows, caption, ...table }: PagedProps<Row>) {
   const [shown, setShown] = useState(pageRows)
   return (
     <>
-      <Table {...table} caption={caption} rows={rows.slice(0, shown)} empty="There are none." />
+      <Table {...table} caption={caption} rows={rows.slice(0, shown)} empty="None." />
       {rows.length > shown && (
         <button type="button" class="more" onClick={() => setShown(shown + pageRows)}>
           Show more ({formatCount(rows.length - shown)} left)

@@ -222,7 +222,7 @@ function SelectedNode({
           <NodeLink nodeId={nodeId} />
           <Copy text={nodeId} what="the node's id" />
         </span>
-        <button type="button" class="icon" aria-label="Let the node go" onClick={onClose}>
+        <button type="button" class="icon" aria-label="Deselect the node" onClick={onClose}>
           ×
         </button>
       </h2>

@@ -63,15 +63,13 @@ export function StreamsView({ bases, trackers, search }: StreamsViewProps) {
           rows={value.items.slice(0, maxRows)}
           rowKey={({ streamPartId }) => streamPartId}
           empty={
-            search === ''
-              ? 'No node is in any stream at the moment.'
-              : 'No stream that somebody takes part in has this in its id.'
+            search === '' ? 'No node is in any stream at the moment.' : 'No active stream has this in its id.'
           }
         />
       )}
       {value !== undefined && value.total > maxRows && (
         <p class="empty">
-          The {maxRows} largest of {formatCount(value.total)} are shown; the search finds the others.
+          The {maxRows} largest of {formatCount(value.total)} are shown. Use the search to find others.
         </p>
       )}
     </section>

@@ -56,7 +56,7 @@ export function TrackersView({ trackers: { value } }: { readonly trackers: Polle
       )}
       {listed > maxTrackersAsked && (
         <p class="empty">
-          {maxTrackersAsked} of {formatCount(listed)} trackers are asked by this page.
+          {maxTrackersAsked} of {formatCount(listed)} trackers are shown: this page asks no more.
         </p>
       )}
     </section>
@@ -68,10 +68,10 @@ function count(value: number | undefined): string {
 }
 
 const clusterWords = {
-  unregistered: 'runs, not in the registry',
-  alone: 'runs, the only one',
+  unregistered: 'running, not in the registry',
+  alone: 'running, the only one',
   joined: 'runs',
-  failed: 'runs, cannot reach others',
+  failed: 'running, cannot reach others',
 }
 
 function Health({ tracker: { failure, cluster, seen, isHome } }: { readonly tracker: TrackerState }) {
@@ -82,7 +82,7 @@ function Health({ tracker: { failure, cluster, seen, isHome } }: { readonly trac
         no answer
       </span>
     )
-  const words = cluster === undefined ? 'runs, in no cluster' : clusterWords[cluster.state]
+  const words = cluster === undefined ? 'running, in no cluster' : clusterWords[cluster.state]
   const isApart = !isHome && seen?.linked === false
   return (
     <span class="health" data-state={isApart || cluster?.state === 'failed' ? 'fair' : 'good'}>

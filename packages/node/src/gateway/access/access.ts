@@ -117,10 +117,13 @@ export class KeyedAccess implements GatewayAccess {
     try {
       if (stamp !== this.#seen) {
         this.#take(await this.#read())
-        this.#modules.logger.info({ keys: this.#known.size }, 'the keys of the gateway are read again')
+        this.#modules.logger.info({ keys: this.#known.size }, 'the gateway keys were read again')
       }
     } catch (err) {
-      this.#modules.logger.error({ err }, 'the keys of the gateway stay as they were')
+      this.#modules.logger.error(
+        { err },
+        'the gateway keys could not be read again; the old ones stay in use',
+      )
     }
     this.#seen = stamp
     for (const { entry } of this.#known.values()) if (!this.#isInForce(entry)) this.#forget(entry)

@@ -8,6 +8,6 @@ export function perAddressSetting() {
     .max(100_000)
     .default(1_000)
     .describe(
-      'Most connections from one IPv4 address or IPv6 /64, also before a key is shown; behind a proxy all come from one.',
+      'Maximum number of connections from one IPv4 address or IPv6 /64, including those that have not sent a key yet. Behind a proxy, all clients share one address.',
     )
 }

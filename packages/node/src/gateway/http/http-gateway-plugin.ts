@@ -16,7 +16,7 @@ const schema = z
       .boolean()
       .default(false)
       .describe(
-        'Whether programs publish and read by HTTP, with keys of gateway.keysFile (docs/guides/gateways.md).',
+        'Whether programs can publish and read over HTTP, with keys from gateway.keysFile (docs/guides/gateways.md).',
       ),
     host: host('The HTTP gateway'),
     port: port('The HTTP gateway', 7174),
@@ -26,14 +26,14 @@ const schema = z
       .boolean()
       .default(false)
       .describe(
-        'Whether clients are asked for certificates, which stand for a key in gateway.keysFile; needs TLS.',
+        'Whether clients can present a certificate instead of a key, as listed in gateway.keysFile. Needs TLS.',
       ),
     corsOrigins: z
       .array(z.string().min(1))
       .max(64)
       .default([])
       .describe(
-        'Origins whose pages may use it, such as https://app.example; * for all, who then need keys and not certificates.',
+        'Origins whose pages may use it, such as https://app.example. * allows all; they then need keys, not certificates.',
       ),
     maxConnectionsPerAddress: perAddressSetting(),
     webSocket: z.boolean().default(false).describe('Whether it also serves WebSockets, at /v1/ws.'),

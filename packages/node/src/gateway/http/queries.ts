@@ -10,8 +10,11 @@ const whole = (what: string) =>
     .transform(Number)
     .optional()
     .describe(what)
-const partition = whole('One partition; default: all to read, one of the gateway’s choice to publish.')
-const key = z.string().optional().describe('Key of the message, of whose value it is the newest.')
+const partition = whole('Partition. Default: all when reading, one that the gateway chooses when publishing.')
+const key = z
+  .string()
+  .optional()
+  .describe('Message key. The newest message with a key is the value of that key.')
 const point = (what: string) => z.string().optional().describe(`${what}: ${pointHelp}.`)
 
 /** What may stand behind `?` at each route. */
@@ -19,24 +22,33 @@ export const queries = {
   publish: z.strictObject({
     partition,
     key,
-    partitionKey: z.string().optional().describe('Messages of one partition key go to one partition.'),
-    wait: z.enum(['stored']).optional().describe('Answer when a storage node has the message durably.'),
-    timeoutMs: whole('How long to wait for that; default 30000.'),
+    partitionKey: z
+      .string()
+      .optional()
+      .describe('Messages with the same partition key go to the same partition.'),
+    wait: z
+      .enum(['stored'])
+      .optional()
+      .describe('Answer only when a storage node has stored the message durably.'),
+    timeoutMs: whole('How long to wait for storage; default 30000.'),
   }),
-  remove: z.strictObject({ partition, key: z.string().describe('Key whose value is taken away.') }),
+  remove: z.strictObject({ partition, key: z.string().describe('Key whose value is removed.') }),
   events: z.strictObject({
     partition,
-    last: whole('Begin with so many stored messages.'),
+    last: whole('Begin with this many stored messages.'),
     from: point('Begin with what was stored since a time'),
-    'last-event-id': z.string().optional().describe('As the header of that name, where none can be set.'),
-    key: z.string().optional().describe('The API key, for EventSource, which sends no header.'),
+    'last-event-id': z
+      .string()
+      .optional()
+      .describe('Same as the Last-Event-ID header, for clients that cannot set headers.'),
+    key: z.string().optional().describe('The API key, for EventSource, which cannot send headers.'),
   }),
   history: z.strictObject({
     partition,
-    last: whole(`So many newest messages, up to ${limits.maxResendCount}.`),
+    last: whole(`This many of the newest messages, up to ${limits.maxResendCount}.`),
     from: point('All since a time'),
     to: point('Up to a time'),
-    publisher: z.string().optional().describe('Only of this publisher.'),
+    publisher: z.string().optional().describe('Only messages of this publisher.'),
   }),
   last: z.strictObject({ partition, key }),
   table: z.strictObject({ partition }),

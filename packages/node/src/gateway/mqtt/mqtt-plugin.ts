@@ -17,36 +17,38 @@ const schema = z
     enabled: z
       .boolean()
       .default(false)
-      .describe('Whether MQTT clients can publish and subscribe here; needs gateway.keysFile.'),
+      .describe('Whether MQTT clients can publish and subscribe here. Needs gateway.keysFile.'),
     host: host('The MQTT server'),
     port: port('The MQTT server', 1883),
-    plain: z.boolean().default(true).describe('Whether it answers on that port, which is without TLS.'),
+    plain: z.boolean().default(true).describe('Whether it listens on that port, without TLS.'),
     tlsPort: port('The MQTT server with TLS', 8883),
-    certFile: file().optional().describe('TLS certificate, PEM; with it the MQTT server answers on tlsPort.'),
+    certFile: file()
+      .optional()
+      .describe('TLS certificate, PEM. With it, the MQTT server listens on tlsPort.'),
     keyFile: file().optional().describe('Private key of the TLS certificate, PEM.'),
     websocketPort: z
       .int()
       .min(0)
       .max(65_535)
       .optional()
-      .describe('MQTT over WebSocket, with TLS where there is a certificate; 0 takes a free port.'),
+      .describe('Port for MQTT over WebSocket, with TLS if there is a certificate; 0 takes a free port.'),
     acknowledge: z
       .enum(['auto', 'sent'])
       .default('auto')
       .describe(
-        'When messages of QoS 1 are acknowledged: auto, once a storage node has them where the stream has one; else, and with sent, once they are handed to the neighbours.',
+        'When QoS 1 messages are acknowledged. auto: once a storage node has them, if the stream has one. sent, and auto without storage: once they are handed to the neighbours.',
       ),
     directory: file()
       .default('mqtt-sessions')
       .describe(
-        'Directory of the file, for this user only, in which sessions of MQTT clients and what waits for them outlast the node.',
+        'Directory of the file that keeps MQTT sessions and their waiting messages across restarts. Only this user can read it.',
       ),
     maxConnections: z
       .int()
       .min(1)
       .max(100_000)
       .default(10_000)
-      .describe('Most connections of MQTT clients at once.'),
+      .describe('Maximum number of MQTT connections at once.'),
     maxConnectionsPerAddress: perAddressSetting(),
   })
   .prefault({})

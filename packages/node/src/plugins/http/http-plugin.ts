@@ -10,7 +10,7 @@ const maxPathPartBytes = 1024
 
 const schema = z
   .strictObject({
-    enabled: z.boolean().default(true).describe('Whether health, metrics and status are served by HTTP.'),
+    enabled: z.boolean().default(true).describe('Whether health, metrics and status are served over HTTP.'),
     host: host('The HTTP server'),
     port: port('The HTTP server', 7171),
   })

@@ -8,7 +8,7 @@ const schema = z
       .max(64)
       .default([])
       .describe(
-        'Encrypted streams whose key holder this node’s user is: it has valid keys ready for all their publishers.',
+        'Encrypted streams whose key holder is the user of this node. The node keeps valid keys ready for all their publishers.',
       ),
   })
   .prefault({})

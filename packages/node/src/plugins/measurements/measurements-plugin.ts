@@ -26,7 +26,7 @@ const schema = z
     autoStart: z
       .boolean()
       .default(true)
-      .describe('Whether publishing begins at once, or when the supervisor says.'),
+      .describe('Whether publishing starts at once, or when the supervisor tells it to.'),
   })
   .prefault({})
 

@@ -15,7 +15,7 @@ const schema = z
       .array(z.string())
       .max(64)
       .default([])
-      .describe('Streams to subscribe to and keep accounts of: delivered, missing, latency.'),
+      .describe('Streams to subscribe to, and whose delivered and missing messages and latency to record.'),
   })
   .prefault({})
 
