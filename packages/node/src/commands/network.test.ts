@@ -71,7 +71,7 @@ describe('a network without a chain', { timeout: timeoutMs }, () => {
       ],
       { cwd },
     )
-    const isIn = (stream: string) => node.said(`${stream}","partitions":1,"msg":"in the stream"`)
+    const isIn = (stream: string) => node.said(`${stream}","partitions":1,"msg":"joined the stream"`)
     await Promise.all([isIn('/lobby'), node.said('NO_SUBSCRIBE_PERMISSION')])
     const subscriber = startRunnel(['subscribe', `${owner}/lobby`, '--network', served], { cwd })
     await subscriber.said('subscribed to')

@@ -11,7 +11,7 @@ describe('runnel up --permissioned', { timeout: timeoutMs }, () => {
     const cwd = newDirectory()
     const up = startRunnel(['up', '--permissioned', '--nodes', '3', '--trackers', '2'], { cwd })
     await up.said('runnel.js registry allow-node')
-    expect(up.stdout()).toContain('The private network runs: 3 nodes')
+    expect(up.stdout()).toContain('The private network is running: 3 nodes')
     const network = ['--network', '.runnel/up/network.json']
     const run = (line: string, input = '') => runRunnel([...line.split(' '), ...network], { cwd, input })
     const lobby = /0x\w+\/lobby/.exec(up.stdout())?.[0] ?? ''
