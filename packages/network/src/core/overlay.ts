@@ -19,6 +19,7 @@ import type {
 import { isUrgentChain, toStreamPartId, urgentChainPrefix } from '@runnel/protocol'
 import type { NetworkLimits } from '../limits.ts'
 import { newCounters, type CounterName, type Counters } from './counters.ts'
+import { drop } from './drop.ts'
 import type { OverlayEffects } from './overlay-effects.ts'
 import type { OverlayEvent } from './events.ts'
 import { Authorship, type AuthorshipModules } from './delegations/authorship.ts'
@@ -663,8 +664,7 @@ export class Overlay {
   }
 
   #drop(counter: CounterName, detail: string): void {
-    this.counters[counter]++
-    this.#modules.effects.dropped(counter, detail)
+    drop({ counters: this.counters, effects: this.#modules.effects }, counter, detail)
   }
 
   #updateDue(): void {

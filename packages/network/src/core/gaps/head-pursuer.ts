@@ -10,6 +10,7 @@ import {
 } from '@runnel/protocol'
 import type { NetworkLimits } from '../../limits.ts'
 import type { Counters } from '../counters.ts'
+import { drop } from '../drop.ts'
 import type { OverlayEffects } from '../overlay-effects.ts'
 import type { StreamPart } from '../stream-part/stream-part.ts'
 import type { Fetches } from './fetches.ts'
@@ -60,8 +61,7 @@ export class HeadPursuer {
       if (isAhead || !this.#isBehind(part, head, time)) continue
       const dueMs = time.nowMs + gapWaitMs(part.attached, this.#modules.rttOf, this.#limits)
       if (part.gaps.claims.add(peerId, head, dueMs)) continue
-      this.#modules.counters['heads.dropped']++
-      this.#modules.effects.dropped('heads.dropped', `${part.id} from ${peerId}`)
+      drop(this.#modules, 'heads.dropped', `${part.id} from ${peerId}`)
     }
   }
 

@@ -12,6 +12,7 @@ import {
 } from '@runnel/protocol'
 import type { NetworkLimits } from '../../limits.ts'
 import type { CounterName, Counters } from '../counters.ts'
+import { drop } from '../drop.ts'
 import type { OverlayEffects } from '../overlay-effects.ts'
 import { isAttached, type Edge } from '../stream-part/edge.ts'
 import type { StreamPart } from '../stream-part/stream-part.ts'
@@ -509,8 +510,7 @@ export class Neighbourhood {
   }
 
   #count(counter: CounterName, detail: string): void {
-    this.#modules.counters[counter]++
-    this.#modules.effects.dropped(counter, detail)
+    drop(this.#modules, counter, detail)
   }
 }
 
