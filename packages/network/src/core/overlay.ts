@@ -10,13 +10,12 @@ import type {
   MessageBatch,
   MessageChain,
   MessageRef,
-  MissingRange,
   NodeId,
   Status,
   StreamPartId,
   Time,
 } from '@runnel/protocol'
-import { isUrgentChain, toStreamPartId, urgentChainPrefix } from '@runnel/protocol'
+import { isUrgentChain, urgentChainPrefix } from '@runnel/protocol'
 import type { NetworkLimits } from '../limits.ts'
 import { newCounters, type CounterName, type Counters } from './counters.ts'
 import { drop } from './drop.ts'
@@ -80,9 +79,6 @@ export interface OverlayModules
   readonly hasArchive: boolean
 }
 
-/** Ranges of a chain that a neighbour is asked for. */
-type Asked = readonly [peerId: NodeId, chain: MessageChain, ranges: readonly MissingRange[], nowMs: number]
-
 /**
  * A node's part in its overlays. Its state is in `neighbours` (who should be and is a neighbour), `flood` (which batches are
  * new, valid, and forwarded), `gaps` (what is missing), and the stream parts.
@@ -138,17 +134,16 @@ export class Overlay {
       },
     }
     const { limits, self } = options
-    const fetches = (this.#fetches = new Fetches(limits))
     const { isLight, servesGuests, lightParts } = given
     const common = { ...given, effects: announcing(charged, delegations), relays: !isLight }
     this.delegations = delegations
     this.#modules = common
     const memberCheck = new MemberCheck(limits, common)
+    const fetches = (this.#fetches = new Fetches(limits, { counters, effects: common.effects }))
     // The same object for all rooms: a copy with what each needs took 3 kB a node.
     const modules = {
       ...common,
       ...{ self, counters, parts, delegations, fetches, memberCheck, peers: new PeerTable(limits, counters) },
-      fetch: (...asked: Asked) => this.#fetchOnce(...asked),
       misbehaved: (peerId: NodeId, detail: string, nowMs: number) => this.#misbehaved(peerId, detail, nowMs),
     }
     this.#neighbourhood = new Neighbourhood(limits, modules)
@@ -472,20 +467,6 @@ export class Overlay {
   #refuseGuest(peerId: NodeId, { streamPartId }: GuestAttach): void {
     this.#drop('guests.refused', `${peerId} in ${streamPartId}: this node serves none`)
     this.#modules.effects.sendControl(peerId, { type: 'detach', streamPartId, reason: 'not-wanted' })
-  }
-
-  /** What the peer has comes as data; its answer says that there is no more. False when it has too much to answer already. */
-  #fetchOnce(...[peerId, chain, ranges, nowMs]: Asked): boolean {
-    const { publisherId, messageChainId } = chain
-    const streamPartId = toStreamPartId(chain.streamId, chain.partition)
-    if (!this.#fetches.canAsk(peerId, nowMs)) return false
-    const dueMs = nowMs + this.#limits.hostAskMs
-    const asked = { peerId, streamPartId, chain: { publisherId, messageChainId }, claim: undefined }
-    const requestId = this.#fetches.add({ ...asked, rangeCount: ranges.length, sentMs: nowMs, dueMs })
-    this.counters['fetch.sent']++
-    const packet = { type: 'fetch', requestId, streamPartId, publisherId, messageChainId, ranges } as const
-    this.#modules.effects.sendControl(peerId, packet)
-    return true
   }
 
   #onArchived(batch: MessageBatch, packet: Uint8Array, time: Time): void {

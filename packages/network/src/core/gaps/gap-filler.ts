@@ -8,7 +8,7 @@ import type { Fetches, SentFetch } from './fetches.ts'
 import { fetchTimeoutMs, gapWaitMs } from './gap-times.ts'
 
 export interface GapFillerModules {
-  readonly effects: Pick<OverlayEffects, 'sendControl' | 'fillFromArchive' | 'gapLost'>
+  readonly effects: Pick<OverlayEffects, 'fillFromArchive' | 'gapLost'>
   readonly counters: Counters
   readonly fetches: Fetches
   /** Whether there is an archive to ask. */
@@ -179,36 +179,16 @@ export class GapFiller {
     ranges: readonly OpenRange[],
     nowMs: number,
   ): void {
-    const { fetches, effects, counters } = this.#modules
     const { maxFetchRanges } = wireLimits
     const dueMs = nowMs + fetchTimeoutMs(this.#modules.rttOf(peerId), this.#limits)
     for (let from = 0; from < ranges.length; from += maxFetchRanges) {
       const some = ranges.slice(from, from + maxFetchRanges)
       // When too much is under way, the rest is fetched a little later.
-      const canAsk = fetches.canAsk(peerId, nowMs)
-      const { publisherId, messageChainId } = chain
-      const requestId = canAsk
-        ? fetches.add({
-            peerId,
-            streamPartId: part.id,
-            chain: { publisherId, messageChainId },
-            claim: undefined,
-            rangeCount: some.length,
-            sentMs: nowMs,
-            dueMs,
-          })
-        : 0
+      const requestId = this.#modules.fetches.send(
+        { peerId, streamPartId: part.id, chain, claim: undefined, sentMs: nowMs, dueMs },
+        some.map(({ after, upTo }) => ({ after, upTo })),
+      )
       for (const { fill } of some) if (fill) Object.assign(fill, { requestId, dueMs, isFed: false })
-      if (!canAsk) continue
-      counters['fetch.sent']++
-      effects.sendControl(peerId, {
-        type: 'fetch',
-        requestId,
-        streamPartId: part.id,
-        publisherId,
-        messageChainId,
-        ranges: some.map(({ after, upTo }) => ({ after, upTo })),
-      })
     }
   }
 

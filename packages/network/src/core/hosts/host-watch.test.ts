@@ -33,11 +33,13 @@ function script(limits: Partial<NetworkLimits> = { hostClockMs: 0 }) {
         hostFails: (peerId, how) => lines.push(`${Number(peerId)} ${how}`),
       },
       ageMs: () => world.ageMs,
-      fetch: (peerId, _chain, ranges) => {
-        if (world.isBusy) return false
-        asked.push({ peerId, upTo: ranges.map(({ upTo }) => (upTo.timestamp - startMs) / 1_000) })
-        if (world.answers) watch.answered(partId, peerId, nowMs)
-        return true
+      fetches: {
+        once: (peerId, _chain, ranges) => {
+          if (world.isBusy) return false
+          asked.push({ peerId, upTo: ranges.map(({ upTo }) => (upTo.timestamp - startMs) / 1_000) })
+          if (world.answers) watch.answered(partId, peerId, nowMs)
+          return true
+        },
       },
     },
   )
