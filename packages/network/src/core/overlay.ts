@@ -151,7 +151,7 @@ export class Overlay {
       servesGuests && lightParts
         ? new lightParts.Guests(limits, {
             ...modules,
-            attach: (peerId, packet, time) => this.#neighbourhood.onAttach(peerId, packet, time),
+            attach: (peerId, packet, time) => this.#neighbourhood.attaches.onAttach(peerId, packet, time),
             dismiss: (peerId, reason, nowMs) => this.#neighbourhood.dismissGuest(peerId, reason, nowMs),
           })
         : undefined
@@ -256,17 +256,17 @@ export class Overlay {
         break
       case 'linkOpened':
         this.delegations.linkOpened(event.peerId)
-        this.#neighbourhood.linkOpened(event.peerId, nowMs)
+        this.#neighbourhood.links.opened(event.peerId, nowMs)
         break
       case 'linkFailed':
-        this.#neighbourhood.linkFailed(event.peerId, event.reason, nowMs)
+        this.#neighbourhood.links.failed(event.peerId, event.reason, nowMs)
         break
       case 'useHosts':
         this.#hosts = event.hosts
         this.#parts.each((part) => this.#neighbourhood.useHosts(part, event.hosts, nowMs))
         break
       case 'linkClosed':
-        this.#neighbourhood.linkClosed(event.peerId, nowMs)
+        this.#neighbourhood.links.closed(event.peerId, nowMs)
         this.guests?.linkClosed(event.peerId)
         this.#flood.linkClosed(event.peerId)
         this.#thinning.linkClosed(event.peerId)
@@ -287,16 +287,16 @@ export class Overlay {
         this.#withPart(event.gap.streamPartId, (part) => this.#filler.archiveEnded(part, event.gap, nowMs))
         break
       case 'hold':
-        this.#neighbourhood.hold(event.peerId, event.contact, nowMs)
+        this.#neighbourhood.links.hold(event.peerId, event.contact, nowMs)
         break
       case 'unhold':
-        this.#neighbourhood.unhold(event.peerId, nowMs)
+        this.#neighbourhood.links.unhold(event.peerId, nowMs)
         break
       case 'partFault':
         this.#partFault(event.streamPartId, event.error)
         break
       case 'networkBack':
-        this.#neighbourhood.networkBack(nowMs)
+        this.#neighbourhood.links.networkBack(nowMs)
         break
       case 'unknownAlias':
         this.#drop('data.unknownAlias', `from ${event.peerId}`)
@@ -305,7 +305,7 @@ export class Overlay {
         this.#drop('data.unsupported', `from ${event.peerId}: ${event.detail}`)
         break
       case 'malformed':
-        this.#neighbourhood.misbehaved(event.peerId, event.detail, nowMs)
+        this.#neighbourhood.links.misbehaved(event.peerId, event.detail, nowMs)
         break
       case 'tick':
         this.#thinning.tick(time)
@@ -340,7 +340,7 @@ export class Overlay {
     if (part === undefined) return undefined
     this.counters['status.sent']++
     const status = part.takeStatus(this.#modules, nowMs)
-    this.#neighbourhood.statusTaken(nowMs)
+    this.#neighbourhood.news.statusTaken(nowMs)
     // Not a look at all stream parts: all of them may have a status due at once.
     this.#dueMs = Math.min(this.#dueMs, part.dueMs, this.#neighbourhood.dueMs)
     return status
@@ -353,7 +353,7 @@ export class Overlay {
     if (part?.takesFrom(peerId, publisherId) === true) return part
     const counter = part === undefined ? 'data.notJoined' : 'data.notAttached'
     this.#drop(counter, `${streamId}#${partition} from ${peerId}`)
-    this.#neighbourhood.uselessData(peerId, nowMs)
+    this.#neighbourhood.links.uselessData(peerId, nowMs)
     return undefined
   }
 
@@ -396,7 +396,7 @@ export class Overlay {
   #takeControl(peerId: NodeId, packet: ControlPacket, time: Time): void {
     switch (packet.type) {
       case 'attach':
-        this.#neighbourhood.onAttach(peerId, packet, time)
+        this.#neighbourhood.attaches.onAttach(peerId, packet, time)
         break
       case 'guestAttach':
         if (this.guests === undefined) this.#refuseGuest(peerId, packet)
@@ -404,7 +404,7 @@ export class Overlay {
         break
       case 'detach':
         this.guests?.onDetach(peerId, packet.streamPartId)
-        this.#neighbourhood.onDetach(peerId, packet, time.nowMs)
+        this.#neighbourhood.attaches.onDetach(peerId, packet, time.nowMs)
         break
       case 'fetch':
         this.#fetchServer.onFetch(peerId, packet, time.nowMs)
@@ -488,7 +488,7 @@ export class Overlay {
   }
 
   #misbehaved(peerId: NodeId, detail: string, nowMs: number): void {
-    this.#neighbourhood.misbehaved(peerId, detail, nowMs)
+    this.#neighbourhood.links.misbehaved(peerId, detail, nowMs)
     this.#updateDue()
   }
 
