@@ -1,7 +1,7 @@
 import type { ControlPacket } from '@runnel/protocol'
 import { describe, expect, it } from 'vitest'
 import { idOf, partId, streamId } from '../core.testkit.ts'
-import { newCounters } from '../counters.ts'
+import { newCounters } from '../counter-names.ts'
 import { Fetches } from './fetches.ts'
 
 const chain = { streamId, partition: 0, publisherId: idOf(7), messageChainId: 'c' }

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { networkLimits, type NetworkLimits } from '../../limits.ts'
 import { ChainProgress } from '../dedup/chain-progress.ts'
 import { batchAt, CoreScript, data, identityOf, idOf, partId, startMs, streamId } from '../core.testkit.ts'
-import { newCounters } from '../counters.ts'
+import { newCounters } from '../counter-names.ts'
 import { PartGaps } from './part-gaps.ts'
 
 const at = (offsetMs: number) => ({ timestamp: startMs + offsetMs, sequenceNumber: 0 })

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { networkLimits, type NetworkLimits } from '../../limits.ts'
 import type { WithheldMessages } from '../../ports.ts'
 import { batchAt, idOf, identityOf, partId, startMs } from '../core.testkit.ts'
-import { newCounters } from '../counters.ts'
+import { newCounters } from '../counter-names.ts'
 import { HostWatch } from './host-watch.ts'
 
 const [a, b] = [idOf(1), idOf(2)]
