@@ -23,6 +23,7 @@ import {
 } from '@runnel/protocol'
 import type { MessagePlace } from '../resend/wait-for-storage.ts'
 import { cohortsIn, coverOf } from './epoch-cover.ts'
+import { EpochTerms } from './epoch-terms.ts'
 import { planEpoch, type Cohort, type EpochKey } from './epoch-plan.ts'
 import type { KeyFinder } from './key-finder.ts'
 import type { KeyPart } from './key-part.ts'
@@ -86,22 +87,18 @@ interface CurrentEpoch extends SealingEpoch {
   readonly isOwn: boolean
 }
 
-/** A day. */
-const dayMs = 86_400_000
-
 /** Opens epochs of a stream: makes their keys, tells the readers, and makes new ones when readers go. */
 export class Opener {
   readonly #options: OpenerOptions
   readonly #modules: OpenerModules
   readonly #links: ReaderLinks
+  readonly #terms: EpochTerms
   #keyring: Keyring | undefined
   /** All processes of the user have the same one. */
   #isKeyringShared = false
   #current: CurrentEpoch | undefined
   /** Of the last epoch that was made here. */
   #readerCount = 0
-  /** How often the key holder changed its epoch. */
-  #followed = 0
   #renewing: Promise<CurrentEpoch> | undefined
   #background: Promise<void> = Promise.resolve()
   #cohorts: readonly (Cohort | undefined)[] = []
@@ -111,6 +108,7 @@ export class Opener {
   constructor(options: OpenerOptions, modules: OpenerModules) {
     this.#options = options
     this.#modules = modules
+    this.#terms = new EpochTerms(options.choice, modules)
     this.#links = new ReaderLinks(options, { ...modules, roleOf: (userId) => this.#roleOf(userId) })
   }
 
@@ -169,7 +167,7 @@ export class Opener {
 
   /** The key holder has another epoch. */
   follow(): void {
-    this.#followed++
+    this.#terms.follow()
   }
 
   /**
@@ -183,11 +181,11 @@ export class Opener {
     const current = choice.history === 'none' ? undefined : this.#freshEpoch
     if (current?.isOwn !== true || current.key === undefined || this.#keyring === undefined) return
     const nowMs = clock.now()
-    const changes = this.#changes(nowMs)
+    const changes = this.#terms.changes(nowMs)
     const record = await newestEpochOf(userId, keyPart, signal)
     if (record === undefined || !isSameBytes(record.keyringId, this.#keyring.id)) return
     if (record.createdMs <= current.createdMs) return
-    if (!this.#regardsLosses(record, nowMs)) return
+    if (!this.#terms.regardsLosses(record, nowMs)) return
     if (!(await this.#isForReadersOnly(userId, record, readers.readersAt(nowMs), signal))) return
     const key = (await finder.open(userId, record, signal))?.key
     if (key === undefined || this.#current !== current || this.#renewing !== undefined) return
@@ -199,14 +197,9 @@ export class Opener {
   get #valid(): CurrentEpoch | undefined {
     const current = this.#current
     const nowMs = this.#modules.clock.now()
-    return current?.changes === this.#changes(nowMs) && nowMs < current.validUntilMs ? current : undefined
-  }
-
-  /** All after which an epoch has to be replaced, counted. */
-  #changes(wallMs: number): number {
-    const { readers } = this.#modules
-    const gains = this.#options.choice.history === 'none' ? readers.gains(wallMs) : 0
-    return readers.losses(wallMs) + gains + this.#followed
+    return current?.changes === this.#terms.changes(nowMs) && nowMs < current.validUntilMs
+      ? current
+      : undefined
   }
 
   #once(make: () => Promise<CurrentEpoch>): Promise<CurrentEpoch> {
@@ -218,8 +211,8 @@ export class Opener {
   async link(users: readonly NodeId[], signal: AbortSignal): Promise<void> {
     if (this.#shared === undefined) return
     const recipients = this.#recipients(users, await this.#modules.cardsOf(users, signal))
-    const { keyring, epoch } = this.#shared ?? {}
-    if (keyring !== undefined && epoch !== undefined) await this.#links.link(recipients, keyring, epoch)
+    const shared = this.#shared
+    if (shared !== undefined) await this.#links.link(recipients, shared.keyring, shared.epoch)
   }
 
   /** Links one reader by a card that it sent itself. */
@@ -229,9 +222,8 @@ export class Opener {
     // Another process of this user may have made the link that is there: the new one has to come after it.
     const chain = linkChain(ciphers, this.#shared.keyring.id, card.userId)
     await keyPart.find(this.#options.userId, chain, signal)
-    const { keyring, epoch } = this.#shared ?? {}
-    if (keyring !== undefined && epoch !== undefined)
-      await this.#links.linkAgain(this.#recipient(card), keyring, epoch)
+    const shared = this.#shared
+    if (shared !== undefined) await this.#links.linkAgain(this.#recipient(card), shared.keyring, shared.epoch)
   }
 
   /** What a new reader may be given: without history it gets no key that was used before it came. */
@@ -266,11 +258,15 @@ export class Opener {
     const { keyPart, readers, clock, finder } = this.#modules
     // Who goes while the records are looked up makes what comes out invalid again.
     const nowMs = clock.now()
-    const changes = this.#changes(nowMs)
+    const changes = this.#terms.changes(nowMs)
     const readerIds = readers.readersAt(nowMs)
     if (!readers.holds(holderId, nowMs)) return undefined
     const record = await newestEpochOf(holderId, keyPart, signal)
-    if (record === undefined || this.#endMs(record) <= nowMs || !this.#regardsLosses(record, nowMs))
+    if (
+      record === undefined ||
+      this.#terms.endMs(record) <= nowMs ||
+      !this.#terms.regardsLosses(record, nowMs)
+    )
       return undefined
     if (!(await this.#isForReadersOnly(holderId, record, readerIds, signal))) return undefined
     const key = (await finder.open(holderId, record, signal))?.key
@@ -279,12 +275,6 @@ export class Opener {
         ? await finder.writerKey(holderId, record, signal)
         : publisherKeyOf(this.#modules.ciphers, key, this.#options.userId)
     return publisherKey && this.#accepted(record, { key, publisherKey, changes, isOwn: false })
-  }
-
-  /** Whether it was made after somebody last lost the right to read: whoever was given its key since may still read. */
-  #regardsLosses({ readersAtBlock, createdMs }: EpochRecord, nowMs: number): boolean {
-    const { readers } = this.#modules
-    return readersAtBlock >= readers.lossBlock && createdMs >= readers.lastEndMs(nowMs)
   }
 
   /** Whether an epoch is for nobody but readers with the cards they have now; and without history, for all of these. */
@@ -339,19 +329,20 @@ export class Opener {
     const keyring = await this.#ownKeyring(signal)
     const before = this.#current?.isOwn === true ? this.#current : undefined
     const record = before === undefined ? await newestEpochOf(userId, keyPart, signal) : undefined
-    const createdMs = this.#after((before ?? record)?.createdMs ?? 0)
-    const changes = this.#changes(createdMs)
+    const createdMs = this.#terms.dateAfter((before ?? record)?.createdMs ?? 0)
+    const changes = this.#terms.changes(createdMs)
     // The user itself has its keyring, unless that is this process's alone.
     const readerIds = readers.readersAt(createdMs).filter((id) => !this.#isKeyringShared || id !== userId)
     const writerIds = choice.keyHolder === userId ? readers.writersAt(createdMs) : []
     const cards = await this.#cards([...readerIds, ...writerIds], signal)
     const recipients = this.#recipients(readerIds, cards)
+    const publishers = this.#recipients(writerIds, cards)
     if (record !== undefined) await this.#takeOver(record, keyring, recipients, signal)
     if (before?.key !== undefined) this.#leaves({ ...before, key: before.key })
     const planned = planEpoch(
       {
         readers: recipients,
-        publishers: this.#recipients(writerIds, cards),
+        publishers,
         earlier: choice.history === 'none' ? [] : this.#earlier,
         cohorts: this.#cohorts,
         createdMs,
@@ -373,23 +364,12 @@ export class Opener {
     const current = this.#accepted(planned.record, { key, publisherKey, changes, isOwn: true })
     this.#current = current
     this.#inBackground(async () => {
-      const all = [...recipients, ...this.#recipients(writerIds, cards)]
-      await this.#links.link(all, keyring, planned, { isCovered: true })
+      await this.#links.link([...recipients, ...publishers], keyring, planned, { isCovered: true })
       await this.#modules.confirmed()
     })
     this.#readerCount = recipients.length
     onRotated(planned.id, recipients.length)
     return current
-  }
-
-  /**
-   * Unix milliseconds: now, and not before the epoch to which a new one leads, so that nobody can go back to it whose time had run out when
-   * it was made. The clock there may have been ahead of this one.
-   */
-  #after(lastMs: number): number {
-    const nowMs = this.#modules.clock.now()
-    const leadsBack = this.#options.choice.history !== 'none'
-    return leadsBack ? Math.max(nowMs, Math.min(lastMs, nowMs + clockToleranceMs)) : nowMs
   }
 
   /** That no storage node answers is no reason not to publish: readers ask when they come. */
@@ -409,13 +389,13 @@ export class Opener {
     own: Pick<CurrentEpoch, 'key' | 'publisherKey' | 'changes' | 'isOwn'>,
   ): CurrentEpoch {
     const { commitment, createdMs } = record
-    return { ...own, id: epochIdOf(commitment), commitment, createdMs, validUntilMs: this.#endMs(record) }
-  }
-
-  /** Unix milliseconds: when it is too old. A date that is still to come does not make it younger. */
-  #endMs({ createdMs }: EpochRecord): number {
-    const { rotateAfterDays = 7 } = this.#options.choice
-    return Math.min(createdMs, this.#modules.clock.now()) + rotateAfterDays * dayMs
+    return {
+      ...own,
+      id: epochIdOf(commitment),
+      commitment,
+      createdMs,
+      validUntilMs: this.#terms.endMs(record),
+    }
   }
 
   async #ownKeyring(signal: AbortSignal): Promise<Keyring> {

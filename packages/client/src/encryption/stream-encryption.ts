@@ -1,30 +1,24 @@
 import {
-  bytesOfEpochId,
-  encodeCard,
   epochIdOf,
   isRunnelError,
   isSameBytes,
   newestChain,
   readerHint,
-  requestChain,
-  type AnswerRecord,
   type Card,
   type Ciphers,
   type Crypto,
   type EncryptionChoice,
-  type EpochId,
   type NodeId,
   type Random,
   type StreamMessage,
 } from '@runnel/protocol'
-import { LRU } from 'tiny-lru'
-import { deadline, throwIfAborted } from '../deadline.ts'
 import { asError, clientError, reasonOf } from '../errors.ts'
 import type { StreamInfo } from '../registry/ports.ts'
 import type { MessagePlace } from '../resend/wait-for-storage.ts'
 import { AnswerDesk } from './answer-desk.ts'
 import { answerLastRequests } from './last-requests.ts'
 import { KeyFinder, type WantedKey } from './key-finder.ts'
+import { KeySearch } from './key-search.ts'
 import type { FoundRecord, KeyPart } from './key-part.ts'
 import { keyringMaster } from './keyring.ts'
 import { KnownKeys } from './known-keys.ts'
@@ -59,23 +53,6 @@ export interface StreamEncryptionModules extends ReaderSetModules {
   readonly signal: AbortSignal
 }
 
-/** A key that is looked for. */
-interface Finding {
-  readonly publisherId: NodeId
-  readonly id: EpochId
-  readonly found: Promise<void>
-}
-
-/** A key that does not come within this time is given up. */
-const maxWaitMs = 30_000
-/** The same when a key of that id is known but is the wrong one. */
-const maxWaitAgainMs = 5_000
-/** A key that was given up is not sought again for this long, unless a new key comes. */
-const restMs = 15_000
-/** Pause between two requests for keys, and between two searches for one key. */
-const pauseMs = 2_000
-/** Keys remembered as not found. */
-const maxGivenUp = 1_000
 /** Openers whose keys are passed on to a new reader. */
 const maxSharedOpeners = 100
 /** Openers in a list. */
@@ -94,13 +71,9 @@ export class StreamEncryption {
   /** By which links to this user are known. */
   readonly #hint: Uint8Array
   readonly #desk: AnswerDesk
-  readonly #finding = new Map<string, Finding>()
-  readonly #givenUp = new LRU<{ readonly untilMs: number; readonly error: Error }>(maxGivenUp)
-  readonly #waiters = new Set<() => void>()
+  readonly #search: KeySearch
   readonly #unconfirmed: UnconfirmedRecords
   readonly #closing = new AbortController()
-  #isTaking = false
-  #askedMs = -Infinity
   /** What was begun in the background. */
   #done: Promise<void> = Promise.resolve()
 
@@ -128,6 +101,7 @@ export class StreamEncryption {
       keyring: () => this.opener.keyring,
       openersFor: (publisherId) => this.#openersFor(publisherId),
     })
+    this.#search = new KeySearch(stream, { ...modules, finder: this.#finder })
     this.opener = new Opener(
       { streamId: stream.id, userId, choice },
       {
@@ -142,7 +116,7 @@ export class StreamEncryption {
     )
     this.#desk = new AnswerDesk({ ...common, ...parts, cardsOf, opener: this.opener })
     this.keyPart.onRecord = (found) => this.#onRecord(found)
-    this.known.onKey = () => this.#wake()
+    this.known.onKey = () => this.#search.wake()
   }
 
   /** Messages are read from now on: new keys come as they are made, and others can encrypt for this user. */
@@ -172,21 +146,9 @@ export class StreamEncryption {
     }
   }
 
-  /**
-   * Finds the key of a publisher's epoch; afterwards one that was not tried is among the known. Rejects with KEY_NOT_FOUND, NO_READING_KEY
-   * or ABORTED.
-   */
+  /** As of the search. */
   find(wanted: WantedKey): Promise<void> {
-    const { publisherId, id } = wanted
-    const name = `${publisherId} ${id}`
-    const under = this.#finding.get(name)
-    if (under !== undefined) return under.found
-    const givenUp = this.#givenUp.get(name)
-    if (givenUp !== undefined && this.#modules.clock.monotonicMs() < givenUp.untilMs)
-      return Promise.reject(givenUp.error)
-    const found = this.#find(wanted).finally(() => this.#finding.delete(name))
-    this.#finding.set(name, { publisherId, id, found })
-    return found
+    return this.#search.find(wanted)
   }
 
   receive(message: StreamMessage): void {
@@ -288,93 +250,19 @@ export class StreamEncryption {
     return this.#closing.signal.aborted
   }
 
-  async #find(wanted: WantedKey): Promise<void> {
-    const { publisherId, id, tried = [] } = wanted
-    const { clock, signal } = this.#modules
-    const limited = deadline(clock, tried.length > 0 ? maxWaitAgainMs : maxWaitMs, signal)
-    const startMs = clock.monotonicMs()
-    try {
-      if (await this.#finder.look(wanted, signal)) return
-      while (!limited.signal.aborted) {
-        this.keyPart.join()
-        await this.#ask()
-        await this.#activity(limited.signal)
-        if (await this.#finder.lookAgain(wanted, signal)) return
-      }
-    } catch (error) {
-      throwIfAborted(signal)
-      throw error
-    } finally {
-      limited.end()
-    }
-    throwIfAborted(signal)
-    const seconds = Math.round((clock.monotonicMs() - startMs) / 1000)
-    const error = clientError(
-      'KEY_NOT_FOUND',
-      `${id} of ${publisherId} in ${this.stream.id}, after ${seconds} s`,
-    )
-    this.#givenUp.set(`${publisherId} ${id}`, { untilMs: clock.monotonicMs() + restMs, error })
-    throw error
-  }
-
-  /** Asks whoever is there for all that is looked for. */
-  async #ask(): Promise<void> {
-    const { clock, card, signal } = this.#modules
-    const nowMs = clock.monotonicMs()
-    if (nowMs - this.#askedMs < pauseMs) return
-    this.#askedMs = nowMs
-    const ids = new Set([...this.#finding.values()].map(({ id }) => id))
-    const own = await card.ensure(this.stream, signal)
-    this.keyPart.publish(requestChain, {
-      kind: 'request',
-      card: encodeCard(own),
-      wanted: [...ids].slice(0, 64).map((id) => bytesOfEpochId(id)),
-    })
-  }
-
-  /** Waits for something that may help, or a while. */
-  async #activity(signal: AbortSignal): Promise<void> {
-    if (signal.aborted) return
-    const { promise, resolve } = Promise.withResolvers<void>()
-    const done = () => resolve()
-    this.#waiters.add(done)
-    const cancel = this.#modules.clock.schedule(pauseMs, done)
-    signal.addEventListener('abort', done, { once: true })
-    await promise
-    cancel()
-    signal.removeEventListener('abort', done)
-    this.#waiters.delete(done)
-  }
-
-  #wake(): void {
-    this.#givenUp.clear()
-    for (const resolve of this.#waiters) resolve()
-  }
-
   #onRecord(found: FoundRecord): void {
     const { record, publisherId } = found
     const { userId } = this.#modules
     this.#desk.receive(found)
-    if (record.kind === 'answer' && record.readerId === userId) this.#takeAnswer(record)
+    if (record.kind === 'answer' && record.readerId === userId) this.#search.takeAnswer(record)
     if (record.kind === 'newest' && publisherId === this.choice.keyHolder && publisherId !== userId)
       this.opener.follow()
     if (publisherId === userId && (record.kind === 'newest' || record.kind === 'epoch'))
       this.#background(() => this.opener.join(this.#modules.signal))
     if (record.kind === 'link') this.#finder.forgetLinks(publisherId)
     const isForMe = record.kind === 'link' && isSameBytes(record.hint, this.#hint)
-    const isOfOpener = [...this.#finding.values()].some((one) =>
-      this.#openersFor(one.publisherId).includes(publisherId),
-    )
-    if (isOfOpener && (isForMe || record.kind === 'epoch' || record.kind === 'cohort')) this.#wake()
-  }
-
-  /** One after the other: opening takes time, and anybody can send some. */
-  #takeAnswer(record: AnswerRecord): void {
-    if (this.#isTaking || this.#finding.size === 0) return
-    this.#isTaking = true
-    // What fails here fails also in the look that waits for it, and is thrown there.
-    const done = () => (this.#isTaking = false)
-    this.#finder.takeAnswer(record, this.#modules.signal).then(done, done)
+    const isOfOpener = this.#search.publishers.some((id) => this.#openersFor(id).includes(publisherId))
+    if (isOfOpener && (isForMe || record.kind === 'epoch' || record.kind === 'cohort')) this.#search.wake()
   }
 
   #openersFor(publisherId: NodeId): readonly NodeId[] {

@@ -150,7 +150,3 @@ export const gaugeHelp = {
 export type CounterName = keyof typeof counterHelp
 export type GaugeName = keyof typeof gaugeHelp
 export type Counters = Record<CounterName, number>
-
-export function newCounters(): Counters {
-  return Object.fromEntries(Object.keys(counterHelp).map((name) => [name, 0])) as Counters
-}

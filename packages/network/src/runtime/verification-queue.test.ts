@@ -8,7 +8,7 @@ import {
 } from '@runnel/protocol'
 import { VirtualClock } from '@runnel/transport'
 import { describe, expect, it } from 'vitest'
-import { newCounters } from '../core/counters.ts'
+import { newCounters } from '../core/counter-names.ts'
 import type { NodeEvent } from '../core/events.ts'
 import { networkLimits } from '../limits.ts'
 import { identityOf, TestPublisher } from '../network.testkit.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { networkLimits, type NetworkLimits } from '../../limits.ts'
 import { batchAt, identityOf, idOf, startMs } from '../core.testkit.ts'
-import { newCounters } from '../counters.ts'
+import { newCounters } from '../counter-names.ts'
 import { SeenMessages } from './seen-messages.ts'
 
 const watch = {

@@ -1,5 +1,6 @@
 import type { MessageBatch, NodeId, Time } from '@runnel/protocol'
 import type { CounterName, Counters } from '../counters.ts'
+import { drop } from '../drop.ts'
 import type { Author, Authorship } from '../delegations/authorship.ts'
 import { reliably, type OverlayEffects } from '../overlay-effects.ts'
 import type { HostWatch } from '../hosts/host-watch.ts'
@@ -255,8 +256,7 @@ export class Flood {
   }
 
   #drop(counter: CounterName, batch: MessageBatch): void {
-    this.#modules.counters[counter]++
-    this.#modules.effects.dropped(counter, describe(batch))
+    drop(this.#modules, counter, describe(batch))
   }
 }
 

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { networkLimits } from '../../limits.ts'
 import { batchAt, identityOf, packetOf, startMs } from '../core.testkit.ts'
-import { newCounters } from '../counters.ts'
+import { newCounters } from '../counter-names.ts'
 import { RecentBatches, type RecentBatchesLimits } from './recent-batches.ts'
 
 function recent(limits: Partial<RecentBatchesLimits> = {}, shared = { total: 0 }) {

@@ -1,6 +1,7 @@
 import type { Fetch, NodeId } from '@runnel/protocol'
 import { Allowances } from '../allowances.ts'
-import type { CounterName, Counters } from '../counters.ts'
+import type { Counters } from '../counters.ts'
+import { drop } from '../drop.ts'
 import type { OverlayEffects } from '../overlay-effects.ts'
 import type { StreamPart } from '../stream-part/stream-part.ts'
 import type { StreamPartMap } from '../stream-part/stream-part-map.ts'
@@ -65,8 +66,6 @@ export class FetchServer {
   }
 
   #refuse(peerId: NodeId, why: string): void {
-    const counter: CounterName = 'fetch.refused'
-    this.#modules.counters[counter]++
-    this.#modules.effects.dropped(counter, `${peerId}: ${why}`)
+    drop(this.#modules, 'fetch.refused', `${peerId}: ${why}`)
   }
 }

@@ -1,4 +1,13 @@
-import { RareMap, type MessageChain, type NodeId, type StreamPartId } from '@runnel/protocol'
+import {
+  RareMap,
+  toStreamPartId,
+  type MessageChain,
+  type MissingRange,
+  type NodeId,
+  type StreamPartId,
+} from '@runnel/protocol'
+import type { Counters } from '../counters.ts'
+import type { OverlayEffects } from '../overlay-effects.ts'
 import type { HeadClaim } from './head-claims.ts'
 
 /** A fetch that was sent, for ranges of a chain or to verify a claim. */
@@ -15,27 +24,51 @@ export interface SentFetch {
   readonly dueMs: number
 }
 
-/** The fetches under way. */
+export interface FetchesLimits {
+  readonly maxFetchesInFlight: number
+  readonly hostAskMs: number
+}
+
+export interface FetchesModules {
+  readonly effects: Pick<OverlayEffects, 'sendControl'>
+  readonly counters: Counters
+}
+
+/** The fetches under way: what a neighbour has comes as data, and its answer says that there is no more. */
 export class Fetches {
-  readonly #maxInFlight: number
+  readonly #limits: FetchesLimits
+  readonly #modules: FetchesModules
   readonly #byId = new RareMap<number, SentFetch>()
   readonly #inFlight = new RareMap<NodeId, number>()
   #lastId = 0
 
-  constructor(limits: { readonly maxFetchesInFlight: number }) {
-    this.#maxInFlight = limits.maxFetchesInFlight
+  constructor(limits: FetchesLimits, modules: FetchesModules) {
+    this.#limits = limits
+    this.#modules = modules
   }
 
-  canAsk(peerId: NodeId, nowMs: number): boolean {
-    if ((this.#inFlight.get(peerId) ?? 0) >= this.#maxInFlight) this.#dropUnanswered(nowMs)
-    return (this.#inFlight.get(peerId) ?? 0) < this.#maxInFlight
+  /** Returns the number of the request; 0 when the neighbour has too much to answer already, and nothing was sent. */
+  send(fetch: Omit<SentFetch, 'requestId' | 'rangeCount'>, ranges: readonly MissingRange[]): number {
+    const { peerId, streamPartId, chain, sentMs } = fetch
+    const { maxFetchesInFlight } = this.#limits
+    if ((this.#inFlight.get(peerId) ?? 0) >= maxFetchesInFlight) this.#dropUnanswered(sentMs)
+    const inFlight = this.#inFlight.get(peerId) ?? 0
+    if (inFlight >= maxFetchesInFlight) return 0
+    const requestId = (this.#lastId = this.#lastId === 0xffff_ffff ? 1 : this.#lastId + 1)
+    this.#byId.set(requestId, { ...fetch, requestId, rangeCount: ranges.length })
+    this.#inFlight.set(peerId, inFlight + 1)
+    this.#modules.counters['fetch.sent']++
+    const { publisherId, messageChainId } = chain
+    const packet = { type: 'fetch', requestId, streamPartId, publisherId, messageChainId, ranges } as const
+    this.#modules.effects.sendControl(peerId, packet)
+    return requestId
   }
 
-  add(fetch: Omit<SentFetch, 'requestId'>): number {
-    this.#lastId = this.#lastId === 0xffff_ffff ? 1 : this.#lastId + 1
-    this.#byId.set(this.#lastId, { ...fetch, requestId: this.#lastId })
-    this.#inFlight.set(fetch.peerId, (this.#inFlight.get(fetch.peerId) ?? 0) + 1)
-    return this.#lastId
+  /** Asks for what is looked for no further if it does not come. False when nothing was sent. */
+  once(peerId: NodeId, chain: MessageChain, ranges: readonly MissingRange[], nowMs: number): boolean {
+    const streamPartId = toStreamPartId(chain.streamId, chain.partition)
+    const dueMs = nowMs + this.#limits.hostAskMs
+    return this.send({ peerId, streamPartId, chain, claim: undefined, sentMs: nowMs, dueMs }, ranges) !== 0
   }
 
   /** The fetch that this answer ends, if it was sent to this peer. */

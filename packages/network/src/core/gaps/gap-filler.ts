@@ -8,7 +8,7 @@ import type { Fetches, SentFetch } from './fetches.ts'
 import { fetchTimeoutMs, gapWaitMs } from './gap-times.ts'
 
 export interface GapFillerModules {
-  readonly effects: Pick<OverlayEffects, 'sendControl' | 'fillFromArchive' | 'gapLost'>
+  readonly effects: Pick<OverlayEffects, 'fillFromArchive'>
   readonly counters: Counters
   readonly fetches: Fetches
   /** Whether there is an archive to ask. */
@@ -26,7 +26,7 @@ interface Steps {
   readonly lost: OpenRange[]
 }
 
-type Gap = Parameters<OverlayEffects['gapLost']>[0]
+type Gap = Parameters<OverlayEffects['fillFromArchive']>[0]
 
 /**
  * Looks for what is missing, in this order: wait for another path; ask the neighbours, one after the other, in rounds with
@@ -102,10 +102,7 @@ export class GapFiller {
     for (const [peerId, ranges] of steps.fetch) this.#fetch(part, peerId, progress.chain, ranges, nowMs)
     this.#askArchive(part, progress.chain, steps.archive)
     const { lost } = steps
-    for (const range of lost) {
-      part.gaps.giveUp(range, nowMs)
-      this.#lose(part, progress.chain, range)
-    }
+    for (const range of lost) part.gaps.giveUp(range, nowMs)
     // The ranges that waited for those just given up come next.
     if (lost.length > 0 && progress.wanted.length > 0) part.gaps.due(progress, nowMs)
     else if (lost.length === 0 && inWork.length > 0)
@@ -179,36 +176,16 @@ export class GapFiller {
     ranges: readonly OpenRange[],
     nowMs: number,
   ): void {
-    const { fetches, effects, counters } = this.#modules
     const { maxFetchRanges } = wireLimits
     const dueMs = nowMs + fetchTimeoutMs(this.#modules.rttOf(peerId), this.#limits)
     for (let from = 0; from < ranges.length; from += maxFetchRanges) {
       const some = ranges.slice(from, from + maxFetchRanges)
       // When too much is under way, the rest is fetched a little later.
-      const canAsk = fetches.canAsk(peerId, nowMs)
-      const { publisherId, messageChainId } = chain
-      const requestId = canAsk
-        ? fetches.add({
-            peerId,
-            streamPartId: part.id,
-            chain: { publisherId, messageChainId },
-            claim: undefined,
-            rangeCount: some.length,
-            sentMs: nowMs,
-            dueMs,
-          })
-        : 0
+      const requestId = this.#modules.fetches.send(
+        { peerId, streamPartId: part.id, chain, claim: undefined, sentMs: nowMs, dueMs },
+        some.map(({ after, upTo }) => ({ after, upTo })),
+      )
       for (const { fill } of some) if (fill) Object.assign(fill, { requestId, dueMs, isFed: false })
-      if (!canAsk) continue
-      counters['fetch.sent']++
-      effects.sendControl(peerId, {
-        type: 'fetch',
-        requestId,
-        streamPartId: part.id,
-        publisherId,
-        messageChainId,
-        ranges: some.map(({ after, upTo }) => ({ after, upTo })),
-      })
     }
   }
 
@@ -224,11 +201,6 @@ export class GapFiller {
       after: first.after,
       upTo: last.upTo,
     })
-  }
-
-  #lose(part: StreamPart, chain: MessageChain, { after, upTo }: Pick<OpenRange, 'after' | 'upTo'>): void {
-    this.#modules.counters['gap.lost']++
-    this.#modules.effects.gapLost({ streamPartId: part.id, chain, after, upTo })
   }
 
   #neighboursByRtt(part: StreamPart): readonly NodeId[] {

@@ -10,6 +10,7 @@ import {
 } from '@runnel/protocol'
 import type { NetworkLimits } from '../../limits.ts'
 import type { Counters } from '../counters.ts'
+import { drop } from '../drop.ts'
 import type { OverlayEffects } from '../overlay-effects.ts'
 import type { StreamPart } from '../stream-part/stream-part.ts'
 import type { Fetches } from './fetches.ts'
@@ -60,8 +61,7 @@ export class HeadPursuer {
       if (isAhead || !this.#isBehind(part, head, time)) continue
       const dueMs = time.nowMs + gapWaitMs(part.attached, this.#modules.rttOf, this.#limits)
       if (part.gaps.claims.add(peerId, head, dueMs)) continue
-      this.#modules.counters['heads.dropped']++
-      this.#modules.effects.dropped('heads.dropped', `${part.id} from ${peerId}`)
+      drop(this.#modules, 'heads.dropped', `${part.id} from ${peerId}`)
     }
   }
 
@@ -122,27 +122,19 @@ export class HeadPursuer {
     const rival = part.gaps.claims.rival(claim)
     claim.dueMs = rival?.dueMs ?? nowMs + fetchTimeoutMs(this.#modules.rttOf(peerId), this.#limits)
     if (rival !== undefined) return
-    if (fetches.canAsk(peerId, nowMs)) this.#fetch(part, claim, time)
+    this.#fetch(part, claim, time)
   }
 
   #fetch(part: StreamPart, claim: HeadClaim, time: Time): void {
-    const { fetches, counters, effects } = this.#modules
     const { publisherId, messageChainId, timestamp, sequenceNumber } = claim.head
     const chain = { publisherId, messageChainId }
     const begin = { timestamp: this.#beginMs(part, time) - 1, sequenceNumber: 0 }
     const after = part.seen.find(chain)?.newest ?? begin
-    claim.tries++
     const { peerId, dueMs } = claim
-    const fetch = { peerId, streamPartId: part.id, chain, claim, rangeCount: 1, sentMs: time.nowMs, dueMs }
-    claim.requestId = fetches.add(fetch)
-    counters['fetch.sent']++
-    effects.sendControl(claim.peerId, {
-      type: 'fetch',
-      requestId: claim.requestId,
-      streamPartId: part.id,
-      ...chain,
-      ranges: [{ after, upTo: { timestamp, sequenceNumber } }],
-    })
+    const fetch = { peerId, streamPartId: part.id, chain, claim, sentMs: time.nowMs, dueMs }
+    const upTo = { timestamp, sequenceNumber }
+    claim.requestId = this.#modules.fetches.send(fetch, [{ after, upTo }])
+    if (claim.requestId !== 0) claim.tries++
   }
 
   #end(part: StreamPart, claim: HeadClaim, time: Time): void {

@@ -16,7 +16,7 @@ export interface PartGapsModules {
   waitMs(): number
   /** How much longer that may be where batches of a chain come by few paths. */
   lateMs(progress: ChainProgress): number
-  /** A range is not looked for, or was forgotten before it was filled. */
+  /** A range is looked for no longer, or never was, or was forgotten before it was filled. */
   onLost(chain: MessageChain, range: MissingRange): void
 }
 
@@ -106,10 +106,12 @@ export class PartGaps implements RangeWatch {
     this.rangesDueMs = Math.min(this.rangesDueMs, dueMs)
   }
 
-  /** Stops looking for the range; for a while what comes of it is still accepted. */
+  /** Stops looking for the range, and says so; for a while what comes of it is still accepted. */
   giveUp(range: OpenRange, nowMs: number): void {
-    range.progress.giveUp(range)
+    const { progress } = range
+    progress.giveUp(range)
     this.#late.set(range, nowMs + this.#maxLateAgeMs)
+    this.#modules.onLost(progress.chain, range)
   }
 
   /** Forgets a chain and its missing ranges. */

@@ -9,6 +9,7 @@ import {
   type Time,
 } from '@runnel/protocol'
 import type { Counters } from '../counters.ts'
+import { drop } from '../drop.ts'
 import type { MemberCheck } from '../neighbours/member-check.ts'
 import { wantsToRead } from '../neighbours/part-members.ts'
 import type { OverlayEffects } from '../overlay-effects.ts'
@@ -182,8 +183,7 @@ export class Guests {
   }
 
   #dismiss(peerId: NodeId, why: string, nowMs: number): void {
-    this.#modules.counters['guests.dismissed']++
-    this.#modules.effects.dropped('guests.dismissed', why)
+    drop(this.#modules, 'guests.dismissed', why)
     this.#modules.dismiss(peerId, 'full', nowMs)
     this.linkClosed(peerId)
   }
@@ -280,8 +280,7 @@ export class Guests {
   }
 
   #refuse(peerId: NodeId, { streamPartId }: GuestAttach, reason: DetachReason): void {
-    this.#modules.counters['guests.refused']++
-    this.#modules.effects.dropped('guests.refused', `${peerId} in ${streamPartId}: ${reason}`)
+    drop(this.#modules, 'guests.refused', `${peerId} in ${streamPartId}: ${reason}`)
     this.#modules.effects.sendControl(peerId, { type: 'detach', streamPartId, reason })
   }
 }

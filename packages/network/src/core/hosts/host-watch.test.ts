@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { networkLimits, type NetworkLimits } from '../../limits.ts'
 import type { WithheldMessages } from '../../ports.ts'
 import { batchAt, idOf, identityOf, partId, startMs } from '../core.testkit.ts'
-import { newCounters } from '../counters.ts'
+import { newCounters } from '../counter-names.ts'
 import { HostWatch } from './host-watch.ts'
 
 const [a, b] = [idOf(1), idOf(2)]
@@ -33,11 +33,13 @@ function script(limits: Partial<NetworkLimits> = { hostClockMs: 0 }) {
         hostFails: (peerId, how) => lines.push(`${Number(peerId)} ${how}`),
       },
       ageMs: () => world.ageMs,
-      fetch: (peerId, _chain, ranges) => {
-        if (world.isBusy) return false
-        asked.push({ peerId, upTo: ranges.map(({ upTo }) => (upTo.timestamp - startMs) / 1_000) })
-        if (world.answers) watch.answered(partId, peerId, nowMs)
-        return true
+      fetches: {
+        once: (peerId, _chain, ranges) => {
+          if (world.isBusy) return false
+          asked.push({ peerId, upTo: ranges.map(({ upTo }) => (upTo.timestamp - startMs) / 1_000) })
+          if (world.answers) watch.answered(partId, peerId, nowMs)
+          return true
+        },
       },
     },
   )

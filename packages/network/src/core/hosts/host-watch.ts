@@ -6,13 +6,13 @@ import {
   placeOf,
   RareLru,
   type MessageBatch,
-  type MessageChain,
   type MessageRef,
   type NodeId,
   type StreamPartId,
 } from '@runnel/protocol'
 import type { HostFigures, WithheldMessages } from '../../ports.ts'
 import type { Counters } from '../counters.ts'
+import type { Fetches } from '../gaps/fetches.ts'
 import type { OverlayEffects } from '../overlay-effects.ts'
 import { PartWatch, type Watched } from './part-watch.ts'
 
@@ -33,8 +33,7 @@ export interface HostWatchModules {
   readonly counters: Counters
   /** How old a message is by this node's wall clock; negative where its publisher's is ahead. */
   ageMs(timestamp: number): number
-  /** Fetches ranges of a chain from a host; what it has comes as data. False when the host has too much to answer already. */
-  fetch(peerId: NodeId, chain: MessageChain, ranges: WithheldMessages['ranges'], nowMs: number): boolean
+  readonly fetches: Pick<Fetches, 'once'>
 }
 
 /** What is accepted, and where: as the flood knows it. */
@@ -164,7 +163,7 @@ export class HostWatch {
   #ask(part: PartWatch, peerId: NodeId, watched: readonly Watched[], nowMs: number): void {
     const some = watched.slice(0, wireLimits.maxFetchRanges)
     const { chain } = some[0] as Watched
-    if (this.#modules.fetch(peerId, chain, rangesOf(some), nowMs)) part.asked(peerId, some, nowMs)
+    if (this.#modules.fetches.once(peerId, chain, rangesOf(some), nowMs)) part.asked(peerId, some, nowMs)
   }
 
   #withheld(streamPartId: StreamPartId, hostId: NodeId, watched: readonly Watched[]): void {

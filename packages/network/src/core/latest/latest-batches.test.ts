@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { networkLimits, type NetworkLimits } from '../../limits.ts'
 import { batchAt, identityOf, packetOf, startMs } from '../core.testkit.ts'
-import { newCounters } from '../counters.ts'
+import { newCounters } from '../counter-names.ts'
 import { LatestBatches } from './latest-batches.ts'
 
 const tagOf = (key: number) => `0x${key.toString(16).padStart(2, '0').repeat(16)}`

@@ -1,6 +1,7 @@
 import { toHex, type AskLatest, type NodeId } from '@runnel/protocol'
 import { Allowances } from '../allowances.ts'
 import type { Counters } from '../counters.ts'
+import { drop } from '../drop.ts'
 import type { OverlayEffects } from '../overlay-effects.ts'
 import type { StreamPartMap } from '../stream-part/stream-part-map.ts'
 
@@ -39,7 +40,6 @@ export class LatestServer {
   }
 
   #refuse(peerId: NodeId, why: string): void {
-    this.#modules.counters['latest.refused']++
-    this.#modules.effects.dropped('latest.refused', `${peerId}: ${why}`)
+    drop(this.#modules, 'latest.refused', `${peerId}: ${why}`)
   }
 }

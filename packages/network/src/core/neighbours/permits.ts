@@ -1,24 +1,21 @@
-import type { DetachReason, NodeId, Time } from '@runnel/protocol'
-import type { CounterName, Counters } from '../counters.ts'
+import type { NodeId, Time } from '@runnel/protocol'
+import type { Counters } from '../counters.ts'
+import { drop } from '../drop.ts'
 import type { OverlayEffects } from '../overlay-effects.ts'
 import type { Edge } from '../stream-part/edge.ts'
 import type { StreamPart } from '../stream-part/stream-part.ts'
+import type { EdgeSteps } from './edge-steps.ts'
 import type { MemberCheck, Permit } from './member-check.ts'
 import type { AnyAttach, WaitingAttach } from './part-members.ts'
+import type { PeerLinks } from './peer-links.ts'
 import type { PeerTable } from './peer-table.ts'
 
 export interface PermitsModules {
   readonly memberCheck: MemberCheck
-  readonly effects: Pick<OverlayEffects, 'sendControl'>
+  readonly effects: Pick<OverlayEffects, 'sendControl' | 'dropped'>
   readonly counters: Counters
   readonly peers: PeerTable
-  detach(part: StreamPart, peerId: NodeId, reason: DetachReason, nowMs: number): void
-  /** A wanted peer cannot be a neighbour, which the tracker should know. */
-  report(part: StreamPart, peerId: NodeId): void
-  /** Takes the steps that bring the stream part closer to what is wanted. */
-  refresh(part: StreamPart, nowMs: number): void
-  misbehaved(peerId: NodeId, detail: string, nowMs: number): void
-  count(counter: CounterName, detail: string): void
+  readonly steps: EdgeSteps
 }
 
 export interface PermitsLimits {
@@ -30,10 +27,12 @@ export interface PermitsLimits {
 export class Permits {
   readonly #limits: PermitsLimits
   readonly #modules: PermitsModules
+  readonly #links: PeerLinks
 
-  constructor(limits: PermitsLimits, modules: PermitsModules) {
+  constructor(limits: PermitsLimits, modules: PermitsModules, links: PeerLinks) {
     this.#limits = limits
     this.#modules = modules
+    this.#links = links
   }
 
   /**
@@ -98,8 +97,8 @@ export class Permits {
       return
     }
     if (!part.wanted.has(peerId) && !part.edges.has(peerId) && part.isRefused(peerId, nowMs)) {
-      this.#modules.count('attach.refused', `${part.id} ${peerId}`)
-      this.#modules.detach(part, peerId, 'not-wanted', nowMs)
+      drop(this.#modules, 'attach.refused', `${part.id} ${peerId}`)
+      this.#modules.steps.detach(part, peerId, 'not-wanted', nowMs)
       return
     }
     const userId = this.#userOf(peerId, packet, time)
@@ -112,23 +111,23 @@ export class Permits {
     if (part.edges.delete(peerId) && part.wanted.has(peerId)) {
       // The instruction names it as a neighbour, which it cannot be.
       part.departed.add(peerId)
-      this.#modules.report(part, peerId)
+      this.#modules.steps.report(part, peerId, 'refused')
     }
     const feeder = { userId, answeredMs: nowMs }
     if (!part.members.feed(peerId, feeder)) {
-      this.#modules.count('attach.full', `${part.id} ${peerId}`)
-      this.#modules.detach(part, peerId, 'full', nowMs)
-      this.#modules.refresh(part, nowMs)
+      drop(this.#modules, 'attach.full', `${part.id} ${peerId}`)
+      this.#modules.steps.detach(part, peerId, 'full', nowMs)
+      this.#modules.steps.refresh(part, nowMs)
       return
     }
     effects.sendControl(peerId, part.attachForFeeder(feeder, nowMs))
     peers.proven(peerId)
-    this.#modules.refresh(part, nowMs)
+    this.#modules.steps.refresh(part, nowMs)
   }
 
   #userOf(peerId: NodeId, packet: AnyAttach, time: Time): NodeId | undefined {
     const userId = this.#modules.memberCheck.userOf(peerId, packet.membership, time)
-    if (userId === undefined) this.#modules.misbehaved(peerId, 'too many membership tokens', time.nowMs)
+    if (userId === undefined) this.#links.misbehaved(peerId, 'too many membership tokens', time.nowMs)
     return userId
   }
 
@@ -145,8 +144,8 @@ export class Permits {
   ): number | undefined {
     if (permit === 'unknown') {
       if (part.members.wait(peerId, attach)) return undefined
-      this.#modules.count('attach.full', `${part.id} ${peerId}`)
-      this.#modules.detach(part, peerId, 'full', nowMs)
+      drop(this.#modules, 'attach.full', `${part.id} ${peerId}`)
+      this.#modules.steps.detach(part, peerId, 'full', nowMs)
       return undefined
     }
     if (permit.untilMs > nowMs) return permit.untilMs
@@ -156,14 +155,14 @@ export class Permits {
 
   /** Ends every relation with a peer that may neither read nor feed, and tells it why. */
   #expel(part: StreamPart, peerId: NodeId, nowMs: number): void {
-    this.#modules.count('attach.denied', `${part.id} ${peerId}`)
-    this.#modules.detach(part, peerId, 'not-permitted', nowMs)
+    drop(this.#modules, 'attach.denied', `${part.id} ${peerId}`)
+    this.#modules.steps.detach(part, peerId, 'not-permitted', nowMs)
     part.members.delete(peerId)
     part.edges.delete(peerId)
     if (part.wanted.has(peerId)) {
       part.departed.add(peerId)
-      this.#modules.report(part, peerId)
+      this.#modules.steps.report(part, peerId, 'refused')
     } else part.refuse(peerId, nowMs)
-    this.#modules.refresh(part, nowMs)
+    this.#modules.steps.refresh(part, nowMs)
   }
 }

@@ -2,7 +2,7 @@ import { buildBatch, keyPartition, toStreamPartId, type MessageBatch } from '@ru
 import { describe, expect, it } from 'vitest'
 import { networkLimits } from '../../limits.ts'
 import { crypto, idOf, startMs, streamId } from '../core.testkit.ts'
-import { newCounters } from '../counters.ts'
+import { newCounters } from '../counter-names.ts'
 import { StreamPart } from './stream-part.ts'
 
 const readers = 10_000

@@ -6,7 +6,7 @@ export interface StatusScheduleLimits {
 /**
  * When a stream part reports to its tracker: once the wanted neighbours of an instruction are attached, or when that takes long
  * (and then once more when they are); at once when neighbours are lost or cannot be reached; and some time later when
- * round-trip times were not known yet. Whether they changed is looked at for all stream parts at once (`Neighbourhood`).
+ * round-trip times were not known yet. Whether they changed is looked at for all stream parts at once (`StatusNews`).
  */
 export class StatusSchedule {
   readonly #limits: StatusScheduleLimits

@@ -2,7 +2,7 @@ import { toStreamPartId } from '@runnel/protocol'
 import { expect, it } from 'vitest'
 import { networkLimits } from '../../limits.ts'
 import { startMs, streamId } from '../core.testkit.ts'
-import { newCounters } from '../counters.ts'
+import { newCounters } from '../counter-names.ts'
 import { StreamPart } from './stream-part.ts'
 import { StreamPartMap } from './stream-part-map.ts'
 

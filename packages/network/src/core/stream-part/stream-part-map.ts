@@ -53,6 +53,18 @@ export class StreamPartMap {
     return this.#boundary.within(part, work)
   }
 
+  /** Does some work of a stream part if it is joined. */
+  withPart(id: StreamPartId, work: (part: StreamPart) => void): void {
+    const part = this.get(id)
+    if (part !== undefined) this.within(part, () => work(part))
+  }
+
+  /** Does some work of the stream part of a chain if it is joined. */
+  withPartOf(chain: MessageChain, work: (part: StreamPart) => void): void {
+    const part = this.ofChain(chain)
+    if (part !== undefined) this.within(part, () => work(part))
+  }
+
   /**
    * Does some work of each stream part that is there now. What the current one throws ends its work once the others' is
    * done.

@@ -5,15 +5,14 @@ import {
   placeOf,
   type DigestEntry,
   type MessageBatch,
-  type MessageChain,
   type MessageRef,
-  type MissingRange,
   type NodeId,
   type Time,
 } from '@runnel/protocol'
 import { Allowances } from '../allowances.ts'
 import type { ChainProgress } from '../dedup/chain-progress.ts'
 import type { Counters } from '../counters.ts'
+import type { Fetches } from '../gaps/fetches.ts'
 import type { StreamPartMap } from '../stream-part/stream-part-map.ts'
 import type { Announced } from './announced-batches.ts'
 import type { Ask } from './chain-ways.ts'
@@ -31,8 +30,7 @@ export interface AnnouncementsModules {
   readonly chains: ThinChains
   readonly self: NodeId
   rttOf(peerId: NodeId): number | undefined
-  /** Fetches ranges of a chain from a neighbour. */
-  fetch(peerId: NodeId, chain: MessageChain, ranges: readonly MissingRange[], nowMs: number): void
+  readonly fetches: Pick<Fetches, 'once'>
   ask(chain: ThinChain, asks: readonly Ask[], nowMs: number): void
 }
 
@@ -112,7 +110,7 @@ export class Announcements {
   #doubt({ chain }: ChainProgress, peerId: NodeId, place: MessageRef, nowMs: number): void {
     if (!this.#doubts.take(peerId, nowMs)) return
     this.#modules.counters['thin.doubts']++
-    this.#modules.fetch(peerId, chain, [{ after: placeBefore(place), upTo: placeOf(place) }], nowMs)
+    this.#modules.fetches.once(peerId, chain, [{ after: placeBefore(place), upTo: placeOf(place) }], nowMs)
   }
 
   /** How long after its announcement a batch is fetched: what is eager may bring it, or the standby. */

@@ -9,6 +9,7 @@ import {
   type Time,
 } from '@runnel/protocol'
 import type { ChainProgress } from '../dedup/chain-progress.ts'
+import { drop } from '../drop.ts'
 import type { OverlayEffects } from '../overlay-effects.ts'
 import type { StreamPart } from '../stream-part/stream-part.ts'
 import { Announcements, type AnnouncementsLimits, type AnnouncementsModules } from './announcements.ts'
@@ -189,7 +190,6 @@ export class Thinning {
   }
 
   #refuse(peerId: NodeId): void {
-    this.#modules.counters['thin.refused']++
-    this.#modules.effects.dropped('thin.refused', peerId)
+    drop(this.#modules, 'thin.refused', peerId)
   }
 }

@@ -14,6 +14,7 @@ import {
   type UrgentMessage,
 } from '@runnel/protocol'
 import type { CounterName, Counters } from '../counters.ts'
+import { drop } from '../drop.ts'
 import type { Author, Authorship } from '../delegations/authorship.ts'
 import { DeniedPublishers } from '../flood/denied-publishers.ts'
 import type { OverlayEffects } from '../overlay-effects.ts'
@@ -222,9 +223,8 @@ export class UrgentFlood {
   }
 
   #drop(counter: CounterName, { chain }: MessageBatch): 'handled' {
-    this.#modules.counters[counter]++
     const { publisherId, streamId, partition } = chain
-    this.#modules.effects.dropped(counter, `an urgent message of ${publisherId} in ${streamId}#${partition}`)
+    drop(this.#modules, counter, `an urgent message of ${publisherId} in ${streamId}#${partition}`)
     return 'handled'
   }
 }

@@ -11,6 +11,7 @@ import {
   type UrgentPull,
 } from '@runnel/protocol'
 import { Allowances } from '../allowances.ts'
+import { drop } from '../drop.ts'
 import type { OverlayEffects } from '../overlay-effects.ts'
 import type { StreamPart } from '../stream-part/stream-part.ts'
 import { ChainAsks, type ChainAsksLimits, type ChainAsksModules } from '../thin/chain-asks.ts'
@@ -131,8 +132,7 @@ export class UrgentThinning {
     const isNeighbour = known?.part.attached.includes(peerId) === true
     const asked = { chain, streamPartId, alias, mode, untilMs: nowMs + forMs }
     if (isNeighbour && this.#serving.ask(peerId, asked)) return
-    this.#modules.counters['thin.refused']++
-    this.#modules.effects.dropped('thin.refused', peerId)
+    drop(this.#modules, 'thin.refused', peerId)
   }
 
   /** A neighbour says what it has. */

@@ -1,0 +1,120 @@
+import { VirtualClock } from '@runnel/transport'
+import type { EpochId, KeyRecord } from '@runnel/protocol'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { KeySearch } from './key-search.ts'
+import { streamId, turns, userOf } from './world.testkit.ts'
+
+const publisher = await userOf('publisher')
+const reader = await userOf('reader')
+const wanted = { publisherId: publisher.userId, id: '0011223344556677' as EpochId }
+
+let clock: VirtualClock
+let looks: number
+let isThere: boolean
+let asked: KeyRecord[]
+let taken: (() => void)[]
+let closing: AbortController
+let search: KeySearch
+beforeEach(() => {
+  clock = new VirtualClock()
+  looks = 0
+  isThere = false
+  asked = []
+  taken = []
+  closing = new AbortController()
+  const look = async () => {
+    looks++
+    return isThere
+  }
+  search = new KeySearch(
+    { id: streamId, partitions: 1, metadata: '', trackers: [], createdMs: 0 },
+    {
+      clock,
+      card: { ensure: async () => reader.card },
+      keyPart: {
+        join: () => {},
+        publish: (_, record) => {
+          asked.push(record)
+          return { publisherId: reader.userId, messageChainId: '', timestamp: 0, sequenceNumber: 0 }
+        },
+      },
+      finder: {
+        look,
+        lookAgain: look,
+        takeAnswer: () => new Promise<void>((resolve) => taken.push(resolve)),
+      },
+      signal: closing.signal,
+    },
+  )
+})
+
+/** Lets time pass, second by second, and what waits for it go on. */
+async function pass(seconds: number): Promise<void> {
+  for (let i = 0; i < seconds; i++) {
+    clock.advanceBy(1_000)
+    await turns(10)
+  }
+}
+const codeOf = (found: Promise<void>): Promise<unknown> =>
+  found.then(
+    () => 'found',
+    (error: unknown) => (error as { readonly code?: unknown }).code,
+  )
+
+describe('KeySearch', () => {
+  it('looks once where the key is there, and asks nobody', async () => {
+    isThere = true
+    await search.find(wanted)
+    expect([looks, asked.length, search.publishers]).toEqual([1, 0, []])
+  })
+
+  it('searches once for all who want the same key, and looks again when something comes', async () => {
+    const [first, second] = [codeOf(search.find(wanted)), codeOf(search.find(wanted))]
+    await turns(10)
+    expect([looks, asked.length, search.publishers]).toEqual([1, 1, [publisher.userId]])
+    isThere = true
+    search.wake()
+    expect([await first, await second, looks]).toEqual(['found', 'found', 2])
+  })
+
+  it('asks again every two seconds, gives up after thirty, and rests', async () => {
+    const found = codeOf(search.find(wanted))
+    await pass(31)
+    expect([await found, looks, asked.length]).toEqual(['KEY_NOT_FOUND', 16, 15])
+    expect([await codeOf(search.find(wanted)), looks]).toEqual(['KEY_NOT_FOUND', 16])
+  })
+
+  it('does not rest when something came since', async () => {
+    const found = codeOf(search.find(wanted))
+    await pass(31)
+    await found
+    isThere = true
+    search.wake()
+    expect(await codeOf(search.find(wanted))).toBe('found')
+  })
+
+  it('ends with ABORTED', async () => {
+    const found = codeOf(search.find(wanted))
+    await turns(10)
+    closing.abort()
+    expect(await found).toBe('ABORTED')
+  })
+
+  it('opens one answer after the other, and none while nothing is looked for', async () => {
+    const { userId: readerId, cardHash } = reader
+    const [encapsulated, sealed] = [new Uint8Array(), new Uint8Array()]
+    const record = { kind: 'answer', readerId, cardHash, encapsulated, sealed } as const
+    search.takeAnswer(record)
+    expect(taken.length).toBe(0)
+    const found = codeOf(search.find(wanted))
+    search.takeAnswer(record)
+    search.takeAnswer(record)
+    expect(taken.length).toBe(1)
+    taken[0]?.()
+    await turns(10)
+    search.takeAnswer(record)
+    expect(taken.length).toBe(2)
+    closing.abort()
+    await found
+  })
+})

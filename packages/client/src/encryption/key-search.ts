@@ -1,0 +1,143 @@
+import {
+  bytesOfEpochId,
+  encodeCard,
+  requestChain,
+  type AnswerRecord,
+  type Clock,
+  type EpochId,
+  type NodeId,
+} from '@runnel/protocol'
+import { LRU } from 'tiny-lru'
+import { anyOf, deadline, pause, throwIfAborted } from '../deadline.ts'
+import { clientError } from '../errors.ts'
+import type { StreamInfo } from '../registry/ports.ts'
+import type { KeyFinder, WantedKey } from './key-finder.ts'
+import type { KeyPart } from './key-part.ts'
+import type { OwnCard } from './own-card.ts'
+
+export interface KeySearchModules {
+  readonly clock: Clock
+  readonly card: Pick<OwnCard, 'ensure'>
+  readonly keyPart: Pick<KeyPart, 'join' | 'publish'>
+  readonly finder: Pick<KeyFinder, 'look' | 'lookAgain' | 'takeAnswer'>
+  /** Aborted when nothing is looked for any more. */
+  readonly signal: AbortSignal
+}
+
+/** A key that is looked for. */
+interface Finding {
+  readonly publisherId: NodeId
+  readonly id: EpochId
+  readonly found: Promise<void>
+}
+
+/** A key that does not come within this time is given up. */
+const maxWaitMs = 30_000
+/** The same when a key of that id is known but is the wrong one. */
+const maxWaitAgainMs = 5_000
+/** A key that was given up is not sought again for this long, unless a new key comes. */
+const restMs = 15_000
+/** Pause between two requests for keys, and between two searches for one key. */
+const pauseMs = 2_000
+/** Keys remembered as not found. */
+const maxGivenUp = 1_000
+
+/** Looks for the keys that messages were sealed with, again and again while they may come, and asks whoever is there for them. */
+export class KeySearch {
+  readonly #stream: StreamInfo
+  readonly #modules: KeySearchModules
+  readonly #finding = new Map<string, Finding>()
+  readonly #givenUp = new LRU<{ readonly untilMs: number; readonly error: Error }>(maxGivenUp)
+  /** Aborted when something comes that may help. */
+  #news = new AbortController()
+  #isTaking = false
+  #askedMs = -Infinity
+
+  constructor(stream: StreamInfo, modules: KeySearchModules) {
+    this.#stream = stream
+    this.#modules = modules
+  }
+
+  /** The publishers whose keys are looked for now. */
+  get publishers(): readonly NodeId[] {
+    return [...this.#finding.values()].map(({ publisherId }) => publisherId)
+  }
+
+  /**
+   * Finds the key of a publisher's epoch; afterwards one that was not tried is among the known. Rejects with KEY_NOT_FOUND, NO_READING_KEY
+   * or ABORTED.
+   */
+  find(wanted: WantedKey): Promise<void> {
+    const { publisherId, id } = wanted
+    const name = `${publisherId} ${id}`
+    const under = this.#finding.get(name)
+    if (under !== undefined) return under.found
+    const givenUp = this.#givenUp.get(name)
+    if (givenUp !== undefined && this.#modules.clock.monotonicMs() < givenUp.untilMs)
+      return Promise.reject(givenUp.error)
+    const found = this.#find(wanted).finally(() => this.#finding.delete(name))
+    this.#finding.set(name, { publisherId, id, found })
+    return found
+  }
+
+  /** Something came that may help. */
+  wake(): void {
+    this.#givenUp.clear()
+    if (this.#finding.size === 0) return
+    this.#news.abort()
+    this.#news = new AbortController()
+  }
+
+  /** An answer for this user. One after the other: opening takes time, and anybody can send some. */
+  takeAnswer(record: AnswerRecord): void {
+    if (this.#isTaking || this.#finding.size === 0) return
+    this.#isTaking = true
+    // What fails here fails also in the look that waits for it, and is thrown there.
+    const done = () => (this.#isTaking = false)
+    this.#modules.finder.takeAnswer(record, this.#modules.signal).then(done, done)
+  }
+
+  async #find(wanted: WantedKey): Promise<void> {
+    const { publisherId, id, tried = [] } = wanted
+    const { clock, signal, finder, keyPart } = this.#modules
+    const limited = deadline(clock, tried.length > 0 ? maxWaitAgainMs : maxWaitMs, signal)
+    const startMs = clock.monotonicMs()
+    try {
+      if (await finder.look(wanted, signal)) return
+      while (!limited.signal.aborted) {
+        keyPart.join()
+        await this.#ask()
+        await pause(clock, pauseMs, anyOf(limited.signal, this.#news.signal))
+        if (await finder.lookAgain(wanted, signal)) return
+      }
+    } catch (error) {
+      throwIfAborted(signal)
+      throw error
+    } finally {
+      limited.end()
+    }
+    throwIfAborted(signal)
+    const seconds = Math.round((clock.monotonicMs() - startMs) / 1000)
+    const error = clientError(
+      'KEY_NOT_FOUND',
+      `${id} of ${publisherId} in ${this.#stream.id}, after ${seconds} s`,
+    )
+    this.#givenUp.set(`${publisherId} ${id}`, { untilMs: clock.monotonicMs() + restMs, error })
+    throw error
+  }
+
+  /** Asks whoever is there for all that is looked for. */
+  async #ask(): Promise<void> {
+    const { clock, card, signal, keyPart } = this.#modules
+    const nowMs = clock.monotonicMs()
+    if (nowMs - this.#askedMs < pauseMs) return
+    this.#askedMs = nowMs
+    const ids = new Set([...this.#finding.values()].map(({ id }) => id))
+    const own = await card.ensure(this.#stream, signal)
+    keyPart.publish(requestChain, {
+      kind: 'request',
+      card: encodeCard(own),
+      wanted: [...ids].slice(0, 64).map((id) => bytesOfEpochId(id)),
+    })
+  }
+}

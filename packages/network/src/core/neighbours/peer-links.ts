@@ -1,0 +1,118 @@
+import type { Contact, FailureReason, NodeId } from '@runnel/protocol'
+import type { Counters } from '../counters.ts'
+import { drop } from '../drop.ts'
+import type { OverlayEffects } from '../overlay-effects.ts'
+import type { StreamPartMap } from '../stream-part/stream-part-map.ts'
+import type { EdgeSteps } from './edge-steps.ts'
+import type { MemberCheck } from './member-check.ts'
+import type { PeerTable } from './peer-table.ts'
+
+export interface PeerLinksModules {
+  readonly effects: Pick<OverlayEffects, 'connect' | 'disconnect' | 'dropped'>
+  readonly counters: Counters
+  readonly parts: StreamPartMap
+  readonly peers: PeerTable
+  readonly memberCheck: MemberCheck
+  readonly steps: EdgeSteps
+}
+
+/** What it means to stream parts that the link to a peer opens, fails or ends; and which links this node ends itself. */
+export class PeerLinks {
+  readonly #modules: PeerLinksModules
+
+  constructor(modules: PeerLinksModules) {
+    this.#modules = modules
+  }
+
+  opened(peerId: NodeId, nowMs: number): void {
+    const { peers, effects, parts, steps } = this.#modules
+    if (peers.isBanned(peerId, nowMs)) {
+      effects.disconnect(peerId, 'MISBEHAVED', 'banned after earlier misbehaviour')
+      return
+    }
+    peers.opened(peerId, nowMs)
+    parts.each((part) => {
+      if (part.wanted.has(peerId)) steps.refresh(part, nowMs)
+    })
+  }
+
+  failed(peerId: NodeId, reason: FailureReason, nowMs: number): void {
+    const { peers, parts, counters, steps } = this.#modules
+    if (peers.links.get(peerId)?.state !== 'opening') return
+    counters['links.failed']++
+    peers.closed(peerId, nowMs)
+    parts.each((part) => {
+      if (!part.wanted.has(peerId)) return
+      steps.report(part, peerId, reason)
+      steps.refresh(part, nowMs)
+    })
+  }
+
+  closed(peerId: NodeId, nowMs: number): void {
+    if (!this.#modules.peers.isOpen(peerId)) return
+    this.#modules.counters['links.lost']++
+    this.#gone(peerId, 'lost', nowMs)
+  }
+
+  /** Closes the link to a peer that did what no correct node does, tells the tracker, and bans the peer for a while. */
+  misbehaved(peerId: NodeId, detail: string, nowMs: number): void {
+    const { peers, effects } = this.#modules
+    if (!peers.isOpen(peerId)) return
+    drop(this.#modules, 'peers.misbehaved', `${peerId}: ${detail}`)
+    peers.ban(peerId, nowMs)
+    effects.disconnect(peerId, 'MISBEHAVED', detail)
+    this.#gone(peerId, 'misbehaved', nowMs)
+  }
+
+  /** Data came from a peer that is no neighbour: a small amount is normal. */
+  uselessData(peerId: NodeId, nowMs: number): void {
+    if (this.#modules.peers.isTooMuchUseless(peerId, nowMs)) {
+      this.misbehaved(peerId, 'too much data where it is no neighbour', nowMs)
+    }
+  }
+
+  /** The application uses the link regardless of stream parts; with a contact it is opened, unless it is open. */
+  hold(peerId: NodeId, contact: Contact | undefined, nowMs: number): void {
+    const { peers, effects } = this.#modules
+    peers.use(peerId, nowMs)
+    if (contact === undefined || peers.isOpen(peerId)) return
+    effects.connect(peerId, contact, true)
+    peers.opening(peerId, contact, nowMs)
+  }
+
+  unhold(peerId: NodeId, nowMs: number): void {
+    this.#modules.peers.unuse(peerId, nowMs)
+  }
+
+  /** Dials wanted peers that wait for their next attempt at once. */
+  networkBack(nowMs: number): void {
+    const { peers, parts, steps } = this.#modules
+    peers.hurry(nowMs)
+    parts.each((part) => steps.refresh(part, nowMs))
+  }
+
+  /** Closes links that nothing has used for a while. */
+  tick(nowMs: number): void {
+    const { peers, parts, memberCheck, effects } = this.#modules
+    for (const peerId of peers.unused(nowMs)) {
+      peers.closed(peerId, nowMs)
+      memberCheck.forget(peerId)
+      parts.each((part) => part.members.delete(peerId))
+      effects.disconnect(peerId, 'UNUSED', 'no stream part in common')
+    }
+  }
+
+  #gone(peerId: NodeId, reason: FailureReason, nowMs: number): void {
+    const { peers, parts, memberCheck, steps } = this.#modules
+    peers.closed(peerId, nowMs)
+    memberCheck.forget(peerId)
+    parts.each((part) => {
+      const edge = part.edges.get(peerId)
+      const wasMember = part.members.delete(peerId)
+      if (edge === undefined && !part.wanted.has(peerId) && !wasMember) return
+      part.edges.delete(peerId)
+      if (part.wanted.has(peerId) || reason === 'misbehaved') steps.report(part, peerId, reason)
+      steps.refresh(part, nowMs)
+    })
+  }
+}
