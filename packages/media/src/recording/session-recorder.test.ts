@@ -41,7 +41,7 @@ it('hears the goodbye of a page that is closed, which may be the urgent one alon
     await clients.create({ privateKey: newAccount().privateKey }),
   ]
   const clock = new VirtualClock()
-  await using _recorder = await recordSession(meeting, recording, {}, { client, clock })
+  const recorder = await recordSession(meeting, recording, {}, { client, clock })
   // Behind the recorder's own: what this has had, that has, too.
   let heard = 0
   await client.subscribe(meeting, { urgent: true }, ({ publisherId }) => {
@@ -61,6 +61,7 @@ it('hears the goodbye of a page that is closed, which may be the urgent one alon
   await until(() => heard).toBe(2)
   clock.advanceBy(mediaLimits.noteEveryMs)
   await until(() => there).toEqual([['ada'], []])
+  await recorder.stop()
 })
 
 it('records nothing more where one of its partitions could not be recorded', async () => {

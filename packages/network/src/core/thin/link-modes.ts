@@ -9,9 +9,11 @@ export interface LinkModes {
   readonly sent: ChainsByMode
 }
 
+type Counts = Record<keyof LinkModes, Record<FloodMode, number>>
+
 /** Counts chains by stream part, neighbour and mode. */
 export class LinkModeTally {
-  readonly #links = new Map<StreamPartId, Map<NodeId, Record<keyof LinkModes, Record<FloodMode, number>>>>()
+  readonly #links = new Map<StreamPartId, Map<NodeId, Counts>>()
 
   /** One more chain, of each neighbour of its stream part. */
   add(
@@ -19,7 +21,7 @@ export class LinkModeTally {
     modesOf: (peerId: NodeId) => Readonly<Record<keyof LinkModes, FloodMode>>,
   ): void {
     let links = this.#links.get(part.id)
-    if (links === undefined) this.#links.set(part.id, (links = new Map()))
+    if (links === undefined) this.#links.set(part.id, (links = new Map<NodeId, Counts>()))
     for (const peerId of part.attached) {
       let counts = links.get(peerId)
       if (counts === undefined) links.set(peerId, (counts = { received: noChains(), sent: noChains() }))

@@ -109,8 +109,8 @@ function fillModes(registry: Registry, streamParts: NodeSnapshot['streamParts'])
   })
   for (const { streamPartId, neighbours } of streamParts)
     for (const { modes: ofLink } of neighbours)
-      for (const [direction, counts] of Object.entries(ofLink ?? {}))
-        for (const [mode, chains] of Object.entries<number>(counts))
+      for (const direction of ['received', 'sent'] as const)
+        for (const [mode, chains] of Object.entries(ofLink?.[direction] ?? {}))
           modes.inc({ stream_part: streamPartId, direction, mode }, chains)
 }
 
