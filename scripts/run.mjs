@@ -14,7 +14,8 @@ const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 const pinnedNode = '24.21.0'
 const env = { ...process.env }
 // A Ctrl-C reaches the running command by itself; this process only waits until it has ended.
-process.on('SIGINT', () => {})
+let isInterrupted = false
+process.on('SIGINT', () => (isInterrupted = true))
 const say = (text) => process.stderr.write(`runnel: ${text}\n`)
 
 /** Runs a command with inherited streams (stdout to stderr unless `data`), and ends this process when it fails. */
@@ -219,6 +220,7 @@ async function runLanes(...lanes) {
       for (const command of commands) {
         const result = await collect(command)
         process.stdout.write(result.text)
+        if (isInterrupted) process.exit(130)
         isOk &&= result.isOk
       }
       return isOk

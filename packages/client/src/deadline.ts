@@ -29,7 +29,14 @@ export async function pause(clock: Pick<Clock, 'schedule'>, ms: number, signal: 
   signal.removeEventListener('abort', done)
 }
 
-/** Calls a listener once the signal aborts, until the returned function is called. */
+/** A signal that aborts when the client closes, or the caller's does. Throws CLIENT_CLOSED and ABORTED. */
+export function whileOpen(closing: AbortSignal, signal: AbortSignal | undefined): AbortSignal {
+  if (closing.aborted) throw clientError('CLIENT_CLOSED')
+  throwIfAborted(signal)
+  return anyOf(signal, closing)
+}
+
+/** Calls a listener once the signal aborts, until the returned function is called; never where it has aborted before. */
 export function onAbort(signal: AbortSignal, listener: () => void): () => void {
   signal.addEventListener('abort', listener, { once: true })
   return () => signal.removeEventListener('abort', listener)

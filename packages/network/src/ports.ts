@@ -68,7 +68,7 @@ export interface StreamPartMetrics {
     readonly rttMs: number | undefined
     /** Set for WebRTC: the kind of address that each end uses; `relay` is through a TURN server. */
     readonly path?: LinkPath | undefined
-    /** Set while chains of the stream part are thinned: how many of them go over this link as copies, or as digests. */
+    /** Set while this node thins the floods of chains of the stream part: how many of them go over this link as copies, or as digests. */
     readonly modes?: LinkModes | undefined
   }[]
   readonly wantedNeighbours: number

@@ -35,7 +35,10 @@ beforeEach(() => {
         join: () => {},
         publish: (_, record) => {
           asked.push(record)
-          return { publisherId: reader.userId, messageChainId: '', timestamp: 0, sequenceNumber: 0 }
+          return {
+            ...{ streamId, partition: 100, publisherId: reader.userId, messageChainId: '' },
+            ...{ timestamp: 0, sequenceNumber: 0 },
+          }
         },
       },
       finder: {

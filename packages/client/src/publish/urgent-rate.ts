@@ -1,6 +1,6 @@
 import type { NetworkNode } from '@runnel/network'
 import { parseStreamPartId, toStreamPartId, type NodeId, type StreamPartId } from '@runnel/protocol'
-import { anyOf, onAbort, throwIfAborted } from '../deadline.ts'
+import { onAbort, whileOpen } from '../deadline.ts'
 import type { StreamInfo } from '../registry/ports.ts'
 import type { StatusHub } from '../status.ts'
 import { checkPartition } from './partition.ts'
@@ -43,15 +43,14 @@ export interface UrgentRateModules {
   readonly status: Pick<StatusHub, 'emit'>
 }
 
-/** Follows the rate until it is ended, or the client closes. Throws PARTITION_OUT_OF_RANGE and ABORTED. */
+/** Follows the rate until it is ended, or the client closes. Throws PARTITION_OUT_OF_RANGE, CLIENT_CLOSED and ABORTED. */
 export function openUrgentRate(
   stream: StreamInfo,
   { partition = 0, signal }: UrgentRateOptions,
   modules: UrgentRateModules & { readonly closing: AbortSignal },
 ): UrgentRate {
   const streamPartId = toStreamPartId(stream.id, checkPartition(partition, stream))
-  throwIfAborted(signal)
-  return new UrgentRate(streamPartId, modules, anyOf(signal, modules.closing))
+  return new UrgentRate(streamPartId, modules, whileOpen(modules.closing, signal))
 }
 
 /**

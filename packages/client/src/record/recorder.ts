@@ -8,7 +8,7 @@ import {
   type StreamId,
   type StreamPartId,
 } from '@runnel/protocol'
-import { anyOf, onAbort, throwIfAborted } from '../deadline.ts'
+import { onAbort, whileOpen } from '../deadline.ts'
 import { asError } from '../errors.ts'
 import { requirePermission, type PermissionModules } from '../permission.ts'
 import type { Publisher } from '../publish/publisher.ts'
@@ -59,7 +59,7 @@ export interface RecorderModules extends PermissionModules {
   readonly status: StatusHub
 }
 
-/** Records the urgent messages of a stream. Throws what `requirePermission` throws, PARTITION_OUT_OF_RANGE and ABORTED. */
+/** Records the urgent messages of a stream. Throws what `requirePermission` throws, PARTITION_OUT_OF_RANGE, CLIENT_CLOSED and ABORTED. */
 export async function record(
   from: StreamId,
   to: StreamId,
@@ -70,8 +70,7 @@ export async function record(
   const target = await requirePermission('publish', to, modules)
   if (toPartition !== undefined) checkPartition(toPartition, target)
   const chosen = choosePartitions(stream, partitions)
-  const ended = anyOf(signal, modules.closing)
-  throwIfAborted(ended)
+  const ended = whileOpen(modules.closing, signal)
   const recorder = new Recorder(
     { from, to, toPartition, streamPartIds: chosen.map((it) => toStreamPartId(from, it)) },
     modules,

@@ -42,6 +42,14 @@ describe('the roster', () => {
     expect(roster.seen('a', 's2', 100)).toBe('known')
   })
 
+  it('remembers the goodbyes of members however many goodbyes others invent', () => {
+    const roster = new Roster()
+    roster.seen('a', 's1', 0)
+    roster.left('a')
+    for (let i = 0; i < 2 * mediaLimits.maxMembers; i++) roster.left('b', `${i}`)
+    expect(roster.seen('a', 's1', 100)).toBe('left')
+  })
+
   it('takes back who was said to be over and is not', () => {
     const roster = new Roster()
     roster.seen('a', 's1', 0)

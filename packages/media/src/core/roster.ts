@@ -13,6 +13,8 @@ export class Roster {
   readonly #entries = new Map<string, Entry>()
   /** Who said goodbye, and of which session: what it said before may come later. */
   readonly #left = new Set<string>()
+  /** By member, the session whose goodbye came before anything else of it. Apart from the others, as it costs nothing to invent one. */
+  readonly #leftFirst = new Map<string, string>()
   #refused = 0
 
   /** Catalogues of members that there was no room for. */
@@ -27,7 +29,7 @@ export class Roster {
       known.seenMs = nowMs
       return 'known'
     }
-    if (this.#left.has(`${id} ${session}`)) return 'left'
+    if (this.#left.has(`${id} ${session}`) || this.#leftFirst.get(id) === session) return 'left'
     if (known === undefined && this.#entries.size >= mediaLimits.maxMembers) {
       this.#refused++
       return 'refused'
@@ -39,12 +41,14 @@ export class Roster {
   /** It said goodbye, from a session; members of earlier versions do not say from which. False where it was not there, or is in another one. */
   left(id: string, session?: string): boolean {
     const known = this.#entries.get(id)
-    const over = session ?? known?.session
-    if (over === undefined) return false
-    this.#left.add(`${id} ${over}`)
-    const [oldest] = this.#left
-    if (oldest !== undefined && this.#left.size > mediaLimits.maxMembers) this.#left.delete(oldest)
-    return over === known?.session && this.#entries.delete(id)
+    if (known === undefined || (session ?? known.session) !== known.session) {
+      if (session !== undefined) this.#leftFirst.set(id, session)
+      dropOldest(this.#leftFirst)
+      return false
+    }
+    this.#left.add(`${id} ${known.session}`)
+    dropOldest(this.#left)
+    return this.#entries.delete(id)
   }
 
   /** Its user says that it is over; where it is not, it says so itself. */
@@ -58,4 +62,10 @@ export class Roster {
     for (const [id] of gone) this.#entries.delete(id)
     return gone.map(([id]) => id)
   }
+}
+
+/** Keeps as many as there may be members. */
+function dropOldest(kept: Map<string, unknown> | Set<string>): void {
+  const [oldest] = kept.keys()
+  if (oldest !== undefined && kept.size > mediaLimits.maxMembers) kept.delete(oldest)
 }

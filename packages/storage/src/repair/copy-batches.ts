@@ -158,6 +158,7 @@ async function copyFrom(
     }
     // A source may end without an error when it is called off.
     signal.throwIfAborted()
+    turn.signal.throwIfAborted()
     return { reachedMs: toMs }
   } catch (error) {
     if (!turn.signal.aborted) return { error, reachedMs: sinceMs }

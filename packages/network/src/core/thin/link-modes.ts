@@ -3,7 +3,7 @@ import type { FloodMode, NodeId, StreamPartId } from '@runnel/protocol'
 /** Number of message chains by flood mode. */
 export type ChainsByMode = Readonly<Record<FloodMode, number>>
 
-/** How the chains whose floods are thinned go over one link: as this node asked the neighbour, and as the neighbour asked this node. */
+/** How the chains whose floods this node thins go over one link: as it asked the neighbour, and as the neighbour asked it. */
 export interface LinkModes {
   readonly received: ChainsByMode
   readonly sent: ChainsByMode

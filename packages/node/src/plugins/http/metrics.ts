@@ -103,7 +103,7 @@ function fillStreamParts(registry: Registry, { streamParts }: NodeSnapshot): voi
 function fillModes(registry: Registry, streamParts: NodeSnapshot['streamParts']): void {
   const modes = new Gauge({
     name: 'runnel_stream_part_thinned_chains',
-    help: 'Chains whose floods are thinned, counted at each link: by what the node receives or sends of them.',
+    help: 'Chains whose floods this node thins, counted at each link: by what it receives or sends of them.',
     labelNames: ['stream_part', 'direction', 'mode'],
     registers: [registry],
   })
