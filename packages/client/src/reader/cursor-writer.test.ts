@@ -102,4 +102,14 @@ describe('a cursor is written', () => {
     clock.advanceBy(10 * cursorIntervalMs)
     expect(written()).toEqual([])
   })
+
+  it('with nobody to tell when what was being written as it was closed fails, however it does', async () => {
+    change()
+    clock.advanceBy(0)
+    writer.close(clientError('CLIENT_CLOSED'))
+    // An unhandled rejection fails this run.
+    writes[0]?.reject(AbortSignal.abort().reason)
+    await settle()
+    expect(failed).toEqual([])
+  })
 })

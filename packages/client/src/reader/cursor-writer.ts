@@ -75,9 +75,11 @@ export class CursorWriter {
       this.#failures = 0
       this.#settle(version)
     } catch (error) {
+      // Whoever waited has been told, and nobody else is to know.
+      if (this.#closed !== undefined) return
       if (!isRunnelError(error)) throw error
       this.#failures++
-      if (this.#closed === undefined) this.#modules.onFailed(error)
+      this.#modules.onFailed(error)
       for (const { reject } of this.#waiting.splice(0)) reject(error)
     } finally {
       this.#isWriting = false

@@ -16,7 +16,10 @@ beforeEach(() => {
   heard = []
   const process = world.start(user)
   sides = new SideParts({
-    node: { publish: (batch) => (world.publish(process, batch), true), waitForNeighbours: async () => {} },
+    node: {
+      publish: (batch) => (world.publish(process, batch), true),
+      waitForNeighbours: async (_, { signal } = {}) => signal?.throwIfAborted(),
+    },
     parts: { join: () => (joined++, () => joined--), neighbourCount: () => 0 },
     user: { userId: user.userId, signer: user.identity },
     ...{ crypto, clock: world.clock },
@@ -38,6 +41,11 @@ describe('what is beside the messages of a stream', () => {
     part.leave()
     part.leave()
     expect(joined).toBe(1)
+  })
+
+  it('is waited in for a neighbour until that is aborted', async () => {
+    await expect(part.waitForNeighbour(new AbortController().signal)).resolves.toBe(false)
+    await expect(part.waitForNeighbour(AbortSignal.abort())).rejects.toMatchObject({ code: 'ABORTED' })
   })
 
   it('is heard by the beginning of its chain, in its stream, until nobody wants it', () => {

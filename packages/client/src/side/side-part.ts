@@ -13,6 +13,7 @@ import {
   type StreamId,
   type StreamMessage,
 } from '@runnel/protocol'
+import { throwIfAborted } from '../deadline.ts'
 import type { ActingUser } from '../identity/acting-user.ts'
 import type { StreamInfo } from '../registry/ports.ts'
 import type { MessagePlace } from '../resend/wait-for-storage.ts'
@@ -78,13 +79,16 @@ export class SidePart {
     this.#leave = undefined
   }
 
-  /** Joins, and resolves to whether there is a neighbour, when there is one or nobody to be one. Rejects when the signal is aborted first. */
+  /** Joins, and resolves to whether there is a neighbour, when there is one or nobody to be one. Throws ABORTED. */
   async waitForNeighbour(signal: AbortSignal): Promise<boolean> {
     this.join()
     const streamPartId = toStreamPartId(this.stream.id, keyPartition)
     const { node, parts } = this.#modules
     if (parts.neighbourCount(streamPartId) === 0)
-      await node.waitForNeighbours(streamPartId, { orAlone: true, signal })
+      await node.waitForNeighbours(streamPartId, { orAlone: true, signal }).catch((error: unknown) => {
+        throwIfAborted(signal)
+        throw error
+      })
     return parts.neighbourCount(streamPartId) > 0
   }
 
