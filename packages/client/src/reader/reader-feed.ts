@@ -128,6 +128,8 @@ export class ReaderFeed {
         this.#resumeMs = message.timestamp
         swept(message.timestamp)
       }
+      // Put elsewhere meanwhile: what was read says nothing of that.
+      if (this.#againMs !== undefined) return
       swept(settledMs)
     }
     this.#resumeMs = Math.max(fromMs, settledMs)
@@ -194,12 +196,13 @@ export class ReaderFeed {
     const { clock, read, knows } = this.#modules
     const toMs = clock.now() - this.#options.maxLateMs
     if (toMs <= this.#sweptMs) return
+    const isOver = () => signal.aborted || this.#againMs !== undefined
     for await (const message of read({ from: this.#sweptMs, to: toMs })) {
-      if (signal.aborted) return
+      if (isOver()) return
       if (knows(message)) continue
       this.#sweptMs = Math.max(this.#sweptMs, message.timestamp)
       return this.again(message)
     }
-    this.#sweptMs = toMs
+    if (!isOver()) this.#sweptMs = toMs
   }
 }

@@ -1,0 +1,69 @@
+import { VirtualClock } from '@runnel/transport'
+import { expect, it } from 'vitest'
+import type { Message } from '../subscribe/message.ts'
+import type { Subscription } from '../subscribe/subscription.ts'
+import { ReaderFeed, type ReaderFeedModules } from './reader-feed.ts'
+
+const nowMs = 100_000
+const maxLateMs = 10_000
+const at = (timestamp: number) => ({ timestamp, sequenceNumber: 0 }) as Message
+const stored = [10_000, 50_000, 80_000]
+
+/** A subscription without messages, which takes a moment to end. */
+function idle(): Subscription {
+  const { promise: ended, resolve } = Promise.withResolvers<void>()
+  return {
+    caughtUp: async () => {},
+    unsubscribe: async () => void setImmediate(resolve),
+    [Symbol.asyncIterator]: () => ({ next: () => ended.then(() => ({ done: true, value: undefined })) }),
+  } as unknown as Subscription
+}
+
+/** Puts a reader at the beginning while it reads for the first time, of which `found` still comes. Returns each message offered then, after what counted as swept. */
+async function offeredAfterReset(floorMs: number, found: readonly number[]) {
+  const clock = new VirtualClock({ startMs: nowMs })
+  const ending = new AbortController()
+  const offered: (readonly [sweptMs: number, timestamp: number])[] = []
+  let reads = 0
+  const read: ReaderFeedModules['read'] = async function* (selection) {
+    if (reads++ === 0) {
+      expect(selection).toMatchObject({ from: floorMs })
+      feed.beginAt(0)
+    }
+    for (const timestamp of reads === 1 ? found : stored) yield at(timestamp)
+  }
+  const feed: ReaderFeed = new ReaderFeed(
+    { floorMs, maxLateMs },
+    {
+      ...{ clock, signal: ending.signal, read, listeners: { onGap: () => {}, onUndecodable: () => {} } },
+      subscribe: async () => {
+        if (reads > 1) ending.abort()
+        ending.signal.throwIfAborted()
+        return idle()
+      },
+      room: async () => {},
+      offer: ({ timestamp }) => void offered.push([feed.sweptMs, timestamp]),
+      knows: () => false,
+      onFailed: () => {},
+    },
+  )
+  const running = feed.run()
+  await new Promise(setImmediate)
+  clock.advanceBy(maxLateMs / 2)
+  await running
+  return offered
+}
+
+const settledMs = nowMs - maxLateMs
+it.each([
+  ['history is read', 60_000, []],
+  ['history is read, which has something', 60_000, [70_000]],
+  ['a sweep goes on', settledMs, []],
+  ['a sweep goes on, which finds something', settledMs, [settledMs + 1]],
+])('nothing counts as swept that is after where a reader is put while %s', async (_, floorMs, found) => {
+  expect(await offeredAfterReset(floorMs, found)).toEqual([
+    [0, 10_000],
+    [10_000, 50_000],
+    [50_000, 80_000],
+  ])
+})
