@@ -1,5 +1,11 @@
 import { compareRefs, laterPlace, type MessageRef, type PlaceRange } from '@runnel/protocol'
 
+/** Where ranges begin that reach back before a floor. */
+export const beginOf = (floorMs: number): MessageRef => ({
+  timestamp: Math.max(0, floorMs - 1),
+  sequenceNumber: 0,
+})
+
 /** Places of one chain, as ranges: ascending, and apart from each other. */
 export class PlaceRanges {
   #ranges: PlaceRange[]
@@ -56,7 +62,7 @@ export class PlaceRanges {
 
   /** Leaves out all places with an earlier timestamp. */
   cutBefore(floorMs: number): void {
-    const first = { timestamp: Math.max(0, floorMs - 1), sequenceNumber: 0 }
+    const first = beginOf(floorMs)
     this.#ranges = this.#ranges.flatMap(({ after, upTo }) =>
       upTo.timestamp < floorMs ? [] : [{ after: laterPlace(after, first), upTo }],
     )

@@ -1,5 +1,5 @@
-import type { MessageRef, PlaceRange, ReaderCursor } from '@runnel/protocol'
-import { PlaceRanges } from './place-ranges.ts'
+import { laterPlace, type MessageRef, type PlaceRange, type ReaderCursor } from '@runnel/protocol'
+import { beginOf, PlaceRanges } from './place-ranges.ts'
 
 /**
  * Messages of a stream that are done with: all with a timestamp before the floor, and beyond it ranges of places of each chain. Two of them
@@ -27,11 +27,12 @@ export class Progress {
     return place.timestamp < this.#floorMs || this.#chains.get(tag)?.has(place) === true
   }
 
-  add(tag: string, range: PlaceRange): void {
-    if (range.upTo.timestamp < this.#floorMs) return
+  /** Of a range that begins before the floor it takes the rest, as `raiseFloor` leaves it. */
+  add(tag: string, { after, upTo }: PlaceRange): void {
+    if (upTo.timestamp < this.#floorMs) return
     const ranges = this.#chains.get(tag) ?? new PlaceRanges()
     this.#chains.set(tag, ranges)
-    ranges.add(range)
+    ranges.add({ after: laterPlace(after, beginOf(this.#floorMs)), upTo })
   }
 
   /** Forgets the ranges of a chain. */
@@ -61,17 +62,8 @@ export class Progress {
       all.length <= maxRanges
         ? all
         : all.toSorted((a, b) => a.range.upTo.timestamp - b.range.upTo.timestamp).slice(0, maxRanges)
-    const first = Math.max(0, this.#floorMs - 1)
     const byTag = Map.groupBy(kept, ({ tag }) => tag)
-    const chains = [...byTag].map(([tag, ranges]) => ({ tag, ranges: clipped(ranges, first) }))
+    const chains = [...byTag].map(([tag, ranges]) => ({ tag, ranges: ranges.map(({ range }) => range) }))
     return { cursor: { generation, floorMs: this.#floorMs, chains }, leftOut: all.length - kept.length }
   }
-}
-
-/** A range that was added since the floor was raised may begin before it. */
-function clipped(ranges: readonly { readonly range: PlaceRange }[], firstMs: number): PlaceRange[] {
-  return ranges.map(({ range: { after, upTo } }) => ({
-    after: after.timestamp < firstMs ? { timestamp: firstMs, sequenceNumber: 0 } : after,
-    upTo,
-  }))
 }

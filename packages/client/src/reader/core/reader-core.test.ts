@@ -81,6 +81,21 @@ describe('what a reader has to do', () => {
     expect(reader.cursor().cursor.chains).toHaveLength(3)
   })
 
+  it('raises its floor over what another is done with, of a chain that was quiet since long before the floor', () => {
+    const cursor = { generation: 0, floorMs: 5_000, chains: [] }
+    const [reader, other] = [core(cursor), core(cursor, {}, () => false)]
+    const [tag, previous] = ['AAAAAAAAAAAAAAAD', { timestamp: 1_000, sequenceNumber: 0 }]
+    const message = { timestamp: 5_500, sequenceNumber: 0, previous, tag, partition: 0, key: undefined }
+    for (const one of [reader, other]) one.offer(message, tag)
+    reader.acknowledge(reader.take(0) ?? expect.fail())
+    other.join(decodeCursor(encodeCursor(reader.cursor().cursor)))
+    for (const one of [reader, other]) {
+      expect(one.firstPending()).toBeUndefined()
+      one.swept(6_000)
+      expect(one.floorMs).toBe(6_000)
+    }
+  })
+
   it('takes a message that comes late to a place that nobody had', () => {
     const reader = core()
     const [a, b, c] = chains(9).filter(({ tag }) => tag === tags[0])
