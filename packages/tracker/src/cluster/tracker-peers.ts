@@ -57,9 +57,12 @@ export class TrackerPeers {
     for (const [id, tracker] of wanted) {
       const known = this.#peers.get(id)
       if (known?.tracker.url === tracker.url) continue
-      const { isLinked = false, isDialling = false } = known ?? {}
+      const isLinked = known?.isLinked ?? false
       const retryAt = this.#modules.now() + this.#patienceMs(id)
-      this.#peers.set(id, { tracker, isLinked, isDialling, failures: 0, retryAt, error: undefined })
+      // A dial of the URL before ends for itself: the new one is dialled beside it.
+      this.#peers.set(id, {
+        ...{ tracker, isLinked, isDialling: false, failures: 0, retryAt, error: undefined },
+      })
     }
   }
 
