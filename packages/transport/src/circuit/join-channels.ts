@@ -9,7 +9,7 @@ export interface JoinOptions<C extends Channel> {
 
 /**
  * Passes the frames of each of two channels to the other until one of them closes; then closes both. What waits for a side that
- * reads too slowly is bounded: above `maxQueuedBytes` both are closed.
+ * reads too slowly is bounded: a frame that comes while more than `maxQueuedBytes` wait closes both. One of any size is carried.
  */
 export function joinChannels<C extends Channel>(a: C, b: C, options: JoinOptions<C>): void {
   let isOpen = true
@@ -23,7 +23,7 @@ export function joinChannels<C extends Channel>(a: C, b: C, options: JoinOptions
     from.events = {
       onFrame: (frame) => {
         if (!isOpen) return
-        if (to.bufferedBytes + frame.length > options.maxQueuedBytes) return close(true)
+        if (to.bufferedBytes > options.maxQueuedBytes) return close(true)
         to.send(frame)
         options.onBytes?.(from, frame.length)
       },

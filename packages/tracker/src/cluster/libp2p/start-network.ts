@@ -238,10 +238,7 @@ class Libp2pNetwork implements ClusterNetwork {
   }
 
   #channelOf(stream: Stream, remoteAddress?: string): StreamChannel {
-    const { maxCircuitQueueBytes } = this.#limits
-    // Above the limit on waiting bytes: the stream itself should never be what refuses.
-    stream.maxWriteBufferLength = 2 * maxCircuitQueueBytes
-    return new StreamChannel(stream, { maxFrameBytes: maxCircuitQueueBytes, remoteAddress })
+    return new StreamChannel(stream, { maxFrameBytes: this.#limits.maxCircuitQueueBytes, remoteAddress })
   }
 
   #abort(peerId: PeerId, why: string): void {

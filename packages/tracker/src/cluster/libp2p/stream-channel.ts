@@ -1,7 +1,11 @@
 import type { Stream } from '@libp2p/interface'
+import { maxPacketBytes } from '@runnel/protocol'
 import { FrameReader, headerOf, nodeSuite, type ChannelEvents, type PooledChannel } from '@runnel/transport'
 
 const noBinding = new Uint8Array(0)
+
+/** The largest frame of a link: a packet, and the 16 bytes that seal it. */
+const linkFrameBytes = maxPacketBytes + 16
 
 /** The reader that waits for the first frame. */
 interface FirstReader {
@@ -34,9 +38,12 @@ export class StreamChannel implements PooledChannel {
     options: { readonly maxFrameBytes: number; readonly remoteAddress?: string | undefined },
   ) {
     this.#stream = stream
+    // Above what may wait, and a frame: the stream itself should never be what refuses.
+    stream.maxWriteBufferLength = 2 * options.maxFrameBytes + linkFrameBytes
     this.maxFrameBytes = options.maxFrameBytes
     this.remoteAddress = options.remoteAddress
-    const reader = new FrameReader(options.maxFrameBytes, (frame) => this.#received(frame.slice()))
+    // What is sent onto the circuit at its other end, as a WebSocket, may be larger than what is sent here.
+    const reader = new FrameReader(linkFrameBytes, (frame) => this.#received(frame.slice()))
     stream.addEventListener('message', ({ data }) => {
       const { buffer, byteOffset, byteLength } = data instanceof Uint8Array ? data : data.subarray()
       try {
