@@ -136,9 +136,9 @@ export class CircuitTransport implements Transport {
 
   /** Whoever is there speaks first: before, the carrier may not have joined the two. */
   #accept(channel: PooledChannel, url: string): void {
-    const cancel = this.#modules.clock.schedule(answerTimeoutMs, () => channel.close(true))
     const isFull = this.#pool.size >= (this.#options.maxConnections ?? maxCircuitLinks)
     if (!this.#running || isFull) return void channel.close(true)
+    const cancel = this.#modules.clock.schedule(answerTimeoutMs, () => channel.close(true))
     channel.events = {
       onFrame: (frame) => {
         cancel()

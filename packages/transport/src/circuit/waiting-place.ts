@@ -1,4 +1,5 @@
 import { circuitClaimDigest, type Cancel } from '@runnel/protocol'
+import type { ChannelEvents } from '../connection/channel.ts'
 import type { PooledChannel } from '../connection/connection-pool.ts'
 import type { ConnectionModules } from '../connection/modules.ts'
 import { addressOfUrl } from '../ws/socket-address.ts'
@@ -18,6 +19,8 @@ export interface WaitingPlaceModules extends Pick<
   /** `url` is another one. */
   onChange(): void
 }
+
+const noEvents: ChannelEvents = { onFrame() {}, onDrain() {}, onClose() {} }
 
 /** Where this node waits for circuits: at one carrier, and at the next when that is lost. */
 export class WaitingPlace {
@@ -118,7 +121,7 @@ export class WaitingPlace {
       cancelTimer()
       cancelOpen()
       if (channel === undefined) return
-      channel.events = { onFrame() {}, onDrain() {}, onClose() {} }
+      channel.events = noEvents
       channel.close(true)
     }
     within(answerTimeoutMs)
@@ -145,6 +148,8 @@ export class WaitingPlace {
     } else if (message?.type === 'circuit') {
       done()
       channel.send(circuitFrame)
+      // Its end is no longer that of this place.
+      channel.events = noEvents
       this.#modules.onCircuit(channel, url)
       this.#cancel = undefined
       this.#wait(url)
