@@ -46,3 +46,17 @@ describe('what a carrier reads of circuits', () => {
     expect(other.isRead).toBe(true)
   })
 })
+
+it('a carrier that stops closes what wants to wait, before it proves its id too, and lets nobody wait later', () => {
+  const carrier = new CircuitCarrier({}, testModules('carrier', new VirtualClock()))
+  const closed: string[] = []
+  const wait = (name: string) => {
+    const channel = { send: () => {}, close: () => void closed.push(name) } as unknown as PausableChannel
+    carrier.wait({ channel, address: '192.0.2.1', isOwnAddress: () => true, onProven: () => {} })
+  }
+  wait('early')
+  carrier.stop()
+  expect(closed).toEqual(['early'])
+  wait('late')
+  expect(closed).toEqual(['early', 'late'])
+})

@@ -22,6 +22,9 @@ export class CircuitCarrier implements Circuits {
   readonly #counters = { opened: 0, refused: 0, evicted: 0, bytes: 0 }
   readonly #limits: CircuitLimits
   readonly #modules: Pick<ConnectionModules, 'clock' | 'crypto' | 'random'>
+  /** All that wait, or want to. */
+  readonly #sockets = new Set<WaitingSocket>()
+  /** Those that have proven their ids. */
   readonly #waiting = new Map<NodeId, WaitingSocket>()
   readonly #waitingShares: Shares<WaitingSocket>
   readonly #carried = new Set<Carried>()
@@ -29,6 +32,7 @@ export class CircuitCarrier implements Circuits {
   /** Circuits to nodes that have just taken another one. */
   readonly #wanted = new Map<NodeId, Set<(waiting: WaitingSocket) => void>>()
   readonly #pace: Pace
+  #isStopped = false
 
   constructor(
     limits: Partial<CircuitLimits>,
@@ -98,8 +102,9 @@ export class CircuitCarrier implements Circuits {
     }
   }
 
-  /** Lets a node wait, once it has proven its id. */
+  /** Lets a node wait, once it has proven its id. Nobody may after `stop`. */
   wait(inbound: InboundWaiting): void {
+    if (this.#isStopped) return inbound.channel.close(true)
     const waiting = new WaitingSocket(inbound, this.#modules, {
       onProven: () => {
         const { nodeId } = waiting
@@ -109,19 +114,22 @@ export class CircuitCarrier implements Circuits {
         next?.(waiting)
       },
       onEnd: () => {
+        this.#sockets.delete(waiting)
         this.#waitingShares.delete(waiting)
         if (this.#waiting.get(waiting.nodeId) === waiting) this.#waiting.delete(waiting.nodeId)
       },
     })
+    this.#sockets.add(waiting)
     for (const evicted of this.#waitingShares.add(waiting, networkOf(inbound.address))) {
       this.#counters.evicted++
       evicted.close()
     }
   }
 
-  /** Closes what waits; circuits are closed with their WebSockets. */
+  /** For good. Closes what waits or wants to; circuits are closed with their WebSockets. */
   stop(): void {
-    for (const waiting of [...this.#waiting.values()]) waiting.close()
+    this.#isStopped = true
+    for (const waiting of [...this.#sockets]) waiting.close()
     for (const carried of [...this.#carried]) carried.close()
   }
 
