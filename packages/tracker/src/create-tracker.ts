@@ -115,6 +115,7 @@ export function createTracker(options: TrackerOptions, modules: TrackerModules):
   const serverFactory: FastifyServerFactory = (handler) =>
     createHttpServer({ tls, maxSockets, onCut }, handler)
   const clusterView = () => cluster?.view()
+  const clusterState = () => cluster?.state
   const api = createHttpApi(
     {
       ...{ nodeId: identity.nodeId, serverFactory },
@@ -123,7 +124,7 @@ export function createTracker(options: TrackerOptions, modules: TrackerModules):
     },
     {
       ...(modules.networkDocument && { networkDocument: modules.networkDocument }),
-      ...{ core, metrics, predictions, clusterView, nowMs: () => clock.monotonicMs() },
+      ...{ core, metrics, predictions, clusterView, clusterState, nowMs: () => clock.monotonicMs() },
       ...(explorer && { explorer: loadStaticFiles(explorer.directory) }),
     },
   )

@@ -7,7 +7,7 @@ import fastify, {
   type FastifyServerFactory,
 } from 'fastify'
 import { streamPartIdSchema, type NodeId, type StreamPartId } from '@runnel/protocol'
-import type { ClusterView } from '../cluster/cluster-view.ts'
+import type { ClusterState, ClusterView } from '../cluster/cluster-view.ts'
 import type { TrackerCore } from '../core/tracker-core.ts'
 import type { Predictions } from './predictions.ts'
 import { notReadyReasons } from './readiness.ts'
@@ -106,6 +106,8 @@ export function createHttpApi(
     nowMs(): number
     /** The cluster of trackers; undefined if the tracker is in none. */
     readonly clusterView?: () => ClusterView | undefined
+    /** This tracker's state in it: unlike the view, at no cost. */
+    readonly clusterState?: () => ClusterState | undefined
     /** The signed document of the network, as it is now; default: none. */
     readonly networkDocument?: () => string | undefined
     /** The explorer's page; default: none. */
@@ -140,7 +142,7 @@ export function createHttpApi(
     streamParts: core.streamParts.size,
   }))
   app.get('/ready', (_request, reply) => {
-    const reasons = notReadyReasons(modules.clusterView?.()?.state)
+    const reasons = notReadyReasons(modules.clusterState?.())
     const ready = reasons.length === 0
     return reply.code(ready ? 200 : 503).send({ ready, nodeId: options.nodeId, reasons })
   })

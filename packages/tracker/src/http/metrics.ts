@@ -1,5 +1,5 @@
 import { Counter, Gauge, Registry } from 'prom-client'
-import type { ClusterView } from '../cluster/cluster-view.ts'
+import type { ClusterState, ClusterView } from '../cluster/cluster-view.ts'
 import { clusterCounterHelp, type ClusterCounterName } from '../cluster/core/cluster-counters.ts'
 import { counterHelp, type CounterName } from '../core/counters.ts'
 import type { TrackerCore } from '../core/tracker-core.ts'
@@ -34,7 +34,8 @@ export function addConnectionMetrics(registry: Registry, counts: ConnectionCount
 export interface ClusterFigures {
   readonly counters: { get(name: ClusterCounterName): number }
   readonly size: { readonly linked: number; readonly registered: number }
-  view(): Pick<ClusterView, 'state' | 'leads' | 'replicas' | 'circuitsOut' | 'circuitsIn'>
+  readonly state: ClusterState
+  view(): Pick<ClusterView, 'leads' | 'replicas' | 'circuitsOut' | 'circuitsIn'>
 }
 
 /** Adds the cluster's counters, `runnel_tracker_cluster_<count>_total`, and current amounts. */
@@ -46,7 +47,7 @@ export function addClusterMetrics(registry: Registry, cluster: ClusterFigures): 
   const show = (name: string, help: string, value: () => number) =>
     gauge(registry, `cluster_${name}`, help, value)
   show('ready', '1 while the registry lists it and other trackers can reach it, as /ready says', () =>
-    notReadyReasons(cluster.view().state).length === 0 ? 1 : 0,
+    notReadyReasons(cluster.state).length === 0 ? 1 : 0,
   )
   show('registered', 'Trackers in the registry', () => cluster.size.registered)
   show('linked', 'Other trackers linked at present', () => cluster.size.linked)
