@@ -14,7 +14,7 @@ import {
   type MessageRef,
   type PublisherPolicy,
 } from '@runnel/protocol'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { delegationFrom, identityOf, refOf, TestDelegations } from '../delegations.testkit.ts'
 import { storageError } from '../errors.ts'
 import { KnownDelegations } from '../known-delegations.ts'
@@ -214,6 +214,16 @@ describe('Repair', () => {
     expect(repair.status().copiedBatches).toBe(10_001)
     await repair.run()
     expect(asked).toHaveLength(2)
+  })
+
+  it('reads what came in a key part also when it cannot be noted, and says that', async () => {
+    const { repair, marks } = await startRepair()
+    repair.heard(part)
+    const setPart = vi.spyOn(marks, 'setPart').mockRejectedValueOnce(storageError('STORE_FULL'))
+    await repair.run()
+    expect(failures).toEqual([expect.stringContaining('no space left')])
+    expect(asked).toEqual([{ node: first.nodeId, fromMs: clock.now() - limits.repairMarginMs }])
+    expect(setPart).toHaveBeenCalledTimes(2)
   })
 
   it('begins by itself, a while after a stream part is joined or as soon as it has neighbours', async () => {

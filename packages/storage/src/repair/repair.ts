@@ -179,7 +179,11 @@ export class Repair {
   async #round(): Promise<void> {
     for (const [streamPartId, sinceMs] of this.#heardSinceMs) {
       this.#heardSinceMs.delete(streamPartId)
-      await this.missed(streamPartId, sinceMs - this.#options.limits.repairMarginMs)
+      try {
+        await this.missed(streamPartId, sinceMs - this.#options.limits.repairMarginMs)
+      } catch (error) {
+        this.#fail(streamPartId, undefined, error)
+      }
     }
     const waiting = new Set<StreamPartId>()
     const done = new Set<StreamPartId>()
