@@ -226,6 +226,26 @@ describe('Repair', () => {
     expect(setPart).toHaveBeenCalledTimes(2)
   })
 
+  it('asks again for what found no room while it was copied from an earlier time, also after a crash', async () => {
+    others.set(first.nodeId, [batchAt(at(1))])
+    const { repair, marks } = await startRepair()
+    await repair.joined(part)
+    let droppedMs = 0
+    onSent = () => {
+      onSent = () => {}
+      clock.pass(100)
+      droppedMs = clock.now()
+      void repair.dropped(part, droppedMs + 10)
+      void repair.dropped(part, droppedMs)
+    }
+    await repair.run()
+    expect(repair.status().incompleteParts).toBe(1)
+    expect(await marks.missingSince(part)).toBe(droppedMs)
+    await repair.run()
+    expect(asked.map(({ fromMs }) => fromMs)).toEqual([0, droppedMs])
+    expect(repair.status().incompleteParts).toBe(0)
+  })
+
   it('begins by itself, a while after a stream part is joined or as soon as it has neighbours', async () => {
     const { repair } = await startRepair()
     await repair.joined(part)

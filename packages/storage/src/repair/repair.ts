@@ -58,6 +58,8 @@ export class Repair {
   /** From when on too few could be asked for what needs several, and how often that was tried again. */
   readonly #undecided = new Map<StreamPartId, number>()
   readonly #witnessTries = new Map<StreamPartId, number>()
+  /** The stream part that is copied at present, and the earliest time that was found missing in it meanwhile. */
+  #turn: { readonly streamPartId: StreamPartId; missedMs: number } | undefined
   #cancel: Cancel = () => {}
   /** When the next round begins, by the monotonic clock; undefined while one is under way. */
   #dueMs: number | undefined
@@ -117,6 +119,8 @@ export class Repair {
   /** Something of this time and after may be missing. It is fetched with the next round. */
   async missed(streamPartId: StreamPartId, sinceMs: number): Promise<void> {
     const from = Math.max(0, sinceMs)
+    // The mark is as early already, but the copy may be past this time.
+    if (this.#turn?.streamPartId === streamPartId) this.#turn.missedMs = Math.min(this.#turn.missedMs, from)
     if ((this.#missing.get(streamPartId) ?? Infinity) <= from) return
     this.#missing.set(streamPartId, from)
     await this.#modules.marks.setPart(streamPartId, from)
@@ -207,6 +211,8 @@ export class Repair {
     } catch (error) {
       this.#fail(streamPartId, undefined, error)
       return false
+    } finally {
+      this.#turn = undefined
     }
   }
 
@@ -215,6 +221,8 @@ export class Repair {
     const { client, marks, clock, oldestMs } = this.#modules
     const { repairMarginMs, maxTurnBytes, maxTurnMs } = this.#options.limits
     const missingSinceMs = this.#missing.get(streamPartId)
+    const turn = { streamPartId, missedMs: Infinity }
+    this.#turn = turn
     const nowMs = clock.now()
     const oldest = await oldestMs(streamPartId)
     const others = (await client.getStorageNodes(streamOf(streamPartId))).filter(
@@ -237,8 +245,10 @@ export class Repair {
     else this.#unasked.delete(streamPartId)
     // What was found missing meanwhile is for the next round.
     if (missingSinceMs !== undefined && this.#missing.get(streamPartId) === missingSinceMs) {
-      this.#missing.delete(streamPartId)
-      await marks.setPart(streamPartId, undefined)
+      const isMissed = turn.missedMs !== Infinity
+      if (isMissed) this.#missing.set(streamPartId, turn.missedMs)
+      else this.#missing.delete(streamPartId)
+      await marks.setPart(streamPartId, isMissed ? turn.missedMs : undefined)
     }
     if (isUndecided) {
       const fromMs = Math.min(...nodes.map(({ sinceMs }) => sinceMs))
