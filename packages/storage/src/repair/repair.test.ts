@@ -230,6 +230,7 @@ describe('Repair', () => {
     others.set(first.nodeId, [batchAt(at(1))])
     const { repair, marks } = await startRepair()
     await repair.joined(part)
+    await repair.neighboursChanged(part, 1)
     let droppedMs = 0
     onSent = () => {
       onSent = () => {}
@@ -264,6 +265,7 @@ describe('Repair', () => {
   it('after a restart asks for what came since the last sign of life, with a margin', async () => {
     const before = await startRepair()
     await before.repair.joined(part)
+    await before.repair.neighboursChanged(part, 1)
     await before.repair.run()
     clock.pass(100_000)
     const aliveMs = clock.now()
@@ -353,6 +355,26 @@ describe('Repair', () => {
     await repair.missed(part, 99)
     await repair.run()
     expect(asked.at(-1)).toMatchObject({ fromMs: 77 })
+  })
+
+  it.each(['stop', 'crash'])('asks for the time without neighbours after a %s in it', async (end) => {
+    const { repair, marks } = await startRepair()
+    await repair.joined(part)
+    await repair.neighboursChanged(part, 1)
+    await repair.run()
+    clock.pass(60_000)
+    const lonelyMs = clock.now()
+    await repair.neighboursChanged(part, 0)
+    clock.pass(60_000)
+    await repair.missed(part, clock.now())
+    await repair.run()
+    await marks.alive(clock.now())
+    if (end === 'stop') await repair.left(part)
+    const next = await startRepair()
+    expect(await next.marks.missingSince(part)).toBe(lonelyMs - limits.repairMarginMs)
+    await next.repair.joined(part)
+    await next.repair.run()
+    expect(asked.at(-1)?.fromMs).toBe(lonelyMs - 2 * limits.repairMarginMs)
   })
 
   it('asks for nothing older than is kept', async () => {

@@ -83,7 +83,7 @@ export class Repair {
 
   async left(streamPartId: StreamPartId): Promise<void> {
     const { marks, clock } = this.#modules
-    const sinceMs = this.#missing.get(streamPartId) ?? clock.now()
+    const sinceMs = this.#incompleteSinceMs(streamPartId) ?? clock.now()
     this.#missing.delete(streamPartId)
     this.#unasked.delete(streamPartId)
     this.#lonelySinceMs.delete(streamPartId)
@@ -99,8 +99,9 @@ export class Repair {
   async neighboursChanged(streamPartId: StreamPartId, count: number): Promise<void> {
     const lonelySinceMs = this.#lonelySinceMs.get(streamPartId)
     if (count === 0) {
-      this.#lonelySinceMs.set(streamPartId, lonelySinceMs ?? this.#modules.clock.now())
-      return
+      if (lonelySinceMs !== undefined) return
+      this.#lonelySinceMs.set(streamPartId, this.#modules.clock.now())
+      return this.#mark(streamPartId)
     }
     this.#lonelySinceMs.delete(streamPartId)
     if (lonelySinceMs === undefined) return
@@ -123,7 +124,7 @@ export class Repair {
     if (this.#turn?.streamPartId === streamPartId) this.#turn.missedMs = Math.min(this.#turn.missedMs, from)
     if ((this.#missing.get(streamPartId) ?? Infinity) <= from) return
     this.#missing.set(streamPartId, from)
-    await this.#modules.marks.setPart(streamPartId, from)
+    await this.#mark(streamPartId)
   }
 
   /** A batch that has just come found no room. How old it says to be is its publisher's affair. */
@@ -161,6 +162,18 @@ export class Repair {
     this.#controller.abort()
     this.#cancel()
     await this.run()
+  }
+
+  /** From when on something may be missing: what is known, and while there are no neighbours, what they would have sent. */
+  #incompleteSinceMs(streamPartId: StreamPartId): number | undefined {
+    const lonelySinceMs = this.#lonelySinceMs.get(streamPartId) ?? Infinity
+    const lonelyFromMs = Math.max(0, lonelySinceMs - this.#options.limits.repairMarginMs)
+    const sinceMs = Math.min(this.#missing.get(streamPartId) ?? Infinity, lonelyFromMs)
+    return sinceMs === Infinity ? undefined : sinceMs
+  }
+
+  #mark(streamPartId: StreamPartId): Promise<void> {
+    return this.#modules.marks.setPart(streamPartId, this.#incompleteSinceMs(streamPartId))
   }
 
   /** A round after this time, or earlier if one is due: whoever asks often puts nothing off. */
@@ -245,10 +258,9 @@ export class Repair {
     else this.#unasked.delete(streamPartId)
     // What was found missing meanwhile is for the next round.
     if (missingSinceMs !== undefined && this.#missing.get(streamPartId) === missingSinceMs) {
-      const isMissed = turn.missedMs !== Infinity
-      if (isMissed) this.#missing.set(streamPartId, turn.missedMs)
-      else this.#missing.delete(streamPartId)
-      await marks.setPart(streamPartId, isMissed ? turn.missedMs : undefined)
+      if (turn.missedMs === Infinity) this.#missing.delete(streamPartId)
+      else this.#missing.set(streamPartId, turn.missedMs)
+      await this.#mark(streamPartId)
     }
     if (isUndecided) {
       const fromMs = Math.min(...nodes.map(({ sinceMs }) => sinceMs))
