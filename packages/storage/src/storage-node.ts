@@ -343,7 +343,9 @@ export class StorageNode {
   }
 
   async #noteAlive(): Promise<void> {
-    await this.#marks.alive(this.#modules.clock.now() - this.#ingest.status().lagMs)
+    const untilMs = this.#modules.clock.now() - this.#ingest.status().lagMs
+    await this.#repair.saveMarks()
+    await this.#marks.alive(untilMs)
     this.#log.storeWorked('marking')
   }
 

@@ -377,6 +377,25 @@ describe('Repair', () => {
     expect(asked.at(-1)?.fromMs).toBe(lonelyMs - 2 * limits.repairMarginMs)
   })
 
+  it('writes a mark again that could not be written, and says so while it cannot', async () => {
+    const { repair, marks } = await startRepair()
+    await repair.joined(part)
+    await repair.neighboursChanged(part, 1)
+    await repair.run()
+    const failure = storageError('STORE_FULL')
+    const setPart = vi.spyOn(marks, 'setPart').mockRejectedValue(failure)
+    await expect(repair.missed(part, 77)).rejects.toBe(failure)
+    await repair.missed(part, 99)
+    await expect(repair.saveMarks()).rejects.toBe(failure)
+    setPart.mockRestore()
+    await repair.saveMarks()
+    await marks.alive(clock.now())
+    expect(await (await startRepair()).marks.missingSince(part)).toBe(77)
+    const written = vi.spyOn(marks, 'setPart')
+    await repair.saveMarks()
+    expect(written).not.toHaveBeenCalled()
+  })
+
   it('asks for nothing older than is kept', async () => {
     oldestMs = 500
     const { repair } = await startRepair()

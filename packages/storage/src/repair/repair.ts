@@ -58,6 +58,8 @@ export class Repair {
   /** From when on too few could be asked for what needs several, and how often that was tried again. */
   readonly #undecided = new Map<StreamPartId, number>()
   readonly #witnessTries = new Map<StreamPartId, number>()
+  /** What marks are to say that are not written yet, or could not be. */
+  readonly #unsaved = new Map<StreamPartId, number | undefined>()
   /** The stream part that is copied at present, and the earliest time that was found missing in it meanwhile. */
   #turn: { readonly streamPartId: StreamPartId; missedMs: number } | undefined
   #cancel: Cancel = () => {}
@@ -82,8 +84,7 @@ export class Repair {
   }
 
   async left(streamPartId: StreamPartId): Promise<void> {
-    const { marks, clock } = this.#modules
-    const sinceMs = this.#incompleteSinceMs(streamPartId) ?? clock.now()
+    const sinceMs = this.#incompleteSinceMs(streamPartId) ?? this.#modules.clock.now()
     this.#missing.delete(streamPartId)
     this.#unasked.delete(streamPartId)
     this.#lonelySinceMs.delete(streamPartId)
@@ -92,7 +93,7 @@ export class Repair {
     this.#undecided.delete(streamPartId)
     this.#witnessTries.delete(streamPartId)
     this.#gaps.forget(streamPartId)
-    await marks.setPart(streamPartId, sinceMs)
+    await this.#save(streamPartId, sinceMs)
   }
 
   /** To be told of the neighbours of a stream part: without any, nothing arrives. */
@@ -144,6 +145,11 @@ export class Repair {
     if (!isTaken) this.#counters.refusedGaps++
   }
 
+  /** Writes the marks that could not be written. Before that, nothing may say that all is stored. Throws what the store throws. */
+  async saveMarks(): Promise<void> {
+    for (const [streamPartId, sinceMs] of this.#unsaved) await this.#save(streamPartId, sinceMs)
+  }
+
   status(): RepairStatus {
     const incompleteParts = new Set([...this.#missing.keys(), ...this.#unasked]).size
     return { incompleteParts, gaps: this.#gaps.size, ...this.#counters }
@@ -173,7 +179,14 @@ export class Repair {
   }
 
   #mark(streamPartId: StreamPartId): Promise<void> {
-    return this.#modules.marks.setPart(streamPartId, this.#incompleteSinceMs(streamPartId))
+    return this.#save(streamPartId, this.#incompleteSinceMs(streamPartId))
+  }
+
+  async #save(streamPartId: StreamPartId, sinceMs: number | undefined): Promise<void> {
+    this.#unsaved.set(streamPartId, sinceMs)
+    await this.#modules.marks.setPart(streamPartId, sinceMs)
+    // Unless another was to be written meanwhile.
+    if (this.#unsaved.get(streamPartId) === sinceMs) this.#unsaved.delete(streamPartId)
   }
 
   /** A round after this time, or earlier if one is due: whoever asks often puts nothing off. */
