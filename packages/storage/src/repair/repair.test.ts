@@ -369,7 +369,7 @@ describe('Repair', () => {
     await repair.missed(part, clock.now())
     await repair.run()
     await marks.alive(clock.now())
-    if (end === 'stop') await repair.left(part)
+    if (end === 'stop') await repair.left(part, clock.now())
     const next = await startRepair()
     expect(await next.marks.missingSince(part)).toBe(lonelyMs - limits.repairMarginMs)
     await next.repair.joined(part)
@@ -394,6 +394,20 @@ describe('Repair', () => {
     const written = vi.spyOn(marks, 'setPart')
     await repair.saveMarks()
     expect(written).not.toHaveBeenCalled()
+  })
+
+  it('asks after a stop for the batches that were given up with the queue', async () => {
+    const { repair } = await startRepair()
+    await repair.joined(part)
+    await repair.neighboursChanged(part, 1)
+    await repair.run()
+    clock.pass(60_000)
+    const storedUntilMs = clock.now() - 50_000
+    await repair.left(part, storedUntilMs)
+    const next = await startRepair()
+    await next.repair.joined(part)
+    await next.repair.run()
+    expect(asked.at(-1)?.fromMs).toBe(storedUntilMs - limits.repairMarginMs)
   })
 
   it('asks for nothing older than is kept', async () => {

@@ -83,8 +83,9 @@ export class Repair {
     this.#schedule(this.#options.limits.settleMs)
   }
 
-  async left(streamPartId: StreamPartId): Promise<void> {
-    const sinceMs = this.#incompleteSinceMs(streamPartId) ?? this.#modules.clock.now()
+  /** What came until `storedUntilMs` is stored. Later batches may wait in the queue, and be given up with it when the node stops. */
+  async left(streamPartId: StreamPartId, storedUntilMs: number): Promise<void> {
+    const sinceMs = Math.min(this.#incompleteSinceMs(streamPartId) ?? Infinity, storedUntilMs)
     this.#missing.delete(streamPartId)
     this.#unasked.delete(streamPartId)
     this.#lonelySinceMs.delete(streamPartId)
