@@ -1,5 +1,5 @@
 import { encodeDelegation, keyPartition } from '@runnel/protocol'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { storageError } from './errors.ts'
 import { Ingest, type IngestEvents } from './ingest.ts'
 import { KnownDelegations } from './known-delegations.ts'
@@ -9,6 +9,7 @@ import { openTestStore, TestClock, turns, until, type TestStore } from './storag
 import { at, batchOf, chainOf, partOf } from './store/batches.testkit.ts'
 import type { MessageStore } from './store/message-store.ts'
 
+const { flushMs } = storageLimits
 const chain = chainOf()
 const batch = (timestamp: number, count = 1) =>
   batchOf(
@@ -82,7 +83,7 @@ describe('Ingest', () => {
     node.add(delegation)
     expect(ingest.push(delegated)).toBe(true)
     node.known.clear()
-    await ingest.flushed()
+    await ingest.flushed(flushMs)
     const stored = await kept.store.delegationsOf([delegated])
     expect(stored.get(refOf(delegation))).toEqual(encodeDelegation(delegation))
   })
@@ -93,7 +94,7 @@ describe('Ingest', () => {
     expect(ingest.push(batchOf(chain, [at(1)], 20, 0, encodeDelegation(delegation)))).toBe(false)
     expect(said).toEqual([`dropped ${partOf(0)} 1`])
     expect(ingest.push(batch(2))).toBe(true)
-    await ingest.flushed()
+    await ingest.flushed(flushMs)
     expect(ingest.status()).toMatchObject({ storedBatches: 1, droppedBatches: 1 })
   })
 
@@ -106,7 +107,7 @@ describe('Ingest', () => {
     ]
     for (const each of [presence, cursor, ofApplication])
       expect(ingest.push(batchOf(each, [at(1)]))).toBe(true)
-    await ingest.flushed()
+    await ingest.flushed(flushMs)
     expect(await kept.store.has(presence, at(1))).toBe(false)
     expect(await kept.store.has(cursor, at(1))).toBe(true)
     expect(await kept.store.has(ofApplication, at(1))).toBe(true)
@@ -121,7 +122,7 @@ describe('Ingest', () => {
     ingest.push(original)
     original.bytes.fill(0)
     gate.resolve()
-    await ingest.flushed()
+    await ingest.flushed(flushMs)
     const range = { streamPartId: partOf(0), from: at(0), to: at(10) }
     expect((await kept.store.read(range, { maxBytes: 1e6 })).batches).toEqual([bytes])
   })
@@ -140,9 +141,33 @@ describe('Ingest', () => {
     expect(said).toEqual(['failed', 'failed'])
     expect(ingest.status().lagMs).toBe(2 * storageLimits.minStoreBackoffMs)
     clock.pass(storageLimits.minStoreBackoffMs)
-    await ingest.flushed()
+    await ingest.flushed(flushMs)
     expect(said).toEqual(['failed', 'failed', 'recovered'])
     expect(ingest.status()).toMatchObject({ storedBatches: 2, failures: 2, droppedBatches: 0 })
+  })
+
+  it('lets nobody wait longer for what is queued than it said, and forgets who waited', async () => {
+    const ingest = createIngest()
+    const gate = Promise.withResolvers<void>()
+    obstacles.push(() => gate.promise)
+    ingest.push(batch(1))
+    const cancelled = vi.fn()
+    const { schedule } = clock
+    const spy = vi.spyOn(clock, 'schedule').mockImplementation((delayMs, run) => {
+      const cancel = schedule(delayMs, run)
+      return () => {
+        cancelled()
+        cancel()
+      }
+    })
+    const waiting = ingest.flushed(10)
+    spy.mockRestore()
+    clock.pass(10)
+    await waiting
+    expect(ingest.status().queuedBatches).toBe(1)
+    gate.resolve()
+    await ingest.flushed(flushMs)
+    expect(cancelled).toHaveBeenCalledOnce()
   })
 
   it.each([
@@ -157,9 +182,9 @@ describe('Ingest', () => {
       expect([1, 2, 3, 4].map((time) => ingest.push(batch(time)))).toEqual([true, true, false, false])
       expect(said).toEqual([`dropped ${partOf(0)} 3`, 'slow', `dropped ${partOf(0)} 4`])
       gate.resolve()
-      await ingest.flushed()
+      await ingest.flushed(flushMs)
       expect(ingest.push(batch(5))).toBe(true)
-      await ingest.flushed()
+      await ingest.flushed(flushMs)
       expect(ingest.status()).toMatchObject({ droppedBatches: 2, storedBatches: 3 })
       expect(await kept.store.has(chain, at(3))).toBe(false)
     },
@@ -175,7 +200,7 @@ describe('Ingest', () => {
     obstacles.push(() => gate.promise)
     for (const partition of [0, 1, 2, 1, 0]) ingest.push(inPart(partition, 5))
     gate.resolve()
-    await ingest.flushed()
+    await ingest.flushed(flushMs)
     expect(said).toEqual([
       `fault ${partOf(1)} TypeError: no such batch`,
       ...[`dropped ${partOf(1)} 5`, `dropped ${partOf(1)} 5`],
@@ -183,7 +208,7 @@ describe('Ingest', () => {
     expect(ingest.status()).toMatchObject({ queuedBatches: 0, queuedBytes: 0, storedBatches: 3, faults: 1 })
     broken = undefined
     ingest.push(inPart(1, 6))
-    await ingest.flushed()
+    await ingest.flushed(flushMs)
     expect(await kept.store.has(chainOf('chain', undefined, 1), at(6))).toBe(true)
   })
 
@@ -197,7 +222,7 @@ describe('Ingest', () => {
       clock.pass(storageLimits.maxStoreBackoffMs)
       await turns()
     }
-    await ingest.flushed()
+    await ingest.flushed(flushMs)
     expect(said).toContain('recovered')
     expect(said).toContain(`dropped ${partOf(1)} 5`)
     expect(await kept.store.has(chainOf('chain', undefined, 0), at(6))).toBe(true)

@@ -140,10 +140,19 @@ export class Ingest {
     }
   }
 
-  /** Resolves when everything taken until now is stored. */
-  flushed(): Promise<void> {
+  /** Resolves when everything taken until now is stored or dropped, and after the time at the latest. */
+  flushed(maxMs: number): Promise<void> {
     if (this.#done >= this.#pushed) return Promise.resolve()
-    return new Promise((resolve) => this.#flushes.add({ upTo: this.#pushed, resolve }))
+    return new Promise((resolve) => {
+      const end = () => {
+        this.#flushes.delete(flush)
+        cancel()
+        resolve()
+      }
+      const flush = { upTo: this.#pushed, resolve: end }
+      const cancel = this.#clock.schedule(maxMs, end)
+      this.#flushes.add(flush)
+    })
   }
 
   status(): IngestStatus {
@@ -162,7 +171,6 @@ export class Ingest {
     this.#wake()
     await this.#writing
     for (const { resolve } of this.#flushes) resolve()
-    this.#flushes.clear()
   }
 
   #drop(batch: MessageBatch): void {
@@ -269,9 +277,7 @@ export class Ingest {
 
   #resolveFlushes(): void {
     for (const flush of this.#flushes) {
-      if (flush.upTo > this.#done) continue
-      this.#flushes.delete(flush)
-      flush.resolve()
+      if (flush.upTo <= this.#done) flush.resolve()
     }
   }
 

@@ -23,6 +23,7 @@ describe('KeptParts', () => {
   let unreadable: StreamId | undefined
   let reads: number
   let remembered: readonly StreamPartId[]
+  let onRelease: () => void
 
   beforeEach(() => {
     assigned = [streamOf('a')]
@@ -37,6 +38,7 @@ describe('KeptParts', () => {
     unreadable = undefined
     reads = 0
     remembered = []
+    onRelease = () => {}
   })
 
   const createKept = (maxStreamParts = 10, owners: Partial<OwnerLists> = {}) =>
@@ -62,7 +64,10 @@ describe('KeptParts', () => {
             const key = `${id}#${partition}`
             expect(joined.has(key)).toBe(false)
             joined.add(key)
-            return () => joined.delete(key)
+            return () => {
+              onRelease()
+              joined.delete(key)
+            }
           },
         },
         memory: {
@@ -96,6 +101,7 @@ describe('KeptParts', () => {
     await kept.refresh()
     expect(kept.ids).toEqual([part('a', 0), part('b')])
     expect(offered.get(part('a', 1))).toBe(false)
+    onRelease = () => expect(kept.ids).toEqual([part('b')])
     partitions.delete(streamOf('a'))
     await kept.refresh()
     expect([...joined]).toEqual([part('b'), part('b', keyPartition)])

@@ -193,8 +193,10 @@ export class KeptParts {
   #leave(streamPartId: StreamPartId): void {
     const { network, events } = this.#modules
     network.offerStorage(streamPartId, false)
-    this.#releases.get(streamPartId)?.()
+    const release = this.#releases.get(streamPartId)
+    // Before it is left: that its neighbours go then is no gap.
     this.#releases.delete(streamPartId)
+    release?.()
     events.left(streamPartId)
   }
 

@@ -296,7 +296,7 @@ export class StorageNode {
       },
       left: (streamPart: StreamPartId) => {
         logger.info({ streamPart }, 'no longer storing')
-        void this.#inBackground('marking', this.#repair.left(streamPart))
+        void this.#inBackground('marking', this.#repair.left(streamPart, this.#storedUntilMs()))
       },
       tooMany: (ignored: number, of: readonly string[]) =>
         this.#log.tooManyParts(ignored, maxStreamParts, of),
@@ -342,8 +342,15 @@ export class StorageNode {
     return Math.max(oldestMs, await this.#quota.goneBeforeMs(streamPartId))
   }
 
+  /** What came before is stored, or marked as missing. */
+  #storedUntilMs(): number {
+    return this.#modules.clock.now() - this.#ingest.status().lagMs
+  }
+
   async #noteAlive(): Promise<void> {
-    await this.#marks.alive(this.#modules.clock.now() - this.#ingest.status().lagMs)
+    const untilMs = this.#storedUntilMs()
+    await this.#repair.saveMarks()
+    await this.#marks.alive(untilMs)
     this.#log.storeWorked('marking')
   }
 

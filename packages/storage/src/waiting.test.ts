@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { storageLimits } from './storage-limits.ts'
 import { TestClock, turns } from './storage.testkit.ts'
-import { atMost, delay, every, untilDone } from './waiting.ts'
+import { delay, every, untilDone } from './waiting.ts'
 
 const clock = new TestClock()
 
@@ -45,13 +45,6 @@ describe('waiting', () => {
     ending.abort(new Error('stop'))
     await expect(aborted).rejects.toThrow('stop')
     await expect(delay(clock, 10, ending.signal)).rejects.toThrow('stop')
-  })
-
-  it('waits for a promise no longer than it may', async () => {
-    const never = atMost(clock, 10, new Promise(() => {}))
-    clock.pass(10)
-    await never
-    await expect(atMost(clock, 10, Promise.reject(new Error('at once')))).rejects.toThrow('at once')
   })
 
   it('repeats work after it has ended, until it is called off', async () => {

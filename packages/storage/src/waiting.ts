@@ -21,14 +21,6 @@ export function nextTurn(clock: Clock): Promise<void> {
   return new Promise((resolve) => clock.endOfTurn(resolve))
 }
 
-/** As the promise, but resolves after the time at the latest. */
-export function atMost(clock: Clock, maxMs: number, promise: Promise<void>): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const cancel = clock.schedule(maxMs, resolve)
-    promise.then(resolve, reject).finally(cancel)
-  })
-}
-
 /** Does some work when it is asked for and has not been done for so long. Rejects with what the work throws. */
 export function everyNowAndThen(
   clock: Clock,

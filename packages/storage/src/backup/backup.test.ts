@@ -11,8 +11,10 @@ import {
   type MessageBatch,
   type RunnelError,
 } from '@runnel/protocol'
+import Database from 'better-sqlite3'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { delegationFrom, identityOf, refOf } from '../delegations.testkit.ts'
+import { at, batchOf, chainOf } from '../store/batches.testkit.ts'
 import { openTestStore, type TestStore } from '../storage.testkit.ts'
 import { exportLines, readExport } from './export-lines.ts'
 import { importBatches } from './import-batches.ts'
@@ -149,6 +151,32 @@ it('a copy of a store in use is one file for this user only, and is imported', a
   })
   expect(total).toEqual({ batches: 2, messages: 2, refused: 0 })
   await copy.close()
+})
+
+it('a copy is as the store was when it began, whatever is committed meanwhile, and then others may be read', async () => {
+  await from.store.append([1, 2, 3].map((time) => batchOf(chainOf(), [at(time)], 900_000)))
+  const writer = new Database(from.store.location)
+  writer.exec('CREATE TABLE commits (number)')
+  const insert = writer.prepare('INSERT INTO commits VALUES (1)')
+  const opened = SqliteFile.open(from.store.location)
+  const path = join(directory, 'copy.sqlite')
+  let [committed, isCopied] = [0, false]
+  const commit = () => {
+    if (isCopied || committed === 100) return
+    committed += insert.run().changes
+    setImmediate(commit)
+  }
+  const copying = opened.copyTo(path).finally(() => (isCopied = true))
+  commit()
+  await copying
+  expect(committed).toBeGreaterThan(1)
+  await from.store.append([batchOf(chainOf(), [at(4)])])
+  expect(await opened.usage()).toMatchObject([{ batches: 4 }])
+  await opened.close()
+  writer.close()
+  const copy = new Database(path)
+  expect(copy.prepare('SELECT count(*) FROM commits').pluck().get()).toBe(0)
+  copy.close()
 })
 
 it.each([

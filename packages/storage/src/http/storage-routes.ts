@@ -18,7 +18,7 @@ import { Slots } from '../server/slots.ts'
 import type { StorageLimits } from '../storage-limits.ts'
 import type { MessageStore } from '../store/message-store.ts'
 import { noDelegations, type EncodedDelegations } from '../store/stored-delegations.ts'
-import { atMost, everyNowAndThen, nextTurn } from '../waiting.ts'
+import { everyNowAndThen, nextTurn } from '../waiting.ts'
 import { parseAccessHeader, parseDelegationHeader } from './access-header.ts'
 import { framesOf, linesOf } from './message-line.ts'
 import { parseMessageQuery } from './message-query.ts'
@@ -93,7 +93,7 @@ export function addStorageRoutes(
         const asker = { requesterId: anyRequester, token, delegation }
         await access.requireSubscriber(query.streamPartId, asker)
         await requireStored(modules, query.streamPartId)
-        await atMost(clock, limits.flushMs, ingest.flushed())
+        await ingest.flushed(limits.flushMs)
         const extent = await extentOf(store, query, await oldestMs(query.streamPartId), reader.signal)
         const isRaw = request.headers.accept?.includes('application/octet-stream') === true
         const isVerifiable = isRaw || query.wholeBatches

@@ -14,7 +14,7 @@ import {
   type MessageRef,
   type PublisherPolicy,
 } from '@runnel/protocol'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { delegationFrom, identityOf, refOf, TestDelegations } from '../delegations.testkit.ts'
 import { storageError } from '../errors.ts'
 import { KnownDelegations } from '../known-delegations.ts'
@@ -216,6 +216,37 @@ describe('Repair', () => {
     expect(asked).toHaveLength(2)
   })
 
+  it('reads what came in a key part also when it cannot be noted, and says that', async () => {
+    const { repair, marks } = await startRepair()
+    repair.heard(part)
+    const setPart = vi.spyOn(marks, 'setPart').mockRejectedValueOnce(storageError('STORE_FULL'))
+    await repair.run()
+    expect(failures).toEqual([expect.stringContaining('no space left')])
+    expect(asked).toEqual([{ node: first.nodeId, fromMs: clock.now() - limits.repairMarginMs }])
+    expect(setPart).toHaveBeenCalledTimes(2)
+  })
+
+  it('asks again for what found no room while it was copied from an earlier time, also after a crash', async () => {
+    others.set(first.nodeId, [batchAt(at(1))])
+    const { repair, marks } = await startRepair()
+    await repair.joined(part)
+    await repair.neighboursChanged(part, 1)
+    let droppedMs = 0
+    onSent = () => {
+      onSent = () => {}
+      clock.pass(100)
+      droppedMs = clock.now()
+      void repair.dropped(part, droppedMs + 10)
+      void repair.dropped(part, droppedMs)
+    }
+    await repair.run()
+    expect(repair.status().incompleteParts).toBe(1)
+    expect(await marks.missingSince(part)).toBe(droppedMs)
+    await repair.run()
+    expect(asked.map(({ fromMs }) => fromMs)).toEqual([0, droppedMs])
+    expect(repair.status().incompleteParts).toBe(0)
+  })
+
   it('begins by itself, a while after a stream part is joined or as soon as it has neighbours', async () => {
     const { repair } = await startRepair()
     await repair.joined(part)
@@ -234,6 +265,7 @@ describe('Repair', () => {
   it('after a restart asks for what came since the last sign of life, with a margin', async () => {
     const before = await startRepair()
     await before.repair.joined(part)
+    await before.repair.neighboursChanged(part, 1)
     await before.repair.run()
     clock.pass(100_000)
     const aliveMs = clock.now()
@@ -323,6 +355,59 @@ describe('Repair', () => {
     await repair.missed(part, 99)
     await repair.run()
     expect(asked.at(-1)).toMatchObject({ fromMs: 77 })
+  })
+
+  it.each(['stop', 'crash'])('asks for the time without neighbours after a %s in it', async (end) => {
+    const { repair, marks } = await startRepair()
+    await repair.joined(part)
+    await repair.neighboursChanged(part, 1)
+    await repair.run()
+    clock.pass(60_000)
+    const lonelyMs = clock.now()
+    await repair.neighboursChanged(part, 0)
+    clock.pass(60_000)
+    await repair.missed(part, clock.now())
+    await repair.run()
+    await marks.alive(clock.now())
+    if (end === 'stop') await repair.left(part, clock.now())
+    const next = await startRepair()
+    expect(await next.marks.missingSince(part)).toBe(lonelyMs - limits.repairMarginMs)
+    await next.repair.joined(part)
+    await next.repair.run()
+    expect(asked.at(-1)?.fromMs).toBe(lonelyMs - 2 * limits.repairMarginMs)
+  })
+
+  it('writes a mark again that could not be written, and says so while it cannot', async () => {
+    const { repair, marks } = await startRepair()
+    await repair.joined(part)
+    await repair.neighboursChanged(part, 1)
+    await repair.run()
+    const failure = storageError('STORE_FULL')
+    const setPart = vi.spyOn(marks, 'setPart').mockRejectedValue(failure)
+    await expect(repair.missed(part, 77)).rejects.toBe(failure)
+    await repair.missed(part, 99)
+    await expect(repair.saveMarks()).rejects.toBe(failure)
+    setPart.mockRestore()
+    await repair.saveMarks()
+    await marks.alive(clock.now())
+    expect(await (await startRepair()).marks.missingSince(part)).toBe(77)
+    const written = vi.spyOn(marks, 'setPart')
+    await repair.saveMarks()
+    expect(written).not.toHaveBeenCalled()
+  })
+
+  it('asks after a stop for the batches that were given up with the queue', async () => {
+    const { repair } = await startRepair()
+    await repair.joined(part)
+    await repair.neighboursChanged(part, 1)
+    await repair.run()
+    clock.pass(60_000)
+    const storedUntilMs = clock.now() - 50_000
+    await repair.left(part, storedUntilMs)
+    const next = await startRepair()
+    await next.repair.joined(part)
+    await next.repair.run()
+    expect(asked.at(-1)?.fromMs).toBe(storedUntilMs - limits.repairMarginMs)
   })
 
   it('asks for nothing older than is kept', async () => {

@@ -58,6 +58,10 @@ export class Repair {
   /** From when on too few could be asked for what needs several, and how often that was tried again. */
   readonly #undecided = new Map<StreamPartId, number>()
   readonly #witnessTries = new Map<StreamPartId, number>()
+  /** What marks are to say that are not written yet, or could not be. */
+  readonly #unsaved = new Map<StreamPartId, number | undefined>()
+  /** The stream part that is copied at present, and the earliest time that was found missing in it meanwhile. */
+  #turn: { readonly streamPartId: StreamPartId; missedMs: number } | undefined
   #cancel: Cancel = () => {}
   /** When the next round begins, by the monotonic clock; undefined while one is under way. */
   #dueMs: number | undefined
@@ -79,9 +83,9 @@ export class Repair {
     this.#schedule(this.#options.limits.settleMs)
   }
 
-  async left(streamPartId: StreamPartId): Promise<void> {
-    const { marks, clock } = this.#modules
-    const sinceMs = this.#missing.get(streamPartId) ?? clock.now()
+  /** What came until `storedUntilMs` is stored. Later batches may wait in the queue, and be given up with it when the node stops. */
+  async left(streamPartId: StreamPartId, storedUntilMs: number): Promise<void> {
+    const sinceMs = Math.min(this.#incompleteSinceMs(streamPartId) ?? Infinity, storedUntilMs)
     this.#missing.delete(streamPartId)
     this.#unasked.delete(streamPartId)
     this.#lonelySinceMs.delete(streamPartId)
@@ -90,15 +94,16 @@ export class Repair {
     this.#undecided.delete(streamPartId)
     this.#witnessTries.delete(streamPartId)
     this.#gaps.forget(streamPartId)
-    await marks.setPart(streamPartId, sinceMs)
+    await this.#save(streamPartId, sinceMs)
   }
 
   /** To be told of the neighbours of a stream part: without any, nothing arrives. */
   async neighboursChanged(streamPartId: StreamPartId, count: number): Promise<void> {
     const lonelySinceMs = this.#lonelySinceMs.get(streamPartId)
     if (count === 0) {
-      this.#lonelySinceMs.set(streamPartId, lonelySinceMs ?? this.#modules.clock.now())
-      return
+      if (lonelySinceMs !== undefined) return
+      this.#lonelySinceMs.set(streamPartId, this.#modules.clock.now())
+      return this.#mark(streamPartId)
     }
     this.#lonelySinceMs.delete(streamPartId)
     if (lonelySinceMs === undefined) return
@@ -117,9 +122,11 @@ export class Repair {
   /** Something of this time and after may be missing. It is fetched with the next round. */
   async missed(streamPartId: StreamPartId, sinceMs: number): Promise<void> {
     const from = Math.max(0, sinceMs)
+    // The mark is as early already, but the copy may be past this time.
+    if (this.#turn?.streamPartId === streamPartId) this.#turn.missedMs = Math.min(this.#turn.missedMs, from)
     if ((this.#missing.get(streamPartId) ?? Infinity) <= from) return
     this.#missing.set(streamPartId, from)
-    await this.#modules.marks.setPart(streamPartId, from)
+    await this.#mark(streamPartId)
   }
 
   /** A batch that has just come found no room. How old it says to be is its publisher's affair. */
@@ -137,6 +144,11 @@ export class Repair {
     const toMs = upTo.timestamp
     const isTaken = toMs >= fromMs && this.#gaps.add({ streamPartId, chain, fromMs, toMs })
     if (!isTaken) this.#counters.refusedGaps++
+  }
+
+  /** Writes the marks that could not be written. Before that, nothing may say that all is stored. Throws what the store throws. */
+  async saveMarks(): Promise<void> {
+    for (const [streamPartId, sinceMs] of this.#unsaved) await this.#save(streamPartId, sinceMs)
   }
 
   status(): RepairStatus {
@@ -159,6 +171,25 @@ export class Repair {
     await this.run()
   }
 
+  /** From when on something may be missing: what is known, and while there are no neighbours, what they would have sent. */
+  #incompleteSinceMs(streamPartId: StreamPartId): number | undefined {
+    const lonelySinceMs = this.#lonelySinceMs.get(streamPartId) ?? Infinity
+    const lonelyFromMs = Math.max(0, lonelySinceMs - this.#options.limits.repairMarginMs)
+    const sinceMs = Math.min(this.#missing.get(streamPartId) ?? Infinity, lonelyFromMs)
+    return sinceMs === Infinity ? undefined : sinceMs
+  }
+
+  #mark(streamPartId: StreamPartId): Promise<void> {
+    return this.#save(streamPartId, this.#incompleteSinceMs(streamPartId))
+  }
+
+  async #save(streamPartId: StreamPartId, sinceMs: number | undefined): Promise<void> {
+    this.#unsaved.set(streamPartId, sinceMs)
+    await this.#modules.marks.setPart(streamPartId, sinceMs)
+    // Unless another was to be written meanwhile.
+    if (this.#unsaved.get(streamPartId) === sinceMs) this.#unsaved.delete(streamPartId)
+  }
+
   /** A round after this time, or earlier if one is due: whoever asks often puts nothing off. */
   #schedule(delayMs: number): void {
     const { clock } = this.#modules
@@ -179,7 +210,11 @@ export class Repair {
   async #round(): Promise<void> {
     for (const [streamPartId, sinceMs] of this.#heardSinceMs) {
       this.#heardSinceMs.delete(streamPartId)
-      await this.missed(streamPartId, sinceMs - this.#options.limits.repairMarginMs)
+      try {
+        await this.missed(streamPartId, sinceMs - this.#options.limits.repairMarginMs)
+      } catch (error) {
+        this.#fail(streamPartId, undefined, error)
+      }
     }
     const waiting = new Set<StreamPartId>()
     const done = new Set<StreamPartId>()
@@ -203,6 +238,8 @@ export class Repair {
     } catch (error) {
       this.#fail(streamPartId, undefined, error)
       return false
+    } finally {
+      this.#turn = undefined
     }
   }
 
@@ -211,6 +248,8 @@ export class Repair {
     const { client, marks, clock, oldestMs } = this.#modules
     const { repairMarginMs, maxTurnBytes, maxTurnMs } = this.#options.limits
     const missingSinceMs = this.#missing.get(streamPartId)
+    const turn = { streamPartId, missedMs: Infinity }
+    this.#turn = turn
     const nowMs = clock.now()
     const oldest = await oldestMs(streamPartId)
     const others = (await client.getStorageNodes(streamOf(streamPartId))).filter(
@@ -233,8 +272,9 @@ export class Repair {
     else this.#unasked.delete(streamPartId)
     // What was found missing meanwhile is for the next round.
     if (missingSinceMs !== undefined && this.#missing.get(streamPartId) === missingSinceMs) {
-      this.#missing.delete(streamPartId)
-      await marks.setPart(streamPartId, undefined)
+      if (turn.missedMs === Infinity) this.#missing.delete(streamPartId)
+      else this.#missing.set(streamPartId, turn.missedMs)
+      await this.#mark(streamPartId)
     }
     if (isUndecided) {
       const fromMs = Math.min(...nodes.map(({ sinceMs }) => sinceMs))

@@ -20,7 +20,7 @@ import { extentOf, pagesOf, requireStored } from '../selection.ts'
 import type { StorageLimits } from '../storage-limits.ts'
 import type { MessageStore } from '../store/message-store.ts'
 import type { EncodedDelegations } from '../store/stored-delegations.ts'
-import { atMost, everyNowAndThen } from '../waiting.ts'
+import { everyNowAndThen } from '../waiting.ts'
 import { Credit } from './credit.ts'
 import type { LinkRoom } from './link-room.ts'
 import { refusalOf } from './refusal.ts'
@@ -187,7 +187,7 @@ export class ResendServer {
     await access.requireSubscriber(streamPartId, asker)
     await requireStored(this.#modules, streamPartId)
     // What has arrived and is not stored yet belongs to what is asked for.
-    await atMost(clock, limits.flushMs, ingest.flushed())
+    await ingest.flushed(limits.flushMs)
     const pages =
       request.type === 'resend'
         ? await this.#begin(peerId, request, signal)

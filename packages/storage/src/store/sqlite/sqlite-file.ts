@@ -55,13 +55,13 @@ export class SqliteFile implements ReadableStore {
   }
 
   /**
-   * Copies all of it into a new file, for this user only, as it is at one moment; writers go on. The copy is checked and stands by itself.
-   * Returns its bytes. Throws FILE_EXISTS, and what the disk does not let.
+   * Copies all of it into a new file, for this user only, as it is at one moment; writers go on, but their log of changes grows until the
+   * copy is done. The copy is checked and stands by itself. Returns its bytes. Throws FILE_EXISTS, and what the disk does not let.
    */
   async copyTo(path: string): Promise<number> {
     createNew(path)
     try {
-      await this.#database.backup(path)
+      await this.#atOneMoment(() => this.#database.backup(path))
       return failing(path, () => checkedBytes(path))
     } catch (error) {
       rmSync(path, { force: true })
@@ -71,6 +71,18 @@ export class SqliteFile implements ReadableStore {
 
   async close(): Promise<void> {
     this.#database.close()
+  }
+
+  /** Outside of a transaction, a copy would begin anew with each commit of a writer, and never end beside a busy one. */
+  async #atOneMoment<T>(work: () => Promise<T>): Promise<T> {
+    this.#database.exec('BEGIN')
+    try {
+      // The transaction begins to read here.
+      this.#database.prepare('SELECT count(*) FROM sqlite_schema').get()
+      return await work()
+    } finally {
+      if (this.#database.inTransaction) this.#database.exec('COMMIT')
+    }
   }
 }
 
