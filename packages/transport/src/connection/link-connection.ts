@@ -24,7 +24,7 @@ import {
 } from '@runnel/protocol'
 import { transportError } from '../errors.ts'
 import type { CloseReason, Connection, ConnectionEvents, ConnectionStats, LinkPath } from '../ports.ts'
-import type { Channel } from './channel.ts'
+import type { Channel, DatagramLane } from './channel.ts'
 import { closePacket, closeReason } from './close-reason.ts'
 import { credentialPacket } from './credentials.ts'
 import { Reassembler } from './fragments.ts'
@@ -132,6 +132,7 @@ export class LinkConnection implements Connection {
       ...{ clock, random, stats: this.#stats },
       rttMs: () => this.rttMs,
       hand: (frame) => this.#outflow.jump(frame),
+      mayAnswer: (lane) => this.#mayAnswer(lane),
       flushOthers: () => this.onDrain(),
       deliver: ({ type, body, whole }) => this.#deliver(type, body, whole),
       dropped: (why, message) => this.guard(() => this.events.onUrgentDropped?.(why, message)),
@@ -347,10 +348,20 @@ export class LinkConnection implements Connection {
         `more than ${this.#limits.maxPingsPerSecond} pings in a second`,
       )
     }
+    const lane = isDatagram ? this.#channel.datagrams : undefined
+    if (!this.#mayAnswer(lane)) return
     const pong = encodePacket({ type: 'pong', token })
-    if (isDatagram) this.#channel.datagrams?.send(pong)
+    if (isDatagram) lane?.send(pong)
     else if (!this.#knowsUrgent) this.#sendNow(pong)
     else this.#outflow.jump(pong)
+  }
+
+  /**
+   * Whether an answer is sent, by a lane or the channel: answers wait for nothing, and a peer that asks and hardly reads gets none beyond the limit
+   * of the queue. Other packets alone never take it there.
+   */
+  #mayAnswer(lane: DatagramLane | undefined): boolean {
+    return (lane?.bufferedBytes ?? this.#outflow.queuedBytes) <= this.#limits.maxQueueBytes
   }
 
   /** Others may wait for long while urgent messages go first. */

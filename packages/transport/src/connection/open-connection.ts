@@ -96,8 +96,7 @@ class Opening {
     const { channel } = this.#options
     if (this.#handshake.session === undefined) return channel.close(true)
     // A dialler that has the keys already considers the link open.
-    this.#sayGoodbye(transportError('SHUTTING_DOWN'))
-    channel.close()
+    this.#sayGoodbyeAndClose(transportError('SHUTTING_DOWN'))
   }
 
   #onFrame(frame: Uint8Array): void {
@@ -191,16 +190,17 @@ class Opening {
 
   /** Tells the other side why, closes the channel and reports. */
   #fail(error: RunnelError): void {
-    const { channel } = this.#options
     this.#report(error)
-    this.#sayGoodbye(error)
-    channel.close()
-    this.#cancelTimeout = this.#modules.clock.schedule(this.#limits.closeTimeoutMs, () => channel.close(true))
+    this.#sayGoodbyeAndClose(error)
   }
 
-  #sayGoodbye({ code, message }: RunnelError): void {
+  /** The other side may keep its half of the channel open, or take nothing: it has a while. */
+  #sayGoodbyeAndClose({ code, message }: RunnelError): void {
+    const { channel } = this.#options
     const farewell = encodePacket(closePacket(code, message))
-    this.#options.channel.send(this.#handshake.session?.sending.seal(farewell) ?? farewell)
+    channel.send(this.#handshake.session?.sending.seal(farewell) ?? farewell)
+    this.#cancelTimeout = this.#modules.clock.schedule(this.#limits.closeTimeoutMs, () => channel.close(true))
+    channel.close()
   }
 
   #onChannelClose(error: RunnelError): void {

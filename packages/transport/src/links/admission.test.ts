@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { MemoryNetwork } from '../memory/memory-network.ts'
 import { VirtualClock } from '../memory/virtual-clock.ts'
 import type { Connection } from '../ports.ts'
+import type { LinksOptions } from './links-options.ts'
 import { createTestNode, dialledByEverybody, identityOf, numbered } from './links.testkit.ts'
 
 const crypto = await loadCrypto()
@@ -56,29 +57,82 @@ async function privateAndOther(label: string) {
   return { clock, admission, member, other }
 }
 
-it('Links end when the peer connects again for another user', async () => {
+/** A node, and a peer that dials it, or that it finds, for a user or for nobody. */
+async function nodeAndDelegate(options: Partial<LinksOptions> = {}) {
   const clock = new VirtualClock()
   const network = new MemoryNetwork({ seed: 'users' }, { clock })
   const [own, peer] = [identityOf('own'), identityOf('peer')]
-  const node = await createTestNode(own, {}, { network, clock })
+  const node = await createTestNode(own, options, { network, clock })
   const user = identityOf('user')
   const fromMs = clock.now()
   const claim = { chainId: 0, userId: user.nodeId, delegateId: peer.nodeId, fromMs, untilMs: fromMs + 60_000 }
   const rights = { publishes: true, reads: true, streams: [], requester: '', block: 0 }
   const acting = actingBy(signDelegation({ ...claim, ...rights }, crypto, user))
-  const dial = async (shown: boolean): Promise<void> => {
-    const random = seededRandom(String(shown))
-    const modules = { clock, random, crypto, identity: peer, ...(shown ? { acting } : {}) }
+  const start = async (isForUser: boolean) => {
+    const random = seededRandom(String(isForUser))
+    const modules = { clock, random, crypto, identity: peer, ...(isForUser ? { acting } : {}) }
     const transport = network.transport({ role: 'node' }, modules)
     await transport.start()
+    return transport
+  }
+  const dial = async (isForUser: boolean): Promise<void> => {
+    const transport = await start(isForUser)
     transport.dial({ peerId: own.nodeId, onOpen: () => undefined, onFail: () => undefined })
     clock.advanceBy(1000)
   }
-  await dial(true)
-  expect(node.connections.at(-1)?.actingFor?.userId).toBe(user.nodeId)
-  await dial(false)
-  expect(node.log).toEqual(['opened', 'closed REPLACED', 'opened'])
-  expect(node.links.peers.get(peer.nodeId)?.actingFor).toBeUndefined()
+  return { clock, network, node, user, peerId: peer.nodeId, start, dial }
+}
+
+describe('Links end when the peer connects again for another user', () => {
+  it('and the new link carries packets', async () => {
+    const { clock, node, user, peerId, dial } = await nodeAndDelegate()
+    await dial(true)
+    expect(node.connections.at(-1)?.actingFor?.userId).toBe(user.nodeId)
+    await dial(false)
+    expect(node.log).toEqual(['opened', 'closed REPLACED', 'opened'])
+    expect(node.links.peers.get(peerId)?.actingFor).toBeUndefined()
+    expect(node.links.send(peerId, numbered(1))).toBe(true)
+    clock.advanceBy(60_000)
+    node.links.disconnect(peerId, 'UNUSED', '')
+    clock.advanceBy(1000)
+    expect(node.log.slice(3)).toEqual(['closed UNUSED'])
+    expect(node.links.peers.size).toBe(0)
+  })
+
+  it('and the new link is closed unless somebody here uses it, the old one having been used or not', async () => {
+    for (const isUsed of [false, true]) {
+      const { clock, node, peerId, dial } = await nodeAndDelegate()
+      await dial(true)
+      if (isUsed) node.links.send(peerId, numbered(1))
+      await dial(false)
+      clock.advanceBy(30_000)
+      expect(node.log.slice(2)).toEqual(['opened', 'closed UNUSED'])
+      expect(node.links.counters.unsolicitedUnused).toBe(1)
+    }
+  })
+
+  it('and the new link gives way to newer ones that nobody uses', async () => {
+    const { clock, network, node, dial } = await nodeAndDelegate({ maxUnsolicited: 1 })
+    await dial(true)
+    await dial(false)
+    const other = await createTestNode(identityOf('other'), {}, { network, clock })
+    other.links.connect(node.identity.nodeId, dialledByEverybody)
+    clock.advanceBy(1000)
+    expect([...node.links.peers.keys()]).toEqual([other.identity.nodeId])
+  })
+
+  it('and the new link is in use where this side dialled it', async () => {
+    const { clock, node, peerId, start, dial } = await nodeAndDelegate()
+    await dial(true)
+    await start(false)
+    node.links.find({
+      ...{ url: 'memory:', peerId, timeoutMs: 1000 },
+      ...{ onFound: () => undefined, onFail: ({ code }) => expect.fail(code) },
+    })
+    clock.advanceBy(60_000)
+    expect(node.log).toEqual(['opened', 'closed REPLACED', 'opened'])
+    expect(node.links.send(peerId, numbered(1))).toBe(true)
+  })
 })
 
 describe('Links of a private network', () => {

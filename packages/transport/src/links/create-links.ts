@@ -92,7 +92,7 @@ class LinksOverTransports implements LinksOwner {
       const refusal = this.#refusalOf(connection)
       if (!this.#stopped && refusal === undefined) {
         onFound(connection.peerId)
-        return this.#link(connection.peerId).adopt(connection)
+        return this.#linkFor(connection).adopt(connection)
       }
       const error = refusal ?? transportError('SHUTTING_DOWN')
       connection.close(error.code, error.message)
@@ -130,7 +130,7 @@ class LinksOverTransports implements LinksOwner {
     if (this.#stopped) return connection.close('SHUTTING_DOWN', '')
     const refusal = this.#refusalOf(connection)
     if (refusal !== undefined) return connection.close(refusal.code, refusal.message)
-    const link = this.#link(peerId)
+    const link = this.#linkFor(connection)
     const isUnsolicited = !link.isClaimed && !link.isOpen
     if (isUnsolicited) link.allowGrace(() => this.counters.unsolicitedUnused++)
     link.add(connection)
@@ -167,6 +167,15 @@ class LinksOverTransports implements LinksOwner {
     return link
   }
 
+  /** A peer that acts for somebody else than before is another one to everybody here: the link with it ends, and this is a new one. */
+  #linkFor(connection: Connection): PeerLink {
+    const { peerId } = connection
+    const known = this.#links.get(peerId)
+    if (known?.isOfOtherUser(connection))
+      known.disconnect('REPLACED', 'the peer connected again, for another user')
+    return this.#link(peerId)
+  }
+
   #eventsOfLinks(): PeerLinkEvents {
     const emit = (event: () => void) => this.#queue.emit(event)
     return {
@@ -178,6 +187,7 @@ class LinksOverTransports implements LinksOwner {
       onReplaced: (peerId, connection) => {
         this.peers.set(peerId, connection)
       },
+      onDialled: (_, connection) => this.#linkFor(connection).adopt(connection),
       onDuplicate: () => this.counters.duplicates++,
       onClosed: (peerId, reason) => {
         this.peers.delete(peerId)

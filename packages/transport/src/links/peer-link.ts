@@ -30,6 +30,8 @@ export interface PeerLinkModules {
 /** What happens to links; one object for those of all peers. */
 export interface PeerLinkEvents {
   onOpened(peerId: NodeId, connection: Connection): void
+  /** A connection that this side has dialled has opened, and is to be added to the link. */
+  onDialled(peerId: NodeId, connection: Connection): void
   /** A second connection with the peer has opened. */
   onDuplicate(peerId: NodeId): void
   /** Another connection is used from now on; the link has stayed open. */
@@ -88,6 +90,11 @@ export class PeerLink {
     return this.#claimed
   }
 
+  /** Whether the peer acted for another user when the link opened than it does at the end of this connection. */
+  isOfOtherUser(connection: Connection): boolean {
+    return this.#used !== undefined && userOf(this.#used.connection) !== userOf(connection)
+  }
+
   connect(ways: readonly Way[], contact: Contact): void {
     this.#claim()
     if (this.#used) return
@@ -102,7 +109,7 @@ export class PeerLink {
       onOpen: (connection) => {
         this.#attempt = undefined
         const refusal = this.#modules.refusalOf(connection)
-        if (refusal === undefined) return this.add(connection)
+        if (refusal === undefined) return this.#events.onDialled(peerId, connection)
         connection.close(refusal.code, refusal.message)
         if (attempt.wanted) this.#failed(refusal)
         this.#checkIdle()
@@ -157,7 +164,7 @@ export class PeerLink {
     this.add(connection)
   }
 
-  /** A connection to the peer, dialled by either side, has opened. */
+  /** A connection to the peer, dialled by either side, has opened, and for the same user as the one in use. */
   add(connection: Connection): void {
     const { peerId, settings } = this.#options
     const opened = {
@@ -174,9 +181,6 @@ export class PeerLink {
       onUrgentRate: () => this.#used === opened && this.#events.onUrgentRate(peerId),
       onClose: (reason) => this.#connectionClosed(opened, reason),
     }
-    // A peer that acts for somebody else than before is another one to everybody here.
-    if (this.#used && userOf(this.#used.connection) !== userOf(connection))
-      this.disconnect('REPLACED', 'the peer connected again, for another user')
     if (!this.#used) return this.#open(opened)
     this.#events.onDuplicate(peerId)
     const ids = { self: settings.self, peer: peerId, raceWindowMs: settings.dialTimeoutMs }

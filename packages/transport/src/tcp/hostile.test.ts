@@ -3,9 +3,12 @@ import { systemClock } from '@runnel/protocol/system'
 import { afterEach, describe, expect, it } from 'vitest'
 import { testModules } from '../conformance/modules.testkit.ts'
 import { failureCode, type DialResult } from '../conformance/transport-pair.testkit.ts'
+import { Handshake } from '../connection/handshake.ts'
 import type { ConnectionLimits } from '../connection/limits.ts'
+import { nodeSuite } from '../noise/node-suite.ts'
 import { TcpProxy } from '../ws/tcp-proxy.testkit.ts'
 import { ToldDials } from '../ws/told-dials.ts'
+import { FrameReader, headerOf } from './frame-reader.ts'
 import { TcpTransport, type TcpOptions } from './tcp-transport.ts'
 
 const toStop: TcpTransport[] = []
@@ -34,8 +37,11 @@ function dial(transport: TcpTransport, url: string, isTold = false): Promise<Dia
 }
 
 /** Somebody who speaks for himself; `closed` resolves when the server has cut him off. */
-function rawClient(server: TcpTransport): { readonly socket: Socket; readonly closed: Promise<void> } {
-  const socket = connect(Number(urlOf(server).split(':').at(-1)), '127.0.0.1')
+function rawClient(
+  server: TcpTransport,
+  options: { readonly allowHalfOpen?: boolean } = {},
+): { readonly socket: Socket; readonly closed: Promise<void> } {
+  const socket = connect({ port: Number(urlOf(server).split(':').at(-1)), host: '127.0.0.1', ...options })
   socket.on('error', () => {})
   socket.resume()
   return { socket, closed: new Promise((resolve) => socket.once('close', () => resolve())) }
@@ -76,6 +82,24 @@ describe('a TCP listener', () => {
     await Promise.race(clients.map(({ closed }) => closed))
     for (const { socket } of clients) socket.destroy()
     await Promise.all(clients.map(({ closed }) => closed))
+  })
+
+  it('stops though somebody who said hello keeps his half of the socket open', async () => {
+    const server = await start('server', { listen }, { closeTimeoutMs: 20 })
+    const { socket, closed } = rawClient(server, { allowHalfOpen: true })
+    const channel = { binding: new Uint8Array(0), noise: nodeSuite }
+    const options = { channel, direction: 'outbound', role: 'node' } as const
+    const hello = new Handshake(options, testModules('half', systemClock)).hello()
+    socket.write(Buffer.concat([headerOf(hello), hello]))
+    // Behind the server's hello comes its proof: it has the keys.
+    await new Promise<void>((resolve) => {
+      let frames = 0
+      const reader = new FrameReader(4096, () => ++frames === 2 && resolve())
+      socket.on('data', (chunk) => reader.read(chunk))
+    })
+    await server.stop()
+    socket.end()
+    await closed
   })
 
   it('is where its public URL says, and refuses who dialled elsewhere', async () => {

@@ -76,6 +76,7 @@ function setUp({
     ...{ clock, random: seededRandom('flow'), stats: newStats() },
     rttMs: () => (rttMs === 'never' ? undefined : rttMs),
     hand: (frame) => note('channel', frame),
+    mayAnswer: () => true,
     flushOthers: () => void state.flushed++,
     deliver: () => expect.fail('nothing comes here'),
     dropped: (why) => dropped.push(why),

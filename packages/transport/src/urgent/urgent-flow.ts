@@ -28,6 +28,8 @@ interface UrgentFlowModules {
   rttMs(): number | undefined
   /** Hands a frame to the channel, before all that waits for it. */
   hand(frame: Uint8Array): void
+  /** Whether a report may leave, by the lane or, where there is none, the channel. */
+  mayAnswer(lane: DatagramLane | undefined): boolean
   /** There may be room for other packets. */
   flushOthers(): void
   /** A packet of an urgent message, whole. */
@@ -184,9 +186,11 @@ export class UrgentFlow {
     lane.send(frame)
   }
 
-  /** Tells the peer when its frames came. */
+  /** Tells the peer when its frames came, unless it reads too little: the next report tells of these as well. */
   #report(): void {
-    this.#hand(encodePacket(this.#log.take(this.#nowMs)), this.#lane())
+    const report = this.#log.take(this.#nowMs)
+    const lane = this.#lane()
+    if (this.#modules.mayAnswer(lane)) this.#hand(encodePacket(report), lane)
   }
 
   #tellRate(): void {

@@ -140,4 +140,34 @@ describe('UrgentQueue', () => {
     for (let group = 0; group < 3; group++) push({ group })
     expect(dropped).toEqual(['refused 2'])
   })
+
+  it('remembers what it dropped of so many chains while it does not become empty', () => {
+    make({ maxUrgentQueueBatches: 3 })
+    push({ chain: 'waits', priority: 99, deadlineMs: 5_000 })
+    const chains = ['a', 'b', 'c', 'd']
+    for (const [nowMs, chain] of chains.entries()) {
+      push({ chain, object: 0, priority: 11, deadlineMs: nowMs + 1 }, 100, nowMs)
+      queue.first(nowMs + 1)
+    }
+    dropped = []
+    // Each builds on what was too late.
+    for (const chain of ['b', 'c', 'd', 'a']) push({ chain, object: 1, priority: 12 }, 100, 10)
+    expect([dropped, queue.size]).toEqual([['shed 0', 'shed 0', 'shed 0'], 2])
+  })
+
+  it('counts what was sent of so many publishers while it does not become empty', () => {
+    make({ maxUrgentQueueBatches: 4 })
+    push({ publisher: 'w', priority: 99 })
+    const send = (publisher: string, bytes: number): void => {
+      push({ publisher }, bytes)
+      const first = queue.first(0)
+      if (first === undefined) return
+      queue.sent(first, bytes, 0)
+      queue.done(first)
+    }
+    for (const publisher of ['p', 'p', 'p', 'q', 'q', 'r', 's', 't', 'q']) send(publisher, 100)
+    // Nothing is known any more of p, which was sent as much as q.
+    for (const publisher of ['q', 's', 'p']) push({ publisher })
+    expect(drain()).toEqual(['p10 0.0', 's10 0.0', 'q10 0.0', 'w99 0.0'])
+  })
 })

@@ -26,10 +26,10 @@ export class UrgentQueue {
   readonly #modules: UrgentQueueModules
   #waiting: UrgentMessage[] = []
   #bytes = 0
-  /** Bytes that were sent since the queue was empty, by publisher. */
+  /** Bytes that were sent since the queue was empty, by publisher; of as many as may wait here, the last ones. */
   readonly #sent = new Map<string, number>()
   readonly #queuedMs = new WeakMap<UrgentMessage, number>()
-  /** By chain, until the queue is empty. */
+  /** By chain, until the queue is empty; of as many chains as may wait here, the last ones. */
   readonly #broken = new Map<string, Broken>()
 
   constructor(limits: UrgentLimits, modules: UrgentQueueModules) {
@@ -70,7 +70,8 @@ export class UrgentQueue {
   /** So many bytes of a message were sent. */
   sent(message: UrgentMessage, bytes: number, nowMs: number): void {
     const { publisher } = message
-    this.#sent.set(publisher, (this.#sent.get(publisher) ?? 0) + bytes)
+    const sent = (this.#sent.get(publisher) ?? 0) + bytes
+    setLast(this.#sent, publisher, sent, this.#limits.maxUrgentQueueBatches)
     const longSinceMs = nowMs - this.#limits.shedAfterMs
     this.#remove(
       'shed',
@@ -149,7 +150,7 @@ export class UrgentQueue {
     const { chain, group, object, priority } = message
     const before = this.#broken.get(chain)
     if (before?.group === group && before.priority < priority) return
-    this.#broken.set(chain, { group, object, priority })
+    setLast(this.#broken, chain, { group, object, priority }, this.#limits.maxUrgentQueueBatches)
     const next = this.#waiting
       .filter((other) => other.chain === chain && other.group === group && other.priority <= priority)
       .reduce((least, other) => (other.object > object ? Math.min(least, other.object) : least), Infinity)
@@ -164,6 +165,14 @@ export class UrgentQueue {
       this.#broken.delete(message.chain)
     return false
   }
+}
+
+/** Sets an entry as the last one, and forgets the first of more than `max`. */
+function setLast<V>(map: Map<string, V>, key: string, value: V, max: number): void {
+  map.delete(key)
+  map.set(key, value)
+  const [first] = map.keys()
+  if (map.size > max && first !== undefined) map.delete(first)
 }
 
 const isOfGroup = (
