@@ -34,7 +34,7 @@ import { bundleForPages, type PageBundles } from './bundle.ts'
  * ready before they are sent, and for sockets that are called off; 0.4 kB are for batches that whoever built them does not decode again.
  * 0.7 kB less since what creates and changes streams is loaded when it is used, and 1.8 kB less without the help texts of counters.
  */
-const budgetBytes = 206_400
+const budgetBytes = 206_600
 /** What is loaded in addition for encryption. */
 const encryptionBudgetBytes = 31_110
 
