@@ -13,5 +13,5 @@ it('says that storage nodes do not take a card, and goes on', async () => {
     left.push(reason),
   )
   expect(left).toHaveLength(2)
-  expect(left.join()).toContain('No storage node')
+  expect(left.join()).toContain('None of the storage nodes')
 })
