@@ -236,7 +236,8 @@ const python = (...args) => run(ensurePython(), args, { data: true, cwd: join(ro
 function lint({ pytest = false } = {}) {
   const bin = (path, ...args) => ['node', [join('node_modules', path), ...args]]
   const [aws, second] = ['aws', 'packages/protocol/second'].map((path) => ({ cwd: join(root, path) }))
-  const mypy = [ensurePython(), ['-m', 'mypy', '--no-error-summary']]
+  const interpreter = ensurePython()
+  const mypy = [interpreter, ['-m', 'mypy', '--no-error-summary']]
   const workspaces = ['packages', 'contracts', 'bench', 'sim', 'emulation', 'examples', 'scripts']
   const cruise = ['--config', '.dependency-cruiser.cjs', ...workspaces]
   return runLanes(
@@ -255,7 +256,7 @@ function lint({ pytest = false } = {}) {
       bin('typescript/bin/tsc', '-p', 'tsconfig.pages.json'),
       bin('dependency-cruiser/bin/dependency-cruiser.mjs', ...cruise),
       bin('knip/bin/knip.js'),
-      ...(pytest ? [[ensurePython(), ['-m', 'pytest', '-q'], aws]] : []),
+      ...(pytest ? [[interpreter, ['-m', 'pytest', '-q'], aws]] : []),
     ],
   )
 }

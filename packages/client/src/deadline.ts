@@ -23,10 +23,10 @@ export async function pause(clock: Pick<Clock, 'schedule'>, ms: number, signal: 
   const { promise, resolve } = Promise.withResolvers<void>()
   const done = () => resolve()
   const cancel = clock.schedule(ms, done)
-  signal.addEventListener('abort', done, { once: true })
+  const forget = onAbort(signal, done)
   await promise
   cancel()
-  signal.removeEventListener('abort', done)
+  forget()
 }
 
 /** A signal that aborts when the client closes, or the caller's does. Throws CLIENT_CLOSED and ABORTED. */
@@ -37,9 +37,9 @@ export function whileOpen(closing: AbortSignal, signal: AbortSignal | undefined)
 }
 
 /** Calls a listener once the signal aborts, until the returned function is called; never where it has aborted before. */
-export function onAbort(signal: AbortSignal, listener: () => void): () => void {
-  signal.addEventListener('abort', listener, { once: true })
-  return () => signal.removeEventListener('abort', listener)
+export function onAbort(signal: AbortSignal | undefined, listener: () => void): () => void {
+  signal?.addEventListener('abort', listener, { once: true })
+  return () => signal?.removeEventListener('abort', listener)
 }
 
 /** Throws ABORTED. */

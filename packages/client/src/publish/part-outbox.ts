@@ -16,6 +16,7 @@ import {
 } from '@runnel/protocol'
 import type { ContentSteps } from '../content/content-steps.ts'
 import type { EncodedContent } from '../content/encoded-content.ts'
+import { onAbort } from '../deadline.ts'
 import { clientError } from '../errors.ts'
 import type { ActingUser } from '../identity/acting-user.ts'
 import { MessageClock } from './message-clock.ts'
@@ -109,10 +110,9 @@ export class PartOutbox {
     const entry: Entry = { content, timestamp, promise, resolve, reject, keep }
     this.#entries.push(entry)
     const { signal } = options
-    const onAbort = () => this.#withdraw(entry, signal?.reason)
-    signal?.addEventListener('abort', onAbort, { once: true })
+    const forget = onAbort(signal, () => this.#withdraw(entry, signal?.reason))
     this.#scheduleFlush()
-    return promise.finally(() => signal?.removeEventListener('abort', onAbort))
+    return promise.finally(forget)
   }
 
   /** Of an outbox of urgent messages: as `add`, but the message stays here until it is sent by what this resolves to. */

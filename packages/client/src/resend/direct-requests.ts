@@ -7,6 +7,7 @@ import type {
   StreamPartId,
   WantedNeighbour,
 } from '@runnel/protocol'
+import { onAbort } from '../deadline.ts'
 import { asError, clientError } from '../errors.ts'
 
 /** Hears the answers to one request. */
@@ -84,14 +85,14 @@ export class DirectRequests {
     promise.catch(() => {})
     const lost = () => reject(clientError('STORAGE_SILENT', `${peer.nodeId}: the link was lost`))
     const link = await this.open(peer, streamPartId, { onAnswer: resolve, onLinkClosed: lost }, signal)
-    const onAbort = () => reject(asError(signal.reason))
-    signal.addEventListener('abort', onAbort, { once: true })
+    const aborted = () => reject(asError(signal.reason))
+    const forget = onAbort(signal, aborted)
     try {
-      if (signal.aborted) onAbort()
+      if (signal.aborted) aborted()
       if (!(await link.send(packetOf(link.requestId)))) lost()
       return await promise
     } finally {
-      signal.removeEventListener('abort', onAbort)
+      forget()
       link.close()
     }
   }

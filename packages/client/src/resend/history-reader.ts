@@ -1,6 +1,6 @@
 import type { Gap } from '@runnel/network'
 import type { NodeId, StreamMessage } from '@runnel/protocol'
-import { throwIfAborted } from '../deadline.ts'
+import { onAbort, throwIfAborted } from '../deadline.ts'
 import { HistoryPass, type HistoryModules, type HistoryPlan } from './history-pass.ts'
 import { LastWindow } from './last-window.ts'
 import { WantedRange } from './wanted-range.ts'
@@ -22,7 +22,7 @@ export class HistoryReader {
    */
   async *read(signal: AbortSignal): AsyncGenerator<readonly StreamMessage[], void, undefined> {
     const letGo = () => this.#pass?.cancel()
-    signal.addEventListener('abort', letGo, { once: true })
+    const forget = onAbort(signal, letGo)
     const { selection } = this.#plan
     try {
       throwIfAborted(signal)
@@ -36,7 +36,7 @@ export class HistoryReader {
       throwIfAborted(signal)
       throw error
     } finally {
-      signal.removeEventListener('abort', letGo)
+      forget()
       letGo()
       this.#modules.signatures?.close()
     }

@@ -1,3 +1,5 @@
+import { onAbort } from '../deadline.ts'
+
 /** Lets so many run at once; the others wait in turn. */
 export class Slots {
   readonly #max: number
@@ -35,14 +37,13 @@ export class Slots {
   #turn(signal: AbortSignal): Promise<boolean> {
     return new Promise((resolve) => {
       const go = () => {
-        signal.removeEventListener('abort', leave)
+        forget()
         resolve(true)
       }
-      const leave = () => {
+      const forget = onAbort(signal, () => {
         this.#waiting.splice(this.#waiting.indexOf(go), 1)
         resolve(false)
-      }
-      signal.addEventListener('abort', leave, { once: true })
+      })
       this.#waiting.push(go)
     })
   }

@@ -8,7 +8,7 @@ import {
   type StorageAnswer,
   type WantedNeighbour,
 } from '@runnel/protocol'
-import { deadline } from '../deadline.ts'
+import { deadline, onAbort } from '../deadline.ts'
 import { clientError, reasonOf } from '../errors.ts'
 import type { AccessTokens } from './access-tokens.ts'
 import { AnswerProgress, type SourceRequest } from './answer-progress.ts'
@@ -122,14 +122,13 @@ export class StorageSource {
 
   /** Starts, and gives all batches. Cancels when the loop is left or the signal aborted. Rejects as `start` does. */
   async *batches(signal?: AbortSignal): AsyncGenerator<MessageBatch, void, undefined> {
-    const cancel = () => this.cancel()
-    signal?.addEventListener('abort', cancel, { once: true })
+    const forget = onAbort(signal, () => this.cancel())
     try {
       if (signal?.aborted === true) this.cancel()
       await this.start()
       for (let batch = await this.next(); batch !== undefined; batch = await this.next()) yield batch
     } finally {
-      signal?.removeEventListener('abort', cancel)
+      forget()
       this.cancel()
     }
   }

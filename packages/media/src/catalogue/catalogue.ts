@@ -1,3 +1,4 @@
+import type { Message } from '@runnel/client'
 import { z } from 'zod'
 import { mediaLimits } from '../limits.ts'
 
@@ -86,6 +87,12 @@ export function parseControl(content: unknown): Control | undefined {
   )
     return undefined
   return media
+}
+
+/** As `parseControl`, of a message. A catalogue counts only in an ordinary one: what is urgent may come late. */
+export function controlIn({ content, urgent }: Pick<Message, 'content' | 'urgent'>): Control | undefined {
+  const control = parseControl(content)
+  return urgent !== undefined && control !== undefined && 'catalogue' in control ? undefined : control
 }
 
 /** What is wrong with a track, whose whole catalogue others would refuse; undefined where nothing is. */

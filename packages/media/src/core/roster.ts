@@ -1,3 +1,4 @@
+import { dropOldest } from '@runnel/protocol'
 import { mediaLimits } from '../limits.ts'
 
 interface Entry {
@@ -43,11 +44,11 @@ export class Roster {
     const known = this.#entries.get(id)
     if (known === undefined || (session ?? known.session) !== known.session) {
       if (session !== undefined) this.#leftFirst.set(id, session)
-      dropOldest(this.#leftFirst)
+      dropOldest(this.#leftFirst, mediaLimits.maxMembers)
       return false
     }
     this.#left.add(`${id} ${known.session}`)
-    dropOldest(this.#left)
+    dropOldest(this.#left, mediaLimits.maxMembers)
     return this.#entries.delete(id)
   }
 
@@ -62,10 +63,4 @@ export class Roster {
     for (const [id] of gone) this.#entries.delete(id)
     return gone.map(([id]) => id)
   }
-}
-
-/** Keeps as many as there may be members. */
-function dropOldest(kept: Map<string, unknown> | Set<string>): void {
-  const [oldest] = kept.keys()
-  if (oldest !== undefined && kept.size > mediaLimits.maxMembers) kept.delete(oldest)
 }

@@ -1,4 +1,5 @@
 /// <reference lib="dom" />
+import { dropOldest } from '@runnel/protocol'
 import { mediaLimits } from '../limits.ts'
 import type { MediaRecording } from '../recording/recording.ts'
 import { thumbnailAt } from '../recording/thumbnail-times.ts'
@@ -27,8 +28,7 @@ export class Thumbnails {
     const made = this.#made.get(name) ?? this.#inTurn(() => this.#make(key, track.codec))
     this.#made.delete(name)
     this.#made.set(name, made)
-    const [oldest] = this.#made.keys()
-    if (this.#made.size > mediaLimits.maxThumbnails && oldest !== undefined) this.#made.delete(oldest)
+    dropOldest(this.#made, mediaLimits.maxThumbnails)
     return made
   }
 

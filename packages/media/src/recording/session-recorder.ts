@@ -1,7 +1,7 @@
 import type { Message, Recording, RunnelClient, Subscription } from '@runnel/client'
 import type { Clock } from '@runnel/protocol'
 import { systemClock } from '@runnel/protocol/system'
-import { controlContent, parseControl } from '../catalogue/catalogue.ts'
+import { controlContent, controlIn } from '../catalogue/catalogue.ts'
 import { decodeObject } from '../core/media-object.ts'
 import { mediaLimits } from '../limits.ts'
 import { idOf } from '../session/media-session.ts'
@@ -130,9 +130,8 @@ export class SessionRecorder implements AsyncDisposable {
     const { content, urgent, publisherId: userId } = message
     const id = idOf(message)
     if (urgent === undefined || !(content instanceof Uint8Array)) {
-      const control = parseControl(content)
-      // Of what is urgent, as members do.
-      if (control === undefined || (urgent !== undefined && !('leave' in control))) return
+      const control = controlIn(message)
+      if (control === undefined) return
       const added = this.#notes.control({ id, userId }, control, this.#moment())
       if ('catalogue' in control) for (const track of added) this.#wantKey(control.catalogue.session, track)
     } else {

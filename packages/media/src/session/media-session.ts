@@ -3,9 +3,9 @@ import { toHex, type Clock, type Random } from '@runnel/protocol'
 import { systemClock, systemRandom } from '@runnel/protocol/system'
 import {
   controlContent,
+  controlIn,
   mistakeInMember,
   mistakeInTrack,
-  parseControl,
   type Catalogue,
   type Control,
   type Track,
@@ -312,12 +312,11 @@ export class MediaSession implements AsyncDisposable {
     if (this.isClosed) return
     const { content, urgent } = message
     if (urgent !== undefined && content instanceof Uint8Array) return this.#onObject(message, content, urgent)
-    const control = parseControl(content)
+    const control = controlIn(message)
     if (control === undefined) {
       if (urgent === undefined) this.#emit('message', message)
     } else if ('key' in control) this.#onKeyWanted(control.key)
-    else if (urgent === undefined || 'leave' in control)
-      this.#onPresence(idOf(message), message.publisherId, control)
+    else this.#onPresence(idOf(message), message.publisherId, control)
   }
 
   #onObject(message: Message, content: Uint8Array, place: ObjectPlace): void {

@@ -60,9 +60,8 @@ export class TrackerPeers {
       const isLinked = known?.isLinked ?? false
       const retryAt = this.#modules.now() + this.#patienceMs(id)
       // A dial of the URL before ends for itself: the new one is dialled beside it.
-      this.#peers.set(id, {
-        ...{ tracker, isLinked, isDialling: false, failures: 0, retryAt, error: undefined },
-      })
+      const fresh = { isDialling: false, failures: 0, error: undefined }
+      this.#peers.set(id, { tracker, isLinked, retryAt, ...fresh })
     }
   }
 

@@ -1,6 +1,6 @@
 /// <reference lib="dom" />
 import type { Cancel, Clock } from '@runnel/protocol'
-import type { Channel, ChannelEvents } from '../connection/channel.ts'
+import { noEvents, type Channel, type ChannelEvents } from '../connection/channel.ts'
 import type { ConnectionLimits } from '../connection/limits.ts'
 import type { TransportErrorCode } from '../errors.ts'
 import { pageSuite } from '../noise/page-suite.ts'
@@ -30,7 +30,7 @@ export class SocketChannel implements Channel {
     pageInflow.receive(frame, (piece) => {
       if (!this.#gone) onFrame(piece)
     })
-  events: ChannelEvents = { onFrame() {}, onDrain() {}, onClose() {} }
+  events: ChannelEvents = noEvents
   /** Called after `events.onClose`; the transport's. */
   onGone: () => void = () => {}
   readonly #socket: WebSocket

@@ -1,5 +1,5 @@
 import { circuitClaimDigest, type Cancel } from '@runnel/protocol'
-import type { ChannelEvents } from '../connection/channel.ts'
+import { noEvents } from '../connection/channel.ts'
 import type { PooledChannel } from '../connection/connection-pool.ts'
 import type { ConnectionModules } from '../connection/modules.ts'
 import { addressOfUrl } from '../ws/socket-address.ts'
@@ -19,8 +19,6 @@ export interface WaitingPlaceModules extends Pick<
   /** `url` is another one. */
   onChange(): void
 }
-
-const noEvents: ChannelEvents = { onFrame() {}, onDrain() {}, onClose() {} }
 
 /** Where this node waits for circuits: at one carrier, and at the next when that is lost. */
 export class WaitingPlace {

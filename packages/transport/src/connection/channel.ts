@@ -14,6 +14,9 @@ export interface ChannelEvents {
   onClose(text: string, code?: TransportErrorCode): void
 }
 
+/** Of a channel that nobody listens to. */
+export const noEvents: ChannelEvents = { onFrame() {}, onDrain() {}, onClose() {} }
+
 /** Frames beside those of a channel, to the same peer: they may be lost, and come in any order. */
 export interface DatagramLane {
   /** Whether frames can be sent. */

@@ -1,7 +1,7 @@
 import type { Session } from '../noise/noise-nn.ts'
 import { tagBytes } from '@runnel/protocol'
 import type { LinkPath } from '../ports.ts'
-import type { Channel, ChannelEvents } from './channel.ts'
+import { noEvents, type Channel, type ChannelEvents } from './channel.ts'
 
 /**
  * A channel whose frames are sealed with the keys of a handshake: whoever stands in between can only pass them on, or drop all
@@ -11,7 +11,7 @@ export class SealedChannel implements Channel {
   readonly kind: string
   readonly maxFrameBytes: number
   readonly binding: Uint8Array
-  events: ChannelEvents = { onFrame() {}, onDrain() {}, onClose() {} }
+  events: ChannelEvents = noEvents
   readonly #channel: Channel
   readonly #session: Session
   #isBroken = false

@@ -187,7 +187,7 @@ class LinksOverTransports implements LinksOwner {
       onReplaced: (peerId, connection) => {
         this.peers.set(peerId, connection)
       },
-      onDialled: (_, connection) => this.#linkFor(connection).adopt(connection),
+      onDialled: (connection) => this.#linkFor(connection).adopt(connection),
       onDuplicate: () => this.counters.duplicates++,
       onClosed: (peerId, reason) => {
         this.peers.delete(peerId)

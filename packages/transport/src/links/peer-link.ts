@@ -31,7 +31,7 @@ export interface PeerLinkModules {
 export interface PeerLinkEvents {
   onOpened(peerId: NodeId, connection: Connection): void
   /** A connection that this side has dialled has opened, and is to be added to the link. */
-  onDialled(peerId: NodeId, connection: Connection): void
+  onDialled(connection: Connection): void
   /** A second connection with the peer has opened. */
   onDuplicate(peerId: NodeId): void
   /** Another connection is used from now on; the link has stayed open. */
@@ -109,7 +109,7 @@ export class PeerLink {
       onOpen: (connection) => {
         this.#attempt = undefined
         const refusal = this.#modules.refusalOf(connection)
-        if (refusal === undefined) return this.#events.onDialled(peerId, connection)
+        if (refusal === undefined) return this.#events.onDialled(connection)
         connection.close(refusal.code, refusal.message)
         if (attempt.wanted) this.#failed(refusal)
         this.#checkIdle()

@@ -1,5 +1,5 @@
 import type { Random } from '@runnel/protocol'
-import type { Channel, ChannelEvents } from '../connection/channel.ts'
+import { noEvents, type Channel, type ChannelEvents } from '../connection/channel.ts'
 import type { MemoryWay } from './memory-way.ts'
 
 /** Marks the end of everything sent, in its place in the order. */
@@ -15,7 +15,7 @@ export class MemoryChannel implements Channel {
   readonly kind = 'memory'
   readonly maxFrameBytes = largestFrameBytes
   readonly binding = noBinding
-  events: ChannelEvents = { onFrame() {}, onDrain() {}, onClose() {} }
+  events: ChannelEvents = noEvents
   /** Called after `events.onClose`; the transport's. */
   onGone: () => void = () => {}
   /** What this end sends goes this way. */

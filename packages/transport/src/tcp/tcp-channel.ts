@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import { isRunnelError, maxPacketBytes } from '@runnel/protocol'
-import type { ChannelEvents } from '../connection/channel.ts'
+import { noEvents, type ChannelEvents } from '../connection/channel.ts'
 import type { PooledChannel } from '../connection/connection-pool.ts'
 import type { ConnectionLimits } from '../connection/limits.ts'
 import type { TransportErrorCode } from '../errors.ts'
@@ -18,7 +18,7 @@ export class TcpChannel implements PooledChannel {
   readonly binding = noBinding
   readonly noise = nodeSuite
   readonly remoteAddress: string | undefined
-  events: ChannelEvents = { onFrame() {}, onDrain() {}, onClose() {} }
+  events: ChannelEvents = noEvents
   onGone: () => void = () => {}
   readonly #socket: Socket
   readonly #lowMarkBytes: number

@@ -1,4 +1,4 @@
-import type { UrgentMessage, UrgentParts } from '@runnel/protocol'
+import { dropOldest, type UrgentMessage, type UrgentParts } from '@runnel/protocol'
 
 interface Alias {
   readonly number: number
@@ -35,8 +35,7 @@ export class SentAliases {
     if (alias === undefined) {
       if (this.#number === 0xffff_ffff) return noName
       this.#aliases.set(chain, (alias = { number: ++this.#number, isKnown: false }))
-      const [oldest] = this.#aliases.keys()
-      if (this.#aliases.size > this.#maxAliases && oldest !== undefined) this.#aliases.delete(oldest)
+      dropOldest(this.#aliases, this.#maxAliases)
     }
     return { alias: alias.number, isKnown: alias.isKnown }
   }

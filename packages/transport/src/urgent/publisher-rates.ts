@@ -1,3 +1,5 @@
+import { dropOldest } from '@runnel/protocol'
+
 /** The average covers about this long. */
 const meanMs = 1_000
 /** A recent rise above the average shows within about this long: other packets must not fill what a publisher is beginning to use. */
@@ -29,8 +31,7 @@ export class PublisherRates {
       soonKbitPerS: soonOf(before, nowMs) + (bytes * 8) / soonMs,
       atMs: nowMs,
     })
-    const [oldest] = this.#offered.keys()
-    if (this.#offered.size > this.#maxPublishers && oldest !== undefined) this.#offered.delete(oldest)
+    dropOldest(this.#offered, this.#maxPublishers)
   }
 
   /** What all of them offer together, on average or of late, whichever is more. */

@@ -1,4 +1,4 @@
-import type { UrgentMessage } from '@runnel/protocol'
+import { dropOldest, type UrgentMessage } from '@runnel/protocol'
 import type { UrgentLimits } from './limits.ts'
 
 /**
@@ -171,8 +171,7 @@ export class UrgentQueue {
 function setLast<V>(map: Map<string, V>, key: string, value: V, max: number): void {
   map.delete(key)
   map.set(key, value)
-  const [first] = map.keys()
-  if (map.size > max && first !== undefined) map.delete(first)
+  dropOldest(map, max)
 }
 
 const isOfGroup = (

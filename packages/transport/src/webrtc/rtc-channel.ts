@@ -1,5 +1,5 @@
 import type { Clock } from '@runnel/protocol'
-import type { Channel, ChannelEvents } from '../connection/channel.ts'
+import { noEvents, type Channel, type ChannelEvents } from '../connection/channel.ts'
 import type { TransportErrorCode } from '../errors.ts'
 import type { LinkPath } from '../ports.ts'
 import {
@@ -31,7 +31,7 @@ export class RtcChannel implements Channel {
   readonly binding: Uint8Array
   readonly datagrams: RtcLane
   readonly lossy: RtcLane
-  events: ChannelEvents = { onFrame() {}, onDrain() {}, onClose() {} }
+  events: ChannelEvents = noEvents
   /** Called after `events.onClose`; the transport's. */
   onGone: () => void = () => {}
   readonly #channel: DataChannelPort

@@ -1,5 +1,5 @@
 import type { WebSocket } from 'ws'
-import type { Channel, ChannelEvents } from '../connection/channel.ts'
+import { noEvents, type Channel, type ChannelEvents } from '../connection/channel.ts'
 import type { ConnectionLimits } from '../connection/limits.ts'
 import type { TransportErrorCode } from '../errors.ts'
 import { nodeSuite } from '../noise/node-suite.ts'
@@ -14,7 +14,7 @@ export class WsChannel implements Channel {
   // A proxy may end TLS on the way, so there is nothing that both ends certainly see alike.
   readonly binding = noBinding
   readonly noise = nodeSuite
-  events: ChannelEvents = { onFrame() {}, onDrain() {}, onClose() {} }
+  events: ChannelEvents = noEvents
   /** Called after `events.onClose`; the transport's. */
   onGone: () => void = () => {}
   readonly remoteAddress: string | undefined

@@ -1,11 +1,11 @@
 import type { Stream } from '@libp2p/interface'
-import { maxPacketBytes } from '@runnel/protocol'
+import { maxPacketBytes, tagBytes } from '@runnel/protocol'
 import { FrameReader, headerOf, nodeSuite, type ChannelEvents, type PooledChannel } from '@runnel/transport'
 
 const noBinding = new Uint8Array(0)
 
-/** The largest frame of a link: a packet, and the 16 bytes that seal it. */
-const linkFrameBytes = maxPacketBytes + 16
+/** The largest frame of a link: a packet, sealed. */
+const linkFrameBytes = maxPacketBytes + tagBytes
 
 /** The reader that waits for the first frame. */
 interface FirstReader {
