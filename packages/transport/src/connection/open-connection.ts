@@ -90,7 +90,8 @@ class Opening {
 
   cancel(): void {
     this.#cancelled = true
-    if (this.#connection !== undefined) return
+    // One that has failed is closing its channel.
+    if (this.#connection !== undefined || this.#isClosed()) return
     this.#state = 'closed'
     this.#cancelTimeout()
     const { channel } = this.#options

@@ -89,10 +89,10 @@ export class Attempt {
     if (this.#isOver) return
     this.#isOver = true
     this.#cancelTimer()
-    this.#cancelHandshake()
+    // A handshake closes the channel itself, once it has said why.
+    if (this.#channel) return this.#cancelHandshake()
     this.#negotiation.close()
-    this.#channel?.close(true)
-    if (!this.#channel && !this.#rejected) this.#send('reject', code)
+    if (!this.#rejected) this.#send('reject', code)
   }
 
   #open(channel: RtcChannel, carriedHello: Uint8Array | undefined): void {

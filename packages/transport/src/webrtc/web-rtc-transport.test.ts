@@ -144,7 +144,7 @@ describe('WebRtcTransport and who carries its signals', () => {
     // Where he did not get in between, in time, nobody has looked at a signature.
     while (!man.isBetween) result = await dialTo(a, b)
     expect(result).toMatchObject({ code: 'HANDSHAKE_FAILED', message: expect.stringContaining('signature') })
-    expect(man.relayedFrames).toBeGreaterThanOrEqual(frames)
+    await expect.poll(() => man.relayedFrames).toBeGreaterThanOrEqual(frames)
     expect([a.transport.counters.opened, b.transport.counters.opened]).toEqual([0, 0])
     man.stop()
   })
@@ -176,8 +176,7 @@ describe('WebRtcTransport and who carries its signals', () => {
     expect(failureCode(first)).toBeUndefined()
     network.alter = (_from, signal) =>
       signal.kind === 'answer' ? [{ ...signal, payload: alter(signal.payload, before) }] : [signal]
-    // Of whoever refuses second, the close may come before its reason.
-    expect(failureCode(await dialTo(a, b))).toMatch(/^(HANDSHAKE_FAILED|CONNECTION_LOST)$/)
+    expect(failureCode(await dialTo(a, b))).toBe('HANDSHAKE_FAILED')
     expect([a.transport.counters.opened, b.transport.counters.opened]).toEqual([1, 1])
   })
 

@@ -127,10 +127,7 @@ export class WebRtcTransport implements Transport {
     for (const dial of this.#dials) dial.fail(transportError('SHUTTING_DOWN'))
     for (const attempt of this.#attempts.values()) attempt.cancel('SHUTTING_DOWN')
     this.#attempts.clear()
-    for (const [channel, connection] of this.#channels) {
-      if (connection) connection.close('SHUTTING_DOWN', '')
-      else channel.close(true)
-    }
+    for (const connection of this.#channels.values()) connection?.close('SHUTTING_DOWN', '')
     if (this.#channels.size > 0) await new Promise<void>((resolve) => this.#waitingForEnd.push(resolve))
     this.#modules.tunnels?.stop()
   }
