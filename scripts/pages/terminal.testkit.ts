@@ -17,7 +17,7 @@ const untilInterrupted = /\s+# until Ctrl-C$/
 
 /** What such a command says once others may go on. */
 const isUp =
-  /subscribed to|listening to|responding in|status at|tracker 0x\S+ at|The network runs|Open http|"delivered": [1-9]/
+  /subscribed to|listening to|responding in|status at|tracker 0x\S+ at|The network is running|Open http|"delivered": [1-9]/
 
 /** A reader of a page who pastes its blocks, one after the other, into terminals of one folder. */
 export class Terminal {
