@@ -17,7 +17,10 @@ const untilInterrupted = /\s+# until Ctrl-C$/
 
 /** What such a command says once others may go on. */
 const isUp =
-  /subscribed to|listening to|responding in|status at|tracker 0x\S+ at|The network is running|Open http|"delivered": [1-9]/
+  /subscribed to|listening (?:to|at)|responding in|status at|tracker 0x\S+ at|The network is running|Open http|"delivered": [1-9]/
+
+/** By then such a command is up, or what it said is no text that this knows. */
+const upWithinMs = 240_000
 
 /** A reader of a page who pastes its blocks, one after the other, into terminals of one folder. */
 export class Terminal {
@@ -72,11 +75,11 @@ export class Terminal {
     const before = this.output.length
     const child = this.#spawn(command)
     this.#running.push(child)
-    const failed = new Promise<never>((_, reject) =>
-      child.once('close', (code) =>
-        reject(new Error(`${command}\nended with ${String(code)}:\n${this.output}`)),
-      ),
-    )
+    const failed = new Promise<never>((_, reject) => {
+      const fail = (how: string) => reject(new Error(`${command}\n${how}:\n${this.output}`))
+      child.once('close', (code) => fail(`ended with ${String(code)}`))
+      AbortSignal.timeout(upWithinMs).addEventListener('abort', () => fail('is not up'))
+    })
     failed.catch(() => {})
     await Promise.race([this.#until((output) => isUp.test(output.slice(before))), failed])
   }
