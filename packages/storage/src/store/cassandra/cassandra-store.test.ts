@@ -1,4 +1,5 @@
 import { Client } from 'cassandra-driver'
+import { keyPartition } from '@runnel/protocol'
 import { systemClock } from '@runnel/protocol/system'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { at, batchOf, byRef, chainOf, delegationOf, partOf } from '../batches.testkit.ts'
@@ -95,6 +96,21 @@ describe('a store in Cassandra', () => {
     await store.prune(partOf(0), { maxBytes: 0 })
     expect(await usedBatches()).toBeUndefined()
     await store.close()
+  })
+
+  it('reads past what is listed and not there, as while it is being written', async () => {
+    const store = storeIn('conformance')
+    await store.open()
+    const chain = chainOf('listed', undefined, keyPartition)
+    await store.append([at(1), at(2), at(3)].map((place) => batchOf(chain, [place])))
+    await execute(
+      `DELETE FROM conformance.batches WHERE part = '${partOf(keyPartition)}' AND level = 0 AND bucket = 0
+        AND first_time = 2 AND first_number = 0`,
+    )
+    expect([await store.has(chain, at(2)), await store.has(chain, at(3))]).toEqual([false, true])
+    expect(await store.last(partOf(keyPartition), 3, chain)).toMatchObject({ to: at(3) })
+    await store.close()
+    await empty('conformance')
   })
 
   it('forgets delegations with the batches that name them', async () => {

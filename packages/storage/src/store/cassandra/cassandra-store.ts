@@ -167,7 +167,7 @@ export class CassandraStore implements MessageStore {
           backwards: () => partitions.backwards(filter),
           overlapping: (range) => partitions.overlapping(range, filter),
           bytesIn: ({ size }) => size,
-          messagesOf: async (batch) => decodeBatch(this.#present(await partitions.bytesOf(batch))).messages,
+          messagesOf: (batch) => messagesOf(partitions, batch),
         },
         count,
         signal,
@@ -207,7 +207,7 @@ export class CassandraStore implements MessageStore {
       let searched = 0
       for await (const batch of partitions.overlapping({ from: place, to: place }, chain)) {
         if (++searched > lookUpLimits.maxSearchedBatches) throw storageError('TOO_COSTLY')
-        const { messages } = decodeBatch(this.#present(await partitions.bytesOf(batch)))
+        const messages = await messagesOf(partitions, batch)
         if (messages.some((message) => compareRefs(message, place) === 0)) return true
       }
       return false
@@ -323,6 +323,12 @@ export class CassandraStore implements MessageStore {
     if (bytes === undefined) throw storageError('STORE_CORRUPT', `${this.location}: a batch without bytes`)
     return bytes
   }
+}
+
+/** None of a batch that is listed and not there: it was not appended to the end, or is deleted. */
+async function messagesOf(partitions: Partitions, batch: StoredBatch): Promise<MessageBatch['messages']> {
+  const bytes = await partitions.bytesOf(batch)
+  return bytes === undefined ? [] : decodeBatch(bytes).messages
 }
 
 function hasKey(bytes: Uint8Array, tag: Uint8Array): boolean {
