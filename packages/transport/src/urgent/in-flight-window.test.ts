@@ -55,6 +55,17 @@ describe('InFlightWindow', () => {
     expect(window.answered(1, 10)).toBe(false)
   })
 
+  it('keeps a bounded number of pings that nobody answers', () => {
+    const window = new InFlightWindow(limits)
+    for (let token = 1; token <= 65; token++) {
+      window.sent(1000)
+      window.probed(token, token)
+    }
+    expect([window.answered(1, 100), window.answered(2, 100)]).toEqual([false, true])
+    expect(window.answered(65, 100)).toBe(true)
+    expect(window.roomBytes).toBe(window.windowBytes)
+  })
+
   it('does not grow for who does not need it', () => {
     const window = new InFlightWindow(limits)
     for (let i = 0; i < 100; i++) {

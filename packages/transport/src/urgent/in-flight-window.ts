@@ -1,4 +1,4 @@
-import { TokenBucket } from '@runnel/protocol'
+import { dropOldest, TokenBucket } from '@runnel/protocol'
 import { Shortest } from './shortest.ts'
 
 export interface WindowLimits {
@@ -17,6 +17,8 @@ const probeIntervalMs = 25
 const probeRate = { perSecond: 35, burst: 8 }
 /** A ping without an answer is followed by another after this long. */
 const askAgainMs = 500
+/** Pings without an answer that are kept; an answer to an older one tells nothing. */
+const maxProbes = 64
 
 interface Probe {
   readonly sentBytes: number
@@ -75,6 +77,7 @@ export class InFlightWindow {
     this.#probedBytes = this.#sentBytes
     const isFull = 2 * (this.#sentBytes - this.#arrivedBytes) >= this.#windowBytes
     this.#probes.set(token, { sentBytes: this.#sentBytes, sentMs: nowMs, isFull })
+    dropOldest(this.#probes, maxProbes)
   }
 
   /** A ping was answered; false when it was not of this window. */
