@@ -46,12 +46,17 @@ export interface CoreListeners {
   onFault(fault: TrackerFault): void
 }
 
+/** Looking through all members again waits this long: each that is there may choose when its delegation ends. */
+const permitCheckMs = 1_000
+
 /** The whole state of a tracker's core. The classes that share it decide what is done with it. */
 export class CoreState {
   /** The time of the present event. */
   nowMs = 0
   /** When the first permission of a member ends. */
   permitsEndAtMs = Infinity
+  /** When all members were looked through because one ended. */
+  #permitsCheckedMs = -Infinity
   /** For the next stream part. */
   replica: { readonly id: StreamPartId; readonly replica: Replica } | undefined
   readonly counters = new Counters()
@@ -111,6 +116,18 @@ export class CoreState {
 
   /** When there is something to do; Infinity when nothing is waited for. */
   get dueMs(): number {
-    return Math.min(this.improver.dueMs, this.resting.dueMs, this.permitsEndAtMs, this.schedule.dueMs)
+    return Math.min(this.improver.dueMs, this.resting.dueMs, this.#permitsDueMs, this.schedule.dueMs)
+  }
+
+  /** Whether the permissions of all members are to be looked through, which begins with this. */
+  takePermitsDue(): boolean {
+    if (this.#permitsDueMs > this.nowMs) return false
+    this.permitsEndAtMs = Infinity
+    this.#permitsCheckedMs = this.nowMs
+    return true
+  }
+
+  get #permitsDueMs(): number {
+    return Math.max(this.permitsEndAtMs, this.#permitsCheckedMs + permitCheckMs)
   }
 }

@@ -80,6 +80,22 @@ describe('who may not read', () => {
     expect(story.core.streamParts.get(partA)?.members.has(stranger)).toBe(true)
   })
 
+  it('is taken out when its permission ends; many that end one by one are looked at together', () => {
+    const { story, registry } = storyOf()
+    const ids = Array.from({ length: 100 }, (_, i) => nodeId(i + 1))
+    const answers = vi.spyOn(registry, 'readsForMs')
+    answers.mockImplementation((_, id) => Math.max(0, 60_000 + ids.indexOf(id) - story.now))
+    for (const id of ids) story.join(id)
+    const isIn = () => ids.filter((id) => story.core.streamParts.get(partA)?.members.has(id)).length
+    story.advance(59_999 - story.now)
+    answers.mockClear()
+    story.advance(50)
+    expect(isIn()).toBe(99)
+    story.advance(1_000)
+    expect(isIn()).toBe(0)
+    expect(answers.mock.calls.length).toBeLessThan(3 * ids.length)
+  })
+
   it('makes no stream part', () => {
     const { story, registry } = storyOf()
     registry.readers.set(stranger, 0)

@@ -123,10 +123,7 @@ export class TrackerCore {
   }
 
   #tick(): void {
-    if (this.#state.permitsEndAtMs <= this.#state.nowMs) {
-      this.#state.permitsEndAtMs = Infinity
-      this.#permissions.permissionsChanged(undefined)
-    }
+    if (this.#state.takePermitsDue()) this.#permissions.permissionsChanged(undefined)
     for (const id of this.#state.resting.due(this.#state.nowMs)) this.#packets.buildAnew(id)
     for (const part of due(this.#state.schedule.temporaryEdges, this.#state.nowMs))
       this.#faults.within(part, () => this.#partTable.addTemporaryEdges(part))
