@@ -16,7 +16,7 @@ export const peerCommands = [
           type: 'array' as const,
           string: true as const,
           default: [] as string[],
-          describe: 'arms whose names begin so',
+          describe: 'only systems whose names begin with this; may be repeated',
         },
         nodes: count(16, 'of which one publishes and the others subscribe'),
         rounds: count(3, 'of which the median counts'),

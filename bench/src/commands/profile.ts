@@ -8,7 +8,7 @@ export function profileCommand(benches: readonly CommandModule[], argv: readonly
   return {
     command: 'profile <benchmark..>',
     describe:
-      'where the time and the memory of one of these go, by room and function: its options behind its name',
+      'profiles the CPU time and memory of a benchmark, by package and function; its options follow its name',
     builder: (yargs) =>
       yargs.strict(false).options({
         out: {

@@ -69,7 +69,7 @@ export function experimentCommand(
       dilation: {
         type: 'number',
         describe:
-          'for propagation and loss: so many times slower are links and publishers (1), and times are divided by it',
+          'for propagation and loss: time dilation; slows down links and publishers by this factor (1), and divides measured times by it',
       },
       floods: {
         type: 'string',

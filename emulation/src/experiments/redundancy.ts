@@ -12,7 +12,7 @@ const bytes = 64
 export const redundancy: Experiment = {
   name: 'redundancy',
   describe:
-    'how many copies of a message come for nothing? figure 5.4 of the thesis (64 nodes); degrees 4 to 16 unless --degree',
+    'how many duplicates of a message does a node receive? figure 5.4 of the thesis (64 nodes); degrees 4 to 16 unless --degree',
   takes: [],
   columns: ['nodes', 'degree', 'links', 'duplicatesPerMessage', 'meanMs', 'meanHops', 'expected', 'missing'],
   async run(options, { onFleet, onProgress }) {

@@ -27,7 +27,8 @@ export const whereOptions = {
   machines: {
     type: 'number',
     default: 1,
-    describe: 'machines with light users; several are namespaces of this one (root)',
+    describe:
+      'machines with light users; more than one are emulated as namespaces of this machine, which needs root',
   },
   worker: {
     type: 'string',

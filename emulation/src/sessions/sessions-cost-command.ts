@@ -34,7 +34,7 @@ const columns = [
 export function sessionsCostCommand(signal: AbortSignal): CommandModule<object, CostArguments> {
   return {
     command: experiment,
-    describe: 'what about a hundred users cost, at 70 % of the sessions that a machine holds (source 003)',
+    describe: 'machine cost of about a hundred users, with machines at 70 % of their capacity (decision 070)',
     builder: {
       held: {
         type: 'string',

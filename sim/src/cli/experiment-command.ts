@@ -38,7 +38,7 @@ const rateOption = { type: 'number', describe: 'messages a second of each publis
 
 const replacedOption = {
   type: 'number',
-  describe: 'percent of the nodes that leave once the overlay has been watched, others in their places',
+  describe: 'percentage of nodes that are replaced by new ones after the first measurement',
 } as const
 
 /** An experiment as a command of the command line. */

@@ -16,8 +16,7 @@ const seconds = 120
 
 export const rateCommand: CommandModule<object, RateArguments> = {
   command: 'rate',
-  describe:
-    'a camera follows a line of 1 Mbit/s that carries half of it from 30 to 60 s: how much comes, and how late?',
+  describe: 'video over a 1 Mbit/s link that drops to 500 kbit/s from 30 to 60 s: throughput and delay',
   builder: {
     seed: { type: 'string', default: '1', describe: 'same seed, same run' },
     ...minutesOption(60),

@@ -43,7 +43,7 @@ const head = [
 
 export const roomCommand: CommandModule<object, RoomArguments> = {
   command: 'room',
-  describe: 'members that send sound and pictures: copies, delays and losses, with thin floods and without',
+  describe: 'members that send audio and video: copies, delays and losses, with and without thin floods',
   builder: {
     members: { type: 'number', default: 12 },
     voices: { type: 'number', describe: 'members that speak; all unless given' },

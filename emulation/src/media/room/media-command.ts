@@ -74,7 +74,7 @@ export function mediaCommand(signal: AbortSignal): CommandModule<object, MediaAr
       dilation: {
         type: 'number',
         default: 1,
-        describe: 'so many times slower is everything but the processes',
+        describe: 'time dilation: slows down everything but the processes by this factor',
       },
       seconds: { type: 'number', default: 20, describe: 'what is measured, in the time of the room' },
       seed: { type: 'number', default: 1, describe: 'of loss' },

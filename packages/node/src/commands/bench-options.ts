@@ -45,7 +45,7 @@ export const benchOptions = {
   nodes: {
     ...number,
     describe:
-      'Without --network: number of broker nodes, each a process in all overlays. Default: 2, or 0 with more than ten overlays',
+      'Without --network: number of nodes, each a process in all overlays. Default: 2, or 0 with more than ten overlays',
   },
   degree: { ...number, default: 4, describe: 'Neighbours of a node in a settled overlay' },
   settle: { ...text, default: '30s', describe: 'How long the overlays may take to settle' },

@@ -45,7 +45,7 @@ export const benchResend = defineCommand({
 
 export const benchRooms = defineCommand({
   name: 'bench rooms',
-  describe: 'Run sessions of a few users, who all send as much as sound and pictures take',
+  describe: 'Run sessions of a few users who all send as much as audio and video need',
   options: {
     ...benchOptions,
     duration: sendOptions.duration,
@@ -57,7 +57,7 @@ export const benchRooms = defineCommand({
     ["bench rooms --clients 10 --room 5 --aim 'p99<150ms,loss<1%,join<10s'", 'Two sessions of five'],
   ],
   epilogue:
-    'Their messages are urgent, like real sound and pictures: late ones are dropped. Nothing is encoded or decoded.',
+    'Their messages are urgent, like real audio and video: late ones are dropped. Nothing is encoded or decoded.',
   run: async (args) => {
     const { media, room } = args
     if (!Number.isInteger(room) || room < 2) throw nodeError('USAGE', '--room takes a whole number from 2 on')

@@ -6,7 +6,7 @@ import { failureOf, findingLine, type Finding } from '../doctor/finding.ts'
 
 export const doctor = defineCommand({
   name: 'doctor',
-  describe: 'Check what a broker node needs: clock, ports, NAT, disk, key, network, chain, trackers, storage',
+  describe: 'Check what a node needs: clock, ports, NAT, disk, key, network, chain, trackers, storage',
   options: settingOptions,
   examples: [
     ['doctor', 'Uses runnel.json; prints a line for each check, with what to do'],

@@ -16,7 +16,7 @@ const networkFiles = ['network.json', '.runnel/up/network.json']
 
 export const nodeInit = defineCommand({
   name: 'node init',
-  describe: 'Write a configuration file for a broker node, and a key if there is none',
+  describe: 'Write a configuration file for a node, and a key if there is none',
   options: {
     out: {
       type: 'string',

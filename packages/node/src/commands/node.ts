@@ -8,7 +8,7 @@ import { superviseBroker } from '../up/supervised-broker.ts'
 
 export const node = defineCommand({
   name: 'node',
-  describe: 'Run a broker node',
+  describe: 'Run a node as a daemon, with plugins: storage, gateways, metrics',
   options: settingOptions,
   examples: [
     [

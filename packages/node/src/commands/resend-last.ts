@@ -5,7 +5,7 @@ import { parseCount, resendEpilogue, resendOptions } from './resend-options.ts'
 
 export const resendLast = defineCommand({
   name: 'resend last',
-  describe: 'Print the last stored messages of a stream, one JSON value a line',
+  describe: 'Print the last stored messages of a stream, one JSON value per line',
   positionals: {
     count: { describe: 'How many', required: true },
     stream: streamPositional,

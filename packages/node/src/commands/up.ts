@@ -15,7 +15,7 @@ export const up = defineCommand({
       type: 'number',
       requiresArg: true,
       default: 8,
-      describe: 'Broker nodes, each a process; the first one publishes',
+      describe: 'Nodes, each a process; the first one publishes',
     },
     trackers: { type: 'number', requiresArg: true, default: 2, describe: 'Trackers, each a process' },
     degree: { type: 'number', requiresArg: true, default: 4, describe: 'Neighbours of a node in an overlay' },
