@@ -51,7 +51,7 @@ class World {
           if (seen.isSlow) subscribing.push(refuse)
           else refuse()
         },
-        unsubscribe: () => false,
+        unsubscribe: (_session, filter) => filter === 'there',
       },
     })
     const connect = (more: Partial<IConnectPacket> = {}) => {
@@ -204,6 +204,17 @@ describe('a conversation', () => {
       publish(1, id)
     }
     expect(conversation.isBusy).toBe(true)
+  })
+
+  it('writes a session when it unsubscribes from what there was', () => {
+    const { connect, conversation } = new World().open()
+    const session = connect()
+    let written = 0
+    const journal = { touched: () => {}, changed: () => {}, removed: () => {}, flush: () => written++ }
+    session?.keepIn(journal)
+    for (const filter of ['none', 'there'])
+      conversation.receive({ cmd: 'unsubscribe', messageId: 1, unsubscriptions: [filter] })
+    expect(written).toBe(1)
   })
 
   it('ends with 3.1.1 where it could only acknowledge what was not published', () => {

@@ -338,7 +338,7 @@ export class Conversation implements SessionLink {
     const granted = unsubscriptions.map((filter) =>
       this.#modules.effects.unsubscribe(session, filter) ? Reason.success : Reason.noSubscriptionExisted,
     )
-    keep(session)
+    if (granted.includes(Reason.success)) keep(session)
     this.#send({ cmd: 'unsuback', messageId, granted })
   }
 
