@@ -420,7 +420,7 @@ export const clientErrors = {
   },
 
   INVALID_JSON_CONTENT: {
-    summary: 'A message marked as JSON is not JSON',
+    summary: 'A message marked as JSON is not JSON, or too deep',
     remedy: 'Its publisher is at fault. Subscribe with raw: true to see the bytes.',
   },
   INVALID_TEXT_CONTENT: {

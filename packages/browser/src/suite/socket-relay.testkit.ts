@@ -19,6 +19,7 @@ export class SocketRelay {
 
   async start(): Promise<string> {
     this.#server.on('upgrade', (request, socket, head) => {
+      socket.on('error', () => socket.destroy())
       const [, verb = '', name = ''] = (request.url ?? '').split('/')
       if (verb === 'dial' && !this.#stations.has(name)) {
         socket.end('HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n')

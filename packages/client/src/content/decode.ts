@@ -12,6 +12,7 @@ import type { StatusHub } from '../status.ts'
 import type { Message } from '../subscribe/message.ts'
 import type { UndecodableMessage } from './undecodable-message.ts'
 import { splitHeaders } from './headers.ts'
+import { checkDepth } from './json-depth.ts'
 import { requireKey } from './message-key.ts'
 import { checkContent, type ContentSchema } from './content-schema.ts'
 
@@ -106,6 +107,7 @@ function decodeContent(content: Uint8Array, contentType: Message['contentType'])
 /** The parser's own message would quote the content: anybody's text of any length. */
 function parseJson(bytes: Uint8Array): unknown {
   try {
+    checkDepth(bytes)
     return JSON.parse(decoder.decode(bytes))
   } catch {
     throw clientError('INVALID_JSON_CONTENT', `${bytes.length} bytes`)

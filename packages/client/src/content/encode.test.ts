@@ -10,6 +10,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { decodeMessage } from './decode.ts'
 import { encodeContent } from './encode.ts'
+import { maxJsonDepth } from './json-depth.ts'
 
 const publisherId = toNodeId(`0x${'1'.repeat(40)}`)
 
@@ -60,6 +61,24 @@ describe('content', () => {
       expect(() => encodeContent(content, undefined, undefined, are)).toThrow(
         expect.objectContaining({ code: 'INVALID_CONTENT' }),
       )
+  })
+
+  it('may be JSON as deep as anybody can walk, and no deeper', () => {
+    const deep = (depth: number) => '[{"a":'.repeat(depth / 2) + String.raw`"]}\"["` + '}]'.repeat(depth / 2)
+    const [fits, tooDeep] = [deep(maxJsonDepth), deep(maxJsonDepth + 2)]
+    const flat = `["${String.raw`[\"{\\`.repeat(maxJsonDepth)}",${'[{}],'.repeat(maxJsonDepth)}0]`
+    const bytes = (text: string) => new TextEncoder().encode(text)
+    for (const text of [fits, flat]) {
+      expect(JSON.stringify(roundTrip(JSON.parse(text)))).toBe(text)
+      expect(encodeContent(bytes(text), undefined, undefined, 'json').bytes).toEqual(bytes(text))
+    }
+    expect(() => roundTrip(JSON.parse(tooDeep))).toThrow(expect.objectContaining({ code: 'INVALID_CONTENT' }))
+    expect(() => encodeContent(bytes(tooDeep), undefined, undefined, 'json')).toThrow(
+      expect.objectContaining({ code: 'INVALID_CONTENT' }),
+    )
+    expect(() => decodeMessage(messageOf(bytes(tooDeep), ContentType.json))).toThrow(
+      expect.objectContaining({ code: 'INVALID_JSON_CONTENT' }),
+    )
   })
 
   it('is a copy: the caller may reuse its buffer', () => {

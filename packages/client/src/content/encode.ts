@@ -2,6 +2,7 @@ import { ContentType, limits } from '@runnel/protocol'
 import { clientError, reasonOf } from '../errors.ts'
 import type { EncodedContent } from './encoded-content.ts'
 import { withHeaders, type MessageHeaders } from './headers.ts'
+import { checkDepth } from './json-depth.ts'
 
 const encoder = new TextEncoder()
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
@@ -36,26 +37,30 @@ function encode(content: unknown, bytesAre?: BytesAre): EncodedContent {
   }
   if (bytesAre !== undefined) throw clientError('INVALID_CONTENT', 'bytesAre is said of a Uint8Array')
   if (typeof content === 'string') return { contentType: ContentType.text, bytes: encoder.encode(content) }
-  return { contentType: ContentType.json, bytes: encoder.encode(toJson(content)) }
+  return { contentType: ContentType.json, bytes: toJson(content) }
 }
 
 function checkBytes(bytes: Uint8Array, are: BytesAre): void {
   try {
     const text = decoder.decode(bytes)
-    if (are === 'json') JSON.parse(text)
+    if (are !== 'json') return
+    JSON.parse(text)
+    checkDepth(bytes)
   } catch (cause) {
     // The parser's own message would quote the content.
     throw clientError('INVALID_CONTENT', `${bytes.length} bytes that are no ${are}`, { cause })
   }
 }
 
-function toJson(content: unknown): string {
-  let json: string | undefined
+function toJson(content: unknown): Uint8Array {
   try {
-    json = JSON.stringify(content)
+    const json = JSON.stringify(content) as string | undefined
+    if (json === undefined) throw new TypeError(`JSON cannot express ${typeof content}`)
+    const bytes = encoder.encode(json)
+    // Nobody could read it.
+    checkDepth(bytes)
+    return bytes
   } catch (cause) {
     throw clientError('INVALID_CONTENT', reasonOf(cause), { cause })
   }
-  if (json === undefined) throw clientError('INVALID_CONTENT', `JSON cannot express ${typeof content}`)
-  return json
 }

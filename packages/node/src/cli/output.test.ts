@@ -1,8 +1,8 @@
 import { PassThrough } from 'node:stream'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { standardOutput } from './output.ts'
+import { outputTo } from './output.ts'
 
-describe('standardOutput', () => {
+describe('an output', () => {
   it.each([
     ['EPIPE', undefined, []],
     ['ENOSPC', 69, [expect.stringMatching(/^runnel: There is no space left .*ENOSPC \(DISK_FULL\)\. .*\n$/)]],
@@ -15,7 +15,7 @@ describe('standardOutput', () => {
       process.exitCode = exitCodeBefore
     })
     const stream = new PassThrough()
-    const output = standardOutput(stream as unknown as NodeJS.WriteStream)
+    const output = outputTo(stream)
     stream.emit('error', Object.assign(new Error(code), { code }))
     await output.closed
     expect(await output.write('x')).toBe(false)

@@ -10,8 +10,16 @@ export interface Output {
   readonly closed: Promise<void>
 }
 
-/** Standard output. A reader that goes away (`runnel … | head -1`) is no error; a full disk behind it is one, and ends the command, too. */
-export function standardOutput(stream: NodeJS.WriteStream = process.stdout): Output {
+let shared: Output | undefined
+
+/** Standard output, of which there is one: from the first call on, a reader that goes away ends no command that does not look at it. */
+export function standardOutput(): Output {
+  shared ??= outputTo(process.stdout)
+  return shared
+}
+
+/** A reader that goes away (`runnel … | head -1`) is no error; a full disk behind it is one, and ends the command, too. */
+export function outputTo(stream: NodeJS.WritableStream): Output {
   const { promise: closed, resolve } = Promise.withResolvers<void>()
   let open = true
   stream.on('error', (error: NodeJS.ErrnoException) => {

@@ -51,6 +51,25 @@ describe('what a network keeps', () => {
     const behind = await openChain(directory, { ...kept, block: 5 }, { port: 0, signal })
     expect(behind.kept).toBeUndefined()
     await behind.chain.stop()
+    expect(existsSync(join(directory.path, 'chain.json.old'))).toBe(true)
+  })
+
+  it('outlasts a start that is called off, or fails whatever was kept', async () => {
+    const taken = createServer()
+    await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve))
+    const { port } = taken.address() as AddressInfo
+    const directory = claimDirectory(newDirectory())
+    writeKept(directory, kept)
+    directory.writeJson('chain.json', {})
+    for (const [options, code] of [
+      [{ port: 0, signal: AbortSignal.abort() }, 'CHAIN_ABORTED'],
+      [{ port, signal }, 'CHAIN_PORT_TAKEN'],
+      [{ port: 65_536, signal }, 'CHAIN_START_FAILED'],
+    ] as const) {
+      await expect(openChain(directory, kept, options)).rejects.toMatchObject({ code })
+      expect(readKept(directory, false)).toEqual(kept)
+    }
+    await new Promise((resolve) => taken.close(resolve))
   })
 
   it('asks for the same ports again, but for those that somebody else has taken', async () => {

@@ -1,8 +1,8 @@
-import { existsSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, readFileSync, renameSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { startAnvil, type Anvil } from '@runnel/contracts/anvil'
-import type { RegistryAddresses } from '@runnel/contracts'
+import { ContractsError, type RegistryAddresses } from '@runnel/contracts'
 import { toNodeId, type NodeId } from '@runnel/protocol'
 import { z } from 'zod'
 import type { UpDirectory } from './directory.ts'
@@ -75,7 +75,10 @@ export interface OpenedChain {
   readonly isAsKept: boolean
 }
 
-/** Starts the chain that was kept, or a new one when it does not start or has lost what was kept of it. */
+/**
+ * Starts the chain that was kept, or a new one when it does not start or has lost what was kept of it, which is set aside as `*.old`.
+ * Throws what `startAnvil` throws; all is then where it was.
+ */
 export async function openChain(
   directory: UpDirectory,
   kept: KeptNetwork | undefined,
@@ -83,14 +86,25 @@ export async function openChain(
 ): Promise<OpenedChain> {
   const file = join(directory.path, stateFile)
   if (kept !== undefined) {
-    const chain = await startAnvil({ ...options, stateFile: file }).catch(() => undefined)
+    const chain = await startAnvil({ ...options, stateFile: file }).catch(undefinedIfBroken)
     const block = chain === undefined ? -1 : await newestBlock(chain.url)
     if (chain !== undefined && block >= kept.block) return { chain, kept, isAsKept: block === kept.block }
     await chain?.stop()
   }
-  rmSync(file, { force: true })
-  rmSync(join(directory.path, keptFile), { force: true })
-  return { chain: await startAnvil({ ...options, stateFile: file }), kept: undefined, isAsKept: false }
+  const aside = [file, join(directory.path, keptFile)].filter((one) => existsSync(one))
+  for (const one of aside) renameSync(one, `${one}.old`)
+  try {
+    return { chain: await startAnvil({ ...options, stateFile: file }), kept: undefined, isAsKept: false }
+  } catch (error) {
+    // No chain starts here: it was not for what was kept.
+    for (const one of aside) renameSync(`${one}.old`, one)
+    throw error
+  }
+}
+
+/** A port that somebody has, or Ctrl-C, says nothing about the chain. */
+function undefinedIfBroken(error: unknown): undefined {
+  if (!(error instanceof ContractsError) || error.code !== 'CHAIN_START_FAILED') throw error
 }
 
 /** The number of a chain's newest block. */

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { createLogUpdate } from 'log-update'
-import { notice } from '../cli/output.ts'
+import { notice, type Output } from '../cli/output.ts'
 import type { LocalNetwork } from './local-network.ts'
 import { statusFigures, statusLine, statusTable } from './table.ts'
 import { snapshotsOf } from './watch.ts'
@@ -9,6 +9,13 @@ import { snapshotsOf } from './watch.ts'
 const redrawEveryMs = 1000
 /** How often a log gets a line if there is no terminal. */
 const logEveryMs = 10_000
+
+/** Aborted with another signal, or when the reader of an output is gone. */
+export function whileRead({ closed }: Output, signal: AbortSignal): AbortSignal {
+  const gone = new AbortController()
+  void closed.then(() => gone.abort())
+  return AbortSignal.any([signal, gone.signal])
+}
 
 /** Shows how the network is doing until asked to stop: a table that redraws itself, or now and then a line where there is no terminal. */
 export async function showLive(network: LocalNetwork, signal: AbortSignal): Promise<void> {

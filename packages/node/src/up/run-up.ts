@@ -1,9 +1,9 @@
 import { resolve } from 'node:path'
-import { notice } from '../cli/output.ts'
+import { notice, standardOutput } from '../cli/output.ts'
 import { nodeError } from '../errors.ts'
 import type { Child } from './child.ts'
 import { claimDirectory, type UpDirectory } from './directory.ts'
-import { printLive, showLive } from './live-view.ts'
+import { printLive, showLive, whileRead } from './live-view.ts'
 import { startLocalNetwork, type LocalNetwork, type LocalNetworkOptions } from './local-network.ts'
 import { measuredRun } from './measured-run.ts'
 import type { UpReport } from './report.ts'
@@ -63,7 +63,8 @@ async function use(
   write(`${welcome(network, directory, startedInMs)}\n`)
   if (publishForMs === undefined) {
     network.nodes[0].publish()
-    await (json ? printLive(network, directory.networkFile, signal) : showLive(network, signal))
+    const wanted = whileRead(standardOutput(), signal)
+    await (json ? printLive(network, directory.networkFile, wanted) : showLive(network, wanted))
     return
   }
   const report = await measuredRun(network, {

@@ -37,6 +37,8 @@ export async function startWorker({
   const sockets = new WebSocketServer({ noServer: true, maxPayload: maxCallBytes })
   const drivers = new Set<DriverSession>()
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    // Node has taken its own listener away by now, and without one a driver that resets ends the worker.
+    socket.on('error', () => socket.destroy())
     const refusal = !isToken(request.headers.authorization, token)
       ? '401 Unauthorized'
       : drivers.size >= maxDrivers && '409 Conflict'

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { afterEach, describe, expect, it } from 'vitest'
 import { WebSocketServer } from 'ws'
-import type { AddressInfo } from 'node:net'
+import { connect as dial, type AddressInfo } from 'node:net'
 import { ownVersion } from '../../cli/own-version.ts'
 import { preciseNow } from '../load/metronome.ts'
 import type { LoadPlan } from '../core/plan.ts'
@@ -86,6 +86,18 @@ describe('a worker', () => {
         ),
       )
       .toBe('in')
+  })
+
+  it('outlasts somebody who resets the connection before it is refused', async () => {
+    const { place } = await worker()
+    for (let i = 0; i < 5; i++) {
+      const socket = dial(Number(place.split(':')[1]), '127.0.0.1')
+      const lines = ['GET / HTTP/1.1', 'host: here', 'connection: upgrade', 'upgrade: websocket', '', '']
+      socket.write(lines.join('\r\n'), () => socket.resetAndDestroy())
+      await once(socket, 'close')
+      // It is answered after the one before it, whose error Vitest would have caught by then.
+      await expect(RemoteGenerator.connect(place, 'another token')).rejects.toThrow('wrong token')
+    }
   })
 
   it('takes as many drivers as it is told to', async () => {

@@ -1,6 +1,7 @@
 import { Duplex } from 'node:stream'
 import { toNodeId } from '@runnel/protocol'
 import { systemClock } from '@runnel/protocol/system'
+import type { Packet } from 'mqtt-packet'
 import { expect, it } from 'vitest'
 import { encode } from './codec.ts'
 import { Connection } from './connection.ts'
@@ -28,7 +29,7 @@ function open() {
       if (isReading) take()
     },
   })
-  const seen = { slowed: 0 }
+  const seen = { slowed: 0, rated: 0 }
   const connection: Connection = new Connection(
     stream,
     { address: 'here', certificateFingerprint: undefined },
@@ -48,7 +49,10 @@ function open() {
             undefined,
           ),
         unsubscribe: () => false,
-        takeRate: () => 0,
+        takeRate: () => {
+          seen.rated++
+          return 0
+        },
         slowed: () => seen.slowed++,
         failed: () => {},
         received: () => {},
@@ -78,4 +82,19 @@ it('reads a client no further that does not read its answers, and goes on where 
   read()
   await expect.poll(() => taken.length).toBe(1 + asked)
   expect(stream.isPaused()).toBe(false)
+})
+
+it('takes what costs the gateway more than an answer from the rate of the key', async () => {
+  const { stream, taken, seen, read } = open()
+  read()
+  const packets: readonly Packet[] = [
+    { cmd: 'connect', clientId: 'c', clean: true },
+    { cmd: 'pingreq' },
+    { cmd: 'publish', topic: 't', payload: 'x', qos: 0, dup: false, retain: false },
+    { cmd: 'subscribe', messageId: 1, subscriptions: [{ topic: 't', qos: 0 }] },
+    { cmd: 'unsubscribe', messageId: 2, unsubscriptions: ['t'] },
+  ]
+  stream.push(Buffer.concat(packets.map((packet) => encode(packet, 4))))
+  await expect.poll(() => taken.length).toBe(4)
+  expect(seen.rated).toBe(3)
 })

@@ -44,8 +44,8 @@ export interface Peer {
 }
 
 const connectType = 1
-/** PUBLISH and SUBSCRIBE. */
-const ratedTypes: readonly number[] = [3, 8]
+/** PUBLISH, SUBSCRIBE and UNSUBSCRIBE. */
+const ratedTypes: readonly number[] = [3, 8, 10]
 /** How long a client may take to read the last packets after the end. */
 const lingerMs = 1_000
 

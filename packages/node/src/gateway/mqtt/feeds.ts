@@ -177,19 +177,22 @@ class Feed {
   }
 
   #missed() {
-    const { clock } = this.#modules
     const places = this.#places
     if (places?.isBehind !== true) return {}
     return {
       resend: { from: Math.max(0, places.heardMs - this.#limits.maxCatchUpMs) },
       resendWhereStored: true,
-      onHistoryFailed: (error: Error) => {
-        this.#modules.events.failed(error)
-        places.failed()
-        this.#cancelAgain()
-        this.#cancelAgain = clock.schedule(this.#limits.resumeAgainMs, () => this.#again(places))
-      },
+      onHistoryFailed: (error: Error) => this.#later(places, error),
     }
+  }
+
+  /** What was missed is not read: tries again a little later. */
+  #later(places: FeedPlaces, error: unknown): void {
+    if (this.#isClosed) return
+    this.#modules.events.failed(error)
+    places.failed()
+    this.#cancelAgain()
+    this.#cancelAgain = this.#modules.clock.schedule(this.#limits.resumeAgainMs, () => this.#again(places))
   }
 
   /** What came meanwhile comes again: it may be behind what was missed. */
@@ -197,6 +200,7 @@ class Feed {
     this.#end()
     places.again()
     this.#opened = this.#open()
+    this.#opened.catch((error: unknown) => this.#later(places, error))
   }
 
   #end(): void {

@@ -10,7 +10,7 @@ export const mqttLimits = {
   maxClientIdBytes: 256,
   /** Time from the connection to a complete CONNECT. */
   connectTimeoutMs: 10_000,
-  /** Messages of QoS 1 or 2 that one client may send before the first is acknowledged: the gateway's Receive Maximum. */
+  /** Messages of QoS 1 or 2 that one client may send before the first is acknowledged: the gateway's Receive Maximum. Before MQTT 5 it holds for QoS 2 only. */
   receiveMaximum: 256,
   /** Messages of one client being published; it is read no further until there are fewer. */
   maxPublishing: 1_024,

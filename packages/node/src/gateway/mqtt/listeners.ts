@@ -128,6 +128,8 @@ export class Listeners {
     Object.assign(server, { headersTimeout: connectTimeoutMs, requestTimeout: connectTimeoutMs })
     server.on('request', (_, response) => response.writeHead(426, { upgrade: 'websocket' }).end())
     server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
+      // Node has taken its own listener away by now, and without one a client that resets ends the node.
+      socket.on('error', () => socket.destroy())
       const offered = (request.headers['sec-websocket-protocol'] ?? '').split(',').map((name) => name.trim())
       if (!subprotocols.some((name) => offered.includes(name))) {
         // One that does not close its side is not waited for.

@@ -70,7 +70,11 @@ export class Resuming {
       const lent = await account.acquire()
       if (!sessions.has(session)) return lent.release()
       const { feeds } = leases.begin(session, { account, ...lent })
-      for (const subscription of [...session.subscriptions.values()]) await feeds.add(subscription)
+      for (const subscription of [...session.subscriptions.values()]) {
+        // The client is back meanwhile and has given it up or another for it, or the session has ended and has none.
+        if (session.subscriptions.get(subscription.name) !== subscription) continue
+        await feeds.add(subscription)
+      }
     } catch (err) {
       if (this.#isStopped) return
       logger.warn({ err, ...session.key }, 'an MQTT session is not subscribed again yet')

@@ -51,7 +51,7 @@ class World {
           if (seen.isSlow) subscribing.push(refuse)
           else refuse()
         },
-        unsubscribe: () => false,
+        unsubscribe: (_session, filter) => filter === 'there',
       },
     })
     const connect = (more: Partial<IConnectPacket> = {}) => {
@@ -159,6 +159,62 @@ describe('a conversation', () => {
     expect(taken().map(({ cmd }) => cmd)).toEqual(['pubrec', 'pubrec', 'pubcomp'])
     publish(2, 7)
     expect(publishing).toHaveLength(2)
+  })
+
+  it('answers a message of QoS 2 that comes again over another connection once it is known whether it is published', () => {
+    const world = new World()
+    const kept = { clean: false, properties: { sessionExpiryInterval: 60 } }
+    const first = world.open()
+    const session = first.connect(kept)
+    for (const id of [1, 2]) first.publish(2, id)
+    first.publish(2, 1)
+    first.conversation.closed(0)
+    const second = world.open()
+    second.connect(kept)
+    second.taken()
+    for (const id of [1, 2, 1]) second.publish(2, id)
+    expect([second.taken(), second.publishing, [...(session?.received ?? [])]]).toEqual([[], [], []])
+    first.done(1)
+    first.done(0, new MqttProblem(Reason.unspecified, 'not stored'))
+    expect(second.taken()).toMatchObject([
+      { cmd: 'pubrec', messageId: 1, reasonCode: Reason.unspecified },
+      { cmd: 'pubrec', messageId: 2, reasonCode: 0 },
+    ])
+    expect([...(session?.received ?? [])]).toEqual([2])
+    second.publish(2, 1)
+    expect([first.publishing.length, second.publishing.length]).toEqual([2, 1])
+  })
+
+  it('takes no more messages of QoS 2 than it said, published or not, whichever version its client speaks', () => {
+    for (const protocolVersion of [4, 5] as const) {
+      const { connect, publish, done } = new World().open()
+      const session = connect({ protocolVersion })
+      for (let id = 1; id <= mqttLimits.receiveMaximum; id++) publish(2, id)
+      for (let at = 0; at < 100; at++) done(at)
+      expect(() => publish(2, 999)).toThrow(problem(Reason.receiveMaximum))
+      expect((session?.received.size ?? 0) + (session?.taking.size ?? 0)).toBe(mqttLimits.receiveMaximum)
+    }
+  })
+
+  it('makes a client of 3.1.1 wait, which knows no Receive Maximum', () => {
+    const { connect, publish, conversation } = new World().open()
+    connect({ protocolVersion: 4 })
+    for (let id = 1; id <= mqttLimits.maxPublishing; id++) {
+      expect(conversation.isBusy).toBe(false)
+      publish(1, id)
+    }
+    expect(conversation.isBusy).toBe(true)
+  })
+
+  it('writes a session when it unsubscribes from what there was', () => {
+    const { connect, conversation } = new World().open()
+    const session = connect()
+    let written = 0
+    const journal = { touched: () => {}, changed: () => {}, removed: () => {}, flush: () => written++ }
+    session?.keepIn(journal)
+    for (const filter of ['none', 'there'])
+      conversation.receive({ cmd: 'unsubscribe', messageId: 1, unsubscriptions: [filter] })
+    expect(written).toBe(1)
   })
 
   it('ends with 3.1.1 where it could only acknowledge what was not published', () => {

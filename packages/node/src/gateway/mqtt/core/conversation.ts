@@ -249,38 +249,49 @@ export class Conversation implements SessionLink {
     const { qos, messageId = 0, properties } = packet
     const topic = this.#aliases.resolve(packet.topic, properties?.topicAlias)
     if (qos === 2 && session.received.has(messageId)) return void this.#send({ cmd: 'pubrec', messageId })
-    if (qos === 1) this.#unacknowledged++
-    if (qos === 2) session.received.add(messageId)
-    if (qos > 0 && this.#unacknowledged + session.received.size > this.#limits.receiveMaximum)
-      throw new MqttProblem(Reason.receiveMaximum, 'more messages than the Receive Maximum')
+    const underWay = qos === 2 ? session.taking.get(messageId) : undefined
+    if (underWay?.link === this) return
+    if (underWay === undefined) this.#countIn(qos, session)
+    const answer = this.#answering(qos, messageId, session)
+    if (qos === 2) session.taking.set(messageId, { link: this, answer })
+    if (underWay !== undefined) return
     const { payload, retain } = packet
     const message = { topic, payload: payload as Buffer, qos, retain, properties }
-    const acknowledge = qos === 0 ? undefined : this.#acks.open()
     this.#publishing++
     this.#modules.effects.publish(session, message, (result) => {
       this.#publishing--
-      if (acknowledge === undefined) return
       if (qos === 1) this.#unacknowledged--
-      this.#published(result, acknowledge, { qos, messageId }, session)
+      if (qos === 2) take(session, messageId, result)
+      else answer(result)
     })
   }
 
-  #published(
-    result: number | MqttProblem,
-    acknowledge: (packet: Packet) => void,
-    { qos, messageId }: { readonly qos: number; readonly messageId: number },
-    session: Session,
-  ): void {
+  /** Throws what ends a client that takes no notice of the Receive Maximum. Before MQTT 5 there is none for QoS 1. */
+  #countIn(qos: number, { received, taking }: Session): void {
+    if (qos === 1) this.#unacknowledged++
+    if (qos === 0 || (qos === 1 && this.#version !== 5)) return
+    const ofQos1 = this.#version === 5 ? this.#unacknowledged : 0
+    const ofQos2 = received.size + taking.size + (qos === 2 ? 1 : 0)
+    if (ofQos1 + ofQos2 > this.#limits.receiveMaximum)
+      throw new MqttProblem(Reason.receiveMaximum, 'more messages than the Receive Maximum')
+  }
+
+  /** Tells its client in turn what became of a message. */
+  #answering(qos: number, messageId: number, session: Session): (result: number | MqttProblem) => void {
+    if (qos === 0) return () => {}
+    const acknowledge = this.#acks.open()
     const cmd = qos === 1 ? 'puback' : 'pubrec'
-    if (!(result instanceof MqttProblem)) {
-      if (qos === 2) keep(session)
-      return acknowledge({ cmd, messageId, reasonCode: result })
+    return (result) => {
+      if (!(result instanceof MqttProblem)) {
+        if (qos === 2) keep(session)
+        return acknowledge({ cmd, messageId, reasonCode: result })
+      }
+      const { reason, message } = result
+      if (this.#version === 5)
+        return acknowledge({ cmd, messageId, reasonCode: reason, ...this.#why(message) })
+      // It can be acknowledged or not (3.1.1, section 3.3.5); acknowledged, its publisher would take it for published.
+      this.fail(result)
     }
-    session.received.delete(messageId)
-    const { reason, message } = result
-    if (this.#version === 5) return acknowledge({ cmd, messageId, reasonCode: reason, ...this.#why(message) })
-    // It can be acknowledged or not (3.1.1, section 3.3.5); acknowledged, its publisher would take it for published.
-    this.fail(result)
   }
 
   /** The client has a message of QoS 2, or does not want it. */
@@ -327,7 +338,7 @@ export class Conversation implements SessionLink {
     const granted = unsubscriptions.map((filter) =>
       this.#modules.effects.unsubscribe(session, filter) ? Reason.success : Reason.noSubscriptionExisted,
     )
-    keep(session)
+    if (granted.includes(Reason.success)) keep(session)
     this.#send({ cmd: 'unsuback', messageId, granted })
   }
 
@@ -385,6 +396,14 @@ export class Conversation implements SessionLink {
 function keep({ journal }: Session): void {
   journal?.touched()
   journal?.flush()
+}
+
+/** The message of QoS 2 is published, or not: then its id is free again. Answers on the connection on which it came last. */
+function take({ taking, received }: Session, messageId: number, result: number | MqttProblem): void {
+  const last = taking.get(messageId)
+  taking.delete(messageId)
+  if (!(result instanceof MqttProblem)) received.add(messageId)
+  last?.answer(result)
 }
 
 function willOf({ will }: IConnectPacket): Will | undefined {

@@ -85,6 +85,27 @@ describe('an outbox', () => {
     expect(next()).toEqual(['d', 1, false])
   })
 
+  it('does not look through all that waits for each that it drops', () => {
+    let looks = 0
+    const counted = (qos: 0 | 1): Outgoing => ({
+      ...outgoing('x', qos),
+      get qos() {
+        looks++
+        return qos
+      },
+    })
+    const [maxQueuedMessages, added] = [1_000, 500]
+    const many = { ...limits, maxQueuedMessages, maxQueuedBytes: 1e6, maxTotalQueuedBytes: 1e6 }
+    const totals = newTotals()
+    const outbox = new Outbox(many, 'a', new QueueShares(many, totals))
+    outbox.attach(10)
+    for (let i = 0; i < maxQueuedMessages; i++) outbox.add(counted(1))
+    looks = 0
+    for (let i = 0; i < added; i++) for (const qos of [1, 0, 1] as const) outbox.add(counted(qos))
+    expect(totals).toMatchObject({ droppedQos0: added, droppedQos1: 2 * added })
+    expect(looks).toBeLessThan(maxQueuedMessages + 3 * added * 10)
+  })
+
   it('bounds bytes, its own and those of all', () => {
     const totals = newTotals()
     const shares = new QueueShares(limits, totals)

@@ -78,6 +78,8 @@ export class Outbox implements SharingQueue {
   /** Of them, those in flight. */
   #inflightBytes = 0
   #lastId = 0
+  /** How many at the head of the queue are known not to be of QoS 0: they are not looked at again for each that is dropped. */
+  #notOfQos0 = 0
 
   constructor(limits: OutboxLimits, account: string, shares: QueueShares) {
     this.#limits = limits
@@ -171,7 +173,7 @@ export class Outbox implements SharingQueue {
       if (held === undefined || this.#window === 0) return undefined
       const { message } = held
       if (message.qos > 0 && this.#isWindowFull(bytesOf(message))) return undefined
-      this.#queue.shift()
+      this.#take(0)
       this.#count(-bytesOf(message))
       const { expiresMs } = message.delivery
       if (expiresMs !== undefined && expiresMs <= wallMs) {
@@ -235,17 +237,25 @@ export class Outbox implements SharingQueue {
 
   #drop(): void {
     const { totals } = this.#shares
-    const oldest = this.#queue.findIndex(({ message }) => message.qos === 0)
-    if (oldest >= 0) totals.droppedQos0++
+    let at = this.#notOfQos0
+    while (at < this.#queue.length && this.#queue[at]?.message.qos !== 0) at++
+    this.#notOfQos0 = at
+    const isOfQos0 = at < this.#queue.length
+    if (isOfQos0) totals.droppedQos0++
     else totals.droppedQos1++
-    this.#remove(Math.max(oldest, 0))
+    this.#remove(isOfQos0 ? at : 0)
   }
 
   #remove(at: number): void {
-    const held = at === 0 ? this.#queue.shift() : this.#queue.splice(at, 1)[0]
+    const held = this.#take(at)
     if (held === undefined) return
     this.#count(-bytesOf(held.message))
     this.#removed(held)
+  }
+
+  #take(at: number): Waiting | undefined {
+    if (at < this.#notOfQos0) this.#notOfQos0--
+    return at === 0 ? this.#queue.shift() : this.#queue.splice(at, 1)[0]
   }
 
   #changed(held: Waiting | Sent): void {

@@ -2,6 +2,7 @@ import type { NodeId } from '@runnel/protocol'
 import type { MqttLimits } from '../limits.ts'
 import { Outbox, type Held, type OutboxJournal } from './outbox.ts'
 import type { QueueShares } from './queue-shares.ts'
+import type { MqttProblem } from './reasons.ts'
 import type { Delivery } from './to-mqtt.ts'
 import type { MqttMessage } from './to-runnel.ts'
 import { filterOf, topicOf, type Filter, type Topic } from './topics.ts'
@@ -57,6 +58,13 @@ export interface SessionLink {
   takeOver(): void
 }
 
+/** Where a message of QoS 2 came last, while it is being published. */
+export interface Taking {
+  readonly link: SessionLink
+  /** Says there that it is taken, or why it is not. */
+  answer(result: number | MqttProblem): void
+}
+
 export interface Will extends MqttMessage {
   /** Seconds that it waits for the client to come back. */
   readonly delayS: number
@@ -78,6 +86,8 @@ export class Session {
   readonly subscriptions = new Map<string, SessionSubscription>()
   /** Ids of messages of QoS 2 that were taken and not yet released. */
   readonly received = new Set<number>()
+  /** Those that are being taken, by id: whoever sends one again is answered once it is known whether it is. */
+  readonly taking = new Map<number, Taking>()
   /** Whose streams topics without an owner are. */
   readonly own: NodeId
   /** Seconds it outlives its connection. */

@@ -14,11 +14,12 @@ export class SharedTurns {
     return this.#groups.size === 0
   }
 
+  /** Idempotent. */
   add(subscription: SessionSubscription): void {
     const id = idOf(subscription)
     const group = this.#groups.get(id) ?? { members: [], last: -1 }
     this.#groups.set(id, group)
-    group.members.push(subscription)
+    if (!group.members.includes(subscription)) group.members.push(subscription)
   }
 
   /** False where it was not there. */
