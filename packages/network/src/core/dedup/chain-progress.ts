@@ -195,7 +195,9 @@ export class ChainProgress {
       this.#watch.closed(range)
     }
     if (!isBeforeLeft || !isAfterLeft) return
-    const rest: OpenRange = { progress: this, after: place, upTo, fill: fill && { ...fill } }
+    // Each is denied for itself from now on.
+    const ofRest = fill && { ...fill, denials: fill.denials && new Map(fill.denials) }
+    const rest: OpenRange = { progress: this, after: place, upTo, fill: ofRest }
     this.#listOf(rest).add(rest)
     this.#watch.split(rest, range)
   }
