@@ -47,6 +47,14 @@ describe('a node to which copies come late', () => {
     expect(core.core.counters['thin.pulled']).toBe(2)
   })
 
+  it('asks nobody any more when its application wants no gaps filled', () => {
+    const { core, next, thin } = script({ thinLeaseMs: 2_000 })
+    thin()
+    core.run({ type: 'join', streamPartId: partId, fillGaps: false, reads: true })
+    const asks = Array.from({ length: 40 }, () => core.run(data(2, next())).filter(isAsk))
+    expect(asks.flat()).toEqual([])
+  })
+
   it('does not fetch what the eager way brings a moment later', () => {
     const { core, next, thin, digest } = script()
     thin()
