@@ -8,6 +8,7 @@ import {
   CoreScript,
   data,
   identityOf,
+  idOf,
   join,
   opened,
   packetOf,
@@ -393,3 +394,33 @@ describe('a fetch under way', () => {
     expect(core.core.counters['fetch.unexpected']).toBe(1)
   })
 })
+  it('is fetched from an honest neighbour after one try of another that claims what does not exist', () => {
+    const core = script()
+    core.run(control(2, heads(60_000)), control(3, heads(10)))
+    expect(gapLines(core.pass(79))).toEqual(['fetch 2 (0,60000]'])
+    expect(gapLines(core.pass(1))).toEqual(['fetch 2 (0,60000]', 'fetch 3 (0,10]'])
+  })
+
+  it('is fetched as soon, though that other one seems far away, and claims more each time it is asked', () => {
+    const core = script()
+    core.rttOf = (peerId) => (peerId === idOf(2) ? 5_000 : 20)
+    core.run(control(2, heads(60_000)), control(3, heads(10)))
+    const fetches = core.pass(20).filter((line) => line.startsWith('fetch'))
+    for (let ms = 1; ms <= 60; ms++) {
+      if (ms % 5 === 0) core.run(fetched(2, core, false), control(2, heads(60_000 + ms)))
+      fetches.push(...core.pass(1).filter((line) => line.startsWith('fetch 3')))
+    }
+    expect(fetches).toEqual(['fetch 2 (0,60000]', 'fetch 3 (0,10]'])
+  })
+
+  it('is fetched on when the neighbour told of more while it was asked', () => {
+    const core = script()
+    core.run(control(2, heads(10)))
+    core.pass(20)
+    core.run(control(2, heads(30)), control(2, heads(20)), data(2, message(10, 0)), fetched(2, core))
+    expect(gapLines(core.pass(20))).toEqual(['fetch 2 (10,30]'])
+    core.run(control(2, heads(40)), data(2, message(40, 10)), fetched(2, core))
+    expect(gapLines(core.pass(10_000))).toEqual([])
+    expect(core.core.counters['heads.unmet']).toBe(0)
+  })
+
