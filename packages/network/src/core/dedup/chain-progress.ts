@@ -17,6 +17,8 @@ export interface Fill {
   dueMs: number
   /** Neighbours asked without success so far. */
   tries: number
+  /** Which neighbour is next. Also moves past those that sent some of it, or had no room for the question. */
+  turn: number
   /** How often each neighbour answered that it does not have it; undefined while none did. */
   denials: Map<NodeId, number> | undefined
   /** The fetch under way, or 0. */
@@ -216,6 +218,7 @@ function newFill(openedMs: number): Fill {
     openedMs,
     dueMs: openedMs,
     tries: 0,
+    turn: 0,
     denials: undefined,
     requestId: 0,
     archive: 'unasked',
