@@ -144,6 +144,8 @@ export class CoreScript {
   /** Hears of data packets as they are sent. */
   onData: (peer: number, packet: Uint8Array) => void = () => undefined
   rttMs: number | undefined
+  /** Of one link, where they differ. */
+  rttOf: (peerId: NodeId) => number | undefined = () => this.rttMs
   /** Of all links, as a number. */
   transport = 0
   /** By the monotonic clock, far from the wall clock: one taken for the other shows. */
@@ -201,7 +203,7 @@ export class CoreScript {
             return this.delegates[delegation.delegateId] ?? 'unknown'
           return oldestMs < this.oldestOfStreamMs ? 'denied' : this.policy
         },
-        rttOf: () => this.rttMs,
+        rttOf: (peerId) => this.rttOf(peerId),
         transportOf: () => this.transport,
         canTakeMore: () => this.canTakeMore,
         queuedBytes: () => this.queuedBytes,

@@ -186,6 +186,17 @@ describe('the progress of a chain', () => {
     ])
   })
 
+  it('has each part of a missing range denied for itself', () => {
+    const chain = progress()
+    for (const message of [link(10), link(90, 80)]) take(chain, message)
+    const [whole] = chain.wanted
+    if (whole?.fill !== undefined) whole.fill.denials = new Map([[idOf(2), 1]])
+    take(chain, link(50, 40))
+    const [before, after] = chain.wanted.map(({ fill }) => fill?.denials)
+    before?.set(idOf(2), 2)
+    expect(after).toEqual(new Map([[idOf(2), 1]]))
+  })
+
   it('agrees with a set of all places, in any order of arrival', () => {
     const arrivals = fc
       .uniqueArray(fc.integer({ min: 1, max: 60 }), { minLength: 1, maxLength: 40 })

@@ -17,6 +17,8 @@ export interface Fill {
   dueMs: number
   /** Neighbours asked without success so far. */
   tries: number
+  /** Which neighbour is next. Also moves past those that sent some of it, or had no room for the question. */
+  turn: number
   /** How often each neighbour answered that it does not have it; undefined while none did. */
   denials: Map<NodeId, number> | undefined
   /** The fetch under way, or 0. */
@@ -195,7 +197,9 @@ export class ChainProgress {
       this.#watch.closed(range)
     }
     if (!isBeforeLeft || !isAfterLeft) return
-    const rest: OpenRange = { progress: this, after: place, upTo, fill: fill && { ...fill } }
+    // Each is denied for itself from now on.
+    const ofRest = fill && { ...fill, denials: fill.denials && new Map(fill.denials) }
+    const rest: OpenRange = { progress: this, after: place, upTo, fill: ofRest }
     this.#listOf(rest).add(rest)
     this.#watch.split(rest, range)
   }
@@ -214,6 +218,7 @@ function newFill(openedMs: number): Fill {
     openedMs,
     dueMs: openedMs,
     tries: 0,
+    turn: 0,
     denials: undefined,
     requestId: 0,
     archive: 'unasked',

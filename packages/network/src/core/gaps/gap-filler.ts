@@ -66,15 +66,15 @@ export class GapFiller {
     const progress = part.seen.find(chain)
     if (progress === undefined) return
     const left = this.#inWork(progress).flatMap(({ fill }) => (fill.requestId === requestId ? [fill] : []))
-    // A neighbour that keeps announcing more and sends nothing is not asked forever.
+    const peers = part.attached.length + part.guestsOf(chain.publisherId).length
     const isFed = left.length < rangeCount || left.some((fill) => fill.isFed)
     for (const fill of left) {
       if (complete) {
         fill.denials ??= new Map()
         fill.denials.set(peerId, (fill.denials.get(peerId) ?? 0) + 1)
       }
-      if (complete || !isFed) this.#tried(part, fill, nowMs)
-      else Object.assign(fill, { requestId: 0, dueMs: nowMs })
+      if (complete || !isFed) this.#tried(part, fill, peers, nowMs)
+      else this.#movedOn(fill, peers, nowMs)
     }
     part.gaps.due(progress, nowMs)
   }
@@ -99,7 +99,8 @@ export class GapFiller {
     const steps: Steps = { fetch: new Map(), archive: [], lost: [] }
     const inWork = this.#inWork(progress)
     for (const range of inWork) if (range.fill.dueMs <= nowMs) this.#step(part, range, peers, steps, nowMs)
-    for (const [peerId, ranges] of steps.fetch) this.#fetch(part, peerId, progress.chain, ranges, nowMs)
+    for (const [peerId, ranges] of steps.fetch)
+      this.#fetch(part, peerId, progress.chain, ranges, peers.length, nowMs)
     this.#askArchive(part, progress.chain, steps.archive)
     const { lost } = steps
     for (const range of lost) part.gaps.giveUp(range, nowMs)
@@ -122,7 +123,7 @@ export class GapFiller {
     const { fill } = range
     if (fill.requestId !== 0) {
       if (this.#modules.fetches.take(fill.requestId)) this.#modules.counters['fetch.timeouts']++
-      this.#tried(part, fill, nowMs)
+      this.#tried(part, fill, peers.length, nowMs)
       if (fill.dueMs > nowMs) return
     }
     const rounds = peers.length === 0 ? Infinity : Math.floor(fill.tries / peers.length)
@@ -130,13 +131,14 @@ export class GapFiller {
     const isTooOld = ageMs >= this.#limits.maxFillAgeMs
     if (fill.archive === 'asked' && ageMs >= this.#limits.maxArchiveAgeMs) fill.archive = 'empty'
     const isDenied = ageMs >= this.#limits.minFillAgeMs && this.#isDeniedByAll(fill, peers)
-    const isArchiveNext = part.gaps.fillGaps && this.#isArchiveNext(fill, rounds)
+    const isOver = isDenied || isTooOld
+    const isArchiveNext = part.gaps.fillGaps && this.#isArchiveNext(fill, isOver ? Infinity : rounds)
     if (isArchiveNext) steps.archive.push(range)
-    else if (!part.gaps.fillGaps || (fill.archive !== 'asked' && (isDenied || isTooOld))) {
+    else if (!part.gaps.fillGaps || (fill.archive !== 'asked' && isOver)) {
       steps.lost.push(range)
       return
     }
-    const peerId = peers[fill.tries % peers.length]
+    const peerId = peers[fill.turn % peers.length]
     if (peerId === undefined || isDenied) {
       fill.dueMs = nowMs + this.#limits.maxFillPauseMs
       return
@@ -157,16 +159,37 @@ export class GapFiller {
   }
 
   /** A neighbour did not have it, or did not answer: ask the next one, or pause after all of them. */
-  #tried(part: StreamPart, fill: Fill, nowMs: number): void {
+  #tried(part: StreamPart, fill: Fill, peers: number, nowMs: number): void {
     const { maxFillPauseMs } = this.#limits
-    const neighbours = Math.max(1, part.attached.length)
+    const ofRound = Math.max(1, peers)
     fill.requestId = 0
     fill.tries++
+    fill.turn++
     fill.dueMs = nowMs
-    if (fill.tries % neighbours !== 0) return
-    const rounds = fill.tries / neighbours
+    if (fill.tries % ofRound !== 0) return
+    const rounds = fill.tries / ofRound
     const waitMs = gapWaitMs(part.attached, this.#modules.rttOf, this.#limits)
     fill.dueMs = nowMs + Math.min(maxFillPauseMs, waitMs * 2 ** (rounds - 1))
+  }
+
+  /**
+   * A neighbour sent some of it, and says it has more: the next one is asked all the same, because who sends little at a time would keep it
+   * for itself. The round begins anew, so that it has no pause while there is something to fetch.
+   */
+  #movedOn(fill: Fill, peers: number, nowMs: number): void {
+    fill.requestId = 0
+    fill.tries -= fill.tries % Math.max(1, peers)
+    fill.turn++
+    fill.dueMs = nowMs
+  }
+
+  /**
+   * Too much is under way to this neighbour, perhaps only because it does not answer: the next one is asked, and all of them a little later.
+   * That they are busy is no reason to ask the archive.
+   */
+  #noRoom(fill: Fill, peers: number, nowMs: number): void {
+    fill.turn++
+    if (fill.turn % peers !== 0) fill.dueMs = nowMs
   }
 
   #fetch(
@@ -174,18 +197,22 @@ export class GapFiller {
     peerId: NodeId,
     chain: MessageChain,
     ranges: readonly OpenRange[],
+    peers: number,
     nowMs: number,
   ): void {
     const { maxFetchRanges } = wireLimits
     const dueMs = nowMs + fetchTimeoutMs(this.#modules.rttOf(peerId), this.#limits)
     for (let from = 0; from < ranges.length; from += maxFetchRanges) {
       const some = ranges.slice(from, from + maxFetchRanges)
-      // When too much is under way, the rest is fetched a little later.
       const requestId = this.#modules.fetches.send(
         { peerId, streamPartId: part.id, chain, claim: undefined, sentMs: nowMs, dueMs },
         some.map(({ after, upTo }) => ({ after, upTo })),
       )
-      for (const { fill } of some) if (fill) Object.assign(fill, { requestId, dueMs, isFed: false })
+      for (const { fill } of some) {
+        if (fill === undefined) continue
+        Object.assign(fill, { requestId, dueMs, isFed: false })
+        if (requestId === 0) this.#noRoom(fill, peers, nowMs)
+      }
     }
   }
 

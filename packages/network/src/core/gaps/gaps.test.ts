@@ -8,6 +8,7 @@ import {
   CoreScript,
   data,
   identityOf,
+  idOf,
   join,
   opened,
   packetOf,
@@ -82,12 +83,64 @@ describe('a gap', () => {
     expect(gapLines(core.pass(20))).toEqual(['fetch 2 (0,10] (20,40]'])
   })
 
-  it('is asked for again when an answer was too large for one', () => {
+  it('is asked for on when an answer was too large for one, in turn and without a pause, and not of the archive', () => {
+    const core = script({}, { hasArchive: true })
+    core.run(data(2, message(200, 190)))
+    const lines = gapLines(core.pass(20))
+    for (let i = 1; i <= 10; i++) {
+      core.run(data(2, message(i * 10, i * 10 - 10)))
+      lines.push(...gapLines(core.run(fetched(2, core, false))), ...gapLines(core.run(fetched(3, core))))
+    }
+    const asked = lines.flatMap((line) => (line.startsWith('fetch') ? [line.split(' ')[1]] : []))
+    expect(asked.join('')).toBe('2' + '32'.repeat(10))
+    expect(core.archiveGaps).toEqual([])
+  })
+
+  it('is not left to a neighbour that sends a little at a time', () => {
     const core = script()
     core.run(data(2, message(40, 30)))
     core.pass(20)
     core.run(data(2, message(10, 0)))
-    expect(gapLines(core.run(fetched(2, core, false)))).toEqual(['fetch 2 (10,30]'])
+    expect(gapLines(core.run(fetched(2, core, false)))).toEqual(['fetch 3 (10,30]'])
+  })
+
+  it('is asked for of the next neighbour when one has too much to answer', () => {
+    const core = script({ maxFetchesInFlight: 1 })
+    const ahead = { publisherId: chain.publisherId, messageChainId: 'other', ...at(50) }
+    core.run(control(2, { type: 'heads', streamPartId: partId, heads: [ahead] }))
+    expect(gapLines(core.pass(20))).toEqual(['fetch 2 (-1001,50]'])
+    core.run(data(2, message(40, 30)))
+    expect(gapLines(core.pass(20))).toEqual(['fetch 3 (0,30]'])
+  })
+
+  it('waits a little when all neighbours have too much to answer, and is not asked of the archive for that', () => {
+    const core = script({ maxFetchesInFlight: 1, archiveAfterRounds: 1 }, { hasArchive: true })
+    for (const chainId of ['a', 'b', 'd']) {
+      core.run(data(2, batchAt([startMs], { chainId })))
+      core.run(data(2, batchAt([startMs + 40], { chainId, previous: at(30) })))
+    }
+    const asked = () => core.sent.flatMap((sent) => (sent.type === 'fetch' ? [sent.messageChainId] : []))
+    expect(gapLines(core.pass(79))).toEqual(['fetch 2 (0,30]', 'fetch 3 (0,30]'])
+    expect(asked()).toEqual(['a', 'b'])
+    core.run(data(2, batchAt([startMs + 30], { chainId: 'b', previous: at(0) })), fetched(3, core))
+    core.pass(1)
+    expect([asked().slice(2), core.archiveGaps]).toEqual([['a', 'd'], []])
+  })
+
+  it('is asked for in rounds of all who may have it, the guests that publish it too', () => {
+    const core = new CoreScript({}, { servesGuests: true }).withNeighbours(2, 3)
+    core.rttMs = 20
+    const guest = chain.publisherId
+    const asGuest = { type: 'guestAttach', streamPartId: partId, sinceMs: 1, heads: [] } as const
+    core.run({ type: 'linkOpened', peerId: guest }, { type: 'control', peerId: guest, packet: asGuest })
+    core.run(data(2, message(0)), data(2, message(40, 30)))
+    core.pass(20)
+    core.run(fetched(2, core))
+    expect(gapLines(core.run(fetched(3, core)))[0]).toMatch(/^fetch .* \(0,30\]$/)
+    const { requestId } = lastFetch(core)
+    const denied = { type: 'fetched', requestId, complete: true } as const
+    expect(gapLines(core.run({ type: 'control', peerId: guest, packet: denied }))).toEqual([])
+    expect(gapLines(core.pass(20))).toEqual(['fetch 2 (0,30]'])
   })
 
   it('is not left to a neighbour that always says there is more and sends nothing', () => {
@@ -198,6 +251,17 @@ describe('the archive', () => {
     expect(gapLines(core.run({ type: 'archiveEnded', gap }))).toEqual([])
     expect(gapLines(core.pass(1))).toEqual(['lost (0,30]'])
     expect(core.core.counters['gap.archiveAsked']).toBe(1)
+  })
+
+  it('is asked before a gap is given up, also when a neighbour has sent a little of it all the while', () => {
+    const core = script({ maxFillAgeMs: 1_000 }, { hasArchive: true })
+    core.run(data(2, message(900, 890)))
+    for (let i = 1; i < 90; i++) {
+      core.pass(20)
+      core.run(data(2, message(i * 10, i * 10 - 10)), fetched(2, core, false), fetched(3, core, false))
+    }
+    expect(core.archiveGaps).toHaveLength(1)
+    expect(core.lostGaps).toEqual([])
   })
 
   it('is not waited for for ever', () => {
@@ -369,6 +433,36 @@ describe('the end of a chain', () => {
     expect(gapLines(core.pass(20))).toEqual(['fetch 2 (0,10]'])
     core.run(data(2, message(10, 0)), fetched(2, core))
     expect(gapLines(core.pass(1_000))).toEqual([])
+  })
+
+  it('is fetched from an honest neighbour after one try of another that claims what does not exist', () => {
+    const core = script()
+    core.run(control(2, heads(60_000)), control(3, heads(10)))
+    expect(gapLines(core.pass(79))).toEqual(['fetch 2 (0,60000]'])
+    expect(gapLines(core.pass(1))).toEqual(['fetch 2 (0,60000]', 'fetch 3 (0,10]'])
+  })
+
+  it('is fetched as soon, though that other one seems far away, and claims more each time it is asked', () => {
+    const core = script()
+    core.rttOf = (peerId) => (peerId === idOf(2) ? 5_000 : 20)
+    core.run(control(2, heads(60_000)), control(3, heads(10)))
+    const fetches = core.pass(20).filter((line) => line.startsWith('fetch'))
+    for (let ms = 1; ms <= 60; ms++) {
+      if (ms % 5 === 0) core.run(fetched(2, core, false), control(2, heads(60_000 + ms)))
+      fetches.push(...core.pass(1).filter((line) => line.startsWith('fetch 3')))
+    }
+    expect(fetches).toEqual(['fetch 2 (0,60000]', 'fetch 3 (0,10]'])
+  })
+
+  it('is fetched on when the neighbour told of more while it was asked', () => {
+    const core = script()
+    core.run(control(2, heads(10)))
+    core.pass(20)
+    core.run(control(2, heads(30)), control(2, heads(20)), data(2, message(10, 0)), fetched(2, core))
+    expect(gapLines(core.pass(20))).toEqual(['fetch 2 (10,30]'])
+    core.run(control(2, heads(40)), data(2, message(40, 10)), fetched(2, core))
+    expect(gapLines(core.pass(10_000))).toEqual([])
+    expect(core.core.counters['heads.unmet']).toBe(0)
   })
 
   it('is not believed beyond what clocks may differ by', () => {

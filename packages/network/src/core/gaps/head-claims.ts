@@ -8,6 +8,10 @@ export interface HeadClaim {
   tries: number
   /** The fetch under way, or 0. */
   requestId: number
+  /** When it was last sent. */
+  sentMs: number
+  /** The newest that was claimed since then, and when it is due. */
+  next: { readonly head: ChainHead; readonly dueMs: number } | undefined
 }
 
 /**
@@ -33,22 +37,33 @@ export class HeadClaims {
     return dueMs
   }
 
-  /** False when the neighbour made too many. A claim that is being pursued is not replaced. */
+  /** False when the neighbour made too many. A claim that is being pursued is not replaced, but keeps the newer one. */
   add(peerId: NodeId, head: ChainHead, dueMs: number): boolean {
     const key = keyOf(peerId, head)
     const before = this.#claims.get(key)
     if (before !== undefined) {
-      if (before.requestId > 0 || compareRefs(head, before.head) <= 0) return true
+      if (compareRefs(head, before.next?.head ?? before.head) <= 0) return true
+      if (before.requestId > 0) {
+        before.next = { head, dueMs }
+        return true
+      }
     } else if (this.#count(peerId) >= this.#maxClaims) return false
     else this.#ofPeer.set(peerId, this.#count(peerId) + 1)
-    this.#claims.set(key, { peerId, head, dueMs: before?.dueMs ?? dueMs, tries: 0, requestId: 0 })
+    // Who claims more all the while has no more tries for it.
+    const { dueMs: firstMs, tries, sentMs } = before ?? { dueMs, tries: 0, sentMs: 0 }
+    this.#claims.set(key, { peerId, head, dueMs: firstMs, tries, requestId: 0, sentMs, next: undefined })
     return true
   }
 
-  /** A claim of another neighbour about the same chain that is being pursued. */
-  rival({ peerId, head }: HeadClaim): HeadClaim | undefined {
+  /**
+   * An earlier claim of another neighbour about the same chain that is being pursued for the first time, and not since long ago: a false one
+   * holds up the others once.
+   */
+  rival({ peerId, head }: HeadClaim, sinceMs: number): HeadClaim | undefined {
     for (const claim of this.#claims.values()) {
-      if (claim.requestId > 0 && claim.peerId !== peerId && isSameChain(claim.head, head)) return claim
+      if (!isSameChain(claim.head, head)) continue
+      if (claim.peerId === peerId) return undefined
+      if (claim.requestId > 0 && claim.tries <= 1 && claim.sentMs > sinceMs) return claim
     }
     return undefined
   }

@@ -118,9 +118,10 @@ export class HeadPursuer {
       this.#end(part, claim, time)
       return
     }
-    // Do not fetch what another neighbour is sending.
-    const rival = part.gaps.claims.rival(claim)
-    claim.dueMs = rival?.dueMs ?? nowMs + fetchTimeoutMs(this.#modules.rttOf(peerId), this.#limits)
+    const timeoutMs = fetchTimeoutMs(this.#modules.rttOf(peerId), this.#limits)
+    // Do not fetch what another neighbour is sending, but wait for that no longer than it would take from this one.
+    const rival = part.gaps.claims.rival(claim, nowMs - timeoutMs)
+    claim.dueMs = rival === undefined ? nowMs + timeoutMs : Math.min(rival.dueMs, rival.sentMs + timeoutMs)
     if (rival !== undefined) return
     this.#fetch(part, claim, time)
   }
@@ -134,11 +135,17 @@ export class HeadPursuer {
     const fetch = { peerId, streamPartId: part.id, chain, claim, sentMs: time.nowMs, dueMs }
     const upTo = { timestamp, sequenceNumber }
     claim.requestId = this.#modules.fetches.send(fetch, [{ after, upTo }])
-    if (claim.requestId !== 0) claim.tries++
+    if (claim.requestId === 0) return
+    claim.tries++
+    claim.sentMs = time.nowMs
   }
 
   #end(part: StreamPart, claim: HeadClaim, time: Time): void {
     if (this.#isBehind(part, claim.head, time)) this.#modules.counters['heads.unmet']++
-    part.gaps.claims.delete(claim)
+    const { peerId, next } = claim
+    const { claims } = part.gaps
+    claims.delete(claim)
+    if (next === undefined || !part.isAttached(peerId) || !this.#isBehind(part, next.head, time)) return
+    claims.add(peerId, next.head, next.dueMs)
   }
 }

@@ -8,6 +8,7 @@ export interface PartGapsLimits extends HeadsScheduleLimits {
   readonly maxHeadClaims: number
   readonly maxMissingRanges: number
   readonly maxLateAgeMs: number
+  readonly maxRangesInWork: number
 }
 
 export interface PartGapsModules {
@@ -34,6 +35,7 @@ export class PartGaps implements RangeWatch {
   /** A lower bound on when the next step of any chain is due. */
   rangesDueMs = Infinity
   readonly #maxLateAgeMs: number
+  readonly #maxRangesInWork: number
   readonly #modules: PartGapsModules
   readonly #ranges: Shares<OpenRange>
   /** Ranges that nobody looks for any more, in the order in which they were given up, and until when they are kept. */
@@ -41,6 +43,7 @@ export class PartGaps implements RangeWatch {
 
   constructor(limits: PartGapsLimits, modules: PartGapsModules) {
     this.#maxLateAgeMs = limits.maxLateAgeMs
+    this.#maxRangesInWork = limits.maxRangesInWork
     this.#modules = modules
     this.#ranges = new Shares({ max: limits.maxMissingRanges, evict: 'oldest' })
     this.claims = new HeadClaims(limits)
@@ -73,11 +76,14 @@ export class PartGaps implements RangeWatch {
    */
   passed(progress: ChainProgress): void {
     const waitMs = 2 * this.#modules.waitMs()
-    for (const { fill } of progress.wanted) {
-      if (fill === undefined || fill.tries > 0 || fill.requestId > 0) continue
+    let dueMs = Infinity
+    // No others are looked for now.
+    for (const { fill } of progress.wanted.slice(0, this.#maxRangesInWork)) {
+      if (fill === undefined || fill.turn > 0 || fill.requestId > 0) continue
       fill.dueMs = Math.min(fill.dueMs, fill.openedMs + waitMs)
-      this.due(progress, fill.dueMs)
+      dueMs = Math.min(dueMs, fill.dueMs)
     }
+    if (dueMs < Infinity) this.due(progress, dueMs)
   }
 
   split(range: OpenRange, from: OpenRange): void {
@@ -92,7 +98,7 @@ export class PartGaps implements RangeWatch {
     this.#forget(range)
     if (fill === undefined) return
     if (fill.archive === 'asked') counters['gap.filledByArchive']++
-    else if (fill.tries > 0 || fill.requestId > 0) counters['gap.filledByNeighbour']++
+    else if (fill.turn > 0 || fill.requestId > 0) counters['gap.filledByNeighbour']++
     else counters['gap.filledByPath']++
   }
 

@@ -77,6 +77,17 @@ describe('missing ranges', () => {
     expect([part.ranges, chain.isNew(at(9)), lost.length]).toEqual([0, false, 1])
   })
 
+  it('are looked for sooner when later batches come, so many of them as are looked for at once', () => {
+    const { part, chainOf, open } = gaps({ maxRangesInWork: 2 })
+    const chain = chainOf(1)
+    open(chain, 10, 20, 30)
+    for (const { fill } of chain.wanted) if (fill) fill.dueMs = startMs + 1_000
+    part.chains.clear()
+    part.passed(chain)
+    expect(chain.wanted.map(({ fill }) => (fill?.dueMs ?? 0) - startMs)).toEqual([30, 40, 1_000])
+    expect(part.chains.get(chain)).toBe(startMs + 30)
+  })
+
   it('go with a chain that is forgotten', () => {
     const { part, lost, chainOf, open } = gaps()
     const chain = chainOf(1)

@@ -38,7 +38,7 @@ export interface Announced {
   readonly peerIds: readonly NodeId[]
 }
 
-/** The announced batches of one chain, a bounded number: of more, those that one neighbour alone names are forgotten first. */
+/** The announced batches of one chain, a bounded number: of more, those that all were asked for are forgotten first, and then those that one neighbour alone names. */
 export class AnnouncedBatches {
   readonly #max: number
   #batches: AwaitedBatch[] = []
@@ -134,10 +134,19 @@ export class AnnouncedBatches {
   gone(peerId: NodeId): void {
     for (const batch of this.#batches)
       batch.announcements = batch.announcements.filter((announcement) => announcement.peerId !== peerId)
+    this.#batches = this.#batches.filter(({ announcements }) => announcements.length > 0)
   }
 
-  /** The oldest of what only one names, of that neighbour which names most so: nobody crowds out what others say. */
+  /**
+   * The oldest of what nobody is to be asked for any more; else of what only one names, of that neighbour which names most so: nobody crowds
+   * out what others say.
+   */
   #forgetOne(): void {
+    const done = this.#batches.findIndex(({ dueMs }) => dueMs === Infinity)
+    if (done >= 0) {
+      this.#batches.splice(done, 1)
+      return
+    }
     const counts = new Map<NodeId, number>()
     for (const { announcements } of this.#batches) {
       const [only, another] = announcements

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { decodeBatch } from '@runnel/protocol'
-import { batchAt, data, idOf, identityOf, startMs } from '../core.testkit.ts'
+import { batchAt, closed, data, idOf, identityOf, startMs } from '../core.testkit.ts'
 import { networkLimits } from '../../limits.ts'
 import { isAsk, script, sends } from './thinning.testkit.ts'
 
@@ -54,6 +54,22 @@ describe('who claims to have sent', () => {
     const before = core.core.counters['fetch.sent']
     core.pass(60_000)
     expect(core.core.counters['fetch.sent'] - before).toBeLessThanOrEqual(networkLimits.maxFillRounds)
+  })
+
+  it.each(['they are gone', 'all of them were asked'])('does not fill the table with it once %s', (how) => {
+    const { core, next, thin, digest } = script()
+    thin()
+    const liars = how === 'they are gone' ? [4] : [3, 4]
+    for (let i = 1; i <= networkLimits.maxAnnounced; i++)
+      for (const liar of liars) core.run(digest(liar, batchAt([core.wallMs + 20_000 + i])))
+    core.pass(10_000)
+    if (how === 'they are gone') core.run(closed(4))
+    const pulled = core.core.counters['thin.pulled']
+    core.run(data(2, next()))
+    const lost = next()
+    core.run(digest(3, lost), ...(how === 'they are gone' ? [] : [digest(4, lost)]))
+    core.pass(3_000)
+    expect(core.core.counters['thin.pulled'] - pulled).toBe(1)
   })
 
   it('does not crowd out what others announce', () => {

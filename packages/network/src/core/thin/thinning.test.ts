@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { FloodMode, MessageRef } from '@runnel/protocol'
+import type { FloodMode, MessageBatch, MessageRef } from '@runnel/protocol'
 import { batchAt, closed, control, data, detach, idOf, partId, publish, startMs } from '../core.testkit.ts'
 import { networkLimits, type NetworkLimits } from '../../limits.ts'
 import { aliasOf, chain, isAsk, script, sends } from './thinning.testkit.ts'
@@ -45,6 +45,32 @@ describe('a node to which copies come late', () => {
     })
     expect(asks).toEqual([[], ['thin 4 eager', 'thin 2 digest']])
     expect(core.core.counters['thin.pulled']).toBe(2)
+  })
+
+  it('fetches what was announced while the batch before it was being fetched', () => {
+    const { core, next, thin, digest } = script()
+    thin()
+    const first = next()
+    const { timestamp, sequenceNumber } = first.messages[0] as MessageRef
+    const second = batchAt([timestamp + 50], { previous: { timestamp, sequenceNumber } })
+    core.run(digest(3, first))
+    core.pass(50)
+    core.run(digest(3, second))
+    while (core.core.counters['thin.pulled'] < 2) core.pass(1)
+    const asked = core.sent.findLast(({ type }) => type === 'fetch')
+    if (asked?.type !== 'fetch') throw new Error('nothing was fetched')
+    const answer = { type: 'fetched', requestId: asked.requestId, complete: true } as const
+    const place = (batch: MessageBatch) => (batch.messages[0]?.timestamp ?? 0) - startMs
+    const lines = core.run(data(3, first), control(3, answer))
+    expect(sends([...lines, ...core.pass(1)])).toContain(`fetch 3 (${place(first)},${place(second)}]`)
+  })
+
+  it('asks nobody any more when its application wants no gaps filled', () => {
+    const { core, next, thin } = script({ thinLeaseMs: 2_000 })
+    thin()
+    core.run({ type: 'join', streamPartId: partId, fillGaps: false, reads: true })
+    const asks = Array.from({ length: 40 }, () => core.run(data(2, next())).filter(isAsk))
+    expect(asks.flat()).toEqual([])
   })
 
   it('does not fetch what the eager way brings a moment later', () => {

@@ -80,7 +80,7 @@ export class Thinning {
       const isEager = from !== undefined && chain.ways.modeOf(from, nowMs) === 'eager'
       if (isEager && announced !== undefined) chain.lateness.add(nowMs - announced.sinceMs)
       if (isEager && isNewest && progress.wanted.length > 0) part.gaps.passed(progress)
-      const isThin = isFast && this.#chains.isInTime(chain)
+      const isThin = isFast && part.gaps.fillGaps && this.#chains.isInTime(chain)
       if (isNewest) {
         const when = { nowMs, isFast: isThin, announced }
         this.#asks.send(chain, chain.ways.first(placeOf(last), from, when), nowMs)
