@@ -15,7 +15,7 @@ import { ToldDial } from '../ws/told-dial.ts'
 import type { ToldDials } from '../ws/told-dials.ts'
 import { webSocketSchemes } from '../ws/ws-options.ts'
 import { answerTimeoutMs, maxCarriers } from './limits.ts'
-import { WaitingPlace } from './waiting-place.ts'
+import { WaitingPlace, type OpeningPlace } from './waiting-place.ts'
 
 export interface CircuitOptions {
   /** Whether this node waits at a carrier, so that others find it: one that cannot be dialled itself. */
@@ -65,7 +65,7 @@ export class CircuitTransport implements Transport {
     this.#pool = new ConnectionPool(pool, modules)
     this.#place = new WaitingPlace({
       ...modules,
-      open: (url, onChannel, onFail) => this.#open(url, waitingUrl(url), onChannel, onFail),
+      open: (url, onChannel, onFail) => this.#openPlace(url, onChannel, onFail),
       onCircuit: (channel, url) => this.#accept(channel, url),
       onChange: () => this.onAddresses(),
     })
@@ -115,6 +115,16 @@ export class CircuitTransport implements Transport {
     const { carriers = [] } = this.#options
     const urls = [...carriers, ...named].filter((url) => isContactUrl(url, webSocketSchemes))
     this.#place.seek([...new Set(urls)].slice(0, maxCarriers))
+  }
+
+  #openPlace(url: string, onChannel: (channel: PooledChannel) => void, onFail: () => void): OpeningPlace {
+    let told: ToldDial | undefined
+    const cancel = this.#open(url, waitingUrl(url), onChannel, onFail, (dial) => (told = dial))
+    const tried = (isCarrier: boolean): void => {
+      told?.done(isCarrier ? 'open' : 'failed', undefined)
+      told = undefined
+    }
+    return { cancel, tried }
   }
 
   #open(

@@ -6,8 +6,19 @@ import { addressOfUrl } from '../ws/socket-address.ts'
 import { answerTimeoutMs, maxSeekPauseMs, minSeekPauseMs, silentAfterMs } from './limits.ts'
 import { circuitFrame, claimFrame, readWaitingFrame, stillHereFrame } from './waiting-frames.ts'
 
-/** Opens a WebSocket to wait on. One of the two is called, later; neither after the result was called. */
-type OpenWaiting = (url: string, onChannel: (channel: PooledChannel) => void, onFail: () => void) => Cancel
+/** A WebSocket to wait on, which is being opened or open. */
+export interface OpeningPlace {
+  readonly cancel: Cancel
+  /** Whether a carrier is there; only the first call counts. Not called where this node gives up before it knows. */
+  tried(isCarrier: boolean): void
+}
+
+/** Opens a WebSocket to wait on. One of the two is called, later; neither after `cancel`. */
+type OpenWaiting = (
+  url: string,
+  onChannel: (channel: PooledChannel) => void,
+  onFail: () => void,
+) => OpeningPlace
 
 export interface WaitingPlaceModules extends Pick<
   ConnectionModules,
@@ -29,7 +40,10 @@ export class WaitingPlace {
   #failures = 0
   #url = ''
   #isRunning = false
+  /** Ends the place, or the attempt at one. */
   #cancel: Cancel | undefined
+  /** Of the pause before the next attempt. */
+  #cancelPause: Cancel | undefined
 
   constructor(modules: WaitingPlaceModules) {
     this.#modules = modules
@@ -40,14 +54,15 @@ export class WaitingPlace {
     return this.#url
   }
 
-  /** Carriers, by URL. One where this node waits is not left for others. */
+  /**
+   * Carriers, by URL. One where this node waits is not left for others, and an attempt is not given up: else whoever names
+   * carriers could have any number of them dialled.
+   */
   seek(carriers: readonly string[]): void {
     const start = Math.floor(this.#modules.random.next() * carriers.length)
     this.#carriers = [...carriers.slice(start), ...carriers.slice(0, start)]
     this.#failures = 0
-    if (this.#url !== '') return
-    this.#cancel?.()
-    this.#cancel = undefined
+    this.#endPause()
     this.#next()
   }
 
@@ -58,14 +73,20 @@ export class WaitingPlace {
 
   stop(): void {
     this.#isRunning = false
+    this.#endPause()
     this.#cancel?.()
     this.#cancel = undefined
     this.#moved('')
   }
 
+  #endPause(): void {
+    this.#cancelPause?.()
+    this.#cancelPause = undefined
+  }
+
   #next(): void {
     const { length } = this.#carriers
-    if (!this.#isRunning || length === 0 || this.#cancel !== undefined) return
+    if (!this.#isRunning || length === 0 || (this.#cancel ?? this.#cancelPause) !== undefined) return
     this.#wait(this.#carriers[this.#turn % length] ?? '')
   }
 
@@ -73,8 +94,9 @@ export class WaitingPlace {
   #lost(): void {
     const pauseMs = Math.min(maxSeekPauseMs, minSeekPauseMs * 2 ** this.#failures++)
     this.#turn++
-    this.#cancel = this.#modules.clock.schedule(pauseMs, () => {
-      this.#cancel = undefined
+    this.#cancel = undefined
+    this.#cancelPause = this.#modules.clock.schedule(pauseMs, () => {
+      this.#cancelPause = undefined
       this.#next()
     })
     this.#moved('')
@@ -90,34 +112,34 @@ export class WaitingPlace {
     const { clock, open } = this.#modules
     let cancelTimer: Cancel = () => {}
     let channel: PooledChannel | undefined
+    const lost = (): void => {
+      cancelTimer()
+      tried(false)
+      this.#lost()
+    }
     const within = (ms: number): void => {
       cancelTimer()
       cancelTimer = clock.schedule(ms, () => {
         this.#cancel?.()
-        this.#lost()
+        lost()
       })
     }
-    const cancelOpen = open(
+    const { cancel, tried } = open(
       url,
       (opened) => {
         channel = opened
+        const done = () => cancelTimer()
         opened.events = {
-          onFrame: (frame) => this.#take({ url, channel: opened, frame, within, done: () => cancelTimer() }),
+          onFrame: (frame) => this.#take({ url, channel: opened, frame, tried, within, done }),
           onDrain: () => {},
-          onClose: () => {
-            cancelTimer()
-            this.#lost()
-          },
+          onClose: lost,
         }
       },
-      () => {
-        cancelTimer()
-        this.#lost()
-      },
+      lost,
     )
     this.#cancel = () => {
       cancelTimer()
-      cancelOpen()
+      cancel()
       if (channel === undefined) return
       channel.events = noEvents
       channel.close(true)
@@ -129,13 +151,17 @@ export class WaitingPlace {
     readonly url: string
     readonly channel: PooledChannel
     readonly frame: Uint8Array
+    tried(isCarrier: boolean): void
     within(ms: number): void
     done(): void
   }): void {
-    const { url, channel, frame, within, done } = heard
+    const { url, channel, frame, tried, within, done } = heard
     const message = readWaitingFrame(frame)
-    if (message?.type === 'challenge') channel.send(this.#claim(message.challenge, url))
-    else if (message?.type === 'waiting') {
+    if (message?.type === 'challenge') {
+      // A carrier is there, even if it has no place for this node.
+      tried(true)
+      channel.send(this.#claim(message.challenge, url))
+    } else if (message?.type === 'waiting') {
       within(silentAfterMs)
       this.#moved(url)
     } else if (message?.type === 'stillHere') {
