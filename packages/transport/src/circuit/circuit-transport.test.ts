@@ -1,52 +1,145 @@
-import type { Cancel } from '@runnel/protocol'
+import type { Cancel, RunnelError } from '@runnel/protocol'
 import { describe, expect, it } from 'vitest'
 import { testModules } from '../conformance/modules.testkit.ts'
+import { noEvents } from '../connection/channel.ts'
 import type { PooledChannel } from '../connection/connection-pool.ts'
 import { transportError } from '../errors.ts'
 import { VirtualClock } from '../memory/virtual-clock.ts'
 import { ToldDials } from '../ws/told-dials.ts'
-import { CircuitTransport, type OpenSocket } from './circuit-transport.ts'
-import { minSeekPauseMs } from './limits.ts'
-import { circuitFrame, waitingFrame } from './waiting-frames.ts'
+import { CircuitTransport, type CircuitOptions, type OpenSocket } from './circuit-transport.ts'
+import { maxPlacesPerS, minSeekPauseMs } from './limits.ts'
+import { challengeFrame, circuitFrame, waitingFrame } from './waiting-frames.ts'
 
-it('a node without room for a circuit closes it, and waits on at one socket until it stops', async () => {
-  const clock = new VirtualClock()
-  const open = new Set<PooledChannel>()
-  const transport = new CircuitTransport(
-    { waits: true, carriers: ['wss://192.0.2.1:443'], maxConnections: 0 },
-    {
-      ...testModules('waiting', clock),
-      toldDials: new ToldDials({}, clock),
-      openSocket: (_, onChannel) => {
-        const channel = {
-          events: { onFrame() {}, onDrain() {}, onClose() {} },
-          send: () => {},
-          close: () => open.delete(channel) && clock.endOfTurn(() => channel.events.onClose('closed')),
-        } as unknown as PooledChannel
-        clock.endOfTurn(() => {
-          open.add(channel)
-          onChannel(channel)
-        })
-        return () => {}
-      },
-    },
-  )
-  const hear = (frame: Uint8Array) => {
-    for (const channel of [...open]) channel.events.onFrame(frame)
-    clock.advanceBy(0)
+/** WebSockets to a carrier, each open in the next turn; what this node is told there is up to the test. */
+class Sockets {
+  /** Those that are open, oldest first. */
+  readonly open = new Set<PooledChannel>()
+  readonly sent: Uint8Array[] = []
+  opened = 0
+  bufferedBytes = 0
+  onOpen: (channel: PooledChannel) => void = () => {}
+  readonly #clock: VirtualClock
+
+  constructor(clock: VirtualClock) {
+    this.#clock = clock
   }
+
+  readonly openSocket: OpenSocket = ({ told }, onChannel, onFail) => {
+    try {
+      told.begin()
+    } catch (error) {
+      return this.#clock.schedule(0, () => onFail(error as RunnelError))
+    }
+    return this.#clock.schedule(0, () => {
+      const channel = this.#channel()
+      this.open.add(channel)
+      this.opened++
+      onChannel(channel)
+      this.onOpen(channel)
+    })
+  }
+
+  /** On all that are open. */
+  hear(...frames: readonly Uint8Array[]): void {
+    for (const frame of frames) {
+      for (const channel of [...this.open]) channel.events.onFrame(frame)
+      this.#clock.advanceBy(0)
+    }
+  }
+
+  #channel(): PooledChannel {
+    const sockets = this
+    const channel: PooledChannel = {
+      ...{ kind: 'circuit', maxFrameBytes: 65_536, binding: new Uint8Array(0), events: noEvents },
+      get bufferedBytes() {
+        return sockets.bufferedBytes
+      },
+      send: (frame) => void sockets.sent.push(frame),
+      close: () => {
+        if (!sockets.open.delete(channel)) return
+        sockets.#clock.endOfTurn(() => {
+          channel.events.onClose('closed')
+          channel.onGone()
+        })
+      },
+      onGone() {},
+    }
+    return channel
+  }
+}
+
+const url = 'wss://192.0.2.1:443'
+const challenge = challengeFrame(new Uint8Array(32))
+
+async function startWaiting(options: Omit<CircuitOptions, 'waits'> = {}) {
+  const clock = new VirtualClock()
+  const sockets = new Sockets(clock)
+  const { openSocket } = sockets
+  const modules = { ...testModules('waiting', clock), toldDials: new ToldDials({}, clock), openSocket }
+  const transport = new CircuitTransport({ carriers: [url], ...options, waits: true }, modules)
   await transport.start()
   clock.advanceBy(0)
+  return { clock, sockets, transport }
+}
+
+it('a node without room for a circuit closes it, and waits on at one socket until it stops', async () => {
+  const { clock, sockets, transport } = await startWaiting({ maxConnections: 0 })
   for (let i = 0; i < 3; i++) {
-    hear(waitingFrame)
-    hear(circuitFrame)
-    hear(waitingFrame)
+    sockets.hear(challenge, waitingFrame, circuitFrame)
     clock.advanceBy(2 * minSeekPauseMs)
-    expect(open.size).toBe(1)
+    expect(sockets.open.size).toBe(1)
     expect(transport.addresses).toHaveLength(1)
   }
   await transport.stop()
-  expect(open.size).toBe(0)
+  expect(sockets.open.size).toBe(0)
+})
+
+describe('a carrier that calls again and again', () => {
+  async function startCalled(options?: Omit<CircuitOptions, 'waits'>) {
+    const started = await startWaiting(options)
+    const call = (channel: PooledChannel): void => {
+      for (const frame of [challenge, waitingFrame, circuitFrame]) channel.events.onFrame(frame)
+    }
+    started.sockets.onOpen = call
+    started.sockets.open.forEach(call)
+    return started
+  }
+
+  it('has so many sockets opened a second, of which few are open at once', async () => {
+    const { clock, sockets, transport } = await startCalled()
+    let most = 0
+    for (let ms = 0; ms < 10_000; ms += 10) {
+      clock.advanceBy(10)
+      most = Math.max(most, sockets.open.size)
+    }
+    expect(sockets.opened).toBeLessThan(12 * maxPlacesPerS)
+    expect(most).toBeLessThan(64)
+    expect(most).toBeGreaterThan(8)
+    await transport.stop()
+    clock.advanceBy(0)
+    expect(sockets.open.size).toBe(0)
+  })
+
+  it('has no more open than the node has room for, and the one on which it waits', async () => {
+    const { clock, sockets, transport } = await startCalled({ maxConnections: 3 })
+    for (let ms = 0; ms < 10_000; ms += 10) {
+      clock.advanceBy(10)
+      expect(sockets.open.size).toBeLessThan(5)
+    }
+    await transport.stop()
+  })
+})
+
+it.each([
+  ['calls before the node waits', [challenge, circuitFrame]],
+  ['has nothing claimed', [waitingFrame]],
+  ['wants a second claim', [challenge, challenge]],
+])('a carrier that %s is left', async (_, frames) => {
+  const { sockets, transport } = await startWaiting()
+  sockets.hear(...frames)
+  expect(sockets.open.size).toBe(0)
+  expect(sockets.sent.length).toBeLessThan(2)
+  await transport.stop()
 })
 
 const hourMs = 3_600_000

@@ -55,6 +55,8 @@ export class CircuitTransport implements Transport {
   readonly #modules: CircuitModules
   readonly #pool: ConnectionPool<PooledChannel>
   readonly #place: WaitingPlace
+  /** Circuits on which nobody has spoken yet. */
+  readonly #silent = new Set<PooledChannel>()
   #running = false
 
   constructor(options: CircuitOptions, modules: CircuitModules) {
@@ -85,6 +87,7 @@ export class CircuitTransport implements Transport {
   async stop(): Promise<void> {
     this.#running = false
     this.#place.stop()
+    for (const channel of [...this.#silent]) channel.close(true)
     await this.#pool.stop()
   }
 
@@ -146,12 +149,18 @@ export class CircuitTransport implements Transport {
 
   /** Whoever is there speaks first: before, the carrier may not have joined the two. */
   #accept(channel: PooledChannel, url: string): void {
-    const isFull = this.#pool.size >= (this.#options.maxConnections ?? maxCircuitLinks)
-    if (!this.#running || isFull) return void channel.close(true)
-    const cancel = this.#modules.clock.schedule(answerTimeoutMs, () => channel.close(true))
+    const { maxConnections = maxCircuitLinks } = this.#options
+    if (!this.#running || this.#pool.size + this.#silent.size >= maxConnections)
+      return void channel.close(true)
+    this.#silent.add(channel)
+    const cancelTimer = this.#modules.clock.schedule(answerTimeoutMs, () => channel.close(true))
+    const silenceEnds = (): void => {
+      cancelTimer()
+      this.#silent.delete(channel)
+    }
     channel.events = {
       onFrame: (frame) => {
-        cancel()
+        silenceEnds()
         this.#pool.accept(channel, {
           onOpen: (connection) => this.onInbound(connection),
           onFail: () => {},
@@ -160,7 +169,7 @@ export class CircuitTransport implements Transport {
         channel.events.onFrame(frame)
       },
       onDrain: () => {},
-      onClose: cancel,
+      onClose: silenceEnds,
     }
   }
 }

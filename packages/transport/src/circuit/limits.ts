@@ -38,5 +38,7 @@ export const nextPlaceTimeoutMs = 3_000
 export const minSeekPauseMs = 1_000
 /** Longest such pause. */
 export const maxSeekPauseMs = 60_000
+/** WebSockets that a node opens a second, at most, to wait again after it has taken circuits. */
+export const maxPlacesPerS = 8
 /** Carriers that a node knows; further ones are ignored. */
 export const maxCarriers = 8

@@ -3,7 +3,8 @@ import { noEvents } from '../connection/channel.ts'
 import type { PooledChannel } from '../connection/connection-pool.ts'
 import type { ConnectionModules } from '../connection/modules.ts'
 import { addressOfUrl } from '../ws/socket-address.ts'
-import { answerTimeoutMs, maxSeekPauseMs, minSeekPauseMs, silentAfterMs } from './limits.ts'
+import { answerTimeoutMs, maxPlacesPerS, maxSeekPauseMs, minSeekPauseMs, silentAfterMs } from './limits.ts'
+import { Pace } from './pace.ts'
 import { circuitFrame, claimFrame, readWaitingFrame, stillHereFrame } from './waiting-frames.ts'
 
 /** A WebSocket to wait on, which is being opened or open. */
@@ -11,6 +12,16 @@ export interface OpeningPlace {
   readonly cancel: Cancel
   /** Whether a carrier is there; only the first call counts. Not called where this node gives up before it knows. */
   tried(isCarrier: boolean): void
+}
+
+/** A WebSocket to wait on, and what has been said on it. */
+interface PlaceSocket {
+  readonly url: string
+  readonly channel: PooledChannel
+  stage: 'new' | 'claimed' | 'waiting'
+  tried(isCarrier: boolean): void
+  within(ms: number): void
+  done(): void
 }
 
 /** Opens a WebSocket to wait on. One of the two is called, later; neither after `cancel`. */
@@ -34,6 +45,8 @@ export interface WaitingPlaceModules extends Pick<
 /** Where this node waits for circuits: at one carrier, and at the next when that is lost. */
 export class WaitingPlace {
   readonly #modules: WaitingPlaceModules
+  /** Of the next places after circuits. */
+  readonly #pace: Pace
   #carriers: readonly string[] = []
   /** Of the carrier that was tried last. */
   #turn = 0
@@ -47,6 +60,7 @@ export class WaitingPlace {
 
   constructor(modules: WaitingPlaceModules) {
     this.#modules = modules
+    this.#pace = new Pace(maxPlacesPerS, modules.clock)
   }
 
   /** The URL of the carrier where others find this node; empty where there is none. */
@@ -129,8 +143,9 @@ export class WaitingPlace {
       (opened) => {
         channel = opened
         const done = () => cancelTimer()
+        const socket: PlaceSocket = { url, channel: opened, stage: 'new', tried, within, done }
         opened.events = {
-          onFrame: (frame) => this.#take({ url, channel: opened, frame, tried, within, done }),
+          onFrame: (frame) => this.#take(socket, frame),
           onDrain: () => {},
           onClose: lost,
         }
@@ -147,37 +162,37 @@ export class WaitingPlace {
     within(answerTimeoutMs)
   }
 
-  #take(heard: {
-    readonly url: string
-    readonly channel: PooledChannel
-    readonly frame: Uint8Array
-    tried(isCarrier: boolean): void
-    within(ms: number): void
-    done(): void
-  }): void {
-    const { url, channel, frame, tried, within, done } = heard
+  #take(socket: PlaceSocket, frame: Uint8Array): void {
+    const { url, channel, stage } = socket
     const message = readWaitingFrame(frame)
-    if (message?.type === 'challenge') {
+    if (message?.type === 'challenge' && stage === 'new') {
+      socket.stage = 'claimed'
       // A carrier is there, even if it has no place for this node.
-      tried(true)
+      socket.tried(true)
       channel.send(this.#claim(message.challenge, url))
-    } else if (message?.type === 'waiting') {
-      within(silentAfterMs)
+    } else if (message?.type === 'waiting' && stage === 'claimed') {
+      socket.stage = 'waiting'
+      socket.within(silentAfterMs)
       this.#moved(url)
-    } else if (message?.type === 'stillHere') {
+    } else if (message?.type === 'stillHere' && stage === 'waiting') {
       // Only now: one that lets nodes wait and drops them must not be sought again and again.
       this.#failures = 0
-      within(silentAfterMs)
+      socket.within(silentAfterMs)
       channel.send(stillHereFrame)
-    } else if (message?.type === 'circuit') {
-      done()
+    } else if (message?.type === 'circuit' && stage === 'waiting') {
+      socket.done()
       channel.send(circuitFrame)
       // Its end is no longer that of this place.
       channel.events = noEvents
       this.#modules.onCircuit(channel, url)
-      this.#cancel = undefined
-      this.#wait(url)
+      this.#waitAgain(url)
     } else channel.close(true)
+  }
+
+  /** After a circuit, at once unless the carrier calls again and again. */
+  #waitAgain(url: string): void {
+    const pauseMs = this.#pace.read(1)
+    this.#cancel = this.#modules.clock.schedule(pauseMs, () => this.#wait(url))
   }
 
   #claim(challenge: Uint8Array, url: string): Uint8Array {
