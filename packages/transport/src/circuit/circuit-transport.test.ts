@@ -142,6 +142,25 @@ it.each([
   await transport.stop()
 })
 
+it('what nodes do with circuits is no failure of the carrier where this node waits too', async () => {
+  const { clock, sockets, transport } = await startWaiting()
+  sockets.hear(challenge, waitingFrame)
+  const failures: string[] = []
+  for (let i = 0; i < 5; i++) {
+    sockets.onOpen = (channel) => channel.close(true)
+    const { peerId } = { peerId: testModules(`hostile ${i}`, clock).identity.nodeId }
+    transport.dial({ peerId, url, isTold: true, onOpen() {}, onFail: ({ code }) => void failures.push(code) })
+    clock.advanceBy(100)
+  }
+  expect(failures).toEqual(Array.from({ length: 5 }, () => 'CONNECTION_LOST'))
+  sockets.onOpen = () => {}
+  sockets.hear(circuitFrame)
+  clock.advanceBy(100)
+  expect(sockets.open.size).toBe(2)
+  expect(transport.addresses).toEqual([url])
+  await transport.stop()
+})
+
 const hourMs = 3_600_000
 const named = (...urls: string[]) => urls.map((url) => ({ url, username: '', credential: '' }))
 
