@@ -210,6 +210,18 @@ describe('carriers that trackers name', () => {
     expect(dials.length).toBe(before + 1)
   })
 
+  it('are sought also when another tracker names none, or others', async () => {
+    const { clock, dials, transport } = await startSeeking()
+    transport.setIceServers(named('wss://8.8.4.1:443', 'wss://8.8.4.2:443'))
+    transport.setIceServers(named('stun:8.8.4.9:3478'))
+    clock.advanceBy(10_000)
+    expect(new Set(dials)).toEqual(new Set(['8.8.4.1', '8.8.4.2']))
+    transport.setIceServers(named(...[3, 4, 5, 6, 7, 8, 9].map((n) => `wss://8.8.4.${n}:443`)))
+    dials.splice(0)
+    clock.advanceBy(hourMs)
+    expect(new Set(dials)).toEqual(new Set([1, 3, 4, 5, 6, 7, 8, 9].map((n) => `8.8.4.${n}`)))
+  })
+
   it('are not dialled more often because they are named more often', async () => {
     const { clock, dials, transport } = await startSeeking(() => () => {})
     for (let ms = 0; ms < 4_000; ms += 10) {

@@ -57,6 +57,8 @@ export class CircuitTransport implements Transport {
   readonly #place: WaitingPlace
   /** Circuits on which nobody has spoken yet. */
   readonly #silent = new Set<PooledChannel>()
+  /** Carriers named by all trackers, the latest first. */
+  #named: readonly string[] = []
   #running = false
 
   constructor(options: CircuitOptions, modules: CircuitModules) {
@@ -80,7 +82,7 @@ export class CircuitTransport implements Transport {
   async start(): Promise<void> {
     if (this.#running) return
     this.#running = true
-    this.#seek([])
+    this.#seek()
     if (this.#options.waits) this.#place.start()
   }
 
@@ -91,9 +93,13 @@ export class CircuitTransport implements Transport {
     await this.#pool.stop()
   }
 
-  /** Trackers name carriers among the servers that help to open links: those with URLs of WebSockets. */
+  /**
+   * Trackers name carriers among the servers that help to open links: those with URLs of WebSockets. They are added to those
+   * that other trackers have named.
+   */
   setIceServers(servers: readonly IceServer[]): void {
-    this.#seek(servers.map(({ url }) => url))
+    this.#named = carriersOf([...servers.map(({ url }) => url), ...this.#named])
+    this.#seek()
   }
 
   canDial(): boolean {
@@ -122,10 +128,8 @@ export class CircuitTransport implements Transport {
     })
   }
 
-  #seek(named: readonly string[]): void {
-    const { carriers = [] } = this.#options
-    const urls = [...carriers, ...named].filter((url) => isContactUrl(url, webSocketSchemes))
-    this.#place.seek([...new Set(urls)].slice(0, maxCarriers))
+  #seek(): void {
+    this.#place.seek(carriersOf([...(this.#options.carriers ?? []), ...this.#named]))
   }
 
   #openPlace(url: string, onChannel: (channel: PooledChannel) => void, onFail: () => void): OpeningPlace {
@@ -180,4 +184,9 @@ export class CircuitTransport implements Transport {
       onClose: silenceEnds,
     }
   }
+}
+
+/** The first of them, without what is no URL of a carrier. */
+function carriersOf(urls: readonly string[]): readonly string[] {
+  return [...new Set(urls.filter((url) => isContactUrl(url, webSocketSchemes)))].slice(0, maxCarriers)
 }

@@ -40,5 +40,5 @@ export const minSeekPauseMs = 1_000
 export const maxSeekPauseMs = 60_000
 /** WebSockets that a node opens a second, at most, to wait again after it has taken circuits. */
 export const maxPlacesPerS = 8
-/** Carriers that a node knows; further ones are ignored. */
+/** Carriers that a node knows: those it is set up with, then those named last. */
 export const maxCarriers = 8
