@@ -8,7 +8,7 @@ import { VirtualClock } from '../memory/virtual-clock.ts'
 import { ToldDials } from '../ws/told-dials.ts'
 import { CircuitTransport, type CircuitOptions, type OpenSocket } from './circuit-transport.ts'
 import { maxPlacesPerS, minSeekPauseMs } from './limits.ts'
-import { challengeFrame, circuitFrame, waitingFrame } from './waiting-frames.ts'
+import { challengeFrame, circuitFrame, stillHereFrame, waitingFrame } from './waiting-frames.ts'
 
 /** WebSockets to a carrier, each open in the next turn; what this node is told there is up to the test. */
 class Sockets {
@@ -142,13 +142,26 @@ it.each([
   await transport.stop()
 })
 
+it('a carrier that does not read gets no more answers', async () => {
+  const { sockets, transport } = await startWaiting()
+  const answers = () => sockets.sent.filter(({ length }) => length === stillHereFrame.length).length
+  sockets.hear(challenge, waitingFrame, stillHereFrame)
+  sockets.bufferedBytes = 1
+  sockets.hear(stillHereFrame, stillHereFrame)
+  expect(answers()).toBe(1)
+  sockets.bufferedBytes = 0
+  sockets.hear(stillHereFrame)
+  expect([answers(), sockets.open.size]).toEqual([2, 1])
+  await transport.stop()
+})
+
 it('what nodes do with circuits is no failure of the carrier where this node waits too', async () => {
   const { clock, sockets, transport } = await startWaiting()
   sockets.hear(challenge, waitingFrame)
   const failures: string[] = []
   for (let i = 0; i < 5; i++) {
     sockets.onOpen = (channel) => channel.close(true)
-    const { peerId } = { peerId: testModules(`hostile ${i}`, clock).identity.nodeId }
+    const peerId = testModules(`hostile ${i}`, clock).identity.nodeId
     transport.dial({ peerId, url, isTold: true, onOpen() {}, onFail: ({ code }) => void failures.push(code) })
     clock.advanceBy(100)
   }

@@ -178,7 +178,8 @@ export class WaitingPlace {
       // Only now: one that lets nodes wait and drops them must not be sought again and again.
       this.#failures = 0
       socket.within(silentAfterMs)
-      channel.send(stillHereFrame)
+      // Else one that does not read would have more and more of them wait here.
+      if (channel.bufferedBytes === 0) channel.send(stillHereFrame)
     } else if (message?.type === 'circuit' && stage === 'waiting') {
       socket.done()
       channel.send(circuitFrame)
