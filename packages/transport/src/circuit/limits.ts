@@ -5,7 +5,7 @@ export interface CircuitLimits {
    * with the most is closed.
    */
   readonly maxCircuits: number
-  /** Circuits to one node. */
+  /** Circuits to one node; shared out in the same way. */
   readonly maxCircuitsPerPeer: number
   /** Nodes waiting for circuits; shared out in the same way. */
   readonly maxWaiting: number
