@@ -10,7 +10,7 @@ import {
 import { DelayQueue } from '../core/timing/delay-queue.ts'
 import type { IceServerSource } from '../ice/ice-server-source.ts'
 
-/** Nodes offering to carry circuits that are named to the others, the first to come. */
+/** Nodes offering to carry circuits that are named to the others: one of each network before a second of any, the first to come. */
 const maxNamedCarriers = 4
 /** Shortest time between two lists of other carriers sent to a node, in milliseconds, unless it had none. */
 const carriersEveryMs = 60_000
@@ -21,8 +21,12 @@ export class IceLeases {
   readonly #clock: Clock
   readonly #informed = new Set<NodeId>()
   readonly #renewals: DelayQueue<NodeId>
-  /** Nodes that carry circuits, by when they came, and their URLs. */
-  readonly #carriers = new Map<NodeId, string>()
+  /** URLs of the nodes that carry circuits, by the networks they connect from; both in the order in which they came. */
+  readonly #carriers = new Map<string, Map<NodeId, string>>()
+  /** The networks of these nodes. */
+  readonly #networks = new Map<NodeId, string>()
+  /** Those to name next: kept, as `dueMs` is asked for after each packet. */
+  #chosen: readonly string[] = []
   #named: readonly string[] = []
   #namedMs = -Infinity
 
@@ -38,11 +42,25 @@ export class IceLeases {
     return Math.min(this.#renewals.nextAt ?? Infinity, carriersDueMs)
   }
 
-  /** How a node is reached: it may carry circuits, or no longer. */
-  reached(nodeId: NodeId, contact: Contact): void {
+  /** How a node, which connects from this network, is reached: it may carry circuits, or no longer. */
+  reached(nodeId: NodeId, contact: Contact, network: string): void {
     const url = addressOf(contact, carrierKind)
-    if (url === undefined) this.#carriers.delete(nodeId)
-    else this.#carriers.set(nodeId, url)
+    if (url === undefined || this.#networks.get(nodeId) !== network) this.#carriesNoLonger(nodeId)
+    if (url === undefined) return
+    const ofNetwork = this.#carriers.get(network) ?? new Map<NodeId, string>()
+    this.#carriers.set(network, ofNetwork.set(nodeId, url))
+    this.#networks.set(nodeId, network)
+    this.#chosen = this.#choice()
+  }
+
+  #carriesNoLonger(nodeId: NodeId): void {
+    const network = this.#networks.get(nodeId)
+    if (network === undefined) return
+    this.#networks.delete(nodeId)
+    const ofNetwork = this.#carriers.get(network)
+    ofNetwork?.delete(nodeId)
+    if (ofNetwork?.size === 0) this.#carriers.delete(network)
+    this.#chosen = this.#choice()
   }
 
   /** Nodes to be told of other carriers now. */
@@ -50,17 +68,20 @@ export class IceLeases {
     const nowMs = this.#clock.monotonicMs()
     const isDue = this.#named.length === 0 || nowMs >= this.#namedMs + carriersEveryMs
     if (!isDue || !this.#areCarriersNew()) return
-    this.#named = this.#firstCarriers()
+    this.#named = this.#chosen
     this.#namedMs = nowMs
     yield* [...this.#informed]
   }
 
-  #firstCarriers(): readonly string[] {
-    return [...new Set(this.#carriers.values())].slice(0, maxNamedCarriers)
+  #choice(): readonly string[] {
+    const ofNetworks = firstOf(this.#carriers.values()).map((urls) => firstOf(urls.values()))
+    const ranks = Array.from({ length: maxNamedCarriers }, (_, rank) => rank)
+    const urls = ranks.flatMap((rank) => ofNetworks.flatMap((ofNetwork) => ofNetwork[rank] ?? []))
+    return [...new Set(urls)].slice(0, maxNamedCarriers)
   }
 
   #areCarriersNew(): boolean {
-    return this.#firstCarriers().join(' ') !== this.#named.join(' ')
+    return this.#chosen.join(' ') !== this.#named.join(' ')
   }
 
   has(nodeId: NodeId): boolean {
@@ -93,8 +114,15 @@ export class IceLeases {
   }
 
   gone(nodeId: NodeId): void {
-    this.#carriers.delete(nodeId)
+    this.#carriesNoLonger(nodeId)
     this.#informed.delete(nodeId)
     this.#renewals.delete(nodeId)
   }
+}
+
+/** No more of them than can be named. */
+function firstOf<Item>(items: Iterable<Item>): Item[] {
+  const first: Item[] = []
+  for (const item of items) if (first.push(item) === maxNamedCarriers) break
+  return first
 }

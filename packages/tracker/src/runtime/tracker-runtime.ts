@@ -27,6 +27,7 @@ import {
   type Connection,
   type Transport,
 } from '@runnel/transport'
+import { unknownNetwork } from '../core/core-state.ts'
 import type {
   NodeToTracker,
   TrackerCore,
@@ -273,7 +274,7 @@ export class TrackerRuntime {
   }
 
   #introduced(from: NodeId, { contact }: NodeInfo): void {
-    this.#iceLeases.reached(from, contact)
+    this.#iceLeases.reached(from, contact, this.#core.nodes.get(from)?.network ?? unknownNetwork)
     this.#nameCarriers()
     if (!this.#iceLeases.has(from)) this.#sendIceServers(from)
   }

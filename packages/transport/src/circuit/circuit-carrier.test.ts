@@ -1,7 +1,10 @@
+import { circuitClaimDigest, type NodeId } from '@runnel/protocol'
 import { describe, expect, it } from 'vitest'
 import { testModules } from '../conformance/modules.testkit.ts'
+import { noEvents } from '../connection/channel.ts'
 import { VirtualClock } from '../memory/virtual-clock.ts'
 import { CircuitCarrier } from './circuit-carrier.ts'
+import { circuitFrame, claimFrame, readWaitingFrame } from './waiting-frames.ts'
 import type { PausableChannel } from './waiting-socket.ts'
 
 /** Says whether it is read. */
@@ -45,6 +48,58 @@ describe('what a carrier reads of circuits', () => {
     clock.advanceBy(500)
     expect(other.isRead).toBe(true)
   })
+})
+
+/** A node that waits at the carrier, takes each circuit and waits again. */
+function waitAt(carrier: CircuitCarrier, name: string, clock: VirtualClock): NodeId {
+  const { identity, crypto } = testModules(name, clock)
+  const wait = (): void => {
+    const channel: PausableChannel = {
+      ...{ kind: 'circuit', maxFrameBytes: 65_536, bufferedBytes: 0, binding: new Uint8Array(0) },
+      ...{ events: noEvents, pause() {}, resume() {}, onGone() {} },
+      close: () => channel.onGone(),
+      send: (frame) =>
+        clock.endOfTurn(() => {
+          const message = readWaitingFrame(frame)
+          if (message?.type === 'challenge') {
+            const { nodeId } = identity
+            const digest = circuitClaimDigest({ challenge: message.challenge, address: '' }, crypto)
+            channel.events.onFrame(claimFrame({ nodeId, signature: identity.sign(digest), address: '' }))
+          } else if (message?.type === 'circuit') {
+            channel.events.onFrame(circuitFrame)
+            wait()
+          }
+        }),
+    }
+    carrier.wait({ channel, address: '192.0.2.1', isOwnAddress: () => true, onProven: () => {} })
+  }
+  wait()
+  clock.advanceBy(0)
+  return identity.nodeId
+}
+
+it('a network that has all circuits to a node gives way to others', async () => {
+  const clock = new VirtualClock()
+  const carrier = new CircuitCarrier({ maxCircuitsPerPeer: 3 }, testModules('carrier', clock))
+  const to = waitAt(carrier, 'waiting', clock)
+  const open = (from: string, node = to) => {
+    const opening = carrier.open([node], from)
+    clock.advanceBy(0)
+    return opening
+  }
+  const counts = () => ['open', 'evicted'].map((name) => carrier.metrics[`circuits.${name}`])
+  const first = await open('192.0.2.1')
+  for (const from of ['192.0.2.2', '192.0.2.3']) await open(from)
+  await open('198.51.100.1')
+  expect(counts()).toEqual([3, 1])
+  await expect(open('192.0.2.4')).rejects.toMatchObject({ code: 'TOO_MANY_CONNECTIONS' })
+  expect(counts()).toEqual([3, 2])
+  await open('192.0.2.4', waitAt(carrier, 'other', clock))
+  expect(counts()).toEqual([4, 2])
+  first.close()
+  await open('192.0.2.4')
+  expect(counts()).toEqual([4, 2])
+  carrier.stop()
 })
 
 it('a carrier that stops closes what wants to wait, before it proves its id too, and lets nobody wait later', () => {

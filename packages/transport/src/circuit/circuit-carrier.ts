@@ -29,6 +29,8 @@ export class CircuitCarrier implements Circuits {
   readonly #waitingShares: Shares<WaitingSocket>
   readonly #carried = new Set<Carried>()
   readonly #carriedShares: Shares<Carried>
+  /** By the nodes they lead to. */
+  readonly #sharesTo = new Map<NodeId, Shares<Carried>>()
   /** Circuits to nodes that have just taken another one. */
   readonly #wanted = new Map<NodeId, Set<(waiting: WaitingSocket) => void>>()
   readonly #pace: Pace
@@ -139,28 +141,38 @@ export class CircuitCarrier implements Circuits {
   }
 
   #enter(to: NodeId, address: string): Carried {
-    const toSame = [...this.#carried].filter((other) => other.to === to).length
-    if (toSame >= this.#limits.maxCircuitsPerPeer)
-      throw this.#refused(transportError('TOO_MANY_CONNECTIONS', `${toSame} circuits lead to ${to}`))
+    const { maxCircuitsPerPeer: max } = this.#limits
+    const toSame = this.#sharesTo.get(to) ?? new Shares<Carried>({ max, evict: 'newest' })
+    this.#sharesTo.set(to, toSame)
     const carried: Carried = { to, close: () => this.#leave(carried) }
     this.#carried.add(carried)
-    for (const evicted of this.#carriedShares.add(carried, networkOf(address))) {
-      this.#counters.evicted++
-      evicted.close()
-      this.#leave(evicted)
+    for (const shares of [toSame, this.#carriedShares]) {
+      this.#evict(shares.add(carried, networkOf(address)))
+      if (!this.#carried.has(carried))
+        throw this.#refused(transportError('TOO_MANY_CONNECTIONS', 'too many circuits'))
     }
-    if (this.#carried.has(carried)) return carried
-    throw this.#refused(transportError('TOO_MANY_CONNECTIONS', 'too many circuits'))
+    return carried
+  }
+
+  #evict(evicted: readonly Carried[]): void {
+    for (const carried of evicted) {
+      this.#counters.evicted++
+      carried.close()
+      this.#leave(carried)
+    }
   }
 
   #leave(carried: Carried): void {
     this.#carried.delete(carried)
     this.#carriedShares.delete(carried)
+    const toSame = this.#sharesTo.get(carried.to)
+    toSame?.delete(carried)
+    if (toSame?.size === 0) this.#sharesTo.delete(carried.to)
   }
 
   /** The next place of a node that has others already: it waits again as soon as it has taken one. */
   #nextPlaceOf(to: NodeId): Promise<WaitingSocket> {
-    const isKnown = [...this.#carried].filter((other) => other.to === to).length > 1
+    const isKnown = (this.#sharesTo.get(to)?.size ?? 0) > 1
     if (!isKnown) return Promise.reject(transportError('NO_CIRCUIT', `${to} does not wait here`))
     const { promise, resolve, reject } = Promise.withResolvers<WaitingSocket>()
     const wanted = this.#wanted.get(to) ?? new Set()

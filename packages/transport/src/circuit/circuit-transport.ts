@@ -15,7 +15,7 @@ import { ToldDial } from '../ws/told-dial.ts'
 import type { ToldDials } from '../ws/told-dials.ts'
 import { webSocketSchemes } from '../ws/ws-options.ts'
 import { answerTimeoutMs, maxCarriers } from './limits.ts'
-import { WaitingPlace } from './waiting-place.ts'
+import { WaitingPlace, type OpeningPlace } from './waiting-place.ts'
 
 export interface CircuitOptions {
   /** Whether this node waits at a carrier, so that others find it: one that cannot be dialled itself. */
@@ -55,6 +55,10 @@ export class CircuitTransport implements Transport {
   readonly #modules: CircuitModules
   readonly #pool: ConnectionPool<PooledChannel>
   readonly #place: WaitingPlace
+  /** Circuits on which nobody has spoken yet. */
+  readonly #silent = new Set<PooledChannel>()
+  /** Carriers named by all trackers, the latest first. */
+  #named: readonly string[] = []
   #running = false
 
   constructor(options: CircuitOptions, modules: CircuitModules) {
@@ -65,7 +69,7 @@ export class CircuitTransport implements Transport {
     this.#pool = new ConnectionPool(pool, modules)
     this.#place = new WaitingPlace({
       ...modules,
-      open: (url, onChannel, onFail) => this.#open(url, waitingUrl(url), onChannel, onFail),
+      open: (url, onChannel, onFail) => this.#openPlace(url, onChannel, onFail),
       onCircuit: (channel, url) => this.#accept(channel, url),
       onChange: () => this.onAddresses(),
     })
@@ -78,19 +82,24 @@ export class CircuitTransport implements Transport {
   async start(): Promise<void> {
     if (this.#running) return
     this.#running = true
-    this.#seek([])
+    this.#seek()
     if (this.#options.waits) this.#place.start()
   }
 
   async stop(): Promise<void> {
     this.#running = false
     this.#place.stop()
+    for (const channel of [...this.#silent]) channel.close(true)
     await this.#pool.stop()
   }
 
-  /** Trackers name carriers among the servers that help to open links: those with URLs of WebSockets. */
+  /**
+   * Trackers name carriers among the servers that help to open links: those with URLs of WebSockets. They are added to those
+   * that other trackers have named.
+   */
   setIceServers(servers: readonly IceServer[]): void {
-    this.#seek(servers.map(({ url }) => url))
+    this.#named = carriersOf([...servers.map(({ url }) => url), ...this.#named])
+    this.#seek()
   }
 
   canDial(): boolean {
@@ -105,16 +114,32 @@ export class CircuitTransport implements Transport {
       address: addressOfUrl(url),
       connect: (onChannel, onFail) => {
         const path = URL.canParse(url) && peerId !== undefined ? circuitUrl(url, [peerId]) : url
-        return this.#open(url, path, onChannel, onFail, (dial) => (told = dial))
+        const onJoined = (channel: PooledChannel): void => {
+          // Where this node waits too there is a carrier: what still fails is the fault of the node behind it.
+          if (addressOfUrl(url) === addressOfUrl(this.#place.url)) {
+            told?.done('open', undefined)
+            told = undefined
+          }
+          onChannel(channel)
+        }
+        return this.#open(url, path, onJoined, onFail, (dial) => (told = dial))
       },
       onDone: (outcome, error) => told?.done(outcome, error),
     })
   }
 
-  #seek(named: readonly string[]): void {
-    const { carriers = [] } = this.#options
-    const urls = [...carriers, ...named].filter((url) => isContactUrl(url, webSocketSchemes))
-    this.#place.seek([...new Set(urls)].slice(0, maxCarriers))
+  #seek(): void {
+    this.#place.seek(carriersOf([...(this.#options.carriers ?? []), ...this.#named]))
+  }
+
+  #openPlace(url: string, onChannel: (channel: PooledChannel) => void, onFail: () => void): OpeningPlace {
+    let told: ToldDial | undefined
+    const cancel = this.#open(url, waitingUrl(url), onChannel, onFail, (dial) => (told = dial))
+    const tried = (isCarrier: boolean): void => {
+      told?.done(isCarrier ? 'open' : 'failed', undefined)
+      told = undefined
+    }
+    return { cancel, tried }
   }
 
   #open(
@@ -136,12 +161,18 @@ export class CircuitTransport implements Transport {
 
   /** Whoever is there speaks first: before, the carrier may not have joined the two. */
   #accept(channel: PooledChannel, url: string): void {
-    const isFull = this.#pool.size >= (this.#options.maxConnections ?? maxCircuitLinks)
-    if (!this.#running || isFull) return void channel.close(true)
-    const cancel = this.#modules.clock.schedule(answerTimeoutMs, () => channel.close(true))
+    const { maxConnections = maxCircuitLinks } = this.#options
+    if (!this.#running || this.#pool.size + this.#silent.size >= maxConnections)
+      return void channel.close(true)
+    this.#silent.add(channel)
+    const cancelTimer = this.#modules.clock.schedule(answerTimeoutMs, () => channel.close(true))
+    const silenceEnds = (): void => {
+      cancelTimer()
+      this.#silent.delete(channel)
+    }
     channel.events = {
       onFrame: (frame) => {
-        cancel()
+        silenceEnds()
         this.#pool.accept(channel, {
           onOpen: (connection) => this.onInbound(connection),
           onFail: () => {},
@@ -150,7 +181,12 @@ export class CircuitTransport implements Transport {
         channel.events.onFrame(frame)
       },
       onDrain: () => {},
-      onClose: cancel,
+      onClose: silenceEnds,
     }
   }
+}
+
+/** The first of them, without what is no URL of a carrier. */
+function carriersOf(urls: readonly string[]): readonly string[] {
+  return [...new Set(urls.filter((url) => isContactUrl(url, webSocketSchemes)))].slice(0, maxCarriers)
 }

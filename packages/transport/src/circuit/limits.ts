@@ -5,7 +5,7 @@ export interface CircuitLimits {
    * with the most is closed.
    */
   readonly maxCircuits: number
-  /** Circuits to one node. */
+  /** Circuits to one node; shared out in the same way. */
   readonly maxCircuitsPerPeer: number
   /** Nodes waiting for circuits; shared out in the same way. */
   readonly maxWaiting: number
@@ -38,5 +38,7 @@ export const nextPlaceTimeoutMs = 3_000
 export const minSeekPauseMs = 1_000
 /** Longest such pause. */
 export const maxSeekPauseMs = 60_000
-/** Carriers that a node knows; further ones are ignored. */
+/** WebSockets that a node opens a second, at most, to wait again after it has taken circuits. */
+export const maxPlacesPerS = 8
+/** Carriers that a node knows: those it is set up with, then those named last. */
 export const maxCarriers = 8

@@ -6,7 +6,7 @@ import { VirtualClock } from '../memory/virtual-clock.ts'
 import { negotiationSide, type Side } from './negotiation.testkit.ts'
 import { carriedHello, carryingHello, withoutOurLines } from './sdp.ts'
 import { createPeerConnection } from './node-peer-connection.ts'
-import type { PeerConnectionEvents, PeerConnectionPort } from './peer-connection-port.ts'
+import type { DataChannelPort, PeerConnectionEvents, PeerConnectionPort } from './peer-connection-port.ts'
 import { SignallingNetwork } from './signalling.testkit.ts'
 import type { WebRtcModules, WebRtcOptions, WebRtcTransport } from './web-rtc-transport.ts'
 
@@ -123,6 +123,11 @@ function idlePeerConnections() {
       return port
     },
   }
+}
+
+/** A data channel on which the other side does nothing. */
+function idleChannel(): DataChannelPort {
+  return { bufferedBytes: 0, events: { onMessage() {}, onText() {}, onLow() {}, onClose() {} }, send() {} }
 }
 
 const fingerprint = Array.from({ length: 32 }, () => 'AB').join(':')
@@ -290,6 +295,29 @@ describe('WebRtcTransport limits', () => {
     expect(network.sent.map(({ kind, payload }) => [kind, payload])).toEqual(
       Array.from({ length: 3 }, () => ['reject', 'TOO_MANY_CONNECTIONS']),
     )
+  })
+
+  it('counts failed attempts among the offers until their channels are closed', async () => {
+    const network = new SignallingNetwork()
+    const idle = idlePeerConnections()
+    const clock = new VirtualClock()
+    const extra = { clock, createPeerConnection: idle.create }
+    const a = await station(network, 'a', { maxPendingInboundPerPeer: 4 }, extra)
+    const b = await station(network, 'b')
+    for (let sessionId = 0; sessionId < 4; sessionId++) {
+      a.transport.handleSignal(offerOf(b.nodeId, sessionId))
+      const channel = idleChannel()
+      idle.made[sessionId]?.onDescription('answer', plausibleSdp)
+      idle.made[sessionId]?.onOpen(channel)
+      channel.events.onMessage(new Uint8Array([255]))
+    }
+    clock.advanceBy(0)
+    expect(a.transport.counters.failed).toBe(4)
+    a.transport.handleSignal(offerOf(b.nodeId, 4))
+    expect([idle.made.length, a.transport.counters.offersRefused]).toEqual([4, 1])
+    for (const { onClose } of idle.made) onClose('closed')
+    for (let sessionId = 4; sessionId < 9; sessionId++) a.transport.handleSignal(offerOf(b.nodeId, sessionId))
+    expect([idle.made.length, a.transport.counters.offersRefused]).toEqual([8, 2])
   })
 
   it('gives an attempt so much time, on both sides', async () => {

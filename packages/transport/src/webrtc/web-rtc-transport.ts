@@ -100,6 +100,7 @@ export class WebRtcTransport implements Transport {
   }
   readonly #settings: Settings
   readonly #modules: WebRtcModules
+  /** Those that are not open, until their channels, if they have any, are closed. */
   readonly #attempts = new Map<string, Attempt>()
   /** Every channel that is not closed, with its connection once that is open. The only reference that keeps them alive. */
   readonly #channels = new Map<RtcChannel, Connection | undefined>()
@@ -249,27 +250,34 @@ export class WebRtcTransport implements Transport {
     }
     const signalDelayMs = this.#modules.signalling.delayMs?.(peerId)
     const options = { peerId, sessionId, side, timeoutMs, maxCandidates, signalDelayMs, peerConnection }
+    const key = keyOf(options)
+    const forget = (): void => {
+      // A later attempt may have the key of one that has opened.
+      if (this.#attempts.get(key) === attempt) this.#attempts.delete(key)
+    }
     const attempt = new Attempt(options, this.#modules, {
       onCandidateDropped: () => this.counters.candidatesDropped++,
-      onChannel: (channel) => this.#hold(channel),
+      onChannel: (channel) => this.#hold(channel, forget),
       onOpen: (connection, channel) => {
-        this.#attempts.delete(keyOf(options))
+        forget()
         this.#channels.set(channel, connection)
         this.counters.opened++
         events.onOpen(connection, channel)
       },
       onFail: (error) => {
-        this.#attempts.delete(keyOf(options))
+        // The channel of a failed handshake closes in its own time, and takes the place of an attempt until then.
+        if (!attempt.hasChannel) forget()
         events.onFail(error)
       },
     })
-    this.#attempts.set(keyOf(options), attempt)
+    this.#attempts.set(key, attempt)
     return attempt
   }
 
-  #hold(channel: RtcChannel): void {
+  #hold(channel: RtcChannel, onGone: () => void): void {
     this.#channels.set(channel, undefined)
     channel.onGone = () => {
+      onGone()
       this.#channels.delete(channel)
       if (this.#channels.size > 0) return
       for (const resolve of this.#waitingForEnd.splice(0)) resolve()

@@ -8,6 +8,7 @@ const longestPauseMs = 3_600_000
 
 interface Streak {
   readonly count: number
+  readonly failedMs: number
   readonly untilMs: number
 }
 
@@ -23,6 +24,7 @@ export class Failures {
   readonly #maxFree: number
   readonly #clock: Pick<Clock, 'monotonicMs'>
   readonly #streaks: LRU<Streak>
+  #forgivenMs = -Infinity
 
   constructor(options: FailuresOptions, clock: Pick<Clock, 'monotonicMs'>) {
     this.#maxFree = options.maxFree
@@ -36,17 +38,28 @@ export class Failures {
   }
 
   isResting(target: string): boolean {
-    return (this.#streaks.peek(target)?.untilMs ?? -Infinity) > this.#clock.monotonicMs()
+    const { failedMs, untilMs } = this.#streaks.peek(target) ?? { failedMs: -Infinity, untilMs: -Infinity }
+    return failedMs >= this.#forgivenMs && untilMs > this.#clock.monotonicMs()
   }
 
   add(target: string): void {
     const count = this.countOf(target) + 1
     const beyond = count - this.#maxFree
     const pauseMs = beyond < 0 ? 0 : Math.min(longestPauseMs, firstPauseMs * 2 ** beyond)
-    this.#streaks.set(target, { count, untilMs: this.#clock.monotonicMs() + pauseMs })
+    const failedMs = this.#clock.monotonicMs()
+    this.#streaks.set(target, { count, failedMs, untilMs: failedMs + pauseMs })
   }
 
   clear(target: string): void {
     this.#streaks.delete(target)
+  }
+
+  /**
+   * What has failed may have done so because this side was cut off: each target may be dialled once more. Not more often than
+   * the longest pause, so that whoever can cut this side off again and again does not end the pauses.
+   */
+  forgive(): void {
+    const nowMs = this.#clock.monotonicMs()
+    if (this.#streaks.size > 0 && nowMs >= this.#forgivenMs + longestPauseMs) this.#forgivenMs = nowMs
   }
 }

@@ -79,6 +79,27 @@ describe('ToldDials', () => {
     expect(told.failuresAt('192.0.2.1')).toBe(0)
   })
 
+  it('lets each be dialled once more when a tracker is reached, but not again and again', () => {
+    const clock = new VirtualClock()
+    const told = new ToldDials({}, clock)
+    const url = new URL('ws://8.8.4.4')
+    const failUntilRest = (): void => {
+      for (; told.refusal(url) === undefined; clock.advanceBy(10)) told.failed(url)
+    }
+    const triesAfterTrackerReached = (): number => {
+      const before = told.failuresAt('8.8.4.4')
+      told.reached('tracker.example')
+      failUntilRest()
+      return told.failuresAt('8.8.4.4') - before
+    }
+    told.reached('tracker.example')
+    failUntilRest()
+    expect([triesAfterTrackerReached(), triesAfterTrackerReached()]).toEqual([1, 0])
+    clock.advanceBy(3_600_000)
+    failUntilRest()
+    expect([triesAfterTrackerReached(), triesAfterTrackerReached()]).toEqual([1, 0])
+  })
+
   it('remembers a bounded number of failures', () => {
     const told = new ToldDials({}, new VirtualClock())
     const victim = new URL('ws://192.0.2.1')

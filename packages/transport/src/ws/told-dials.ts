@@ -41,7 +41,7 @@ const badPorts = new Set([
  * - an address that is not public is dialled only by a node that is in such a network itself: one that has reached an address
  *   of that kind which nobody told it, a tracker's. A node that has reached none of either kind was told nothing by strangers yet;
  * - a URL at which several dials in a row have found no node is not dialled for a while, and neither is an address at which
- *   many have, by whatever URLs.
+ *   many have, by whatever URLs; once more when this node has reached a tracker, as it may have been cut off.
  *
  * An outcome is recorded for the address that was dialled, never for all that a name resolves to: whoever owns the name chooses
  * them. An IPv6 address with an embedded IPv4 address counts as that one. Where the address is unknown, the name stands for it.
@@ -62,6 +62,8 @@ export class ToldDials {
   /** A dial of a URL that nobody told us succeeded. */
   reached(host: string): void {
     this.#isInside ||= !isPublicHost(host)
+    this.#urls.forgive()
+    this.#addresses.forgive()
   }
 
   /** Why this URL must not be dialled at this address; undefined when it may be. */
