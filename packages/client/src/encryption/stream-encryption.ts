@@ -53,6 +53,11 @@ export interface StreamEncryptionModules extends ReaderSetModules {
   readonly signal: AbortSignal
 }
 
+/** Why a process has no reading key, and gets none by asking again. */
+const lastingReasons = [
+  ...['NO_READING_KEY', 'READING_KEY_CHANGED', 'READING_KEY_OTHER_GENERATION', 'CARD_NEEDS_USER'],
+  ...['WALLET_REFUSED', 'SIGNER_REFUSED'],
+]
 /** Openers whose keys are passed on to a new reader. */
 const maxSharedOpeners = 100
 /** Openers in a list. */
@@ -270,7 +275,7 @@ export class StreamEncryption {
     return keyHolder === undefined || keyHolder === publisherId ? [publisherId] : [publisherId, keyHolder]
   }
 
-  /** Undefined where this process has no reading key: then it opens with a keyring of its own. */
+  /** Undefined where this process has no reading key: then it opens with a keyring of its own. Throws where it cannot be had now. */
   async #keyringMaster(signal: AbortSignal): Promise<Uint8Array | undefined> {
     const { card, ciphers } = this.#modules
     // Nobody is asked for leave to read because of a message that it publishes.
@@ -279,7 +284,7 @@ export class StreamEncryption {
       const readingKey = await card.readingKey(this.stream, signal)
       return keyringMaster(ciphers, readingKey, this.stream.id)
     } catch (error) {
-      if (!isRunnelError(error) || signal.aborted) throw error
+      if (!isRunnelError(error) || signal.aborted || !lastingReasons.includes(error.code)) throw error
       return undefined
     }
   }
