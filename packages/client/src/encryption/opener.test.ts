@@ -329,6 +329,28 @@ describe('the epoch of a key holder', () => {
     expect(await opens(world.start(writer), await publish(holder))).toBe('opened')
   })
 
+  it('lets a reader that may publish read to the end of its permission, and publish after it', async () => {
+    await hold()
+    world.setRights(writer.userId, {
+      publishUntilMs: Infinity,
+      subscribeUntilMs: world.clock.now() + 600_000,
+    })
+    await world.settle()
+    const first = await publish(holder)
+    await world.pass(360_000)
+    await world.run((await streamOf(holder)).rotate())
+    await world.settle()
+    const second = await publish(holder)
+    const late = world.start(writer)
+    expect([await opens(late, first), await opens(late, second)]).toEqual(['opened', 'opened'])
+    late.crash()
+    await world.pass(360_000)
+    const third = await publish(holder)
+    const process = world.start(writer)
+    expect(epochOf(await publish(process))).toBe(epochOf(third))
+    expect(await opens(process, third)).not.toBe('opened')
+  })
+
   it('is followed when it changes', async () => {
     await hold()
     const process = world.start(writer)

@@ -484,6 +484,8 @@ export class Opener {
     const nowMs = clock.now()
     // A link gives what publishers use whose clocks may be ahead.
     if (readers.reads(userId, nowMs + clockToleranceMs)) return 'reader'
+    // Nor is there a link for a publisher in place of the one that this reader may have.
+    if (readers.reads(userId, nowMs)) return undefined
     const isHolder = this.#options.choice.keyHolder === this.#options.userId
     return isHolder && readers.publishes(userId, nowMs) ? 'publisher' : undefined
   }
