@@ -93,6 +93,18 @@ export class OwnCard {
     return renewed.card
   }
 
+  /** Takes the next generation into use where the user did so elsewhere. A key that was given has no other. Throws as `ensure` does. */
+  async refresh(stream: StreamInfo, signal: AbortSignal): Promise<void> {
+    const { userId, source, directory } = this.#modules
+    const before = this.#own
+    if (before === undefined || source.onlyGeneration !== undefined) return
+    const known = (await directory.cardsOf([userId], stream, signal)).get(userId)
+    if (known === undefined || known.generation <= (await waited(before, signal)).card.generation) return
+    const renewed = openReadingKey(userId, this.#reading(), stream, this.#modules.signal)
+    await waited(renewed, signal)
+    if (this.#own === before) this.#own = renewed
+  }
+
   /** A person that said no is not asked again for each message: only for no stream, when the application wants the card. */
   #open(stream: StreamInfo | undefined, signal: AbortSignal): Promise<OwnReadingKey> {
     if (this.#refusal !== undefined && stream !== undefined) return Promise.reject(this.#refusal)
