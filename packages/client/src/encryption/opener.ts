@@ -89,6 +89,7 @@ interface CurrentEpoch extends SealingEpoch {
 
 /** How long an epoch is used that was made without something that could not be had; twice as long each time in a row. */
 const retryMs = 30_000
+/** Longest such time. */
 const maxRetryMs = 600_000
 
 /** Opens epochs of a stream: makes their keys, tells the readers, and makes new ones when readers go. */

@@ -105,6 +105,8 @@ export class World {
   /** All records that were ever published. */
   readonly records: KeyMessage[] = []
   stream: StreamInfo
+  /** What storage nodes say when they are asked whether they have records. */
+  confirm: () => Promise<void> = async () => {}
   readonly #newest = new Map<string, StreamMessage>()
 
   constructor(encryption: object = {}) {
@@ -269,7 +271,7 @@ export class TestProcess {
         },
       },
       ...{ crypto, clock: this.clock, random, signal: this.#closing.signal },
-      stored: async () => {},
+      stored: () => world.confirm(),
       say: (_, { state }) => void this.news.push(state),
     })
   }
