@@ -58,7 +58,7 @@ export class AnswerDesk {
   /** When somebody else sealed something to a reader, by its hint: nobody can tell what. */
   readonly #othersMs = new LRU<number>(maxReaders)
   /** Those under way. */
-  #answers: Promise<unknown> = Promise.resolve()
+  #answers: Promise<void> = Promise.resolve()
   #requests = 0
 
   constructor(modules: AnswerDeskModules) {
@@ -97,7 +97,7 @@ export class AnswerDesk {
   #answerNow(readerId: NodeId, record: RequestRecord): void {
     // Whoever asks goes on asking: what fails now is tried again then.
     const answered = this.#answer(readerId, record).catch(() => this.#takenMs.delete(readerId))
-    this.#answers = Promise.all([this.#answers, answered])
+    this.#answers = Promise.all([this.#answers, answered]).then(() => {})
   }
 
   async #answer(readerId: NodeId, { card: cardBytes, wanted }: RequestRecord): Promise<void> {

@@ -76,9 +76,12 @@ export class Encryption {
   /** The registry changed. */
   apply(change: RegistryChange): void {
     this.#changes++
+    const streams = this.#streams?.all() ?? []
+    if (change.kind === 'unknown' || change.kind === 'storage')
+      for (const stream of streams) stream.storeAgain()
     if (change.kind === 'unknown') {
       this.#clearUntilMs.clear()
-      for (const stream of this.#streams?.all() ?? []) {
+      for (const stream of streams) {
         stream.changed(undefined)
         this.#compare(stream)
       }

@@ -16,6 +16,7 @@ import {
 } from '@runnel/protocol'
 import { encodeKeyRecord } from '@runnel/protocol/key-records'
 import { beforeEach, describe, expect, it } from 'vitest'
+import { clientError } from '../errors.ts'
 import { planEpoch, type EpochKey, type PlannedEpoch } from './epoch-plan.ts'
 import { KeyFinder } from './key-finder.ts'
 import { Keyring } from './keyring.ts'
@@ -33,12 +34,17 @@ const keyring = new Keyring({ master: random.bytes(32) }, { ciphers })
 const { signal } = new AbortController()
 
 let records: Map<string, { publisherId: NodeId; messageChainId: string; record: KeyRecord }>
+/** The newest records of all are others. */
+let isBuried: boolean
 let looks: number
 let known: KnownKeys
+let granters: readonly NodeId[]
 let finder: KeyFinder
 beforeEach(() => {
   records = new Map()
+  isBuried = false
   looks = 0
+  granters = []
   known = new KnownKeys({ ciphers })
   finder = new KeyFinder({
     ...{ userId: reader.userId, streamId, ciphers, known, keyring: () => undefined },
@@ -48,12 +54,21 @@ beforeEach(() => {
         return records.get(`${publisherId} ${chain}`)?.record
       },
       newest: async () =>
-        [...records.values()].map((one) => ({ ...one, place: { timestamp: 0, sequenceNumber: 0 } })),
+        (isBuried ? [] : [...records.values()]).map((one) => ({
+          ...one,
+          place: { timestamp: 0, sequenceNumber: 0 },
+        })),
     },
     cardKeys: async () => [
       { generation: 0, readingKey: reader.readingKey, privateKey: reader.cardPrivateKey },
     ],
     openersFor: () => [opener.userId],
+    readers: {
+      refresh: () => Promise.reject(clientError('CHAIN_UNREACHABLE')),
+      get granters() {
+        return granters
+      },
+    },
   })
 })
 const put = (messageChainId: string, record: KeyRecord, { userId }: TestUser = opener) => {
@@ -166,6 +181,15 @@ describe('the key of an epoch', () => {
     await answer([keys[1]], stranger)
     expect(await finder.lookAgain({ publisherId: opener.userId, id: ids[1] }, signal)).toBe(false)
     expect(await look(ids[1])).toBe(true)
+  })
+
+  it('is taken from an answer of somebody who may grant, however many records came since', async () => {
+    const key = random.bytes(keyBytes)
+    await answer([key], stranger)
+    isBuried = true
+    expect(await look(epochIdOf(commitmentOf(ciphers, key)))).toBe(false)
+    granters = [opener.userId, stranger.userId]
+    expect(await look(epochIdOf(commitmentOf(ciphers, key)))).toBe(true)
   })
 
   it('is not another key that an answer holds, or a link', async () => {

@@ -29,6 +29,7 @@ import type { KeyPart } from './key-part.ts'
 import { Keyring, keyringMaster } from './keyring.ts'
 import type { KnownKeys } from './known-keys.ts'
 import type { CardKey } from './own-card.ts'
+import type { ReaderSet } from './reader-set.ts'
 import { openAnswer, openLink } from './sealed-records.ts'
 
 export interface KeyFinderModules {
@@ -37,6 +38,7 @@ export interface KeyFinderModules {
   readonly ciphers: Ciphers
   readonly keyPart: Pick<KeyPart, 'find' | 'newest'>
   readonly known: KnownKeys
+  readonly readers: Pick<ReaderSet, 'refresh' | 'granters'>
   /** The keys of this user's cards. Throws NO_READING_KEY where there is none. */
   readonly cardKeys: (signal: AbortSignal) => Promise<readonly CardKey[]>
   /** This user's own keyring, if this process has it. */
@@ -60,6 +62,8 @@ interface OpenedLink extends LinkSecret {
 
 /** Past epochs walked through to find one key. */
 const maxStepsBack = 200
+/** Users who may grant of whom answers are sought. */
+const maxGranters = 16
 /** Records searched for an answer from somebody unexpected. */
 const maxNewest = 200
 /** Links that are kept open. */
@@ -77,7 +81,11 @@ export class KeyFinder {
 
   /** Looks for a key; true when one is known now. Throws NO_READING_KEY, READING_KEY_CHANGED, ABORTED, or what the registry throws. */
   async look(wanted: WantedKey, signal: AbortSignal): Promise<boolean> {
-    return (await this.lookAgain(wanted, signal)) || this.#fromStrangers(wanted, signal)
+    return (
+      (await this.lookAgain(wanted, signal)) ||
+      (await this.#fromGranters(wanted, signal)) ||
+      this.#fromStrangers(wanted, signal)
+    )
   }
 
   /** As `look`, without what anybody may have answered before: that takes long. */
@@ -175,6 +183,17 @@ export class KeyFinder {
     if (record?.kind !== 'answer') return false
     await this.takeAnswer(record, signal)
     return this.#has(wanted)
+  }
+
+  /** Whoever gave this user the permission may have passed keys on. */
+  async #fromGranters(wanted: WantedKey, signal: AbortSignal): Promise<boolean> {
+    const { readers, openersFor } = this.#modules
+    // Where the registry does not answer, there is what is known.
+    await readers.refresh().catch(() => {})
+    const asked = openersFor(wanted.publisherId)
+    const granters = readers.granters.filter((id) => !asked.includes(id)).slice(0, maxGranters)
+    for (const userId of granters) if (await this.#fromAnswer(userId, wanted, signal)) return true
+    return false
   }
 
   /** The keys of an answer are known afterwards, whoever gave it. */

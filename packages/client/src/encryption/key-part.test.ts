@@ -11,6 +11,7 @@ const pauseMs = 2_000
 let world: World
 let asked: number
 let isAway: boolean
+let isSilent: boolean
 let joined: number
 let waited: string[]
 /** The stream part in which there is a neighbour. */
@@ -21,6 +22,7 @@ beforeEach(() => {
   world = new World()
   asked = 0
   isAway = false
+  isSilent = false
   joined = 0
   waited = []
   company = undefined
@@ -41,6 +43,7 @@ beforeEach(() => {
         read: async function* (_, { publisherId, messageChainId, selection }) {
           asked++
           if (isAway) throw clientError('NO_STORAGE_NODE')
+          if (isSilent) throw clientError('RESEND_FAILED')
           if (selection.kind === 'last')
             yield world.stored(publisherId, messageChainId).slice(-selection.count)
         },
@@ -88,6 +91,17 @@ describe('the key part', () => {
     part.publish('n', newest(1))
     part.publish('n', newest(2))
     expect(await find()).toEqual(newest(2))
+  })
+
+  it('says where storage nodes do not answer, and not where there is none', async () => {
+    const silences: string[] = []
+    const findAs = (name: string) => part.find(publisher.userId, 'n', signal, () => void silences.push(name))
+    isAway = true
+    expect(await findAs('none')).toBeUndefined()
+    isAway = false
+    isSilent = true
+    expect(await findAs('silent')).toBeUndefined()
+    expect(silences).toEqual(['silent'])
   })
 
   it('does not go back to an older record that comes late', async () => {

@@ -148,12 +148,13 @@ export class KeyPart {
 
   /**
    * The newest record of a chain: of what was seen of it, and what storage nodes have; undefined where there is none. Throws what the
-   * registry throws, and ABORTED.
+   * registry throws, and ABORTED. Calls `onSilent` where storage nodes may have one, and do not answer.
    */
   async find(
     publisherId: NodeId,
     messageChainId: string,
     signal: AbortSignal,
+    onSilent?: () => void,
   ): Promise<KeyRecord | undefined> {
     const name = nameOf({ publisherId, messageChainId })
     const known = this.#recent.get(name)
@@ -161,7 +162,7 @@ export class KeyPart {
     const isNew = lasting.includes(messageChainId.slice(0, 1)) || this.#wasAsked(name, nowMs)
     if (known !== undefined && isNew) return known.record
     this.#askedMs.set(name, nowMs)
-    const [found] = await this.#stored({ publisherId, messageChainId }, 1, signal)
+    const [found] = await this.#stored({ publisherId, messageChainId }, 1, signal, onSilent)
     if (found !== undefined) this.#keep(found)
     return this.#recent.get(name)?.record
   }
@@ -179,6 +180,7 @@ export class KeyPart {
     chain: { readonly publisherId: NodeId | undefined; readonly messageChainId: string | undefined },
     count: number,
     signal: AbortSignal,
+    onSilent?: () => void,
   ): Promise<readonly FoundRecord[]> {
     const { history } = this.#modules
     const found: FoundRecord[] = []
@@ -190,6 +192,7 @@ export class KeyPart {
     } catch (error) {
       // No storage node, or none that answers: then there is what was seen.
       if (signal.aborted || !isRunnelError(error)) throw error
+      if (error.code !== 'NO_STORAGE_NODE' && error.code !== 'RESEND_DENIED') onSilent?.()
     }
     return found.reverse()
   }

@@ -1,6 +1,7 @@
 import { VirtualClock } from '@runnel/transport'
 import type { EpochId, KeyRecord } from '@runnel/protocol'
 import { beforeEach, describe, expect, it } from 'vitest'
+import { clientError } from '../errors.ts'
 import { KeySearch } from './key-search.ts'
 import { streamId, turns, userOf } from './world.testkit.ts'
 
@@ -10,6 +11,7 @@ const wanted = { publisherId: publisher.userId, id: '0011223344556677' as EpochI
 
 let clock: VirtualClock
 let looks: number
+let refreshes: number
 let isThere: boolean
 let asked: KeyRecord[]
 let taken: (() => void)[]
@@ -18,6 +20,7 @@ let search: KeySearch
 beforeEach(() => {
   clock = new VirtualClock()
   looks = 0
+  refreshes = 0
   isThere = false
   asked = []
   taken = []
@@ -30,7 +33,10 @@ beforeEach(() => {
     { id: streamId, partitions: 1, metadata: '', trackers: [], createdMs: 0 },
     {
       clock,
-      card: { ensure: async () => reader.card },
+      card: {
+        ensure: async () => reader.card,
+        refresh: () => (refreshes++, Promise.reject(clientError('CARDS_UNAVAILABLE'))),
+      },
       keyPart: {
         join: () => {},
         publish: (_, record) => {
@@ -85,6 +91,19 @@ describe('KeySearch', () => {
     await pass(31)
     expect([await found, looks, asked.length]).toEqual(['KEY_NOT_FOUND', 16, 15])
     expect([await codeOf(search.find(wanted)), looks]).toEqual(['KEY_NOT_FOUND', 16])
+  })
+
+  it('looks for another card of its user once a minute, when a key is not there', async () => {
+    isThere = true
+    await search.find(wanted)
+    expect(refreshes).toBe(0)
+    isThere = false
+    for (const expected of [1, 1, 2]) {
+      const found = codeOf(search.find(wanted))
+      await pass(31)
+      expect([await found, refreshes]).toEqual(['KEY_NOT_FOUND', expected])
+      search.wake()
+    }
   })
 
   it('does not rest when something came since', async () => {

@@ -17,7 +17,7 @@ import type { OwnCard } from './own-card.ts'
 
 export interface KeySearchModules {
   readonly clock: Clock
-  readonly card: Pick<OwnCard, 'ensure'>
+  readonly card: Pick<OwnCard, 'ensure' | 'refresh'>
   readonly keyPart: Pick<KeyPart, 'join' | 'publish'>
   readonly finder: Pick<KeyFinder, 'look' | 'lookAgain' | 'takeAnswer'>
   /** Aborted when nothing is looked for any more. */
@@ -39,6 +39,8 @@ const maxWaitAgainMs = 5_000
 const restMs = 15_000
 /** Pause between two requests for keys, and between two searches for one key. */
 const pauseMs = 2_000
+/** Pause between two looks whether the user reads with another key now. */
+const cardPauseMs = 60_000
 /** Keys remembered as not found. */
 const maxGivenUp = 1_000
 
@@ -52,6 +54,7 @@ export class KeySearch {
   #news = new AbortController()
   #isTaking = false
   #askedMs = -Infinity
+  #refreshedMs = -Infinity
 
   constructor(stream: StreamInfo, modules: KeySearchModules) {
     this.#stream = stream
@@ -104,6 +107,7 @@ export class KeySearch {
     const startMs = clock.monotonicMs()
     try {
       if (await finder.look(wanted, signal)) return
+      await this.#refreshCard(limited.signal)
       while (!limited.signal.aborted) {
         keyPart.join()
         await this.#ask()
@@ -124,6 +128,14 @@ export class KeySearch {
     )
     this.#givenUp.set(`${publisherId} ${id}`, { untilMs: clock.monotonicMs() + restMs, error })
     throw error
+  }
+
+  /** What was sealed may be for a card that the user took into use elsewhere. That it cannot be had is no reason not to go on. */
+  async #refreshCard(signal: AbortSignal): Promise<void> {
+    const nowMs = this.#modules.clock.monotonicMs()
+    if (nowMs - this.#refreshedMs < cardPauseMs) return
+    this.#refreshedMs = nowMs
+    await this.#modules.card.refresh(this.#stream, signal).catch(() => {})
   }
 
   /** Asks whoever is there for all that is looked for. */

@@ -4,9 +4,12 @@ import { answerLastRequests } from './last-requests.ts'
 import { turns } from './world.testkit.ts'
 
 /** When it ended, in milliseconds, with requests at these times. */
-async function ended(requestsAtMs: readonly number[], { neighbourMs = 0, hasCompany = true } = {}) {
+async function ended(
+  requestsAtMs: readonly number[],
+  { neighbourMs = 0, hasCompany = true, settled = async () => {} } = {},
+) {
   const clock = new VirtualClock({ startMs: 0 })
-  const desk = { requests: 0, settled: async () => {} }
+  const desk = { requests: 0, settled }
   for (const atMs of requestsAtMs) clock.schedule(atMs, () => desk.requests++)
   const waitForNeighbour = (signal: AbortSignal) =>
     new Promise<void>((resolve, reject) => {
@@ -32,6 +35,7 @@ it('ends when nobody has asked for a second', async () => {
 it('is bounded, also where requests do not end, or nobody comes', async () => {
   expect(await ended(Array.from({ length: 100 }, (_, i) => i * 100))).toBe(3_000)
   expect(await ended([], { neighbourMs: 1e9 })).toBe(3_000)
+  expect(await ended([], { settled: () => new Promise(() => {}) })).toBe(3_000)
 })
 
 it('does not wait where nobody else is in the stream', async () => {

@@ -1,4 +1,4 @@
-import type { Clock } from '@runnel/protocol'
+import { untilAborted, type Clock } from '@runnel/protocol'
 import { deadline, pause } from '../deadline.ts'
 import type { AnswerDesk } from './answer-desk.ts'
 import type { KeyPart } from './key-part.ts'
@@ -28,7 +28,7 @@ export async function answerLastRequests(modules: LastRequestsModules, signal: A
     do {
       answered = desk.requests
       await pause(clock, quietMs, limited.signal)
-      await desk.settled()
+      await untilAborted(desk.settled(), limited.signal)
     } while (answered !== desk.requests && !limited.signal.aborted)
   } catch (error) {
     // Nobody of the stream came to its key part in time.

@@ -187,6 +187,66 @@ describe('after a restart', () => {
   })
 })
 
+describe('where storage nodes do not answer for a while', () => {
+  const newcomerOpens = async (process: TestProcess, batches: readonly MessageBatch[]) => {
+    world.cards.set(writer.userId, writer.card)
+    world.setRights(writer.userId, reads)
+    await world.settle()
+    process.crash()
+    const newcomer = world.start(writer)
+    return Promise.all(batches.map((batch) => opens(newcomer, batch)))
+  }
+
+  it('the key that was made without cards is soon replaced by one for all, which leads to it', async () => {
+    world.weather.isCardless = true
+    const process = world.start(publisher)
+    const first = await publish(process)
+    world.weather.isCardless = false
+    expect(epochOf(await publish(process))).toBe(epochOf(first))
+    await world.pass(30_000)
+    const second = await publish(process)
+    await world.pass(dayMs)
+    expect(epochOf(await publish(process))).toBe(epochOf(second))
+    process.crash()
+    for (const user of [publisher, reader])
+      expect(await Promise.all([first, second].map((one) => opens(world.start(user), one)))).toEqual([
+        'opened',
+        'opened',
+      ])
+  })
+
+  it('a key is used longer each time, up to ten minutes', async () => {
+    world.weather.isCardless = true
+    const process = world.start(publisher)
+    const epochs = new Set<string | undefined>()
+    for (let minute = 0; minute < 60; minute++) {
+      epochs.add(epochOf(await publish(process)))
+      await world.pass(60_000)
+    }
+    expect(epochs.size).toBe(10)
+    expect(records('link')).toEqual([])
+  })
+
+  it.each(['isSilent', 'isCardless'] as const)(
+    'newcomers get what was published before a restart in that time (%s)',
+    async (how) => {
+      const before = world.start(publisher)
+      const first = await publish(before)
+      before.crash()
+      world.weather[how] = true
+      const process = world.start(publisher)
+      const second = await publish(process)
+      await world.pass(60_000)
+      const third = await publish(process)
+      world.weather[how] = false
+      await world.pass(120_000)
+      const batches = [first, second, third, await publish(process)]
+      expect(new Set(batches.map(epochOf)).size).toBe(4)
+      expect(await newcomerOpens(process, batches)).toEqual(batches.map(() => 'opened'))
+    },
+  )
+})
+
 describe('where the registry does not answer', () => {
   it('the key from before stays in use', async () => {
     const process = world.start(publisher)
@@ -267,6 +327,28 @@ describe('the epoch of a key holder', () => {
     await world.settle()
     expect(await opens(world.start(writer), own)).toBe('opened')
     expect(await opens(world.start(writer), await publish(holder))).toBe('opened')
+  })
+
+  it('lets a reader that may publish read to the end of its permission, and publish after it', async () => {
+    await hold()
+    world.setRights(writer.userId, {
+      publishUntilMs: Infinity,
+      subscribeUntilMs: world.clock.now() + 600_000,
+    })
+    await world.settle()
+    const first = await publish(holder)
+    await world.pass(360_000)
+    await world.run((await streamOf(holder)).rotate())
+    await world.settle()
+    const second = await publish(holder)
+    const late = world.start(writer)
+    expect([await opens(late, first), await opens(late, second)]).toEqual(['opened', 'opened'])
+    late.crash()
+    await world.pass(360_000)
+    const third = await publish(holder)
+    const process = world.start(writer)
+    expect(epochOf(await publish(process))).toBe(epochOf(third))
+    expect(await opens(process, third)).not.toBe('opened')
   })
 
   it('is followed when it changes', async () => {

@@ -56,7 +56,7 @@ export interface OpenerModules {
   readonly keyPart: Pick<KeyPart, 'publish' | 'find'>
   readonly known: KnownKeys
   readonly finder: Pick<KeyFinder, 'open' | 'writerKey'>
-  /** Of this user in this stream, the same in each of its processes; undefined where this process has no reading key. */
+  /** Of this user in this stream, the same in each of its processes; undefined where this process has no reading key. Throws where it cannot be had now. */
   readonly keyringMaster: (signal: AbortSignal) => Promise<Uint8Array | undefined>
   readonly cardsOf: (users: readonly NodeId[], signal: AbortSignal) => Promise<ReadonlyMap<NodeId, Card>>
   /** A record was published; for whoever waits until it is stored. */
@@ -87,15 +87,25 @@ interface CurrentEpoch extends SealingEpoch {
   readonly isOwn: boolean
 }
 
+/** How long an epoch is used that was made without something that could not be had; twice as long each time in a row. */
+const retryMs = 30_000
+/** Longest such time. */
+const maxRetryMs = 600_000
+
 /** Opens epochs of a stream: makes their keys, tells the readers, and makes new ones when readers go. */
 export class Opener {
   readonly #options: OpenerOptions
   readonly #modules: OpenerModules
-  readonly #links: ReaderLinks
+  #links: ReaderLinks
   readonly #terms: EpochTerms
   #keyring: Keyring | undefined
   /** All processes of the user have the same one. */
   #isKeyringShared = false
+  /** The user's own keyring could not be had yet. */
+  #isMakeshift = false
+  /** The epoch from before this process was taken over, or there is none. */
+  #hasLooked = false
+  #nextRetryMs = retryMs
   #current: CurrentEpoch | undefined
   /** Of the last epoch that was made here. */
   #readerCount = 0
@@ -109,7 +119,7 @@ export class Opener {
     this.#options = options
     this.#modules = modules
     this.#terms = new EpochTerms(options.choice, modules)
-    this.#links = new ReaderLinks(options, { ...modules, roleOf: (userId) => this.#roleOf(userId) })
+    this.#links = this.#newLinks()
   }
 
   get keyring(): Keyring | undefined {
@@ -235,7 +245,7 @@ export class Opener {
 
   /** Prepares to open its own epochs. */
   async loadKeyring(signal: AbortSignal): Promise<void> {
-    await this.#ownKeyring(signal)
+    if (this.#keyring === undefined) await this.#ownKeyring(signal)
   }
 
   /** Resolves when all links that were begun are published. */
@@ -285,7 +295,7 @@ export class Opener {
     signal: AbortSignal,
   ): Promise<boolean> {
     const { ciphers, keyPart } = this.#modules
-    const cards = await this.#cards(readerIds, signal)
+    const cards = (await this.#cards(readerIds, signal)) ?? new Map<NodeId, Card>()
     const cover = await coverOf(openerId, record, keyPart, signal)
     if (cover === undefined) return false
     // Two may have the same tag: each stands for one of them.
@@ -315,7 +325,9 @@ export class Opener {
     const isOfKeyring = isSameBytes(record.keyringId, keyring.id)
     if (!isOfKeyring && !this.#isKeyringShared) return
     const opened = await finder.open(userId, record, signal)
-    if (opened !== undefined) this.#earlier = [opened]
+    // Those that this process made before it found this one stay, with room for one more.
+    const made = this.#hasLooked ? [] : this.#earlier.slice(0, limits.maxEarlierEpochs - 2)
+    if (opened !== undefined) this.#earlier = [...made, opened]
     if (!isOfKeyring) return
     const cover = await coverOf(userId, record, keyPart, signal)
     if (cover === undefined) return
@@ -328,16 +340,18 @@ export class Opener {
     const { choice, userId } = this.#options
     const keyring = await this.#ownKeyring(signal)
     const before = this.#current?.isOwn === true ? this.#current : undefined
-    const record = before === undefined ? await newestEpochOf(userId, keyPart, signal) : undefined
-    const createdMs = this.#terms.dateAfter((before ?? record)?.createdMs ?? 0)
+    const { record, hasLooked } = await this.#recordBefore(before, signal)
+    const createdMs = this.#terms.dateAfter(Math.max(before?.createdMs ?? 0, record?.createdMs ?? 0))
     const changes = this.#terms.changes(createdMs)
     // The user itself has its keyring, unless that is this process's alone.
     const readerIds = readers.readersAt(createdMs).filter((id) => !this.#isKeyringShared || id !== userId)
     const writerIds = choice.keyHolder === userId ? readers.writersAt(createdMs) : []
-    const cards = await this.#cards([...readerIds, ...writerIds], signal)
+    const found = await this.#cards([...readerIds, ...writerIds], signal)
+    const cards = found ?? new Map<NodeId, Card>()
     const recipients = this.#recipients(readerIds, cards)
     const publishers = this.#recipients(writerIds, cards)
     if (record !== undefined) await this.#takeOver(record, keyring, recipients, signal)
+    this.#hasLooked = hasLooked
     if (before?.key !== undefined) this.#leaves({ ...before, key: before.key })
     const planned = planEpoch(
       {
@@ -358,29 +372,54 @@ export class Opener {
     for (const [i, record] of planned.publisherRecords.entries())
       say(publishersChain(planned.commitment, i), record)
     say(epochChain(planned.id), planned.record)
-    say(newestChain, { kind: 'newest', keyringId: keyring.id, commitment: planned.commitment })
+    // Before that, it would take the place of the one that is to be found.
+    if (hasLooked) say(newestChain, { kind: 'newest', keyringId: keyring.id, commitment: planned.commitment })
     const { key } = planned
     const publisherKey = publisherKeyOf(ciphers, key, userId)
     const current = this.#accepted(planned.record, { key, publisherKey, changes, isOwn: true })
-    this.#current = current
+    const isWhole = hasLooked && found !== undefined && !this.#isMakeshift
+    this.#current = isWhole ? current : this.#forNow(current)
+    if (isWhole) this.#nextRetryMs = retryMs
     this.#inBackground(async () => {
       await this.#links.link([...recipients, ...publishers], keyring, planned, { isCovered: true })
       await this.#modules.confirmed()
     })
     this.#readerCount = recipients.length
     onRotated(planned.id, recipients.length)
-    return current
+    return this.#current
   }
 
-  /** That no storage node answers is no reason not to publish: readers ask when they come. */
-  async #cards(users: readonly NodeId[], signal: AbortSignal): Promise<ReadonlyMap<NodeId, Card>> {
+  /** The epoch to go on from that this process did not make. It is looked for until storage nodes answer, and this user's keyring opens it. */
+  async #recordBefore(
+    before: CurrentEpoch | undefined,
+    signal: AbortSignal,
+  ): Promise<{ readonly record: EpochRecord | undefined; readonly hasLooked: boolean }> {
+    if (before !== undefined && this.#hasLooked) return { record: undefined, hasLooked: true }
+    const silent: true[] = []
+    const { userId } = this.#options
+    const record = await newestEpochOf(userId, this.#modules.keyPart, signal, () => silent.push(true))
+    return { record, hasLooked: record === undefined ? silent.length === 0 : !this.#isMakeshift }
+  }
+
+  /** Made without something that could not be had now: the next one soon has it, and leads to this one. */
+  #forNow(epoch: CurrentEpoch): CurrentEpoch {
+    const untilMs = this.#modules.clock.now() + this.#nextRetryMs
+    this.#nextRetryMs = Math.min(2 * this.#nextRetryMs, maxRetryMs)
+    return { ...epoch, validUntilMs: Math.min(epoch.validUntilMs, untilMs) }
+  }
+
+  /** That no storage node answers, then undefined, is no reason not to publish: readers ask when they come. */
+  async #cards(
+    users: readonly NodeId[],
+    signal: AbortSignal,
+  ): Promise<ReadonlyMap<NodeId, Card> | undefined> {
     if (users.length === 0) return new Map()
     try {
       return await this.#modules.cardsOf(users, signal)
     } catch (error) {
       if (signal.aborted || !isRunnelError(error)) throw error
       this.#modules.onProblem(error)
-      return new Map()
+      return undefined
     }
   }
 
@@ -398,12 +437,31 @@ export class Opener {
     }
   }
 
+  /** The user's own, as soon as it can be had; until then, or where there is none, one of this process. */
   async #ownKeyring(signal: AbortSignal): Promise<Keyring> {
-    if (this.#keyring !== undefined) return this.#keyring
     const { keyringMaster, random, ciphers } = this.#modules
-    const master = await keyringMaster(signal)
+    const before = this.#keyring
+    if (before !== undefined && !this.#isMakeshift) return before
+    let master: Uint8Array | undefined
+    let isMakeshift = false
+    try {
+      master = await keyringMaster(signal)
+    } catch (error) {
+      if (signal.aborted || !isRunnelError(error)) throw error
+      isMakeshift = true
+    }
+    const known = this.#keyring
+    if (known !== undefined && (known !== before || isMakeshift)) return known
     this.#isKeyringShared = master !== undefined
-    return (this.#keyring ??= new Keyring({ master: master ?? random.bytes(keyBytes) }, { ciphers }))
+    this.#isMakeshift = isMakeshift
+    // Those from before are of another keyring.
+    this.#links = this.#newLinks()
+    this.#cohorts = []
+    return (this.#keyring = new Keyring({ master: master ?? random.bytes(keyBytes) }, { ciphers }))
+  }
+
+  #newLinks(): ReaderLinks {
+    return new ReaderLinks(this.#options, { ...this.#modules, roleOf: (userId) => this.#roleOf(userId) })
   }
 
   #recipients(users: readonly NodeId[], cards: ReadonlyMap<NodeId, Card>): readonly Recipient[] {
@@ -427,6 +485,8 @@ export class Opener {
     const nowMs = clock.now()
     // A link gives what publishers use whose clocks may be ahead.
     if (readers.reads(userId, nowMs + clockToleranceMs)) return 'reader'
+    // Nor is there a link for a publisher in place of the one that this reader may have.
+    if (readers.reads(userId, nowMs)) return undefined
     const isHolder = this.#options.choice.keyHolder === this.#options.userId
     return isHolder && readers.publishes(userId, nowMs) ? 'publisher' : undefined
   }

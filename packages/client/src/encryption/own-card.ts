@@ -1,12 +1,14 @@
 import {
   cardHash,
   isRunnelError,
+  untilAborted,
   type Card,
   type Ciphers,
   type Crypto,
   type NodeId,
   type RunnelError,
 } from '@runnel/protocol'
+import { throwIfAborted } from '../deadline.ts'
 import { cardPrivateKeyOf, cardPublicKeyOf } from './card-key.ts'
 import type { StreamInfo } from '../registry/ports.ts'
 import { openReadingKey, renewReadingKey, type OwnReadingKey } from './own-reading-key.ts'
@@ -30,6 +32,8 @@ export interface OwnCardModules {
   readonly directory: Cards
   readonly ciphers: Ciphers
   readonly crypto: Crypto
+  /** Aborted when the client closes. */
+  readonly signal: AbortSignal
 }
 
 /** The card of this process's user, and the keys behind it; looked up and made when they are needed. */
@@ -76,7 +80,7 @@ export class OwnCard {
     const oldest = Math.max(0, card.generation - maxOlderGenerations)
     const older = Array.from({ length: card.generation - oldest }, (_, i) => card.generation - 1 - i)
     const keys = older.map(async (generation) =>
-      cardKey(generation, await this.#olderKey(generation, signal)),
+      cardKey(generation, await waited(this.#olderKey(generation), signal)),
     )
     return [newest, ...(await Promise.all(keys))]
   }
@@ -89,11 +93,24 @@ export class OwnCard {
     return renewed.card
   }
 
+  /** Takes the next generation into use where the user did so elsewhere. A key that was given has no other. Throws as `ensure` does. */
+  async refresh(stream: StreamInfo, signal: AbortSignal): Promise<void> {
+    const { userId, source, directory } = this.#modules
+    const before = this.#own
+    if (before === undefined || source.onlyGeneration !== undefined) return
+    const known = (await directory.cardsOf([userId], stream, signal)).get(userId)
+    if (known === undefined || known.generation <= (await waited(before, signal)).card.generation) return
+    const renewed = openReadingKey(userId, this.#reading(), stream, this.#modules.signal)
+    await waited(renewed, signal)
+    if (this.#own === before) this.#own = renewed
+  }
+
   /** A person that said no is not asked again for each message: only for no stream, when the application wants the card. */
   #open(stream: StreamInfo | undefined, signal: AbortSignal): Promise<OwnReadingKey> {
     if (this.#refusal !== undefined && stream !== undefined) return Promise.reject(this.#refusal)
     this.#refusal = undefined
-    this.#own ??= openReadingKey(this.#modules.userId, this.#reading(), stream, signal).catch(
+    // All wait for the same one: it does not end with the first that asked.
+    this.#own ??= openReadingKey(this.#modules.userId, this.#reading(), stream, this.#modules.signal).catch(
       (error: unknown) => {
         this.#own = undefined
         if (isRunnelError(error, 'WALLET_REFUSED') || isRunnelError(error, 'SIGNER_REFUSED'))
@@ -101,7 +118,7 @@ export class OwnCard {
         throw error
       },
     )
-    return this.#own
+    return waited(this.#own, signal)
   }
 
   #reading() {
@@ -113,13 +130,23 @@ export class OwnCard {
     }
   }
 
-  #olderKey(generation: number, signal: AbortSignal): Promise<Uint8Array> {
+  #olderKey(generation: number): Promise<Uint8Array> {
     const known = this.#olderKeys.get(generation)
     if (known !== undefined) return known
-    const asked = this.#modules.source.readingKey(generation, signal)
+    const asked = this.#modules.source.readingKey(generation, this.#modules.signal)
     this.#olderKeys.set(generation, asked)
     asked.catch(() => this.#olderKeys.delete(generation))
     return asked
+  }
+}
+
+/** Throws ABORTED as soon as this caller's signal aborts. */
+async function waited<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  try {
+    return await untilAborted(work, signal)
+  } catch (error) {
+    throwIfAborted(signal)
+    throw error
   }
 }
 

@@ -46,7 +46,8 @@ export class ReaderLinks {
 
   /** Makes the link of somebody who asks, and so may not have found the one that was made. Resolves when it is published. */
   linkAgain(recipient: Recipient, keyring: Keyring, epoch: EpochKey): Promise<void> {
-    this.#linked.delete(this.#tag(recipient))
+    const tag = this.#tag(recipient)
+    if (this.#linked.get(tag) === this.#modules.roleOf(recipient.userId)) this.#linked.delete(tag)
     return this.link([recipient], keyring, epoch)
   }
 
@@ -63,7 +64,11 @@ export class ReaderLinks {
     const { roleOf } = this.#modules
     // One lot after the other: each link takes a millisecond of CPU or more.
     const linked = this.#linking.then(async () => {
-      const wanted = recipients.filter((one) => this.#linked.get(this.#tag(one)) !== roleOf(one.userId))
+      // A reader's link serves a publisher as well, and opens what was before.
+      const wanted = recipients.filter((one) => {
+        const known = this.#linked.get(this.#tag(one))
+        return known !== 'reader' && known !== roleOf(one.userId)
+      })
       let isStored = true
       for (let i = 0; i < wanted.length; i += linksAtOnce) {
         if (i > 0) isStored &&= await this.#modules.confirmed()

@@ -114,6 +114,11 @@ export class ReaderSet {
     return (this.#rights.get(userId)?.publishUntilMs ?? 0) > wallMs
   }
 
+  /** Who may grant, by id. */
+  get granters(): readonly NodeId[] {
+    return this.#with(({ grant }) => grant)
+  }
+
   /** May read and grant: what a key holder has to. */
   holds(userId: NodeId, wallMs: number): boolean {
     return this.#rights.get(userId)?.grant === true && this.reads(userId, wallMs)

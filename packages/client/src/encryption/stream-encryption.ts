@@ -2,8 +2,10 @@ import {
   epochIdOf,
   isRunnelError,
   isSameBytes,
+  untilAborted,
   newestChain,
   readerHint,
+  type Cancel,
   type Card,
   type Ciphers,
   type Crypto,
@@ -53,10 +55,22 @@ export interface StreamEncryptionModules extends ReaderSetModules {
   readonly signal: AbortSignal
 }
 
+/** Pause before storage nodes are asked once more for what they did not have; twice as long each time in a row. */
+const retryMs = 30_000
+/** Longest such pause. */
+const maxRetryMs = 600_000
+/** Why a process has no reading key, and gets none by asking again. */
+const lastingReasons = [
+  ...['NO_READING_KEY', 'READING_KEY_CHANGED', 'READING_KEY_OTHER_GENERATION', 'CARD_NEEDS_USER'],
+  ...['WALLET_REFUSED', 'SIGNER_REFUSED'],
+]
 /** Openers whose keys are passed on to a new reader. */
 const maxSharedOpeners = 100
 /** Openers in a list. */
 const maxListedOpeners = 100
+/** Users asked after, of whom not all have keys. */
+const maxOpeners = 1_000
+const openersAtOnce = 16
 
 /** The encryption of one stream in this process: opens epochs as a publisher, finds keys as a reader, and answers others. */
 export class StreamEncryption {
@@ -74,6 +88,8 @@ export class StreamEncryption {
   readonly #search: KeySearch
   readonly #unconfirmed: UnconfirmedRecords
   readonly #closing = new AbortController()
+  #cancelRetry: Cancel | undefined
+  #nextRetryMs = retryMs
   /** What was begun in the background. */
   #done: Promise<void> = Promise.resolve()
 
@@ -169,6 +185,13 @@ export class StreamEncryption {
     })
   }
 
+  /** What is not stored is tried again: there may be storage nodes now. */
+  storeAgain(): void {
+    this.#cancelRetry?.()
+    this.#cancelRetry = undefined
+    this.#background(async () => void (await this.#confirmed()))
+  }
+
   /** Has a valid key for all publishers. Throws NOT_KEY_HOLDER, and what `sealing` throws. */
   async hold(): Promise<void> {
     const { keyHolder } = this.choice
@@ -200,11 +223,7 @@ export class StreamEncryption {
     const readerIds = this.readers.readersAt(clock.now())
     const cards = await cardsOf(readerIds, this.stream, signal)
     const modules = { ...this.#modules, cards, readerIds }
-    const found: OpenerKeys[] = []
-    for (const openerId of this.#openers().slice(0, maxListedOpeners)) {
-      const keys = await openerKeys(openerId, modules)
-      if (keys !== undefined) found.push(keys)
-    }
+    const found = await this.#ofOpeners(maxListedOpeners, (openerId) => openerKeys(openerId, modules))
     return { readers: new Map(readerIds.map((id) => [id, cards.get(id)])), openers: found }
   }
 
@@ -233,8 +252,8 @@ export class StreamEncryption {
   /** Resolves when this process can end: what it published is stored, or those who are there have asked for it. */
   async finish(signal: AbortSignal): Promise<void> {
     // What else keeps it from being stored, nobody can mend now.
-    await this.settled(signal).catch((error: unknown) => {
-      if (!isRunnelError(error)) throw error
+    await untilAborted(this.settled(signal), signal).catch((error: unknown) => {
+      if (!isRunnelError(error) && !signal.aborted) throw error
     })
     if (this.#unconfirmed.isUnstored) await answerLastRequests({ ...this.#modules, desk: this.#desk }, signal)
   }
@@ -242,6 +261,7 @@ export class StreamEncryption {
   /** What waits for a key rejects with ABORTED. */
   close(): void {
     this.#closing.abort()
+    this.#cancelRetry?.()
     this.keyPart.leave()
   }
 
@@ -270,7 +290,7 @@ export class StreamEncryption {
     return keyHolder === undefined || keyHolder === publisherId ? [publisherId] : [publisherId, keyHolder]
   }
 
-  /** Undefined where this process has no reading key: then it opens with a keyring of its own. */
+  /** Undefined where this process has no reading key: then it opens with a keyring of its own. Throws where it cannot be had now. */
   async #keyringMaster(signal: AbortSignal): Promise<Uint8Array | undefined> {
     const { card, ciphers } = this.#modules
     // Nobody is asked for leave to read because of a message that it publishes.
@@ -279,7 +299,7 @@ export class StreamEncryption {
       const readingKey = await card.readingKey(this.stream, signal)
       return keyringMaster(ciphers, readingKey, this.stream.id)
     } catch (error) {
-      if (!isRunnelError(error) || signal.aborted) throw error
+      if (!isRunnelError(error) || signal.aborted || !lastingReasons.includes(error.code)) throw error
       return undefined
     }
   }
@@ -289,18 +309,26 @@ export class StreamEncryption {
     const { signal } = this.#modules
     await this.readers.refresh()
     await this.opener.loadKeyring(signal)
-    const keys: Uint8Array[] = []
-    for (const openerId of this.#openers().slice(0, maxSharedOpeners)) {
+    return this.#ofOpeners(maxSharedOpeners, async (openerId) => {
       const newest = await this.keyPart.find(openerId, newestChain, signal)
-      if (newest?.kind !== 'newest') continue
+      if (newest?.kind !== 'newest') return undefined
       const id = epochIdOf(newest.commitment)
       const keyOf = () => this.known.epochs(id).find((one) => isSameBytes(one.commitment, newest.commitment))
       const tried = this.known.publisherKeys(id, openerId)
       if (keyOf() === undefined) await this.#finder.look({ publisherId: openerId, id, tried }, signal)
-      const found = keyOf()
-      if (found !== undefined) keys.push(found.key)
+      return keyOf()?.key
+    })
+  }
+
+  /** What the first openers have of those that have any. */
+  async #ofOpeners<T>(max: number, get: (openerId: NodeId) => Promise<T | undefined>): Promise<readonly T[]> {
+    const openers = this.#openers().slice(0, maxOpeners)
+    const found: T[] = []
+    for (let i = 0; i < openers.length && found.length < max; i += openersAtOnce) {
+      const some = await Promise.all(openers.slice(i, i + openersAtOnce).map(get))
+      found.push(...some.filter((one) => one !== undefined))
     }
-    return keys
+    return found.slice(0, max)
   }
 
   /** Who may open epochs now: the key holder, and publishers. */
@@ -314,11 +342,21 @@ export class StreamEncryption {
   async #confirmed(): Promise<boolean> {
     try {
       await this.#unconfirmed.settle(this.#modules.signal)
+      this.#nextRetryMs = retryMs
       return true
     } catch (error) {
       if (!isRunnelError(error)) throw error
+      this.#retryLater()
       return false
     }
+  }
+
+  /** Where there is no storage node, the registry tells when there is one. */
+  #retryLater(): void {
+    const { clock, signal } = this.#modules
+    if (this.#cancelRetry !== undefined || this.#unconfirmed.isUnstored || signal.aborted) return
+    this.#cancelRetry = clock.schedule(this.#nextRetryMs, () => this.storeAgain())
+    this.#nextRetryMs = Math.min(2 * this.#nextRetryMs, maxRetryMs)
   }
 
   #problem(error: unknown): void {

@@ -62,7 +62,8 @@ export class UnconfirmedRecords {
       if (first === undefined) return
       const isLate = missing.every(({ error }) => isRunnelError(error, 'NOT_STORED_IN_TIME'))
       if (!isLate) {
-        if (!this.#isUnstored) for (const { place } of missing) this.add(place)
+        // Storage nodes may come, or come back.
+        for (const { place } of missing) this.add(place)
         throw first.error
       }
       const again = missing.flatMap(({ place }) => this.#modules.keyPart.publishAgain(place) ?? [])

@@ -78,6 +78,10 @@ export interface Weather {
   isUnstored: boolean
   /** Storage nodes answer, and have nothing. */
   isWithheld: boolean
+  /** Storage nodes do not answer when they are asked for records. */
+  isSilent: boolean
+  /** Storage nodes do not answer when they are asked for cards. */
+  isCardless: boolean
   /** Records take so much longer. */
   delayMs: number
   /** The registry does not answer, and tells nothing. */
@@ -88,7 +92,8 @@ export interface Weather {
 export class World {
   readonly clock = new VirtualClock({ startMs: Date.UTC(2031, 0, 1) })
   readonly weather: Weather = {
-    ...{ isDeaf: false, isUnstored: false, isWithheld: false, delayMs: 0, isOutage: false },
+    ...{ isDeaf: false, isUnstored: false, isWithheld: false, isSilent: false, isCardless: false },
+    ...{ delayMs: 0, isOutage: false },
   }
   readonly processes = new Set<TestProcess>()
   readonly rights = new Map<NodeId, Permissions>()
@@ -100,6 +105,8 @@ export class World {
   /** All records that were ever published. */
   readonly records: KeyMessage[] = []
   stream: StreamInfo
+  /** What storage nodes say when they are asked whether they have records. */
+  confirm: () => Promise<void> = async () => {}
   readonly #newest = new Map<string, StreamMessage>()
 
   constructor(encryption: object = {}) {
@@ -238,6 +245,7 @@ export class TestProcess {
       history: {
         plan: async () => [],
         read: async function* (_plan, { publisherId, messageChainId, selection }) {
+          if (world.weather.isSilent) throw clientError('RESEND_FAILED')
           if (selection.kind === 'last')
             yield world.stored(publisherId, messageChainId).slice(-selection.count)
         },
@@ -255,11 +263,15 @@ export class TestProcess {
       source: sourceOf(user),
       directory: {
         put: async (card) => world.cards.set(card.userId, card),
-        cardsOf: async (ids) =>
-          new Map(ids.flatMap((id) => (world.cards.has(id) ? [[id, world.cards.get(id) as Card]] : []))),
+        cardsOf: async (ids) => {
+          if (world.weather.isCardless) throw clientError('CARDS_UNAVAILABLE')
+          return new Map(
+            ids.flatMap((id) => (world.cards.has(id) ? [[id, world.cards.get(id) as Card]] : [])),
+          )
+        },
       },
       ...{ crypto, clock: this.clock, random, signal: this.#closing.signal },
-      stored: async () => {},
+      stored: () => world.confirm(),
       say: (_, { state }) => void this.news.push(state),
     })
   }

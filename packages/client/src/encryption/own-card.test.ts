@@ -1,0 +1,76 @@
+import { ciphers, type Card, type NodeId } from '@runnel/protocol'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { clientError } from '../errors.ts'
+import { OwnCard } from './own-card.ts'
+import { crypto, streamId, userOf } from './world.testkit.ts'
+
+const user = await userOf('alice')
+const other = await userOf('bob')
+const asked: { readonly signal: AbortSignal | undefined; readonly answer: (key: Uint8Array) => void }[] = []
+
+let closing: AbortController
+let card: Card
+let own: OwnCard
+beforeEach(() => {
+  asked.length = 0
+  card = user.card
+  closing = new AbortController()
+  own = new OwnCard({
+    ...{ userId: user.userId, ciphers, crypto, signal: closing.signal },
+    source: {
+      ...{ onlyGeneration: undefined, isSilent: false, signCard: async () => user.card },
+      // A wallet that answers when its user does.
+      readingKey: (_, signal) =>
+        new Promise<Uint8Array>((answer, reject) => {
+          asked.push({ signal, answer })
+          signal?.addEventListener('abort', () => reject(clientError('ABORTED')))
+        }),
+    },
+    directory: {
+      put: async () => {},
+      cardsOf: async () => new Map<NodeId, Card>([[user.userId, card]]),
+    },
+  })
+})
+
+const stream = { id: streamId, partitions: 1, metadata: '', trackers: [], createdMs: 0 }
+
+describe('the card of a user, whose key is asked for', () => {
+  it('comes for all who wait, though the first of them goes', async () => {
+    const first = new AbortController()
+    const waiting = [own.ensure(undefined, first.signal), own.ensure(undefined, closing.signal)] as const
+    await expect.poll(() => asked.length).toBe(1)
+    first.abort()
+    await expect(waiting[0]).rejects.toMatchObject({ code: 'ABORTED' })
+    asked[0]?.answer(user.readingKey)
+    expect(await waiting[1]).toEqual(user.card)
+  })
+
+  it('is not waited for when the client closes', async () => {
+    const waiting = own.ensure(undefined, new AbortController().signal)
+    await expect.poll(() => asked.length).toBe(1)
+    closing.abort()
+    await expect(waiting).rejects.toMatchObject({ code: 'ABORTED' })
+  })
+
+  it('is the next one when the user took that into use elsewhere, and stays where its key cannot be had', async () => {
+    const { signal } = closing
+    const opened = own.ensure(stream, signal)
+    await expect.poll(() => asked.length).toBe(1)
+    asked[0]?.answer(user.readingKey)
+    await opened
+    await own.refresh(stream, signal)
+    expect(asked).toHaveLength(1)
+    card = { ...user.card, generation: 1, publicKey: other.card.publicKey }
+    const failed = own.refresh(stream, signal)
+    await expect.poll(() => asked.length).toBe(2)
+    asked[1]?.answer(user.readingKey)
+    await expect(failed).rejects.toMatchObject({ code: 'READING_KEY_CHANGED' })
+    expect(await own.ensure(stream, signal)).toEqual(user.card)
+    const refreshed = own.refresh(stream, signal)
+    await expect.poll(() => asked.length).toBe(3)
+    asked[2]?.answer(other.readingKey)
+    await refreshed
+    expect(await own.ensure(stream, signal)).toEqual(card)
+  })
+})

@@ -1,0 +1,67 @@
+import type { NodeId } from '@runnel/protocol'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { clientError } from '../errors.ts'
+import { streamId, userOf, World, type TestProcess, type TestUser } from './world.testkit.ts'
+
+const content = new TextEncoder().encode('a secret')
+const [publisher, reader] = (await Promise.all(['publisher', 'reader'].map(userOf))) as [TestUser, TestUser]
+
+let world: World
+let process: TestProcess
+beforeEach(() => {
+  world = new World()
+  for (const { userId, card } of [publisher, reader]) world.cards.set(userId, card)
+  world.setRights(publisher.userId, { publishUntilMs: Infinity, subscribeUntilMs: Infinity })
+  world.setRights(reader.userId, { subscribeUntilMs: Infinity })
+  process = world.start(publisher)
+})
+afterEach(() => {
+  for (const one of [...world.processes]) one.crash()
+})
+
+describe('records that storage nodes did not take', () => {
+  it.each([
+    ['after a while', 'NOT_STORED_IN_TIME', () => world.pass(60_000)],
+    ['when there is a storage node', 'NO_STORAGE_NODE', () => process.tell({ kind: 'storage' })],
+  ] as const)('are published again %s', async (_, code, wait) => {
+    let isAway = true
+    world.weather.isUnstored = true
+    world.confirm = () => (isAway ? Promise.reject(clientError(code)) : Promise.resolve())
+    const batch = await world.run(process.publish(content))
+    await world.settle()
+    world.weather.isUnstored = false
+    const places = () => world.records.filter(({ isStored }) => isStored).length
+    expect(places()).toBe(0)
+    // A storage node that is there does not have them, and says so once.
+    world.confirm = () => {
+      const isAsked = isAway
+      isAway = places() === 0
+      return isAsked ? Promise.reject(clientError('NOT_STORED_IN_TIME')) : Promise.resolve()
+    }
+    await wait()
+    await world.pass(120_000)
+    process.crash()
+    expect(await world.run(world.start(reader).open(batch))).toEqual(content)
+  })
+
+  it('do not keep a process from ending in time', async () => {
+    world.confirm = () => new Promise(() => {})
+    await world.run(process.publish(content))
+    const ending = new AbortController()
+    const finished = process.encryption.finish(ending.signal)
+    ending.abort()
+    expect(await finished).toBeUndefined()
+  })
+})
+
+it('lists the keys of a publisher behind hundreds that have none', async () => {
+  for (let i = 0; i < 300; i++)
+    world.rights.set(`0x${i.toString(16).padStart(40, '0')}` as NodeId, {
+      ...{ edit: false, delete: false, grant: false, publishUntilMs: Infinity, subscribeUntilMs: 0 },
+    })
+  await world.run(process.publish(content))
+  await world.settle()
+  const stream = await world.run(world.start(reader).encryption.stream(streamId))
+  const { openers } = await world.run(stream.keys())
+  expect(openers.map(({ userId }) => userId)).toEqual([publisher.userId])
+})
