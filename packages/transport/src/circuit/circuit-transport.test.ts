@@ -10,13 +10,15 @@ import { CircuitTransport, type CircuitOptions, type OpenSocket } from './circui
 import { maxPlacesPerS, minSeekPauseMs } from './limits.ts'
 import { challengeFrame, circuitFrame, stillHereFrame, waitingFrame } from './waiting-frames.ts'
 
-/** WebSockets to a carrier, each open in the next turn; what this node is told there is up to the test. */
+/** How long a WebSocket takes to open, in milliseconds. */
+const openingMs = 20
+
+/** WebSockets to a carrier; what this node is told there is up to the test. */
 class Sockets {
   /** Those that are open, oldest first. */
-  readonly open = new Set<PooledChannel>()
+  readonly open = new Set<{ -readonly [Key in keyof PooledChannel]: PooledChannel[Key] }>()
   readonly sent: Uint8Array[] = []
   opened = 0
-  bufferedBytes = 0
   onOpen: (channel: PooledChannel) => void = () => {}
   readonly #clock: VirtualClock
 
@@ -30,7 +32,7 @@ class Sockets {
     } catch (error) {
       return this.#clock.schedule(0, () => onFail(error as RunnelError))
     }
-    return this.#clock.schedule(0, () => {
+    return this.#clock.schedule(openingMs, () => {
       const channel = this.#channel()
       this.open.add(channel)
       this.opened++
@@ -48,21 +50,17 @@ class Sockets {
   }
 
   #channel(): PooledChannel {
-    const sockets = this
-    const channel: PooledChannel = {
-      ...{ kind: 'circuit', maxFrameBytes: 65_536, binding: new Uint8Array(0), events: noEvents },
-      get bufferedBytes() {
-        return sockets.bufferedBytes
-      },
-      send: (frame) => void sockets.sent.push(frame),
+    const channel = {
+      ...{ kind: 'circuit', maxFrameBytes: 65_536, bufferedBytes: 0, binding: new Uint8Array(0) },
+      ...{ events: noEvents, onGone() {} },
+      send: (frame: Uint8Array) => void this.sent.push(frame),
       close: () => {
-        if (!sockets.open.delete(channel)) return
-        sockets.#clock.endOfTurn(() => {
+        if (!this.open.delete(channel)) return
+        this.#clock.endOfTurn(() => {
           channel.events.onClose('closed')
           channel.onGone()
         })
       },
-      onGone() {},
     }
     return channel
   }
@@ -78,7 +76,7 @@ async function startWaiting(options: Omit<CircuitOptions, 'waits'> = {}) {
   const modules = { ...testModules('waiting', clock), toldDials: new ToldDials({}, clock), openSocket }
   const transport = new CircuitTransport({ carriers: [url], ...options, waits: true }, modules)
   await transport.start()
-  clock.advanceBy(0)
+  clock.advanceBy(openingMs)
   return { clock, sockets, transport }
 }
 
@@ -146,10 +144,10 @@ it('a carrier that does not read gets no more answers', async () => {
   const { sockets, transport } = await startWaiting()
   const answers = () => sockets.sent.filter(({ length }) => length === stillHereFrame.length).length
   sockets.hear(challenge, waitingFrame, stillHereFrame)
-  sockets.bufferedBytes = 1
+  for (const channel of sockets.open) channel.bufferedBytes = 1
   sockets.hear(stillHereFrame, stillHereFrame)
   expect(answers()).toBe(1)
-  sockets.bufferedBytes = 0
+  for (const channel of sockets.open) channel.bufferedBytes = 0
   sockets.hear(stillHereFrame)
   expect([answers(), sockets.open.size]).toEqual([2, 1])
   await transport.stop()
