@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path'
 import { Readable } from 'node:stream'
 import { toStreamId } from '@runnel/protocol'
 import type { Tracker } from '@runnel/tracker'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { VirtualClock } from '../../../transport/src/memory/virtual-clock.ts'
 import { Clients, newAccount, startTracker } from '../../../client/src/client.testkit.ts'
 import { publishIvf, publishOgg } from '../files/publish-files.ts'
@@ -194,6 +194,24 @@ describe('a session', () => {
     await until(() => namesOf(ben.session)).toEqual(['Ada again'])
     await say({ leave: true, session: second })
     await until(() => namesOf(ben.session)).toEqual([])
+  })
+
+  it('answers who comes anew again and again once in a while only', async () => {
+    const clock = new VirtualClock()
+    const ben = await joinAs('Ben', room, undefined, undefined, undefined, clock)
+    const eve = await clients.create({ privateKey: newAccount().privateKey })
+    const said = vi.spyOn(ben.client, 'publish')
+    for (let i = 0; i < 20; i++) {
+      const catalogue = { version: 1, session: `${i}`.padStart(16, '0'), decodes: [], tracks: [] } as const
+      const content = controlContent({ catalogue: { ...catalogue, name: `Eve ${i}` } })
+      await eve.publish(room, content, { partition: 0 })
+    }
+    await until(() => namesOf(ben.session)).toEqual(['Eve 19'])
+    expect(said).toHaveBeenCalledTimes(0)
+    clock.advanceBy(250)
+    expect(said).toHaveBeenCalledTimes(1)
+    clock.advanceBy(1_000)
+    expect(said).toHaveBeenCalledTimes(1)
   })
 
   it.each([

@@ -1,5 +1,5 @@
 import type { Message, RunnelClient, Subscription, UrgentOptions, UrgentRate } from '@runnel/client'
-import { toHex, type Clock, type Random } from '@runnel/protocol'
+import { Alarm, toHex, type Clock, type Random } from '@runnel/protocol'
 import { systemClock, systemRandom } from '@runnel/protocol/system'
 import {
   controlContent,
@@ -26,6 +26,8 @@ import { TrackPublisher, type TrackEvents } from './track-publisher.ts'
 const controlPartition = 0
 /** How often it is checked whether this process is busy. */
 const lookMs = 250
+/** How often those who have just come are answered: one member can come anew as often as it likes. */
+const answerEveryMs = 250
 /** How a key frame is asked for. */
 const keyRequest: UrgentOptions = { lifetimeMs: 1_000, priority: 40 }
 
@@ -136,6 +138,9 @@ export class MediaSession implements AsyncDisposable {
   readonly #counters = { objectsUnknown: 0, objectsMalformed: 0 }
   readonly #goodbye: Goodbye
   #nextTrack = 0
+  /** When this member last said what it publishes. */
+  #saidMs = -Infinity
+  readonly #answer: Alarm
   readonly #busyness = new Busyness()
   #cancel: () => void = () => {}
   #cancelLook: () => void = () => {}
@@ -153,6 +158,7 @@ export class MediaSession implements AsyncDisposable {
     this.#isTimely = isTimely
     this.#session = toHex(random.bytes(8)).replace(/^0x/, '')
     this.#startMs = clock.monotonicMs()
+    this.#answer = new Alarm({ onDue: () => this.#changed() }, { clock })
     const place = { streamId, partition: controlPartition, session: this.#session }
     this.#goodbye = new Goodbye(place, { client })
     const [tracks, share] = [this.#tracks, this.#share]
@@ -282,6 +288,7 @@ export class MediaSession implements AsyncDisposable {
     this.#ending.abort()
     this.#cancel()
     this.#cancelLook()
+    this.#answer.set(Infinity)
     this.#networkRate?.close()
     await this.#say({ leave: true, session: this.#session })
     await Promise.allSettled([...this.#subscriptions.values()].map(async (one) => (await one).unsubscribe()))
@@ -360,7 +367,7 @@ export class MediaSession implements AsyncDisposable {
       }
     this.#members.set(id, member)
     // Who has just come knows nobody.
-    if (seen !== 'known') this.#changed()
+    if (seen !== 'known') this.#answerSoon()
     if (seen !== 'known' || JSON.stringify(before?.catalogue) !== JSON.stringify(catalogue))
       this.#emit('members', this.members)
   }
@@ -399,7 +406,17 @@ export class MediaSession implements AsyncDisposable {
   }
 
   #changed(): void {
-    if (!this.isClosed) void this.#say({ catalogue: this.#catalogue() })
+    if (this.isClosed) return
+    this.#saidMs = this.#clock.monotonicMs()
+    this.#answer.set(Infinity)
+    void this.#say({ catalogue: this.#catalogue() })
+  }
+
+  /** At once, unless there was an answer just now. */
+  #answerSoon(): void {
+    const dueMs = this.#saidMs + answerEveryMs
+    if (this.#clock.monotonicMs() >= dueMs) this.#changed()
+    else if (!this.isClosed) this.#answer.set(dueMs)
   }
 
   async #say(control: Control): Promise<void> {
