@@ -367,6 +367,38 @@ describe('a session', () => {
     ])
   })
 
+  it('shares the rate that was given last out anew when a track comes or goes', async () => {
+    const taken = Promise.withResolvers<void>()
+    async function* once() {
+      yield 100_000
+      taken.resolve()
+      await new Promise<never>(() => {})
+    }
+    const { session } = await joinAs('Ada', room, undefined, once())
+    await taken.promise
+    const track = session.publishTrack({ ...picture, bitrate: 3_000_000, minBitsPerS: 60_000 })
+    // 15 messages a second of it are for what messages take.
+    expect(track.bitsPerS).toBe(76_000)
+    const voice = session.publishTrack(sound)
+    expect(track.track.state).toBe('paused')
+    voice.close()
+    expect(track.bitsPerS).toBe(76_000)
+  })
+
+  it('says what is wrong with a rate that fails, and goes on', async () => {
+    const failure = Promise.withResolvers<number>()
+    async function* failing() {
+      yield await failure.promise
+    }
+    const { session } = await joinAs('Ada', room, undefined, failing())
+    const faults: unknown[] = []
+    session.on('fault', (error) => faults.push(error))
+    const error = new Error('it broke')
+    failure.reject(error)
+    await until(() => faults).toEqual([error])
+    expect(session.publishTrack(sound).track.state).toBe('live')
+  })
+
   it('follows what the network carries where no rate is given, and tries what pauses', async () => {
     const { ada, ben } = await pair()
     ada.session.publishTrack(sound)

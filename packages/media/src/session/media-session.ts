@@ -141,6 +141,8 @@ export class MediaSession implements AsyncDisposable {
   /** When this member last said what it publishes. */
   #saidMs = -Infinity
   readonly #answer: Alarm
+  /** What the application's rate was last. */
+  #givenBitsPerS: number | undefined
   readonly #busyness = new Busyness()
   #cancel: () => void = () => {}
   #cancelLook: () => void = () => {}
@@ -238,12 +240,14 @@ export class MediaSession implements AsyncDisposable {
         closed: (closed) => {
           if (!this.#tracks.delete(closed)) return
           this.#networkRate?.changed()
+          this.#shareGiven()
           this.#changed()
         },
       },
     )
     this.#tracks.add(publisher)
     this.#networkRate?.added()
+    this.#shareGiven()
     this.#changed()
     return publisher
   }
@@ -463,10 +467,20 @@ export class MediaSession implements AsyncDisposable {
   }
 
   async #followRate(): Promise<void> {
-    for await (const bitsPerS of this.#options.rate ?? []) {
-      if (this.isClosed) return
-      this.#share.share(bitsPerS)
+    try {
+      for await (const bitsPerS of this.#options.rate ?? []) {
+        if (this.isClosed) return
+        this.#givenBitsPerS = bitsPerS
+        this.#shareGiven()
+      }
+    } catch (error) {
+      this.#emit('fault', error)
     }
+  }
+
+  /** Shares out anew what the application gave last, if it gives a rate. */
+  #shareGiven(): void {
+    if (this.#givenBitsPerS !== undefined) this.#share.share(this.#givenBitsPerS)
   }
 
   /** Not followed where it cannot be told: whoever may not publish hears of that when it does. */
