@@ -1,11 +1,12 @@
 import type { RunnelClient } from '@runnel/client/browser'
 import { openSession, SessionPlayer, supportedCodecs, type MediaSession } from '@runnel/media/page'
-import { element, onSubmit, run, say, show, streamCalled } from '../shared/page.ts'
+import { element, onSubmit, run, say, sayWhatFailed, show, streamCalled } from '../shared/page.ts'
 import { joinRoom, recordingsOf } from './join-room.ts'
 import { NetworkPanel } from './network-panel.ts'
 import { RoomRecorder } from './recorder.ts'
 import { newRoomSecret } from './room-key.ts'
 import { Senders } from './senders.ts'
+import { tellFaults } from './tell-faults.ts'
 import { rememberTab, thisTab } from './this-tab.ts'
 import { Tiles } from './tiles.ts'
 
@@ -70,7 +71,7 @@ async function recorderOf(
   const [recorder, button] = [new RoomRecorder(client, streamId, kept), element('record', HTMLButtonElement)]
   button.hidden = false
   button.addEventListener('click', () => {
-    recorder.toggle().catch((error: unknown) => say(String(error)))
+    recorder.toggle().catch(sayWhatFailed)
   })
   return recorder
 }
@@ -102,6 +103,7 @@ run(async () => {
   buttons(senders)
   chat(session, name)
   tellWhoLeft(session)
+  tellFaults(session, say)
   const recorder = await recorderOf(client, streamId, path)
   const timers = [
     setInterval(update, 250),

@@ -134,6 +134,19 @@ describe('the room', () => {
     await tile(ada, 'Ben (muted)').getByText('No camera').waitFor()
   })
 
+  it('turns a camera off again that cannot be published', async () => {
+    const ada = await enter('Ada', {
+      // A browser that has no encoder for pictures.
+      before: () => {
+        VideoEncoder.isConfigSupported = () => Promise.resolve({ supported: false })
+      },
+    })
+    await ada.getByText(/cannot encode video.*Use a browser with WebCodecs/).waitFor()
+    expect(await ada.locator('.tile.self').count()).toBe(0)
+    const camera = ada.getByRole('button', { name: 'Camera' })
+    await until(() => camera.getAttribute('aria-pressed')).toBe('false')
+  })
+
   it('says so where there is no codec in common, and goes on', async () => {
     const ada = await enter('Ada')
     const ben = await enter('Ben', {

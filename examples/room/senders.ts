@@ -1,4 +1,3 @@
-import { isRunnelError } from '@runnel/client/browser'
 import {
   openCamera,
   openMicrophone,
@@ -10,7 +9,7 @@ import {
   type PublishedAudio,
   type PublishedVideo,
 } from '@runnel/media/page'
-import { element, say } from '../shared/page.ts'
+import { element, say, sayWhatFailed } from '../shared/page.ts'
 
 /** What is published, and the devices behind it. */
 interface Sending {
@@ -24,6 +23,7 @@ type Source = 'microphone' | 'camera' | 'screen'
 export class Senders {
   readonly #session: MediaSession
   readonly #sending = new Map<Source, Sending>()
+  #hasLeft = false
 
   constructor(session: MediaSession) {
     this.#session = session
@@ -37,7 +37,7 @@ export class Senders {
       if (this.#sending.has(source)) this.stop(source)
       else await this.#start(source)
     } catch (error) {
-      say(isRunnelError(error) ? `${error.message}. ${error.remedy}` : String(error))
+      sayWhatFailed(error)
     } finally {
       button.disabled = false
       button.ariaPressed = String(this.#sending.has(source))
@@ -70,18 +70,28 @@ export class Senders {
     return areOthersBusy ? 'the computers of the others are too busy' : 'your network is too slow'
   }
 
+  /** For who leaves: what is just being turned on is off as soon as it is on. */
   stopAll(): void {
+    this.#hasLeft = true
     for (const source of this.#sending.keys()) this.stop(source)
   }
 
+  /** Throws where one of its tracks cannot be published: then none is, and the device is off again. */
   async #start(source: Source): Promise<void> {
     const open = { microphone: openMicrophone, camera: openCamera, screen: openScreen }
     const stream = await open[source]()
     if (source === 'camera') showSelf(stream)
-    const published = await Promise.all(stream.getTracks().map((track) => this.#publish(source, track)))
+    const tracks = stream.getTracks()
+    const begun = await Promise.allSettled(tracks.map((track) => this.#publish(source, track)))
+    const published = begun.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
     this.#sending.set(source, { stream, published })
     // The browser has a button of its own that ends it, and a camera can be unplugged.
-    for (const track of stream.getTracks()) track.addEventListener('ended', () => this.stop(source))
+    for (const track of tracks) track.addEventListener('ended', () => this.stop(source))
+    const failed = begun.find((one) => one.status === 'rejected')
+    // One that ended while it was published does not say so again.
+    const isOver = this.#hasLeft || tracks.some(({ readyState }) => readyState === 'ended')
+    if (failed !== undefined || isOver) this.stop(source)
+    if (failed !== undefined) throw failed.reason
   }
 
   #publish(source: Source, track: MediaStreamTrack): Promise<PublishedAudio | PublishedVideo> {

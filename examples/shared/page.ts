@@ -70,9 +70,14 @@ export function say(state: string): void {
   element('state', HTMLParagraphElement).textContent = state
 }
 
-function sayWhatFailed(error: unknown): void {
+/** What went wrong, and what helps where that is known. */
+export function failureText(error: unknown): string {
   const remedy = isRunnelError(error) ? `. ${error.remedy}` : ''
-  say(error instanceof Error ? `${error.message}${remedy}` : String(error))
+  return error instanceof Error ? `${error.message}${remedy}` : String(error)
+}
+
+export function sayWhatFailed(error: unknown): void {
+  say(failureText(error))
 }
 
 /** Runs a page, and says what went wrong. */

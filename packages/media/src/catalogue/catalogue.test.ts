@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { mediaLimits } from '../limits.ts'
+import { OpusPlayback } from '../opus/opus.ts'
 import { controlContent, parseControl, type Catalogue, type Track } from './catalogue.ts'
 
 const sound: Track = {
@@ -31,7 +32,6 @@ describe('what members tell each other', () => {
     ['two tracks of one number', { tracks: [sound, { ...picture, id: 1 }] }],
     ['a number that objects cannot have', { tracks: [{ ...sound, id: 256 }] }],
     ['a size of nothing', { tracks: [{ ...picture, codedWidth: 0 }] }],
-    ['frames of no length', { tracks: [{ ...sound, frameMs: 0 }] }],
     ['too many tracks', { tracks: Array.from({ length: 17 }, (_, id) => ({ ...sound, id })) }],
     ['too many codecs', { decodes: Array.from({ length: 17 }, String) }],
     ['a session that is text', { session: '<script>' }],
@@ -39,6 +39,28 @@ describe('what members tell each other', () => {
   ])('is nothing with %s', (_, changes) => {
     expect(parse(changes)).toBeUndefined()
   })
+
+  it.each(['', ' ', 'vp8\n', '\u0001', 'é', 'v'.repeat(mediaLimits.maxTextLength + 1)])(
+    'is nothing with the codec %j',
+    (codec) => {
+      expect(parse({ tracks: [{ ...picture, codec }] })).toBeUndefined()
+      expect(parse({ decodes: [codec] })).toBeUndefined()
+    },
+  )
+
+  it.each([0, 2.6, 3, 19.9, 122.5])('is nothing with frames of %d ms, which Opus lacks', (frameMs) => {
+    expect(parse({ tracks: [{ ...sound, frameMs }] })).toBeUndefined()
+  })
+
+  it.each([2.5, 5, 7.5, 10, 20, 40, 60, 80, 100, 120])(
+    'has frames of %d ms, which Opus has',
+    async (frameMs) => {
+      expect(parse({ tracks: [{ ...sound, frameMs }] })).toBeDefined()
+      const playback = await OpusPlayback.create(frameMs)
+      expect(playback.play({ type: 'conceal', timestampUs: 0 })).toHaveLength(48 * frameMs)
+      playback[Symbol.dispose]()
+    },
+  )
 
   it('is nothing where it is what an application says', () => {
     for (const content of [

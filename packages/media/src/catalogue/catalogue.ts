@@ -3,6 +3,8 @@ import { z } from 'zod'
 import { mediaLimits } from '../limits.ts'
 
 const text = z.string().max(mediaLimits.maxTextLength)
+/** Printable: decoders throw at an empty one, and control characters take six bytes each in JSON. */
+const codecName = z.string().regex(new RegExp(`^[\\x21-\\x7e]{1,${mediaLimits.maxTextLength}}$`))
 const positive = z.number().int().positive().max(1_000_000_000)
 const common = {
   /** The track's number in its objects. */
@@ -11,7 +13,7 @@ const common = {
   partition: z.number().int().min(0).max(99),
   source: z.enum(['microphone', 'camera', 'screen', 'file']),
   /** A codec string of WebCodecs (W3C "WebCodecs Codec Registry"). */
-  codec: text,
+  codec: codecName,
   /** The most that the track takes, in bits a second. */
   bitrate: positive.optional(),
   /** 'muted' by its publisher; 'paused' because the network has no room for it. */
@@ -22,8 +24,8 @@ const audioTrack = z.object({
   kind: z.literal('audio'),
   sampleRate: positive,
   numberOfChannels: z.number().int().min(1).max(8),
-  /** Milliseconds of each object. */
-  frameMs: z.number().min(2.5).max(120),
+  /** Milliseconds of each object: what Opus has (RFC 6716, section 3.1), as its decoder throws at anything between. */
+  frameMs: z.number().min(2.5).max(120).multipleOf(2.5),
 })
 const videoTrack = z.object({
   ...common,
@@ -47,7 +49,7 @@ const catalogueSchema = z.object({
   /** Whether its computer has more to do than it can: tracks that pause then do not pause for the network. */
   isBusy: z.boolean().optional(),
   /** Codecs of pictures that the member decodes. */
-  decodes: z.array(text).max(mediaLimits.maxCodecs),
+  decodes: z.array(codecName).max(mediaLimits.maxCodecs),
   tracks: z.array(trackSchema).max(mediaLimits.maxTracks),
 })
 

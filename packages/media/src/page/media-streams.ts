@@ -40,18 +40,24 @@ async function* fromElement(track: MediaStreamTrack, signal: AbortSignal): Async
   video.muted = true
   video.playsInline = true
   video.srcObject = new MediaStream([track])
-  await video.play()
+  // One for all pictures: what listens to something that comes once goes only when it comes.
+  let wake: () => void = () => {}
+  const stop = (): void => wake()
+  signal.addEventListener('abort', stop)
+  track.addEventListener('ended', stop)
   try {
+    await video.play()
     while (!signal.aborted && track.readyState === 'live') {
       const next = Promise.withResolvers<void>()
+      wake = next.resolve
       const id = video.requestVideoFrameCallback(() => next.resolve())
-      signal.addEventListener('abort', () => next.resolve(), { once: true })
-      track.addEventListener('ended', () => next.resolve(), { once: true })
       await next.promise
       video.cancelVideoFrameCallback(id)
       if (!signal.aborted && track.readyState === 'live') yield new VideoFrame(video)
     }
   } finally {
+    signal.removeEventListener('abort', stop)
+    track.removeEventListener('ended', stop)
     video.srcObject = null
   }
 }

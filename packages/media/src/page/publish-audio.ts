@@ -50,40 +50,53 @@ export async function publishAudio(
 ): Promise<PublishedAudio> {
   const { sampleRate, frameMs, bitrate } = opusDefaults
   const encoder = await createOpusEncoder()
-  const context = new AudioContext({ sampleRate })
+  const stops = [() => encoder[Symbol.dispose]()]
+  const close = (): void => {
+    for (const stop of stops.splice(0).reverse()) stop()
+  }
+  try {
+    const context = new AudioContext({ sampleRate })
+    stops.push(() => void context.close())
+    const node = await collectorIn(context)
+    const publisher = session.publishTrack({
+      ...{ kind: 'audio', source, codec: 'opus', sampleRate, numberOfChannels: 1, frameMs, bitrate },
+    })
+    stops.push(
+      () => publisher.close(),
+      () => (node.port.onmessage = null),
+    )
+    let level = 127
+    const clock = new FrameClock(session)
+    node.port.onmessage = ({ data }: MessageEvent<Float32Array>) => {
+      level = audioLevel(data)
+      const timestampUs = clock.next()
+      if (publisher.track.state === 'live') publisher.send({ timestampUs, level, data: encoder.encode(data) })
+    }
+    context.createMediaStreamSource(new MediaStream([track])).connect(node)
+    await context.resume()
+    track.addEventListener('ended', close)
+    // It ended meanwhile, which is not told again.
+    if (track.readyState === 'ended') close()
+    return {
+      get level() {
+        return level
+      },
+      mute: (isMuted) => publisher.mute(isMuted),
+      close,
+    }
+  } catch (error) {
+    close()
+    throw error
+  }
+}
+
+async function collectorIn(context: AudioContext): Promise<AudioWorkletNode> {
   const url = URL.createObjectURL(new Blob([collector], { type: 'text/javascript' }))
   await context.audioWorklet.addModule(url).finally(() => URL.revokeObjectURL(url))
-  const node = new AudioWorkletNode(context, 'runnel-collector', {
+  return new AudioWorkletNode(context, 'runnel-collector', {
     ...{ numberOfOutputs: 0, channelCount: 1, channelCountMode: 'explicit' },
     processorOptions: { samples: samplesPerFrame },
   })
-  const publisher = session.publishTrack({
-    ...{ kind: 'audio', source, codec: 'opus', sampleRate, numberOfChannels: 1, frameMs, bitrate },
-  })
-  let level = 127
-  const clock = new FrameClock(session)
-  node.port.onmessage = ({ data }: MessageEvent<Float32Array>) => {
-    level = audioLevel(data)
-    const timestampUs = clock.next()
-    if (publisher.track.state === 'live') publisher.send({ timestampUs, level, data: encoder.encode(data) })
-  }
-  context.createMediaStreamSource(new MediaStream([track])).connect(node)
-  await context.resume()
-  const close = (): void => {
-    if (context.state === 'closed') return
-    node.port.onmessage = null
-    void context.close()
-    encoder[Symbol.dispose]()
-    publisher.close()
-  }
-  track.addEventListener('ended', close)
-  return {
-    get level() {
-      return level
-    },
-    mute: (isMuted) => publisher.mute(isMuted),
-    close,
-  }
 }
 
 /** Stamps frames that follow each other: evenly, as they were recorded, though they arrive by fits and starts. */

@@ -58,7 +58,12 @@ export async function publishVideo(
   const codecs = options.codecs ?? (await supportedCodecs()).encodes
   if (codecs[0] === undefined) throw mediaError('NO_CODEC', 'it has no video encoder')
   const published = new VideoPublication(session, track, { ...options, codecs })
-  await published.start()
+  try {
+    await published.start()
+  } catch (error) {
+    published.close()
+    throw error
+  }
   return published
 }
 
@@ -69,6 +74,8 @@ class VideoPublication implements PublishedVideo {
   readonly #stop = new AbortController()
   readonly #renditions: readonly VideoRendition[]
   #choosing: Promise<void> = Promise.resolve()
+  /** Whether a codec is to be chosen once that is done: it is chosen for whoever is there then. */
+  #isToChoose = false
   #without = ''
 
   constructor(
@@ -98,8 +105,7 @@ class VideoPublication implements PublishedVideo {
   async start(): Promise<void> {
     for (const [i, rendition] of this.#renditions.entries()) this.#announce(rendition, i)
     await this.#chooseCodec()
-    const chooseAgain = () => void (this.#choosing = this.#choosing.then(() => this.#chooseCodec()))
-    const stopListening = this.#session.on('members', chooseAgain)
+    const stopListening = this.#session.on('members', () => this.#chooseAgain())
     this.#stop.signal.addEventListener('abort', stopListening)
     void this.#encode()
   }
@@ -130,6 +136,15 @@ class VideoPublication implements PublishedVideo {
       },
       { keyWanted: () => rendition.wantKey(), rate: (bitsPerS) => rendition.useRate(bitsPerS) },
     )
+  }
+
+  #chooseAgain(): void {
+    if (this.#isToChoose) return
+    this.#isToChoose = true
+    this.#choosing = this.#choosing.then(() => {
+      this.#isToChoose = false
+      return this.#chooseCodec()
+    })
   }
 
   async #chooseCodec(): Promise<void> {

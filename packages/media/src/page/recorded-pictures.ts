@@ -28,8 +28,8 @@ export class RecordedPictures {
   #decoder: VideoDecoder | undefined
   #codec = ''
   #decoded: VideoFrame[] = []
-  /** Given to the decoder, and not come back yet. */
-  #pending = 0
+  /** Times of what was given to the decoder, and has not come back yet. */
+  #pending: number[] = []
   #isFirst = true
 
   constructor(modules: RecordedPicturesModules) {
@@ -70,7 +70,7 @@ export class RecordedPictures {
   /** Whether all that was read up to that time is painted or passed over. */
   isSettled(timestampUs: number): boolean {
     if (this.#decoded.some(({ timestamp }) => timestamp > timestampUs)) return true
-    return this.#pending === 0 && !this.#queue?.hasUpTo(timestampUs)
+    return this.#pending.length === 0 && !this.#queue?.hasUpTo(timestampUs)
   }
 
   /** Forgets what was read; the picture stays until there is another. */
@@ -86,7 +86,7 @@ export class RecordedPictures {
 
   #decode(timestampUs: number, maxLayer: number): void {
     const queue = this.#queue
-    while (queue !== undefined && this.#decoded.length + this.#pending < maxAhead) {
+    while (queue !== undefined && this.#decoded.length + this.#pending.length < maxAhead) {
       const picture = queue.take(timestampUs, maxLayer)
       if (picture === undefined) return
       this.#give(picture)
@@ -99,7 +99,7 @@ export class RecordedPictures {
       this.#decoder?.decode(
         new EncodedVideoChunk({ type: isKey ? 'key' : 'delta', timestamp: timestampUs, data }),
       )
-      this.#pending++
+      this.#pending.push(timestampUs)
     } catch (error) {
       if (isKey) this.#failed(error)
     }
@@ -122,7 +122,8 @@ export class RecordedPictures {
   }
 
   #output(frame: VideoFrame): void {
-    this.#pending--
+    // With what came before it: not all that is decoded is shown, such as VP8's alternative reference frames.
+    this.#pending.splice(0, this.#pending.indexOf(frame.timestamp) + 1)
     // Who has just moved to here sees something at once: its group begins a little earlier.
     if (this.#isFirst) this.#draw(frame)
     this.#decoded.push(frame)
@@ -146,7 +147,7 @@ export class RecordedPictures {
   #closeDecoder(): void {
     if (this.#decoder?.state !== 'closed') this.#decoder?.close()
     this.#decoder = undefined
-    this.#pending = 0
+    this.#pending = []
     for (const frame of this.#decoded.splice(0)) frame.close()
   }
 }

@@ -1,6 +1,7 @@
 /// <reference lib="dom" />
 import { ActiveSpeaker } from '../core/active-speaker.ts'
 import { tracksRead } from '../catalogue/ladder.ts'
+import { MiddleReport } from '../core/middle-report.ts'
 import { RenditionChoice } from '../core/rendition-choice.ts'
 import type { MediaSession } from '../session/media-session.ts'
 import type { Member } from '../session/member.ts'
@@ -30,8 +31,7 @@ export class SessionPlayer {
   readonly #choice = new RenditionChoice(renditions, performance.now())
   readonly #stops: (() => void)[] = []
   #painting = 0
-  /** Totals at the last report. */
-  #before = { decoded: 0, failed: 0 }
+  readonly #middle = new MiddleReport()
 
   /**
    * Create `context` once the user has touched the page, or it stays silent. `output` receives all sound, such as a node that sets the
@@ -128,15 +128,11 @@ export class SessionPlayer {
 
   /** Once a second: whether the rendition comes through. */
   #judge(): void {
-    const total = { decoded: 0, failed: 0 }
-    for (const { report } of this.#players.values()) {
-      total.decoded += report.frames.decoded
-      total.failed += report.frames.lost + report.frames.late + report.frames.undecodable
-    }
-    const [decoded, failed] = [total.decoded - this.#before.decoded, total.failed - this.#before.failed]
-    this.#before = total
-    // Less than before: somebody went, or changed to another rendition.
-    if (decoded >= 0 && failed >= 0) this.#choice.report({ decoded, failed }, performance.now())
+    const totals = [...this.#players].map(([id, { report }]) => {
+      const { decoded, lost, late, undecodable } = report.frames
+      return [id, { decoded, failed: lost + late + undecodable }] as const
+    })
+    this.#choice.report(this.#middle.next(new Map(totals)), performance.now())
     this.#update()
   }
 }

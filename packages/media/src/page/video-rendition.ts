@@ -63,8 +63,11 @@ export class VideoRendition {
   /** Goes over to a codec; throws what the encoder throws. Returns false where the browser has none for it. */
   async useCodec(codec: string): Promise<boolean> {
     if (this.#config?.codec === codec) return true
-    const config = await encoderConfig(codec, this.#format)
-    if (config === undefined) return false
+    const found = await encoderConfig(codec, this.#format)
+    if (found === undefined) return false
+    // What the network carries now; the format's is the most.
+    const bitsPerS = this.#publisher?.bitsPerS ?? 0
+    const config = bitsPerS === 0 ? found : { ...found, bitrate: bitsPerS }
     this.#config = config
     this.#restart(config)
     this.#publisher?.useCodec(codec)
@@ -114,7 +117,7 @@ export class VideoRendition {
       error: (error) => {
         this.#encoderScales = false
         this.#onFault(error)
-        this.#restart(config)
+        this.#restart(this.#config ?? config)
       },
     })
     this.#encoder.configure(config)

@@ -1,4 +1,6 @@
+import { limits } from '@runnel/protocol'
 import { describe, expect, it } from 'vitest'
+import { controlContent, parseControl, type VideoTrack } from '../catalogue/catalogue.ts'
 import { mediaLimits } from '../limits.ts'
 import { ada, picture } from './members.testkit.ts'
 import { noteContent, parseNote, type RecordingNote } from './recording-note.ts'
@@ -33,6 +35,28 @@ describe('a note of a recorder', () => {
     ['nothing', undefined],
   ])('is nothing with %s', (_, content) => {
     expect(parseNote(content)).toBeUndefined()
+  })
+
+  it('is a message even with all that members can say of themselves', () => {
+    const codec = '\\'.repeat(mediaLimits.maxTextLength)
+    const tracks = Array.from({ length: mediaLimits.maxTracks }, (_, i): VideoTrack => ({
+      ...{ ...picture, id: 255 - i, partition: 99, state: 'paused', codec, bitrate: 1_000_000_000 },
+      ...{ codedWidth: 16_384, codedHeight: 16_384, framerate: 239.99999999999997, altGroup: 255 },
+    }))
+    const catalogue = {
+      ...{ ...ada.catalogue, tracks, name: '\u0001'.repeat(mediaLimits.maxNameLength) },
+      decodes: Array<string>(mediaLimits.maxCodecs).fill(codec),
+    } as const
+    expect(parseControl(controlContent({ catalogue }))).toBeDefined()
+    const ids = Array.from({ length: mediaLimits.maxMembers }, (_, i) => `${'i'.repeat(195)}${i}`)
+    const members = ids.map((id) => ({ id, userId: id, catalogue }))
+    const time = (i: number) => ({ memberId: ids[i % ids.length] ?? '', atMs: 2 ** 48, timestampUs: 2 ** 48 })
+    const whole: RecordingNote = {
+      change: { atMs: 2 ** 48, members },
+      clocks: ids.map((_, i) => time(i)),
+      keys: Array.from({ length: mediaLimits.maxNoteKeys }, (_, i) => ({ ...time(i), track: 255 })),
+    }
+    expect(Buffer.byteLength(JSON.stringify(noteContent(whole)))).toBeLessThan(limits.maxContentBytes)
   })
 
   it('leaves out members whose catalogue is not as it must be', () => {

@@ -88,9 +88,9 @@ export class MediaRecording {
 
   /** Frames from `fromMs` on, in the order in which the recorder had them; read as they are taken. Throws what `resend` throws. */
   async *read(fromMs: number, options: ReadOptions): AsyncGenerator<RecordedObject, void, undefined> {
-    const tracks = tracksRead(
-      this.timeLine.members.flatMap(({ catalogue }) => catalogue.tracks),
-      options.rendition,
+    // Of each member in each of its states: renditions of several are no ladder.
+    const tracks = this.timeLine.members.flatMap(({ catalogue }) =>
+      tracksRead(catalogue.tracks, options.rendition),
     )
     const wanted = [0, ...tracks.map(({ partition }) => partition)]
     yield* this.#objects({ from: Math.max(0, Math.floor(fromMs)), to: this.range.toMs }, wanted, options)

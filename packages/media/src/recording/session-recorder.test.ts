@@ -3,9 +3,9 @@ import type { Tracker } from '@runnel/tracker'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { Clients, newAccount, startTracker } from '../../../client/src/client.testkit.ts'
 import { VirtualClock } from '../../../transport/src/memory/virtual-clock.ts'
-import { controlContent } from '../catalogue/catalogue.ts'
+import { controlContent, parseControl } from '../catalogue/catalogue.ts'
 import { mediaLimits } from '../limits.ts'
-import { ada } from './members.testkit.ts'
+import { ada, picture } from './members.testkit.ts'
 import { notePartition } from './partitions.ts'
 import { parseNote } from './recording-note.ts'
 import { recordSession } from './session-recorder.ts'
@@ -61,6 +61,38 @@ it('hears the goodbye of a page that is closed, which may be the urgent one alon
   await until(() => heard).toBe(2)
   clock.advanceBy(mediaLimits.noteEveryMs)
   await until(() => there).toEqual([['ada'], []])
+  await recorder.stop()
+})
+
+it('asks for key frames of who announces more and more no more often than for those of others', async () => {
+  const [client, page] = [
+    await clients.create({ privateKey: newAccount().privateKey }),
+    await clients.create({ privateKey: newAccount().privateKey }),
+  ]
+  const clock = new VirtualClock()
+  const recorder = await recordSession(meeting, recording, {}, { client, clock })
+  let [heard, asked] = [0, 0]
+  // Behind the recorder's own: what this has had, that has, too.
+  await client.subscribe(meeting, { urgent: true }, ({ publisherId }) => {
+    if (publisherId === page.userId) heard++
+  })
+  await page.subscribe(meeting, {}, ({ content }) => {
+    const control = parseControl(content)
+    if (control !== undefined && 'key' in control) asked++
+  })
+  const tracks = Array.from({ length: mediaLimits.maxTracks }, (_, id) => ({ ...picture, id }))
+  const announce = async (from: number, to: number) => {
+    for (let i = from; i < to; i++) {
+      const session = `${i}`.padStart(16, '0')
+      await page.publish(meeting, controlContent({ catalogue: { ...ada.catalogue, session, tracks } }))
+    }
+    await until(() => heard).toBe(to)
+  }
+  await announce(0, 5)
+  clock.advanceBy(mediaLimits.keyRequestEveryMs)
+  await announce(5, 10)
+  await client.publish(meeting, 'after that')
+  await until(() => asked).toBe(2 * mediaLimits.maxTracks)
   await recorder.stop()
 })
 

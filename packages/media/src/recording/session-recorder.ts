@@ -1,5 +1,5 @@
 import type { Message, Recording, RunnelClient, Subscription } from '@runnel/client'
-import type { Clock } from '@runnel/protocol'
+import { dropOldest, type Clock } from '@runnel/protocol'
 import { systemClock } from '@runnel/protocol/system'
 import { controlContent, controlIn } from '../catalogue/catalogue.ts'
 import { decodeObject } from '../core/media-object.ts'
@@ -55,6 +55,8 @@ export class SessionRecorder implements AsyncDisposable {
   readonly #client: SessionRecorderModules['client']
   readonly #clock: Clock
   readonly #notes: NoteTaker
+  /** By user, when key frames of its tracks were first asked for of late, and how many were. */
+  readonly #keysAsked = new Map<string, { readonly sinceMs: number; count: number }>()
   #recordings: readonly Recording[] = []
   #subscription: Subscription | undefined
   #cancel: () => void = () => {}
@@ -133,7 +135,8 @@ export class SessionRecorder implements AsyncDisposable {
       const control = controlIn(message)
       if (control === undefined) return
       const added = this.#notes.control({ id, userId }, control, this.#moment())
-      if ('catalogue' in control) for (const track of added) this.#wantKey(control.catalogue.session, track)
+      if ('catalogue' in control)
+        for (const track of added) this.#wantKey(userId, control.catalogue.session, track)
     } else {
       const object = decodeObject(content)
       if (object !== undefined) this.#notes.object(id, object, this.#moment())
@@ -141,10 +144,23 @@ export class SessionRecorder implements AsyncDisposable {
   }
 
   /** So that what is recorded begins with pictures. An ordinary message, as it has to reach a session of this client, too, and comes once a track. */
-  #wantKey(session: string, track: number): void {
+  #wantKey(userId: string, session: string, track: number): void {
+    if (!this.#mayAsk(userId)) return
     const content = controlContent({ key: { session, track } })
     const { onFault } = this.#options
     this.#client.publish(this.#from, content, { partition: 0 }).catch((error: unknown) => onFault?.(error))
+  }
+
+  /** So many times a second as a member has tracks: a user can announce others as often as it likes, at no cost. */
+  #mayAsk(userId: string): boolean {
+    const nowMs = this.#clock.monotonicMs()
+    const asked = this.#keysAsked.get(userId)
+    if (asked !== undefined && nowMs - asked.sinceMs < mediaLimits.keyRequestEveryMs)
+      return asked.count++ < mediaLimits.maxTracks
+    this.#keysAsked.delete(userId)
+    this.#keysAsked.set(userId, { sinceMs: nowMs, count: 1 })
+    dropOldest(this.#keysAsked, mediaLimits.maxMembers)
+    return true
   }
 
   #next(): void {

@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path'
 import { Readable } from 'node:stream'
 import { toStreamId } from '@runnel/protocol'
 import type { Tracker } from '@runnel/tracker'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { VirtualClock } from '../../../transport/src/memory/virtual-clock.ts'
 import { Clients, newAccount, startTracker } from '../../../client/src/client.testkit.ts'
 import { publishIvf, publishOgg } from '../files/publish-files.ts'
@@ -196,6 +196,24 @@ describe('a session', () => {
     await until(() => namesOf(ben.session)).toEqual([])
   })
 
+  it('answers who comes anew again and again once in a while only', async () => {
+    const clock = new VirtualClock()
+    const ben = await joinAs('Ben', room, undefined, undefined, undefined, clock)
+    const eve = await clients.create({ privateKey: newAccount().privateKey })
+    const said = vi.spyOn(ben.client, 'publish')
+    for (let i = 0; i < 20; i++) {
+      const catalogue = { version: 1, session: `${i}`.padStart(16, '0'), decodes: [], tracks: [] } as const
+      const content = controlContent({ catalogue: { ...catalogue, name: `Eve ${i}` } })
+      await eve.publish(room, content, { partition: 0 })
+    }
+    await until(() => namesOf(ben.session)).toEqual(['Eve 19'])
+    expect(said).toHaveBeenCalledTimes(0)
+    clock.advanceBy(250)
+    expect(said).toHaveBeenCalledTimes(1)
+    clock.advanceBy(1_000)
+    expect(said).toHaveBeenCalledTimes(1)
+  })
+
   it.each([
     ['each rendition in a partition of its own', room, [0, 1, 2, 3], 'newest-only'],
     ['all in one partition', small, [0, 0, 0, 0], 'newest'],
@@ -347,6 +365,38 @@ describe('a session', () => {
       [0, 120_000],
       [1, 500_000],
     ])
+  })
+
+  it('shares the rate that was given last out anew when a track comes or goes', async () => {
+    const taken = Promise.withResolvers<void>()
+    async function* once() {
+      yield 100_000
+      taken.resolve()
+      await new Promise<never>(() => {})
+    }
+    const { session } = await joinAs('Ada', room, undefined, once())
+    await taken.promise
+    const track = session.publishTrack({ ...picture, bitrate: 3_000_000, minBitsPerS: 60_000 })
+    // 15 messages a second of it are for what messages take.
+    expect(track.bitsPerS).toBe(76_000)
+    const voice = session.publishTrack(sound)
+    expect(track.track.state).toBe('paused')
+    voice.close()
+    expect(track.bitsPerS).toBe(76_000)
+  })
+
+  it('says what is wrong with a rate that fails, and goes on', async () => {
+    const failure = Promise.withResolvers<number>()
+    async function* failing() {
+      yield await failure.promise
+    }
+    const { session } = await joinAs('Ada', room, undefined, failing())
+    const faults: unknown[] = []
+    session.on('fault', (error) => faults.push(error))
+    const error = new Error('it broke')
+    failure.reject(error)
+    await until(() => faults).toEqual([error])
+    expect(session.publishTrack(sound).track.state).toBe('live')
   })
 
   it('follows what the network carries where no rate is given, and tries what pauses', async () => {

@@ -1,5 +1,5 @@
 import type { Message, RunnelClient, Subscription, UrgentOptions, UrgentRate } from '@runnel/client'
-import { toHex, type Clock, type Random } from '@runnel/protocol'
+import { Alarm, toHex, type Clock, type Random } from '@runnel/protocol'
 import { systemClock, systemRandom } from '@runnel/protocol/system'
 import {
   controlContent,
@@ -26,6 +26,8 @@ import { TrackPublisher, type TrackEvents } from './track-publisher.ts'
 const controlPartition = 0
 /** How often it is checked whether this process is busy. */
 const lookMs = 250
+/** How often those who have just come are answered: one member can come anew as often as it likes. */
+const answerEveryMs = 250
 /** How a key frame is asked for. */
 const keyRequest: UrgentOptions = { lifetimeMs: 1_000, priority: 40 }
 
@@ -136,6 +138,11 @@ export class MediaSession implements AsyncDisposable {
   readonly #counters = { objectsUnknown: 0, objectsMalformed: 0 }
   readonly #goodbye: Goodbye
   #nextTrack = 0
+  /** When this member last said what it publishes. */
+  #saidMs = -Infinity
+  readonly #answer: Alarm
+  /** What the application's rate was last. */
+  #givenBitsPerS: number | undefined
   readonly #busyness = new Busyness()
   #cancel: () => void = () => {}
   #cancelLook: () => void = () => {}
@@ -153,6 +160,7 @@ export class MediaSession implements AsyncDisposable {
     this.#isTimely = isTimely
     this.#session = toHex(random.bytes(8)).replace(/^0x/, '')
     this.#startMs = clock.monotonicMs()
+    this.#answer = new Alarm({ onDue: () => this.#changed() }, { clock })
     const place = { streamId, partition: controlPartition, session: this.#session }
     this.#goodbye = new Goodbye(place, { client })
     const [tracks, share] = [this.#tracks, this.#share]
@@ -232,12 +240,14 @@ export class MediaSession implements AsyncDisposable {
         closed: (closed) => {
           if (!this.#tracks.delete(closed)) return
           this.#networkRate?.changed()
+          this.#shareGiven()
           this.#changed()
         },
       },
     )
     this.#tracks.add(publisher)
     this.#networkRate?.added()
+    this.#shareGiven()
     this.#changed()
     return publisher
   }
@@ -282,6 +292,7 @@ export class MediaSession implements AsyncDisposable {
     this.#ending.abort()
     this.#cancel()
     this.#cancelLook()
+    this.#answer.set(Infinity)
     this.#networkRate?.close()
     await this.#say({ leave: true, session: this.#session })
     await Promise.allSettled([...this.#subscriptions.values()].map(async (one) => (await one).unsubscribe()))
@@ -360,7 +371,7 @@ export class MediaSession implements AsyncDisposable {
       }
     this.#members.set(id, member)
     // Who has just come knows nobody.
-    if (seen !== 'known') this.#changed()
+    if (seen !== 'known') this.#answerSoon()
     if (seen !== 'known' || JSON.stringify(before?.catalogue) !== JSON.stringify(catalogue))
       this.#emit('members', this.members)
   }
@@ -399,7 +410,17 @@ export class MediaSession implements AsyncDisposable {
   }
 
   #changed(): void {
-    if (!this.isClosed) void this.#say({ catalogue: this.#catalogue() })
+    if (this.isClosed) return
+    this.#saidMs = this.#clock.monotonicMs()
+    this.#answer.set(Infinity)
+    void this.#say({ catalogue: this.#catalogue() })
+  }
+
+  /** At once, unless there was an answer just now. */
+  #answerSoon(): void {
+    const dueMs = this.#saidMs + answerEveryMs
+    if (this.#clock.monotonicMs() >= dueMs) this.#changed()
+    else if (!this.isClosed) this.#answer.set(dueMs)
   }
 
   async #say(control: Control): Promise<void> {
@@ -446,10 +467,20 @@ export class MediaSession implements AsyncDisposable {
   }
 
   async #followRate(): Promise<void> {
-    for await (const bitsPerS of this.#options.rate ?? []) {
-      if (this.isClosed) return
-      this.#share.share(bitsPerS)
+    try {
+      for await (const bitsPerS of this.#options.rate ?? []) {
+        if (this.isClosed) return
+        this.#givenBitsPerS = bitsPerS
+        this.#shareGiven()
+      }
+    } catch (error) {
+      this.#emit('fault', error)
     }
+  }
+
+  /** Shares out anew what the application gave last, if it gives a rate. */
+  #shareGiven(): void {
+    if (this.#givenBitsPerS !== undefined) this.#share.share(this.#givenBitsPerS)
   }
 
   /** Not followed where it cannot be told: whoever may not publish hears of that when it does. */

@@ -1,0 +1,129 @@
+/// <reference lib="dom" />
+import type { Message } from '@runnel/client'
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { controlContent, controlIn, type Catalogue } from '../catalogue/catalogue.ts'
+import { mediaLimits } from '../limits.ts'
+import { openSession, type MediaSession } from '../session/media-session.ts'
+import { publishAudio } from './publish-audio.ts'
+import { publishVideo } from './publish-video.ts'
+
+/** What the session said of itself, the newest last. */
+let said: Catalogue[] = []
+let contexts: Context[] = []
+let hears: (message: Message) => void = () => {}
+let session: MediaSession
+
+const client = {
+  getStream: () => Promise.resolve({ partitions: 4 }),
+  publish: (_streamId: string, content: unknown) => {
+    const control = controlIn({ content, urgent: undefined })
+    if (control !== undefined && 'catalogue' in control) said.push(control.catalogue)
+    return Promise.resolve()
+  },
+  subscribe: (_streamId: string, _options: unknown, handler: typeof hears) => {
+    hears = handler
+    return Promise.resolve({ unsubscribe: () => Promise.resolve() })
+  },
+  prepare: () => Promise.reject(new Error('nobody is there')),
+  urgentRate: () => Promise.reject(new Error('nobody is there')),
+}
+
+/** An audio context in which nothing sounds. */
+class Context {
+  state = 'running'
+  audioWorklet = { addModule: () => Promise.resolve() }
+  createMediaStreamSource = () => ({ connect: () => {} })
+  resume = () => Promise.resolve()
+
+  constructor() {
+    contexts.push(this)
+  }
+
+  close(): Promise<void> {
+    this.state = 'closed'
+    return Promise.resolve()
+  }
+}
+
+const trackOf = (readyState: MediaStreamTrackState) =>
+  Object.assign(new EventTarget(), { readyState, getSettings: () => ({}) }) as unknown as MediaStreamTrack
+
+beforeEach(async () => {
+  said = []
+  contexts = []
+  vi.stubGlobal('AudioContext', Context)
+  vi.stubGlobal(
+    'AudioWorkletNode',
+    class {
+      port = {}
+    },
+  )
+  vi.stubGlobal('MediaStream', class {})
+  session = await openSession('0xa/room', { name: 'Ada' }, { client: client as never })
+})
+afterEach(async () => {
+  await session.close()
+  vi.unstubAllGlobals()
+})
+
+it('sound that cannot be published leaves no audio context behind', async () => {
+  await session.close()
+  await expect(publishAudio(session, trackOf('live'), { source: 'microphone' })).rejects.toMatchObject({
+    code: 'SESSION_CLOSED',
+  })
+  expect(contexts.map(({ state }) => state)).toEqual(['closed'])
+})
+
+it('sound that ended while it was published is not announced any more', async () => {
+  await publishAudio(session, trackOf('ended'), { source: 'microphone' })
+  expect(contexts.map(({ state }) => state)).toEqual(['closed'])
+  expect(said.map(({ tracks }) => tracks.length)).toEqual([0, 1, 0])
+})
+
+it('pictures of which one rendition cannot be published are not announced', async () => {
+  const sound = { source: 'microphone', codec: 'opus', sampleRate: 48_000, numberOfChannels: 1 } as const
+  for (let i = 1; i < mediaLimits.maxTracks; i++)
+    session.publishTrack({ ...sound, kind: 'audio', frameMs: 20, bitrate: 32_000 })
+  const publishing = publishVideo(session, trackOf('live'), { source: 'camera', codecs: ['vp8'] })
+  await expect(publishing).rejects.toMatchObject({ code: 'TRACK_INVALID' })
+  expect(said.at(-1)?.tracks.map(({ kind }) => kind)).not.toContain('video')
+})
+
+it('a codec is chosen once for all who came while one was being chosen', async () => {
+  const supported = Promise.withResolvers<{ supported: boolean }>()
+  let asked = 0
+  vi.stubGlobal(
+    'VideoEncoder',
+    class {
+      static isConfigSupported = ({ codec }: VideoEncoderConfig) => {
+        if (codec === 'vp8') asked++
+        return codec === 'vp8' ? supported.promise : { supported: true }
+      }
+      configure = () => {}
+      close = () => {}
+    },
+  )
+  vi.stubGlobal(
+    'MediaStreamTrackProcessor',
+    class {
+      readable = new ReadableStream()
+    },
+  )
+  const options = { source: 'camera', codecs: ['av1', 'vp8'] } as const
+  const published = await publishVideo(session, trackOf('live'), options)
+  const come = (i: number) => {
+    const decodes = i % 2 === 0 ? ['vp8'] : ['av1']
+    const catalogue = { version: 1, session: `${i}`.padStart(16, '0'), name: `Ben ${i}`, tracks: [] } as const
+    const content = controlContent({ catalogue: { ...catalogue, decodes } })
+    hears({ content, publisherId: '0xb', messageChainId: 'chain', urgent: undefined } as Message)
+  }
+  come(0)
+  await expect.poll(() => asked).toBeGreaterThan(0)
+  const chosen = vi.spyOn(session, 'members', 'get')
+  for (let i = 1; i <= 10; i++) come(i)
+  const before = chosen.mock.calls.length
+  supported.resolve({ supported: true })
+  await expect.poll(() => said.at(-1)?.tracks.map(({ codec }) => codec)).toEqual(['vp8', 'vp8'])
+  published.close()
+  expect(chosen.mock.calls.length - before).toBe(1)
+})

@@ -1,0 +1,64 @@
+/// <reference lib="dom" />
+import { afterEach, expect, it, vi } from 'vitest'
+import { picture as track } from '../recording/members.testkit.ts'
+import { RecordedPictures } from './recorded-pictures.ts'
+
+/** A decoder whose pictures are nothing but their times; it shows no chunk of which the first byte is 0. */
+class Decoder {
+  state = 'unconfigured'
+  readonly #output: VideoDecoderInit['output']
+
+  constructor({ output }: VideoDecoderInit) {
+    this.#output = output
+  }
+
+  configure(): void {
+    this.state = 'configured'
+  }
+
+  decode({ timestamp, data }: EncodedVideoChunkInit): void {
+    const frame = { timestamp, displayWidth: 320, displayHeight: 180, close: () => {} }
+    if ((data as Uint8Array)[0] !== 0) queueMicrotask(() => this.#output(frame as VideoFrame))
+  }
+
+  close(): void {
+    this.state = 'closed'
+  }
+}
+
+class Chunk {
+  constructor(init: EncodedVideoChunkInit) {
+    Object.assign(this, init)
+  }
+}
+
+afterEach(() => void vi.unstubAllGlobals())
+
+it('goes on past what is decoded but not shown, such as alternative reference frames', async () => {
+  vi.stubGlobal('VideoDecoder', Decoder)
+  vi.stubGlobal('EncodedVideoChunk', Chunk)
+  const canvas = { getContext: () => ({ drawImage: () => {} }), width: 0, height: 0 }
+  const painted = new Set<number>()
+  const pictures = new RecordedPictures({
+    canvas: canvas as unknown as HTMLCanvasElement,
+    painted: (timestampUs) => painted.add(timestampUs),
+    damaged: (reason) => expect.fail(reason),
+  })
+  pictures.show(track.id)
+  const times = Array.from({ length: 200 }, (_, i) => 100_000 * i)
+  const isShown = (i: number) => i % 10 !== 8
+  for (const [i, timestampUs] of times.entries()) {
+    const isKey = i % 40 === 0
+    const place = { group: Math.floor(i / 40), object: i % 40 }
+    const data = Uint8Array.of(isShown(i) ? 1 : 0)
+    const layers = { temporalLayer: 0, dependency: isKey ? 0 : 1 }
+    pictures.push(track, { isKey, timestampUs, data, ...place, ...layers }, timestampUs / 1_000)
+  }
+  for (const timestampUs of times) {
+    pictures.tick(timestampUs, 3)
+    await Promise.resolve()
+    pictures.tick(timestampUs, 3)
+  }
+  expect([...painted]).toEqual(times.filter((_, i) => isShown(i)))
+  expect(pictures.isSettled(times.at(-1) ?? 0)).toBe(true)
+})
