@@ -59,6 +59,7 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
         ...[{ isDeaf: true }, { isDeaf: false }, { isUnstored: true }, { isUnstored: false }],
         ...[{ isWithheld: true }, { isWithheld: false }, { delayMs: 3_000 }, { delayMs: 0 }],
         ...[{ isOutage: true }, { isOutage: false }],
+        ...[{ isSilent: true }, { isSilent: false }, { isCardless: true }, { isCardless: false }],
       ),
     }),
   },

@@ -155,7 +155,10 @@ export class Life {
   /** Messages that somebody cannot open who must. */
   async unread(): Promise<readonly string[]> {
     const { world } = this
-    this.#setWeather({ isDeaf: false, isUnstored: false, isWithheld: false, delayMs: 0, isOutage: false })
+    this.#setWeather({
+      ...{ isDeaf: false, isUnstored: false, isWithheld: false, isSilent: false, isCardless: false },
+      ...{ delayMs: 0, isOutage: false },
+    })
     await world.settle()
     for (const process of world.processes) process.clock.skewMs = 0
     const readers = this.users.filter(({ userId }) => this.#isReader(userId))
@@ -304,8 +307,8 @@ export class Life {
     const { isOutage, ...others } = weather
     if (isOutage !== undefined) this.world.setOutage(isOutage)
     Object.assign(this.world.weather, others)
-    const { isDeaf, isUnstored, isWithheld } = this.world.weather
-    if (isDeaf || isUnstored || isWithheld) this.#hasLost = true
+    const { isDeaf, isUnstored, isWithheld, isSilent, isCardless } = this.world.weather
+    if (isDeaf || isUnstored || isWithheld || isSilent || isCardless) this.#hasLost = true
   }
 
   async #quietly<T>(work: Promise<T>): Promise<T | undefined> {
