@@ -44,6 +44,7 @@ export async function readerCosts(crypto: Crypto, { readers, rounds }: { readers
         Promise.resolve({ ...rights, subscribeUntilMs: permitted.has(user) ? Infinity : 0 }),
     },
   )
+  const { signal } = new AbortController()
   const opener = new Opener(
     { streamId: records.streamId, userId: records.openerId, choice: {} },
     {
@@ -58,9 +59,9 @@ export async function readerCosts(crypto: Crypto, { readers, rounds }: { readers
       onProblem: (error) => {
         throw error
       },
+      signal,
     },
   )
-  const { signal } = new AbortController()
   const open = async () => {
     await opener.epoch(signal)
     await opener.settled()

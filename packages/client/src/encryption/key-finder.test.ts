@@ -1,3 +1,4 @@
+import { VirtualClock } from '@runnel/transport'
 import {
   bytesOfEpochId,
   ciphers,
@@ -39,15 +40,19 @@ let isBuried: boolean
 let looks: number
 let known: KnownKeys
 let granters: readonly NodeId[]
+let clock: VirtualClock
+let refresh: () => Promise<void>
 let finder: KeyFinder
 beforeEach(() => {
   records = new Map()
   isBuried = false
   looks = 0
   granters = []
+  refresh = () => Promise.reject(clientError('CHAIN_UNREACHABLE'))
   known = new KnownKeys({ ciphers })
+  clock = new VirtualClock()
   finder = new KeyFinder({
-    ...{ userId: reader.userId, streamId, ciphers, known, keyring: () => undefined },
+    ...{ userId: reader.userId, streamId, ciphers, clock, known, keyring: () => undefined },
     keyPart: {
       find: async (publisherId, chain) => {
         looks++
@@ -64,7 +69,7 @@ beforeEach(() => {
     ],
     openersFor: () => [opener.userId],
     readers: {
-      refresh: () => Promise.reject(clientError('CHAIN_UNREACHABLE')),
+      refresh: () => refresh(),
       get granters() {
         return granters
       },
@@ -190,6 +195,14 @@ describe('the key of an epoch', () => {
     expect(await look(epochIdOf(commitmentOf(ciphers, key)))).toBe(false)
     granters = [opener.userId, stranger.userId]
     expect(await look(epochIdOf(commitmentOf(ciphers, key)))).toBe(true)
+  })
+
+  it('is looked for though the registry does not say who may grant', async () => {
+    refresh = () => new Promise(() => {})
+    const looked = look(epochIdOf(new Uint8Array(32)))
+    await expect.poll(() => clock.nextAtMs).toBeDefined()
+    clock.advanceBy(5_000)
+    expect(await looked).toBe(false)
   })
 
   it('is not another key that an answer holds, or a link', async () => {

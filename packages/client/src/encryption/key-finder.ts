@@ -13,9 +13,11 @@ import {
   publisherTag,
   readerHint,
   toHex,
+  untilAborted,
   wrapKey,
   type AnswerRecord,
   type Ciphers,
+  type Clock,
   type EpochId,
   type EpochRecord,
   type LinkRecord,
@@ -24,6 +26,7 @@ import {
   type StreamId,
 } from '@runnel/protocol'
 import { LRU } from 'tiny-lru'
+import { deadline, throwIfAborted } from '../deadline.ts'
 import type { EpochKey } from './epoch-plan.ts'
 import type { KeyPart } from './key-part.ts'
 import { Keyring, keyringMaster } from './keyring.ts'
@@ -36,6 +39,7 @@ export interface KeyFinderModules {
   readonly userId: NodeId
   readonly streamId: StreamId
   readonly ciphers: Ciphers
+  readonly clock: Clock
   readonly keyPart: Pick<KeyPart, 'find' | 'newest'>
   readonly known: KnownKeys
   readonly readers: Pick<ReaderSet, 'refresh' | 'granters'>
@@ -64,6 +68,8 @@ interface OpenedLink extends LinkSecret {
 const maxStepsBack = 200
 /** Users who may grant of whom answers are sought. */
 const maxGranters = 16
+/** How long the registry is waited for to say who may grant. */
+const maxRefreshMs = 5_000
 /** Records searched for an answer from somebody unexpected. */
 const maxNewest = 200
 /** Links that are kept open. */
@@ -187,13 +193,16 @@ export class KeyFinder {
 
   /** Whoever gave this user the permission may have passed keys on. */
   async #fromGranters(wanted: WantedKey, signal: AbortSignal): Promise<boolean> {
-    const { readers, openersFor } = this.#modules
+    const { clock, readers, openersFor } = this.#modules
     // Where the registry does not answer, there is what is known.
-    await readers.refresh().catch(() => {})
+    const limited = deadline(clock, maxRefreshMs, signal)
+    await untilAborted(readers.refresh(), limited.signal).catch(() => {})
+    limited.end()
+    throwIfAborted(signal)
     const asked = openersFor(wanted.publisherId)
     const granters = readers.granters.filter((id) => !asked.includes(id)).slice(0, maxGranters)
-    for (const userId of granters) if (await this.#fromAnswer(userId, wanted, signal)) return true
-    return false
+    const found = await Promise.all(granters.map((userId) => this.#fromAnswer(userId, wanted, signal)))
+    return found.includes(true)
   }
 
   /** The keys of an answer are known afterwards, whoever gave it. */

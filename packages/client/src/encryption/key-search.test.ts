@@ -11,6 +11,7 @@ const wanted = { publisherId: publisher.userId, id: '0011223344556677' as EpochI
 
 let clock: VirtualClock
 let looks: number
+let lookMs: number
 let refreshes: number
 let isThere: boolean
 let asked: KeyRecord[]
@@ -20,6 +21,7 @@ let search: KeySearch
 beforeEach(() => {
   clock = new VirtualClock()
   looks = 0
+  lookMs = 0
   refreshes = 0
   isThere = false
   asked = []
@@ -27,6 +29,7 @@ beforeEach(() => {
   closing = new AbortController()
   const look = async () => {
     looks++
+    if (lookMs > 0) await new Promise<void>((resolve) => clock.schedule(lookMs, resolve))
     return isThere
   }
   search = new KeySearch(
@@ -91,6 +94,18 @@ describe('KeySearch', () => {
     await pass(31)
     expect([await found, looks, asked.length]).toEqual(['KEY_NOT_FOUND', 16, 15])
     expect([await codeOf(search.find(wanted)), looks]).toEqual(['KEY_NOT_FOUND', 16])
+  })
+
+  it('asks whoever is there, however long storage nodes do not answer', async () => {
+    lookMs = 35_000
+    const found = codeOf(search.find(wanted))
+    await pass(36)
+    expect(asked.map(({ kind }) => kind)).toEqual(['request'])
+    lookMs = 0
+    isThere = true
+    search.wake()
+    await pass(3)
+    expect(await found).toBe('found')
   })
 
   it('looks for another card of its user once a minute, when a key is not there', async () => {

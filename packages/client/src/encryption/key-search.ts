@@ -39,6 +39,8 @@ const maxWaitAgainMs = 5_000
 const restMs = 15_000
 /** Pause between two requests for keys, and between two searches for one key. */
 const pauseMs = 2_000
+/** Whoever is there is asked for so long at least, however long storage nodes took. */
+const minAskMs = 10_000
 /** Pause between two looks whether the user reads with another key now. */
 const cardPauseMs = 60_000
 /** Keys remembered as not found. */
@@ -103,11 +105,15 @@ export class KeySearch {
   async #find(wanted: WantedKey): Promise<void> {
     const { publisherId, id, tried = [] } = wanted
     const { clock, signal, finder, keyPart } = this.#modules
-    const limited = deadline(clock, tried.length > 0 ? maxWaitAgainMs : maxWaitMs, signal)
     const startMs = clock.monotonicMs()
+    let limited: ReturnType<typeof deadline> | undefined
     try {
       if (await finder.look(wanted, signal)) return
-      await this.#refreshCard(limited.signal)
+      const lookedMs = clock.monotonicMs() - startMs
+      const maxMs = tried.length > 0 ? maxWaitAgainMs : maxWaitMs
+      limited = deadline(clock, Math.max(minAskMs, maxMs - lookedMs), signal)
+      // The looks that follow use what it brings.
+      void this.#refreshCard(limited.signal)
       while (!limited.signal.aborted) {
         keyPart.join()
         await this.#ask()
@@ -118,7 +124,7 @@ export class KeySearch {
       throwIfAborted(signal)
       throw error
     } finally {
-      limited.end()
+      limited?.end()
     }
     throwIfAborted(signal)
     const seconds = Math.round((clock.monotonicMs() - startMs) / 1000)

@@ -204,6 +204,9 @@ describe('where storage nodes do not answer for a while', () => {
     world.weather.isCardless = false
     expect(epochOf(await publish(process))).toBe(epochOf(first))
     await world.pass(30_000)
+    // What is published while the next one is made does not wait for it.
+    expect((await streamOf(process)).sealingNow?.id).toBe(epochOf(first))
+    await world.settle()
     const second = await publish(process)
     await world.pass(dayMs)
     expect(epochOf(await publish(process))).toBe(epochOf(second))
@@ -241,10 +244,43 @@ describe('where storage nodes do not answer for a while', () => {
       world.weather[how] = false
       await world.pass(120_000)
       const batches = [first, second, third, await publish(process)]
-      expect(new Set(batches.map(epochOf)).size).toBe(4)
+      expect(new Set(batches.map(epochOf)).size).toBe(3)
       expect(await newcomerOpens(process, batches)).toEqual(batches.map(() => 'opened'))
     },
   )
+})
+
+describe('where storage nodes do not answer when a process starts', () => {
+  it('what it published is found later, though it ends at once', async () => {
+    world.weather.isSilent = true
+    const process = world.start(publisher)
+    const first = await publish(process)
+    world.weather.isSilent = false
+    await world.run((await streamOf(process)).finish(new AbortController().signal))
+    process.crash()
+    const next = world.start(publisher)
+    await publish(next)
+    world.cards.set(writer.userId, writer.card)
+    world.setRights(writer.userId, reads)
+    await world.settle()
+    next.crash()
+    expect(await opens(world.start(writer), first)).toBe('opened')
+  })
+
+  it('publishers use the epoch that the key holder told of', async () => {
+    begin({ keyHolder: owner.userId })
+    world.cards.set(writer.userId, writer.card)
+    world.setRights(writer.userId, both)
+    const processes = [world.start(publisher), world.start(writer)]
+    for (const process of processes) (await streamOf(process)).attend()
+    await world.settle()
+    world.weather.isSilent = true
+    const holder = world.start(owner)
+    await world.run((await streamOf(holder)).hold())
+    await world.settle()
+    const used = [await publish(holder), ...(await Promise.all(processes.map(publish)))].map(epochOf)
+    expect(new Set(used).size).toBe(1)
+  })
 })
 
 describe('where the registry does not answer', () => {

@@ -66,6 +66,8 @@ export interface OpenerModules {
   readonly onRotated: (id: EpochId, readers: number) => void
   /** Readers could not be told of their keys; they ask for them when they come. */
   readonly onProblem: (error: unknown) => void
+  /** Aborted when nothing is published any more. */
+  readonly signal: AbortSignal
 }
 
 /** A new epoch, and for how many readers with a card. */
@@ -87,9 +89,9 @@ interface CurrentEpoch extends SealingEpoch {
   readonly isOwn: boolean
 }
 
-/** How long an epoch is used that was made without something that could not be had; twice as long each time in a row. */
+/** When an epoch is replaced that was made without something that could not be had; twice as late each time in a row. */
 const retryMs = 30_000
-/** Longest such time. */
+/** Latest such time. */
 const maxRetryMs = 600_000
 
 /** Opens epochs of a stream: makes their keys, tells the readers, and makes new ones when readers go. */
@@ -106,6 +108,10 @@ export class Opener {
   /** The epoch from before this process was taken over, or there is none. */
   #hasLooked = false
   #nextRetryMs = retryMs
+  /** From then on (Unix milliseconds) the present epoch is replaced; it is used until there is another. */
+  #replaceFromMs = Infinity
+  /** The newest epoch that the key holder told of while this ran. */
+  #told: EpochRecord | undefined
   #current: CurrentEpoch | undefined
   /** Of the last epoch that was made here. */
   #readerCount = 0
@@ -133,7 +139,9 @@ export class Opener {
 
   /** The epoch to seal in, if it needs no thought: everybody who can read it may. */
   get current(): SealingEpoch | undefined {
-    return this.#freshEpoch
+    const epoch = this.#freshEpoch
+    if (epoch !== undefined && this.#modules.clock.now() >= this.#replaceFromMs) this.#replace()
+    return epoch
   }
 
   get #freshEpoch(): CurrentEpoch | undefined {
@@ -175,9 +183,20 @@ export class Opener {
     return { id, readers: this.#readerCount }
   }
 
-  /** The key holder has another epoch. */
-  follow(): void {
+  /** The key holder has another epoch. Its record, where that was told: the one that says which is the newest may come later. */
+  follow(record?: EpochRecord): void {
+    if (record !== undefined) {
+      if (record.createdMs <= (this.#told?.createdMs ?? 0)) return
+      this.#told = record
+    }
     this.#terms.follow()
+  }
+
+  /** Before this process ends: an epoch that was made before the last one was found is announced, by one that leads to both. */
+  async announce(signal: AbortSignal): Promise<void> {
+    if (!this.isOpen || this.#hasLooked) return
+    if ((await this.#recordBefore(this.#current, signal)).hasLooked)
+      await this.#once(() => this.#open(signal))
   }
 
   /**
@@ -258,9 +277,25 @@ export class Opener {
     const { choice, userId } = this.#options
     if (choice.keyHolder !== undefined && choice.keyHolder !== userId) {
       const held = await this.#ofHolder(choice.keyHolder, signal)
-      if (held !== undefined) return (this.#current = held)
+      if (held !== undefined) {
+        this.#replaceFromMs = Infinity
+        return (this.#current = held)
+      }
     }
     return this.#open(signal)
+  }
+
+  /** In the background: what is published meanwhile does not wait for storage nodes that may not answer. */
+  #replace(): void {
+    if (this.#renewing !== undefined) return
+    // Also where it fails: not with each message.
+    this.#replaceLater()
+    this.#inBackground(async () => void (await this.#once(() => this.#renew(this.#modules.signal))))
+  }
+
+  #replaceLater(): void {
+    this.#replaceFromMs = this.#modules.clock.now() + this.#nextRetryMs
+    this.#nextRetryMs = Math.min(2 * this.#nextRetryMs, maxRetryMs)
   }
 
   /** The holder's newest epoch, while it is for nobody who may not read. */
@@ -271,7 +306,8 @@ export class Opener {
     const changes = this.#terms.changes(nowMs)
     const readerIds = readers.readersAt(nowMs)
     if (!readers.holds(holderId, nowMs)) return undefined
-    const record = await newestEpochOf(holderId, keyPart, signal)
+    const found = await newestEpochOf(holderId, keyPart, signal)
+    const record = (this.#told?.createdMs ?? 0) > (found?.createdMs ?? 0) ? this.#told : found
     if (
       record === undefined ||
       this.#terms.endMs(record) <= nowMs ||
@@ -377,16 +413,17 @@ export class Opener {
     const { key } = planned
     const publisherKey = publisherKeyOf(ciphers, key, userId)
     const current = this.#accepted(planned.record, { key, publisherKey, changes, isOwn: true })
+    this.#current = current
     const isWhole = hasLooked && found !== undefined && !this.#isMakeshift
-    this.#current = isWhole ? current : this.#forNow(current)
-    if (isWhole) this.#nextRetryMs = retryMs
+    if (isWhole) [this.#nextRetryMs, this.#replaceFromMs] = [retryMs, Infinity]
+    else if (this.#replaceFromMs === Infinity) this.#replaceLater()
     this.#inBackground(async () => {
       await this.#links.link([...recipients, ...publishers], keyring, planned, { isCovered: true })
       await this.#modules.confirmed()
     })
     this.#readerCount = recipients.length
     onRotated(planned.id, recipients.length)
-    return this.#current
+    return current
   }
 
   /** The epoch to go on from that this process did not make. It is looked for until storage nodes answer, and this user's keyring opens it. */
@@ -399,13 +436,6 @@ export class Opener {
     const { userId } = this.#options
     const record = await newestEpochOf(userId, this.#modules.keyPart, signal, () => silent.push(true))
     return { record, hasLooked: record === undefined ? silent.length === 0 : !this.#isMakeshift }
-  }
-
-  /** Made without something that could not be had now: the next one soon has it, and leads to this one. */
-  #forNow(epoch: CurrentEpoch): CurrentEpoch {
-    const untilMs = this.#modules.clock.now() + this.#nextRetryMs
-    this.#nextRetryMs = Math.min(2 * this.#nextRetryMs, maxRetryMs)
-    return { ...epoch, validUntilMs: Math.min(epoch.validUntilMs, untilMs) }
   }
 
   /** That no storage node answers, then undefined, is no reason not to publish: readers ask when they come. */

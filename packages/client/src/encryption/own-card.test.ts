@@ -6,7 +6,11 @@ import { crypto, streamId, userOf } from './world.testkit.ts'
 
 const user = await userOf('alice')
 const other = await userOf('bob')
-const asked: { readonly signal: AbortSignal | undefined; readonly answer: (key: Uint8Array) => void }[] = []
+const asked: {
+  readonly signal: AbortSignal | undefined
+  readonly answer: (key: Uint8Array) => void
+  readonly refuse: (error: Error) => void
+}[] = []
 
 let closing: AbortController
 let card: Card
@@ -22,7 +26,7 @@ beforeEach(() => {
       // A wallet that answers when its user does.
       readingKey: (_, signal) =>
         new Promise<Uint8Array>((answer, reject) => {
-          asked.push({ signal, answer })
+          asked.push({ signal, answer, refuse: reject })
           signal?.addEventListener('abort', () => reject(clientError('ABORTED')))
         }),
     },
@@ -67,9 +71,17 @@ describe('the card of a user, whose key is asked for', () => {
     asked[1]?.answer(user.readingKey)
     await expect(failed).rejects.toMatchObject({ code: 'READING_KEY_CHANGED' })
     expect(await own.ensure(stream, signal)).toEqual(user.card)
-    const refreshed = own.refresh(stream, signal)
+    card = { ...card, generation: 2 }
+    const refused = own.refresh(stream, signal)
     await expect.poll(() => asked.length).toBe(3)
-    asked[2]?.answer(other.readingKey)
+    asked[2]?.refuse(clientError('WALLET_REFUSED'))
+    for (const again of [refused, own.refresh(stream, signal)])
+      await expect(again).rejects.toMatchObject({ code: 'WALLET_REFUSED' })
+    expect(asked).toHaveLength(3)
+    card = { ...card, generation: 3 }
+    const refreshed = own.refresh(stream, signal)
+    await expect.poll(() => asked.length).toBe(4)
+    asked[3]?.answer(other.readingKey)
     await refreshed
     expect(await own.ensure(stream, signal)).toEqual(card)
   })

@@ -41,6 +41,8 @@ export class OwnCard {
   readonly #modules: OwnCardModules
   readonly #olderKeys = new Map<number, Promise<Uint8Array>>()
   #own: Promise<OwnReadingKey> | undefined
+  /** The generation that the user took into use elsewhere, asked for once. */
+  #next: { readonly generation: number; readonly own: Promise<OwnReadingKey> } | undefined
   /** What the user refused. */
   #refusal: RunnelError | undefined
 
@@ -100,9 +102,21 @@ export class OwnCard {
     if (before === undefined || source.onlyGeneration !== undefined) return
     const known = (await directory.cardsOf([userId], stream, signal)).get(userId)
     if (known === undefined || known.generation <= (await waited(before, signal)).card.generation) return
-    const renewed = openReadingKey(userId, this.#reading(), stream, this.#modules.signal)
-    await waited(renewed, signal)
-    if (this.#own === before) this.#own = renewed
+    if (this.#next?.generation !== known.generation) this.#takeNext(known.generation, stream, before)
+    if (this.#next !== undefined) await waited(this.#next.own, signal)
+  }
+
+  #takeNext(generation: number, stream: StreamInfo, before: Promise<OwnReadingKey>): void {
+    const own = openReadingKey(this.#modules.userId, this.#reading(), stream, this.#modules.signal)
+    const next = (this.#next = { generation, own })
+    own.then(
+      () => {
+        if (this.#own === before) this.#own = own
+      },
+      (error: unknown) => {
+        if (!isRefusal(error) && this.#next === next) this.#next = undefined
+      },
+    )
   }
 
   /** A person that said no is not asked again for each message: only for no stream, when the application wants the card. */
@@ -113,8 +127,7 @@ export class OwnCard {
     this.#own ??= openReadingKey(this.#modules.userId, this.#reading(), stream, this.#modules.signal).catch(
       (error: unknown) => {
         this.#own = undefined
-        if (isRunnelError(error, 'WALLET_REFUSED') || isRunnelError(error, 'SIGNER_REFUSED'))
-          this.#refusal = error
+        if (isRefusal(error)) this.#refusal = error
         throw error
       },
     )
@@ -138,6 +151,10 @@ export class OwnCard {
     asked.catch(() => this.#olderKeys.delete(generation))
     return asked
   }
+}
+
+function isRefusal(error: unknown): error is RunnelError {
+  return isRunnelError(error, 'WALLET_REFUSED') || isRunnelError(error, 'SIGNER_REFUSED')
 }
 
 /** Throws ABORTED as soon as this caller's signal aborts. */

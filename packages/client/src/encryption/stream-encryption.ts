@@ -252,7 +252,8 @@ export class StreamEncryption {
   /** Resolves when this process can end: what it published is stored, or those who are there have asked for it. */
   async finish(signal: AbortSignal): Promise<void> {
     // What else keeps it from being stored, nobody can mend now.
-    await untilAborted(this.settled(signal), signal).catch((error: unknown) => {
+    const stored = this.opener.announce(signal).then(() => this.settled(signal))
+    await untilAborted(stored, signal).catch((error: unknown) => {
       if (!isRunnelError(error) && !signal.aborted) throw error
     })
     if (this.#unconfirmed.isUnstored) await answerLastRequests({ ...this.#modules, desk: this.#desk }, signal)
@@ -275,8 +276,10 @@ export class StreamEncryption {
     const { userId } = this.#modules
     this.#desk.receive(found)
     if (record.kind === 'answer' && record.readerId === userId) this.#search.takeAnswer(record)
-    if (record.kind === 'newest' && publisherId === this.choice.keyHolder && publisherId !== userId)
-      this.opener.follow()
+    if (publisherId === this.choice.keyHolder && publisherId !== userId) {
+      if (record.kind === 'newest') this.opener.follow()
+      if (record.kind === 'epoch') this.opener.follow(record)
+    }
     if (publisherId === userId && (record.kind === 'newest' || record.kind === 'epoch'))
       this.#background(() => this.opener.join(this.#modules.signal))
     if (record.kind === 'link') this.#finder.forgetLinks(publisherId)
