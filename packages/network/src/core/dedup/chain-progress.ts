@@ -24,8 +24,10 @@ export interface Fill {
   /** The fetch under way, or 0. */
   requestId: number
   archive: 'unasked' | 'asked' | 'empty'
-  /** Part of it has come since it was last fetched. */
-  isFed: boolean
+  /** A neighbour was asked for it. */
+  wasAsked: boolean
+  /** Messages of it that have come since it was last fetched. */
+  fed: number
 }
 
 /** A range that may still be filled. */
@@ -187,7 +189,7 @@ export class ChainProgress {
     const range = this.#rangeAround(place)
     if (range === undefined) return
     const { after, upTo, fill } = range
-    if (fill !== undefined) fill.isFed = true
+    if (fill !== undefined) fill.fed++
     const isBeforeLeft = previous !== undefined && compareRefs(previous, after) > 0
     const isAfterLeft = compareRefs(place, upTo) < 0
     if (isBeforeLeft) range.upTo = placeOf(previous)
@@ -222,7 +224,8 @@ function newFill(openedMs: number): Fill {
     denials: undefined,
     requestId: 0,
     archive: 'unasked',
-    isFed: false,
+    wasAsked: false,
+    fed: 0,
   }
 }
 

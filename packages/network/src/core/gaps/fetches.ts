@@ -41,6 +41,7 @@ export class Fetches {
   readonly #byId = new RareMap<number, SentFetch>()
   readonly #inFlight = new RareMap<NodeId, number>()
   #lastId = 0
+  #droppedMs = -Infinity
 
   constructor(limits: FetchesLimits, modules: FetchesModules) {
     this.#limits = limits
@@ -84,6 +85,9 @@ export class Fetches {
 
   /** The fetched messages may have come another way and the answer been lost: then nothing removes the fetch. */
   #dropUnanswered(nowMs: number): void {
+    // What is sent now is due later: once is enough.
+    if (nowMs === this.#droppedMs) return
+    this.#droppedMs = nowMs
     for (const { requestId, dueMs } of [...this.#byId.values()]) if (dueMs <= nowMs) this.take(requestId)
   }
 

@@ -26,6 +26,9 @@ interface Steps {
   readonly lost: OpenRange[]
 }
 
+/** With fewer messages than these an answer brought little. */
+const littleFed = 16
+
 type Gap = Parameters<OverlayEffects['fillFromArchive']>[0]
 
 /**
@@ -67,14 +70,14 @@ export class GapFiller {
     if (progress === undefined) return
     const left = this.#inWork(progress).flatMap(({ fill }) => (fill.requestId === requestId ? [fill] : []))
     const peers = part.attached.length + part.guestsOf(chain.publisherId).length
-    const isFed = left.length < rangeCount || left.some((fill) => fill.isFed)
+    const fed = left.reduce((sum, fill) => sum + fill.fed, Math.max(0, rangeCount - left.length))
     for (const fill of left) {
       if (complete) {
         fill.denials ??= new Map()
         fill.denials.set(peerId, (fill.denials.get(peerId) ?? 0) + 1)
       }
-      if (complete || !isFed) this.#tried(part, fill, peers, nowMs)
-      else this.#movedOn(fill, peers, nowMs)
+      if (complete || fed === 0) this.#tried(part, fill, peers, nowMs)
+      else this.#fedOn(fill, peers, fed < littleFed, nowMs)
     }
     part.gaps.due(progress, nowMs)
   }
@@ -100,7 +103,7 @@ export class GapFiller {
     const inWork = this.#inWork(progress)
     for (const range of inWork) if (range.fill.dueMs <= nowMs) this.#step(part, range, peers, steps, nowMs)
     for (const [peerId, ranges] of steps.fetch)
-      this.#fetch(part, peerId, progress.chain, ranges, peers.length, nowMs)
+      this.#fetch(part, peerId, progress.chain, ranges, peers, nowMs)
     this.#askArchive(part, progress.chain, steps.archive)
     const { lost } = steps
     for (const range of lost) part.gaps.giveUp(range, nowMs)
@@ -132,7 +135,8 @@ export class GapFiller {
     if (fill.archive === 'asked' && ageMs >= this.#limits.maxArchiveAgeMs) fill.archive = 'empty'
     const isDenied = ageMs >= this.#limits.minFillAgeMs && this.#isDeniedByAll(fill, peers)
     const isOver = isDenied || isTooOld
-    const isArchiveNext = part.gaps.fillGaps && this.#isArchiveNext(fill, isOver ? Infinity : rounds)
+    const hasTime = part.gaps.fillGaps && ageMs < this.#limits.maxArchiveAgeMs
+    const isArchiveNext = hasTime && this.#isArchiveNext(fill, isOver ? Infinity : rounds)
     if (isArchiveNext) steps.archive.push(range)
     else if (!part.gaps.fillGaps || (fill.archive !== 'asked' && isOver)) {
       steps.lost.push(range)
@@ -173,23 +177,26 @@ export class GapFiller {
   }
 
   /**
-   * A neighbour sent some of it, and says it has more: the next one is asked all the same, because who sends little at a time would keep it
-   * for itself. The round begins anew, so that it has no pause while there is something to fetch.
+   * A neighbour sent some of it, and says it has more. After a little the next one is asked all the same, because who sends little at a time
+   * would keep it for itself. The round begins anew, so that it has no pause while there is something to fetch.
    */
-  #movedOn(fill: Fill, peers: number, nowMs: number): void {
+  #fedOn(fill: Fill, peers: number, isLittle: boolean, nowMs: number): void {
     fill.requestId = 0
     fill.tries -= fill.tries % Math.max(1, peers)
-    fill.turn++
+    if (isLittle) fill.turn++
     fill.dueMs = nowMs
   }
 
   /**
-   * Too much is under way to this neighbour, perhaps only because it does not answer: the next one is asked, and all of them a little later.
-   * That they are busy is no reason to ask the archive.
+   * Too much is under way to this neighbour, perhaps only because it does not answer: the next one is asked, and all of them a little later,
+   * by the nearest. That they are busy is no reason to ask the archive.
    */
-  #noRoom(fill: Fill, peers: number, nowMs: number): void {
+  #noRoom(fill: Fill, peers: readonly NodeId[], nowMs: number): void {
+    const [nearest] = peers
     fill.turn++
-    if (fill.turn % peers !== 0) fill.dueMs = nowMs
+    fill.dueMs = nowMs
+    if (nearest === undefined || fill.turn % peers.length !== 0) return
+    fill.dueMs += fetchTimeoutMs(this.#modules.rttOf(nearest), this.#limits)
   }
 
   #fetch(
@@ -197,7 +204,7 @@ export class GapFiller {
     peerId: NodeId,
     chain: MessageChain,
     ranges: readonly OpenRange[],
-    peers: number,
+    peers: readonly NodeId[],
     nowMs: number,
   ): void {
     const { maxFetchRanges } = wireLimits
@@ -210,8 +217,9 @@ export class GapFiller {
       )
       for (const { fill } of some) {
         if (fill === undefined) continue
-        Object.assign(fill, { requestId, dueMs, isFed: false })
+        Object.assign(fill, { requestId, dueMs, fed: 0 })
         if (requestId === 0) this.#noRoom(fill, peers, nowMs)
+        else fill.wasAsked = true
       }
     }
   }

@@ -96,6 +96,30 @@ describe('a gap', () => {
     expect(core.archiveGaps).toEqual([])
   })
 
+  it('is asked for on of the nearest neighbour, as long as that sends much at a time', () => {
+    const core = script()
+    core.run(data(2, message(1_000, 990)))
+    expect(gapLines(core.pass(20))).toEqual(['fetch 2 (0,990]'])
+    for (let i = 1; i <= 20; i++) core.run(data(2, message(i * 10, i * 10 - 10)))
+    expect(gapLines(core.run(fetched(2, core, false)))).toEqual(['fetch 2 (200,990]'])
+  })
+
+  it('waits as for the nearest neighbour when all have too much to answer', () => {
+    const core = script({ maxFetchesInFlight: 1 })
+    core.rttOf = (peerId) => (peerId === idOf(3) ? 5_000 : 20)
+    for (const chainId of ['a', 'b', 'd']) {
+      core.run(data(2, batchAt([startMs], { chainId })))
+      core.run(data(2, batchAt([startMs + 40], { chainId, previous: at(30) })))
+    }
+    const fetches = () => core.sent.flatMap((sent) => (sent.type === 'fetch' ? [sent] : []))
+    while (fetches().length < 2) core.pass(1)
+    const [first] = fetches()
+    core.run(data(2, batchAt([startMs + 30], { chainId: 'a', previous: at(0) })))
+    core.run(control(2, { type: 'fetched', requestId: first?.requestId ?? 0, complete: true }))
+    core.pass(60)
+    expect(fetches().map(({ messageChainId }) => messageChainId)).toEqual(['a', 'b', 'd'])
+  })
+
   it('is not left to a neighbour that sends a little at a time', () => {
     const core = script()
     core.run(data(2, message(40, 30)))

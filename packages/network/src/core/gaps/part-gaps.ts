@@ -79,7 +79,7 @@ export class PartGaps implements RangeWatch {
     let dueMs = Infinity
     // No others are looked for now.
     for (const { fill } of progress.wanted.slice(0, this.#maxRangesInWork)) {
-      if (fill === undefined || fill.turn > 0 || fill.requestId > 0) continue
+      if (fill === undefined || fill.wasAsked) continue
       fill.dueMs = Math.min(fill.dueMs, fill.openedMs + waitMs)
       dueMs = Math.min(dueMs, fill.dueMs)
     }
@@ -98,7 +98,7 @@ export class PartGaps implements RangeWatch {
     this.#forget(range)
     if (fill === undefined) return
     if (fill.archive === 'asked') counters['gap.filledByArchive']++
-    else if (fill.turn > 0 || fill.requestId > 0) counters['gap.filledByNeighbour']++
+    else if (fill.wasAsked) counters['gap.filledByNeighbour']++
     else counters['gap.filledByPath']++
   }
 
