@@ -178,6 +178,7 @@ const named = (...urls: string[]) => urls.map((url) => ({ url, username: '', cre
 /** A node that waits, and seeks where nobody is. */
 async function startSeeking(
   fails: (fail: () => void, clock: VirtualClock) => Cancel = (fail, clock) => clock.schedule(100, fail),
+  carriers: readonly string[] = [],
 ) {
   const clock = new VirtualClock()
   const toldDials = new ToldDials({}, clock)
@@ -193,7 +194,7 @@ async function startSeeking(
     return fails(fail, clock)
   }
   const modules = { ...testModules('waiting', clock), toldDials, openSocket }
-  const transport = new CircuitTransport({ waits: true }, modules)
+  const transport = new CircuitTransport({ waits: true, carriers }, modules)
   await transport.start()
   return { clock, toldDials, dials, transport }
 }
@@ -208,6 +209,12 @@ describe('carriers that trackers name', () => {
     expect(dials.length).toBeGreaterThan(3)
     expect(dials.length).toBeLessThan(50)
     expect(toldDials.failuresAt('8.8.4.4')).toBe(dials.length)
+  })
+
+  it('are not left alone where the node is set up with them', async () => {
+    const { clock, dials } = await startSeeking(undefined, ['wss://8.8.4.4:443'])
+    clock.advanceBy(hourMs)
+    expect(dials.length).toBeGreaterThan(50)
   })
 
   it('are sought again once a node that was cut off reaches a tracker', async () => {

@@ -134,7 +134,15 @@ export class CircuitTransport implements Transport {
 
   #openPlace(url: string, onChannel: (channel: PooledChannel) => void, onFail: () => void): OpeningPlace {
     let told: ToldDial | undefined
-    const cancel = this.#open(url, waitingUrl(url), onChannel, onFail, (dial) => (told = dial))
+    const failed = (error: RunnelError): void => {
+      // That says nothing of the carrier.
+      if (error.code === 'OFFLINE') told = undefined
+      onFail()
+    }
+    const onTold = (dial: ToldDial) => (told = dial)
+    // Nobody told this node of those that it is set up with.
+    const isTold = this.#options.carriers?.includes(url) !== true
+    const cancel = this.#open(url, waitingUrl(url), onChannel, failed, onTold, isTold)
     const tried = (isCarrier: boolean): void => {
       told?.done(isCarrier ? 'open' : 'failed', undefined)
       told = undefined
@@ -147,14 +155,15 @@ export class CircuitTransport implements Transport {
     url: string,
     onChannel: (channel: PooledChannel) => void,
     onFail: (error: RunnelError) => void,
-    onTold: (told: ToldDial) => void = () => {},
+    onTold: (told: ToldDial) => void,
+    isTold = true,
   ): Cancel {
     if (!isContactUrl(base, webSocketSchemes)) {
       const error = transportError('DIAL_FAILED', `not the URL of a carrier: ${JSON.stringify(base)}`)
       this.#modules.clock.endOfTurn(() => onFail(error))
       return () => {}
     }
-    const told = new ToldDial({ isTold: true }, new URL(base), this.#modules.toldDials)
+    const told = new ToldDial({ isTold }, new URL(base), this.#modules.toldDials)
     onTold(told)
     return this.#modules.openSocket({ url, told }, onChannel, onFail)
   }

@@ -55,6 +55,23 @@ describe('InFlightWindow', () => {
     expect(window.answered(1, 10)).toBe(false)
   })
 
+  it('hears of what has arrived though answers take seconds', () => {
+    const window = new InFlightWindow(limits)
+    const answers: { token: number; atMs: number }[] = []
+    let [token, heard, ignored] = [0, 0, 0]
+    for (let nowMs = 0; nowMs < 60_000; nowMs += 25) {
+      while (answers[0] !== undefined && answers[0].atMs <= nowMs) {
+        if (window.answered(answers.shift()?.token ?? 0, nowMs)) heard++
+        else ignored++
+      }
+      if (window.roomBytes > 0) window.sent(60)
+      if (window.probeDueMs(nowMs) > nowMs) continue
+      window.probed(++token, nowMs)
+      answers.push({ token, atMs: nowMs + 2_500 })
+    }
+    expect(heard).toBeGreaterThan(20 * ignored)
+  })
+
   it('keeps a bounded number of pings that nobody answers', () => {
     const window = new InFlightWindow(limits)
     for (let token = 1; token <= 65; token++) {

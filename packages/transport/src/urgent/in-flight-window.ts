@@ -66,6 +66,8 @@ export class InFlightWindow {
   probeDueMs(nowMs: number): number {
     const unprobed = this.#sentBytes - this.#probedBytes
     if (unprobed === 0) return this.#probes.size > 0 ? this.#lastProbeMs + askAgainMs : Infinity
+    // More would take the place of those whose answers are still on the way.
+    if (this.#probes.size >= maxProbes) return this.#lastProbeMs + askAgainMs
     const allowedMs = nowMs + this.#bucket.waitMs(nowMs)
     if (probesPerWindow * unprobed >= this.#windowBytes) return allowedMs
     return Math.max(allowedMs, this.#lastProbeMs + probeIntervalMs)
