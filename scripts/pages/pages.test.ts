@@ -14,6 +14,9 @@ const pages = readdirSync(guides).filter((name) => !['browser.md', 'from-streamr
 const startsNetwork = /^npm (start|run -s emulate|run example)/
 const untilInterrupted = /^npx runnel (node|tracker) --key|^npx runnel respond|^npm run example|\| jq$/
 
+/** It answers the command after it. */
+const answers = /^npx runnel respond/
+
 /** One network, started as the README does, for its readers and those of the guides, each in a folder of their own. */
 describe('the README and the guides', { timeout: 600_000 }, () => {
   let folder: string
@@ -98,10 +101,10 @@ it.each(commandsOfRows(readme).filter((command) => startsNetwork.test(command)))
   300_000,
 )
 
-/** Runs a command of the table, until it ends or is up. */
+/** Runs a command of the table, until it ends or is up, or has answered the next one. */
 async function enter(terminal: Terminal, command: string): Promise<void> {
   await terminal.run(`${command}${untilInterrupted.test(command) ? ' # until Ctrl-C' : ''}`)
-  await terminal.interrupt()
+  if (!answers.test(command)) await terminal.interrupt()
 }
 
 it('finds lines in order only', () => {
