@@ -40,6 +40,19 @@ const records = <K extends KeyRecord['kind']>(kind: K) =>
   world.records
     .map(({ message }) => decodeKeyRecord(message.content))
     .filter((one): one is Extract<KeyRecord, { kind: K }> => one.kind === kind)
+/** The writer may read from now on, and has a card. */
+const writerComes = () => {
+  world.cards.set(writer.userId, writer.card)
+  world.setRights(writer.userId, reads)
+  return world.settle()
+}
+/** What the writer gets of these, if it comes while that process is there, and opens them when it is not. */
+const newcomerOpens = async (process: TestProcess, ...batches: readonly MessageBatch[]) => {
+  await writerComes()
+  process.crash()
+  const newcomer = world.start(writer)
+  return Promise.all(batches.map((batch) => opens(newcomer, batch)))
+}
 const streamOf = (process: TestProcess) => world.run(process.encryption.stream(streamId))
 
 describe('the epoch of a publisher', () => {
@@ -128,20 +141,14 @@ describe('the epoch of a publisher', () => {
     const first = await publish(process)
     await world.run((await streamOf(process)).rotate())
     await publish(process)
-    world.cards.set(writer.userId, writer.card)
-    world.setRights(writer.userId, reads)
-    await world.settle()
-    process.crash()
-    expect(await opens(world.start(writer), first)).toBe('opened')
+    expect(await newcomerOpens(process, first)).toEqual(['opened'])
   })
 
   it('is another one when somebody comes, where readers do not get the history', async () => {
     begin({ history: 'none' })
     const process = world.start(publisher)
     const first = await publish(process)
-    world.cards.set(writer.userId, writer.card)
-    world.setRights(writer.userId, reads)
-    await world.settle()
+    await writerComes()
     const newcomer = world.start(writer)
     const second = await publish(process)
     expect(epochOf(second)).not.toBe(epochOf(first))
@@ -168,9 +175,7 @@ describe('after a restart', () => {
   it('nobody reads on who was given the key since, and went before the restart', async () => {
     const before = world.start(publisher)
     await publish(before)
-    world.cards.set(writer.userId, writer.card)
-    world.setRights(writer.userId, reads)
-    await world.settle()
+    await writerComes()
     before.crash()
     world.setRights(writer.userId, {})
     const second = await publish(world.start(publisher))
@@ -188,15 +193,6 @@ describe('after a restart', () => {
 })
 
 describe('where storage nodes do not answer for a while', () => {
-  const newcomerOpens = async (process: TestProcess, batches: readonly MessageBatch[]) => {
-    world.cards.set(writer.userId, writer.card)
-    world.setRights(writer.userId, reads)
-    await world.settle()
-    process.crash()
-    const newcomer = world.start(writer)
-    return Promise.all(batches.map((batch) => opens(newcomer, batch)))
-  }
-
   it('the key that was made without cards is soon replaced by one for all, which leads to it', async () => {
     world.weather.isCardless = true
     const process = world.start(publisher)
@@ -245,13 +241,11 @@ describe('where storage nodes do not answer for a while', () => {
       await world.pass(120_000)
       const batches = [first, second, third, await publish(process)]
       expect(new Set(batches.map(epochOf)).size).toBe(3)
-      expect(await newcomerOpens(process, batches)).toEqual(batches.map(() => 'opened'))
+      expect(await newcomerOpens(process, ...batches)).toEqual(batches.map(() => 'opened'))
     },
   )
-})
 
-describe('where storage nodes do not answer when a process starts', () => {
-  it('what it published is found later, though it ends at once', async () => {
+  it('what a process published then is found later, though it ends at once', async () => {
     world.weather.isSilent = true
     const process = world.start(publisher)
     const first = await publish(process)
@@ -260,11 +254,7 @@ describe('where storage nodes do not answer when a process starts', () => {
     process.crash()
     const next = world.start(publisher)
     await publish(next)
-    world.cards.set(writer.userId, writer.card)
-    world.setRights(writer.userId, reads)
-    await world.settle()
-    next.crash()
-    expect(await opens(world.start(writer), first)).toBe('opened')
+    expect(await newcomerOpens(next, first)).toEqual(['opened'])
   })
 
   it('publishers use the epoch that the key holder told of', async () => {

@@ -33,6 +33,7 @@ import { newestEpochOf } from './newest-epoch.ts'
 import { ReaderLinks } from './reader-links.ts'
 import { clockToleranceMs, type ReaderSet } from './reader-set.ts'
 import { recipientOf, tagTextOf, type CardHolder, type Recipient } from './card-holder.ts'
+import { retryPauseMs } from './retry-pause.ts'
 
 /** What messages are sealed with now. */
 export interface SealingEpoch {
@@ -89,11 +90,6 @@ interface CurrentEpoch extends SealingEpoch {
   readonly isOwn: boolean
 }
 
-/** When an epoch is replaced that was made without something that could not be had; twice as late each time in a row. */
-const retryMs = 30_000
-/** Latest such time. */
-const maxRetryMs = 600_000
-
 /** Opens epochs of a stream: makes their keys, tells the readers, and makes new ones when readers go. */
 export class Opener {
   readonly #options: OpenerOptions
@@ -107,7 +103,8 @@ export class Opener {
   #isMakeshift = false
   /** The epoch from before this process was taken over, or there is none. */
   #hasLooked = false
-  #nextRetryMs = retryMs
+  /** Times in a row that something could not be had for an epoch. */
+  #lacks = 0
   /** From then on (Unix milliseconds) the present epoch is replaced; it is used until there is another. */
   #replaceFromMs = Infinity
   /** The newest epoch that the key holder told of while this ran. */
@@ -294,8 +291,7 @@ export class Opener {
   }
 
   #replaceLater(): void {
-    this.#replaceFromMs = this.#modules.clock.now() + this.#nextRetryMs
-    this.#nextRetryMs = Math.min(2 * this.#nextRetryMs, maxRetryMs)
+    this.#replaceFromMs = this.#modules.clock.now() + retryPauseMs(++this.#lacks)
   }
 
   /** The holder's newest epoch, while it is for nobody who may not read. */
@@ -415,7 +411,7 @@ export class Opener {
     const current = this.#accepted(planned.record, { key, publisherKey, changes, isOwn: true })
     this.#current = current
     const isWhole = hasLooked && found !== undefined && !this.#isMakeshift
-    if (isWhole) [this.#nextRetryMs, this.#replaceFromMs] = [retryMs, Infinity]
+    if (isWhole) [this.#lacks, this.#replaceFromMs] = [0, Infinity]
     else if (this.#replaceFromMs === Infinity) this.#replaceLater()
     this.#inBackground(async () => {
       await this.#links.link([...recipients, ...publishers], keyring, planned, { isCovered: true })

@@ -30,6 +30,7 @@ import { openerKeys, type OpenerKeys } from './stream-keys.ts'
 import type { EncryptionNews } from './encryption-news.ts'
 import { UnconfirmedRecords } from './unconfirmed-records.ts'
 import { ReaderSet, type ReaderSetModules, type ToldChange } from './reader-set.ts'
+import { retryPauseMs } from './retry-pause.ts'
 
 export interface StreamEncryptionOptions {
   readonly stream: StreamInfo
@@ -55,10 +56,6 @@ export interface StreamEncryptionModules extends ReaderSetModules {
   readonly signal: AbortSignal
 }
 
-/** Pause before storage nodes are asked once more for what they did not have; twice as long each time in a row. */
-const retryMs = 30_000
-/** Longest such pause. */
-const maxRetryMs = 600_000
 /** Why a process has no reading key, and gets none by asking again. */
 const lastingReasons = [
   ...['NO_READING_KEY', 'READING_KEY_CHANGED', 'READING_KEY_OTHER_GENERATION', 'CARD_NEEDS_USER'],
@@ -89,7 +86,8 @@ export class StreamEncryption {
   readonly #unconfirmed: UnconfirmedRecords
   readonly #closing = new AbortController()
   #cancelRetry: Cancel | undefined
-  #nextRetryMs = retryMs
+  /** Times in a row that records were not stored. */
+  #unstored = 0
   /** What was begun in the background. */
   #done: Promise<void> = Promise.resolve()
 
@@ -345,7 +343,7 @@ export class StreamEncryption {
   async #confirmed(): Promise<boolean> {
     try {
       await this.#unconfirmed.settle(this.#modules.signal)
-      this.#nextRetryMs = retryMs
+      this.#unstored = 0
       return true
     } catch (error) {
       if (!isRunnelError(error)) throw error
@@ -358,8 +356,7 @@ export class StreamEncryption {
   #retryLater(): void {
     const { clock, signal } = this.#modules
     if (this.#cancelRetry !== undefined || this.#unconfirmed.isUnstored || signal.aborted) return
-    this.#cancelRetry = clock.schedule(this.#nextRetryMs, () => this.storeAgain())
-    this.#nextRetryMs = Math.min(2 * this.#nextRetryMs, maxRetryMs)
+    this.#cancelRetry = clock.schedule(retryPauseMs(++this.#unstored), () => this.storeAgain())
   }
 
   #problem(error: unknown): void {

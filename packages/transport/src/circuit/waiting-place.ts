@@ -1,4 +1,4 @@
-import { circuitClaimDigest, type Cancel } from '@runnel/protocol'
+import { backoffMs, circuitClaimDigest, type Cancel } from '@runnel/protocol'
 import { noEvents } from '../connection/channel.ts'
 import type { PooledChannel } from '../connection/connection-pool.ts'
 import type { ConnectionModules } from '../connection/modules.ts'
@@ -106,7 +106,7 @@ export class WaitingPlace {
 
   /** The place could not be had, or is lost. */
   #lost(): void {
-    const pauseMs = Math.min(maxSeekPauseMs, minSeekPauseMs * 2 ** this.#failures++)
+    const pauseMs = backoffMs(++this.#failures, minSeekPauseMs, maxSeekPauseMs)
     this.#turn++
     this.#cancel = undefined
     this.#cancelPause = this.#modules.clock.schedule(pauseMs, () => {
