@@ -66,7 +66,11 @@ const pictureOf = (page: Page, name: string) =>
 export async function sees(page: Page, name: string): Promise<void> {
   await tile(page, name).locator('canvas').waitFor({ timeout: 60_000 })
   const first = await pictureOf(page, name)
-  await vi.waitUntil(async () => (await pictureOf(page, name)) !== first, { timeout: 60_000 })
+  await vi.waitUntil(async () => (await pictureOf(page, name)) !== first, {
+    timeout: 60_000,
+    // To read a canvas takes the page several milliseconds.
+    interval: 500,
+  })
 }
 
 export async function say(page: Page, text: string): Promise<void> {

@@ -5,12 +5,12 @@ import { chromium, type Browser } from 'playwright-core'
 /** Where Debian's package puts it; `npm test` installs it when it is missing. */
 export const chromiumPath = process.env['RUNNEL_CHROMIUM'] ?? '/usr/bin/chromium'
 
-/** A camera whose picture moves, and a microphone that hears somebody speak without end. A context permits them; pages may play sound. */
-export function fakeDevices(directory: string): readonly string[] {
+/** A camera whose picture moves, so many times a second, and a microphone that hears somebody speak without end. A context permits them; pages may play sound. */
+export function fakeDevices(directory: string, framesPerS = 20): readonly string[] {
   const file = join(directory, 'voice.wav')
   writeFileSync(file, voice())
   return [
-    '--use-fake-device-for-media-stream',
+    `--use-fake-device-for-media-stream=fps=${framesPerS}`,
     `--use-file-for-fake-audio-capture=${file}`,
     '--autoplay-policy=no-user-gesture-required',
   ]

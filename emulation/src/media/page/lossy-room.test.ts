@@ -18,6 +18,8 @@ import { LoopbackBridge } from './loopback-bridge.testkit.ts'
 
 const lossRate = 0.03
 const delayMs = 20
+/** Three pages share two cores with what emulates the link: with more pictures than these a slow machine is too busy to show any. */
+const framesPerS = 5
 
 const until = <T>(isSo: () => Promise<T>) => expect.poll(isSo, { timeout: 60_000 })
 
@@ -80,5 +82,8 @@ async function launchIn(host: EmulatedHost, directory: string): Promise<Browser>
   const program = join(directory, `chromium-${host.index}`)
   writeFileSync(program, `#!/bin/sh\nexec nsenter --net=${host.namespace} -- ${chromiumPath} "$@"\n`)
   chmodSync(program, 0o755)
-  return launchChromium([...fakeDevices(directory), '--disable-features=WebRtcHideLocalIpsWithMdns'], program)
+  return launchChromium(
+    [...fakeDevices(directory, framesPerS), '--disable-features=WebRtcHideLocalIpsWithMdns'],
+    program,
+  )
 }
