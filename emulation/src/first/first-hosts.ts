@@ -13,9 +13,10 @@ import {
 import { systemRandom } from '@runnel/protocol/system'
 import { ControlClient } from '../control/control-client.ts'
 import { emulationError } from '../errors.ts'
-import { startTurnServer, type TurnServer } from '../nat/turn-server.ts'
+import { startTurnServer, type TurnPlace, type TurnServer } from '../nat/turn-server.ts'
 import type { PlaceFacts } from '../places/place.ts'
 import { networkDocument } from '../places/processes/network-document.ts'
+import { endingWithThis } from '../places/processes/ending-with-this.ts'
 import { RunnelProcess } from '../places/processes/runnel-process.ts'
 import { usageOf } from '../../../packages/node/src/up/process-stat.ts'
 import { LinkEmulator, type EmulatedHost } from '../underlay/link-emulator.ts'
@@ -71,16 +72,18 @@ export class FirstHosts {
 
   async start(signal: AbortSignal): Promise<void> {
     await this.#startLinks()
-    this.#turn = await startTurnServer({
-      ...{ address: addresses.relay, directory: this.#directory },
+    const place: TurnPlace = {
+      address: addresses.relay,
+      directory: this.#directory,
       spawn: (command, args, stdio) => {
-        const [program = '', ...rest] = this.#within('relay', [command, ...args])
+        const [program, ...rest] = endingWithThis(this.#within('relay', [command, ...args]))
         const child = spawn(program, rest, { stdio })
         this.#children.add(child)
-        child.once('close', () => this.#children.delete(child))
+        child.once('exit', () => this.#children.delete(child))
         return child
       },
-    })
+    }
+    this.#turn = await startTurnServer(place, signal)
     await this.#startTracker(this.#turn, signal)
   }
 
@@ -129,7 +132,7 @@ export class FirstHosts {
     await Promise.all(
       Array.from(this.#children, (child) => {
         child.kill('SIGKILL')
-        return once(child, 'close')
+        return once(child, 'exit')
       }),
     )
     await this.#emulator.stop()

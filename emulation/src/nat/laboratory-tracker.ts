@@ -6,6 +6,7 @@ import {
   loadCrypto,
   toStreamId,
   toStreamPartId,
+  untilAborted,
   type FailedNeighbour,
   type FailureReason,
   type StreamPartId,
@@ -64,7 +65,7 @@ export class LaboratoryTracker {
   /** Rejects with PROCESS_FAILED. */
   async start(signal: AbortSignal): Promise<void> {
     await this.#process.start(signal)
-    const { websocketUrl } = await new ControlClient(`unix:${this.#socket}`).info()
+    const { websocketUrl } = await untilAborted(new ControlClient(`unix:${this.#socket}`).info(), signal)
     this.#where = { nodeId: createIdentity(this.#key, await loadCrypto()).nodeId, url: websocketUrl }
     if (!helperSets[this.#options.helpers].carrier) return
     this.#carrier = this.#carrierOf(this.#where)

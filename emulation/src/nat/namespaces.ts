@@ -1,5 +1,6 @@
 import { spawn, spawnSync, type ChildProcess, type StdioOptions } from 'node:child_process'
 import { existsSync, readdirSync } from 'node:fs'
+import { endingWithThis } from '../places/processes/ending-with-this.ts'
 
 const familyName = 'runnel-nat-'
 const mountedAt = '/run/netns'
@@ -9,15 +10,21 @@ export function inNamespace(name: string, command: readonly string[]): [program:
   return ['ip', 'netns', 'exec', name, ...command]
 }
 
-/** Network namespaces of one run, and the processes in them. Names begin with the id of this process: what one that crashed left behind can be told. */
+/** Of all runs of this process. */
+let count = 0
+
+/**
+ * Network namespaces of one run, and the processes in them. Names begin with the id of this process: what one that crashed left behind can
+ * be told. No two runs of one process have a name in common.
+ */
 export class Namespaces {
   readonly #names = new Set<string>()
-  readonly #children = new Set<ChildProcess>()
-  #count = 0
+  /** By what was started, in which one. */
+  readonly #children = new Map<ChildProcess, string>()
 
   /** Adds one, with a loopback interface and without IPv6. Gives its name. */
   add(label: string): string {
-    const name = `${familyName}${process.pid}-${++this.#count}-${label}`
+    const name = `${familyName}${process.pid}-${++count}-${label}`
     run('ip', ['netns', 'add', name])
     this.#names.add(name)
     this.configure(name, ['link set lo up'])
@@ -36,27 +43,31 @@ export class Namespaces {
     return run(program, rest, input)
   }
 
-  /** Starts a program in a namespace; it is ended with the namespace. */
+  /** Starts a program in a namespace; it is ended with the namespace, or with this process. */
   spawn(name: string, command: string, args: readonly string[], stdio: StdioOptions): ChildProcess {
-    const [program, ...rest] = inNamespace(name, [command, ...args])
+    const [program, ...rest] = endingWithThis(inNamespace(name, [command, ...args]))
     const child = spawn(program, rest, { stdio })
-    this.#children.add(child)
-    child.once('close', () => this.#children.delete(child))
+    this.#children.set(child, name)
+    // Not at its close: what it has started itself may hold its streams open.
+    child.once('exit', () => this.#children.delete(child))
     return child
   }
 
   /** Ends the processes in these namespaces, or in all, and removes the namespaces. Idempotent. */
   async remove(names: readonly string[] = [...this.#names]): Promise<void> {
-    const left = names.filter((name) => this.#names.delete(name))
+    const left = new Set(names.filter((name) => this.#names.delete(name)))
     const ended: Promise<unknown>[] = []
-    const pids = new Set(left.flatMap(pidsIn))
-    for (const child of this.#children) {
-      if (child.pid === undefined || !pids.has(child.pid)) continue
-      ended.push(new Promise((resolve) => child.once('close', resolve)))
+    // Also those that are not in the namespace yet: what runs a command there has to be loaded first.
+    for (const [child, name] of this.#children) {
+      if (!left.has(name)) continue
+      ended.push(new Promise((resolve) => child.once('exit', resolve)))
       child.kill('SIGKILL')
     }
     await Promise.all(ended)
-    for (const name of left) removeNamespace(name)
+    for (const name of left) {
+      endProcessesIn(name)
+      removeNamespace(name)
+    }
   }
 }
 
@@ -66,17 +77,24 @@ export function removeStaleNamespaces(): void {
   for (const name of readdirSync(mountedAt)) {
     const pid = name.startsWith(familyName) ? Number.parseInt(name.slice(familyName.length), 10) : NaN
     if (Number.isNaN(pid) || existsSync(`/proc/${pid}`)) continue
-    for (const left of pidsIn(name)) process.kill(left, 'SIGKILL')
+    endProcessesIn(name)
     removeNamespace(name)
+  }
+}
+
+function endProcessesIn(name: string): void {
+  for (const pid of run('ip', ['netns', 'pids', name]).split('\n').filter(Boolean).map(Number)) {
+    try {
+      process.kill(pid, 'SIGKILL')
+    } catch (error) {
+      // It has ended meanwhile.
+      if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
+    }
   }
 }
 
 function removeNamespace(name: string): void {
   run('ip', ['netns', 'del', name])
-}
-
-function pidsIn(name: string): number[] {
-  return run('ip', ['netns', 'pids', name]).split('\n').filter(Boolean).map(Number)
 }
 
 function run(command: string, args: readonly string[], input = ''): string {

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { toStreamPartId, type FailureReason, type StreamId } from '@runnel/protocol'
+import { toStreamPartId, untilAborted, type FailureReason, type StreamId } from '@runnel/protocol'
 import type { LinkPath } from '@runnel/transport'
 import { ControlClient, type ProcessInfo } from '../control/control-client.ts'
 import { RunnelProcess } from '../places/processes/runnel-process.ts'
@@ -57,6 +57,7 @@ export interface PairOptions {
   readonly reachable: boolean
   /** What the tracker was told of a link that failed, once it was. */
   reported(): Promise<FailureReason | undefined>
+  onProgress(text: string): void
 }
 
 /** Starts a node in each of two places, the second when the first is in the overlay, and looks how they come to be linked. */
@@ -66,10 +67,12 @@ export async function measurePair(options: PairOptions, signal: AbortSignal): Pr
   if (!first || !second) throw new RangeError('a pair has two places')
   try {
     await first.start(signal)
+    options.onProgress('  the first node runs')
     first.publish()
     const startedMs = performance.now()
     await second.start(signal)
-    return await watch([first, second], options, startedMs, signal)
+    options.onProgress('  the second node runs')
+    return await untilAborted(watch([first, second], options, startedMs, signal), signal)
   } finally {
     await Promise.all(nodes.map((node) => node.stop()))
   }

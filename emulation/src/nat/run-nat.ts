@@ -10,7 +10,7 @@ import { measurePair, type PairResult } from './nat-pair.ts'
 import { describeResult, rowOf, type NatRow } from './nat-rows.ts'
 import { helperSets, nameOf, scenarios, type HelperSet, type Scenario } from './nat-scenarios.ts'
 import { probeNat, startResponder } from './probe/probe-nat.ts'
-import { startTurnServer } from './turn-server.ts'
+import { startTurnServer, type TurnPlace } from './turn-server.ts'
 
 export interface NatOptions {
   /** How often each pair is set up. */
@@ -45,11 +45,9 @@ export async function runNat(
   const laboratory = new Laboratory()
   try {
     laboratory.start()
-    await proveKinds(laboratory, options.scenarios)
-    const turn = await startTurnServer({
-      ...{ address: publicAddresses[0], directory },
-      spawn: (...args) => laboratory.spawn(laboratory.internet, ...args),
-    })
+    await proveKinds(laboratory, options.scenarios, signal)
+    const spawn: TurnPlace['spawn'] = (...args) => laboratory.spawn(laboratory.internet, ...args)
+    const turn = await startTurnServer({ address: publicAddresses[0], directory, spawn }, signal)
     const rows: NatRow[] = []
     for (const helpers of options.helpers) {
       const tracker = new LaboratoryTracker({ helpers, turn, directory }, { laboratory })
@@ -59,7 +57,7 @@ export async function runNat(
           const results: PairResult[] = []
           for (let i = 0; i < options.repeats; i++) {
             onProgress(`${helpers}: ${nameOf(scenario)}, ${i + 1} of ${options.repeats}`)
-            const result = await runOnce(scenario, tracker, laboratory, signal)
+            const result = await runOnce(scenario, tracker, laboratory, onProgress, signal)
             onProgress(describeResult(result))
             results.push(result)
           }
@@ -81,13 +79,17 @@ export async function runNat(
 }
 
 /** Throws PLACE_CANNOT when a NAT does not do what its kind does. */
-async function proveKinds(laboratory: Laboratory, wanted: readonly Scenario[]): Promise<void> {
-  await startResponder(laboratory)
+async function proveKinds(
+  laboratory: Laboratory,
+  wanted: readonly Scenario[],
+  signal: AbortSignal,
+): Promise<void> {
+  await startResponder(laboratory, signal)
   const used = new Set<NatKind>(wanted.flatMap(({ a, b }) => [a, b]))
   for (const kind of natKinds.filter((one) => used.has(one))) {
     const site = laboratory.addSite(kind)
     const [host] = site.hosts
-    const found = host && (await probeNat(laboratory, host))
+    const found = host && (await probeNat(laboratory, host, signal))
     await site.remove()
     if (JSON.stringify(found) !== JSON.stringify(natBehaviours[kind]))
       throw emulationError('PLACE_CANNOT', `a ${kind} NAT behaves as ${JSON.stringify(found)}`)
@@ -98,13 +100,14 @@ async function runOnce(
   { a, b, together = false, reachable = false }: Scenario,
   tracker: LaboratoryTracker,
   laboratory: Laboratory,
+  onProgress: (text: string) => void,
   signal: AbortSignal,
 ): Promise<PairResult> {
   const sites = together ? [laboratory.addSite(a, 2)] : [laboratory.addSite(a), laboratory.addSite(b)]
   try {
     const [one, other] = sites.flatMap(({ hosts }) => hosts)
     if (!one || !other) throw new RangeError('a pair has two hosts')
-    return await measurePair({ ...tracker.newStream(), places: [one, other], reachable }, signal)
+    return await measurePair({ ...tracker.newStream(), places: [one, other], reachable, onProgress }, signal)
   } finally {
     for (const site of sites) await site.remove()
   }

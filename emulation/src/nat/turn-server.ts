@@ -5,6 +5,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
+import { untilAborted } from '@runnel/protocol'
 
 const port = 3478
 /** As where nothing else gets out. */
@@ -50,9 +51,12 @@ function makeCertificate(address: string, file: string, keyFile: string): void {
 
 /**
  * Starts coturn: STUN for all, TURN for users with credentials made from the secret. It ends with the place. Rejects when it does not
- * start.
+ * start, and with whatever the signal aborts with.
  */
-export async function startTurnServer({ address, directory, spawn }: TurnPlace): Promise<TurnServer> {
+export async function startTurnServer(
+  { address, directory, spawn }: TurnPlace,
+  signal: AbortSignal,
+): Promise<TurnServer> {
   const secret = randomBytes(24).toString('base64url')
   const secretFile = join(directory, 'turn-secret')
   const certificate = join(directory, 'turn.pem')
@@ -90,8 +94,8 @@ export async function startTurnServer({ address, directory, spawn }: TurnPlace):
   })
   ended.catch(() => {})
   const client = [fileURLToPath(new URL('./probe/await-stun.ts', import.meta.url)), address, String(port)]
-  const answered = once(spawn(process.execPath, client, ['ignore', 'ignore', 'inherit']), 'close')
-  await Promise.race([answered, ended])
+  const answered = once(spawn(process.execPath, client, ['ignore', 'ignore', 'inherit']), 'exit')
+  await untilAborted(Promise.race([answered, ended]), signal)
   const version =
     execFileSync('turnserver', ['--version'], { encoding: 'utf8' }).trim().split('\n').at(-1) ?? ''
   const turnUrls = {

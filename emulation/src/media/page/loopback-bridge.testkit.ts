@@ -3,6 +3,7 @@ import { createConnection, createServer, type Server } from 'node:net'
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
+import { endingWithThis } from '../../places/processes/ending-with-this.ts'
 import { passOn } from './pass-on.testkit.ts'
 import type { EmulatedHost } from '../../underlay/link-emulator.ts'
 
@@ -32,15 +33,16 @@ export class LoopbackBridge {
       passOn(from, createConnection({ host: '127.0.0.1', port }))
     }).listen(this.#socket)
     await once(this.#server, 'listening')
-    const command = [
+    const [program, ...rest] = endingWithThis([
+      'nsenter',
       `--net=${this.#host.namespace}`,
       '--',
       process.execPath,
       forwarder,
       String(port),
       this.#socket,
-    ]
-    this.#forwarder = spawn('nsenter', command, { stdio: ['ignore', 'pipe', 'inherit'] })
+    ])
+    this.#forwarder = spawn(program, rest, { stdio: ['ignore', 'pipe', 'inherit'] })
     if (this.#forwarder.stdout) await once(this.#forwarder.stdout, 'data')
   }
 

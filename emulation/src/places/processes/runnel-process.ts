@@ -9,6 +9,8 @@ const runnel = fileURLToPath(new URL('../../../../packages/node/bin/runnel.js', 
 
 /** How long a process may take to stop before it is killed. */
 const stopGraceMs = 10_000
+/** By which a run of the tests knows what it has left: scripts/left. */
+const runVariable = 'STARTED_BY_TEST_RUN'
 /** Log lines kept to explain a death. */
 const keptLines = 5
 
@@ -50,7 +52,7 @@ export class RunnelProcess {
     // In a group of its own: a Ctrl-C reaches this process alone, which then ends all in order.
     const child = spawn(command, rest, {
       detached: true,
-      env: { PATH: process.env['PATH'], ...env },
+      env: { PATH: process.env['PATH'], [runVariable]: process.env[runVariable], ...env },
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     })
     this.#child = child
@@ -79,6 +81,8 @@ export class RunnelProcess {
   async kill(): Promise<void> {
     this.#isEnding = true
     this.#child?.kill('SIGKILL')
+    // What it has started may live, and hold this open: it is closed all the same.
+    this.#child?.stderr?.destroy()
     if (this.#child !== undefined) await this.#exited.promise
   }
 
@@ -86,7 +90,7 @@ export class RunnelProcess {
   async stop(): Promise<void> {
     this.#isEnding = true
     if (this.#child === undefined) return
-    const timer = setTimeout(() => this.#child?.kill('SIGKILL'), stopGraceMs)
+    const timer = setTimeout(() => void this.kill(), stopGraceMs)
     this.#child.kill('SIGTERM')
     await this.#exited.promise
     clearTimeout(timer)

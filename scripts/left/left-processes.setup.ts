@@ -1,0 +1,22 @@
+import { randomUUID } from 'node:crypto'
+import { endLeftProcesses, runVariable } from './left-processes.ts'
+
+/** What the last tests have told to end has so long for that. Vitest gives up ten seconds after a Ctrl-C. */
+const graceMs = 8_000
+
+/**
+ * Marks the processes that tests start, and ends those that the tests have left at the end of the run, which then fails. Vitest waits
+ * for the output streams of its workers to close, and a process that a test has left may hold one open for ever.
+ */
+export default function setup(): () => Promise<void> {
+  // Once for all projects; a run that a test of another run starts is a run of its own.
+  const mine = `${process.pid}-`
+  if (!process.env[runVariable]?.startsWith(mine)) process.env[runVariable] = mine + randomUUID()
+  const run = process.env[runVariable]
+  return async () => {
+    const left = await endLeftProcesses(run, graceMs)
+    if (left.length === 0) return
+    const lines = left.map(({ pid, command }) => `  ${pid} ${command}`)
+    throw new Error(`Tests have left processes, which are killed now:\n${lines.join('\n')}`)
+  }
+}
