@@ -4,6 +4,7 @@ import {
   isSameBytes,
   untilAborted,
   newestChain,
+  oneAtATime,
   readerHint,
   type Cancel,
   type Card,
@@ -14,6 +15,7 @@ import {
   type Random,
   type StreamMessage,
 } from '@runnel/protocol'
+import { pause, throwIfAborted } from '../deadline.ts'
 import { asError, clientError, reasonOf } from '../errors.ts'
 import type { StreamInfo } from '../registry/ports.ts'
 import type { MessagePlace } from '../resend/wait-for-storage.ts'
@@ -68,6 +70,8 @@ const maxListedOpeners = 100
 /** Users asked after, of whom not all have keys. */
 const maxOpeners = 1_000
 const openersAtOnce = 16
+/** Before keys that are not stored are waited for again. */
+const keysPauseMs = 1_000
 
 /** The encryption of one stream in this process: opens epochs as a publisher, finds keys as a reader, and answers others. */
 export class StreamEncryption {
@@ -247,6 +251,19 @@ export class StreamEncryption {
     await this.#unconfirmed.settle(signal)
   }
 
+  /** Resolves when storage nodes have the keys that were made here, and the links to them. Tries until the signal is aborted: throws ABORTED. */
+  async keysStored(signal: AbortSignal): Promise<void> {
+    for (;;) {
+      try {
+        return await untilAborted(this.#storeKeys(), signal)
+      } catch (error) {
+        if (!isRunnelError(error) && !signal.aborted) throw error
+      }
+      await pause(this.#modules.clock, keysPauseMs, signal)
+      throwIfAborted(signal)
+    }
+  }
+
   /** Resolves when this process can end: what it published is stored, or those who are there have asked for it. */
   async finish(signal: AbortSignal): Promise<void> {
     // What else keeps it from being stored, nobody can mend now.
@@ -339,11 +356,25 @@ export class StreamEncryption {
     return [...new Set(keyHolder === undefined ? publishers : [keyHolder, ...publishers])]
   }
 
+  /** Waits for links that are being made, and for what is published; all who wait at once wait together. Throws NOT_STORED_IN_TIME. */
+  readonly #storeKeys = oneAtATime(async () => {
+    await this.opener.settled()
+    const isStored = await this.#confirmed()
+    // That may have taken another epoch, with its links.
+    await this.opener.settled()
+    if (!isStored || !this.opener.isAnnounced)
+      throw clientError('NOT_STORED_IN_TIME', `the keys of ${this.stream.id}`)
+  })
+
   /** Whether what was published is stored. Whoever does not find its key asks for it. */
   async #confirmed(): Promise<boolean> {
+    const { signal } = this.#modules
     try {
-      await this.#unconfirmed.settle(this.#modules.signal)
+      await this.#unconfirmed.settle(signal)
       this.#unstored = 0
+      // A storage node that has just been assigned may have been asked too early for the last epoch.
+      await this.opener.announce(signal)
+      await this.#unconfirmed.settle(signal)
       return true
     } catch (error) {
       if (!isRunnelError(error)) throw error
