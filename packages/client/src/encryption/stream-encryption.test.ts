@@ -66,6 +66,32 @@ it('lists the keys of a publisher behind hundreds that have none', async () => {
   expect(openers.map(({ userId }) => userId)).toEqual([publisher.userId])
 })
 
+describe('a list of keys', () => {
+  const listed = async () =>
+    world.run((await world.run(world.start(reader).encryption.stream(streamId))).keys())
+
+  it('says that it is not complete where storage nodes do not answer', async () => {
+    await world.run(process.publish(content))
+    await world.settle()
+    world.weather.isSilent = true
+    expect(await listed()).toMatchObject({ openers: [], isComplete: false })
+    world.weather.isSilent = false
+    const userId = publisher.userId
+    expect(await listed()).toMatchObject({ openers: [{ userId }], isComplete: true })
+  })
+
+  it('says that it is not complete where they do not have the epoch that a publisher told of', async () => {
+    await world.run(process.publish(content))
+    await world.settle()
+    world.forget((chainId) => chainId.startsWith('e'))
+    expect(await listed()).toMatchObject({ openers: [], isComplete: false })
+  })
+
+  it('is complete without keys where nothing was published', async () => {
+    expect(await listed()).toMatchObject({ openers: [], isComplete: true })
+  })
+})
+
 describe('waiting until keys are stored', () => {
   it('waits for the links of readers as well, and until storage nodes have all of it', async () => {
     const stored: string[] = []

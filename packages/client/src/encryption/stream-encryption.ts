@@ -28,7 +28,7 @@ import { keyringMaster } from './keyring.ts'
 import { KnownKeys } from './known-keys.ts'
 import { Opener, type RotatedEpoch, type SealingEpoch } from './opener.ts'
 import type { OwnCard } from './own-card.ts'
-import { openerKeys, type OpenerKeys } from './stream-keys.ts'
+import { openerKeys, type StreamKeys } from './stream-keys.ts'
 import type { EncryptionNews } from './encryption-news.ts'
 import { UnconfirmedRecords } from './unconfirmed-records.ts'
 import { ReaderSet, type ReaderSetModules, type ToldChange } from './reader-set.ts'
@@ -215,18 +215,29 @@ export class StreamEncryption {
   }
 
   /** Whose keys are in use, by id, and who can open what they close; with their cards. No secrets. */
-  async keys(): Promise<{
-    readonly readers: ReadonlyMap<NodeId, Card | undefined>
-    readonly openers: readonly OpenerKeys[]
-  }> {
+  async keys(): Promise<Pick<StreamKeys, 'readers' | 'openers' | 'isComplete'>> {
     const { clock, cardsOf, signal } = this.#modules
     this.keyPart.join()
     await this.readers.refresh()
     const readerIds = this.readers.readersAt(clock.now())
     const cards = await cardsOf(readerIds, this.stream, signal)
-    const modules = { ...this.#modules, cards, readerIds }
-    const found = await this.#ofOpeners(maxListedOpeners, (openerId) => openerKeys(openerId, modules))
-    return { readers: new Map(readerIds.map((id) => [id, cards.get(id)])), openers: found }
+    let isComplete = true
+    const onSilent = () => void (isComplete = false)
+    /** Those that say which epoch is their newest. */
+    const announcing = new Set<NodeId>()
+    const find: KeyPart['find'] = async (openerId, chain, until) => {
+      const record = await this.keyPart.find(openerId, chain, until, onSilent)
+      if (chain === newestChain && record !== undefined) announcing.add(openerId)
+      return record
+    }
+    const modules = { ...this.#modules, keyPart: { find }, cards, readerIds }
+    const openers = await this.#ofOpeners(maxListedOpeners, async (openerId) => {
+      const keys = await openerKeys(openerId, modules)
+      // Of that epoch nobody has the record, or not yet.
+      if (keys === undefined && announcing.has(openerId)) isComplete = false
+      return keys
+    })
+    return { readers: new Map(readerIds.map((id) => [id, cards.get(id)])), openers, isComplete }
   }
 
   /** Passes on to a new reader what this process can read itself, so that the reader needs nobody. Resolves when it is stored. */

@@ -168,6 +168,12 @@ export class World {
       .sort(compareRefs)
   }
 
+  /** Storage nodes lose chains. */
+  forget(isLost: (messageChainId: string) => boolean): void {
+    for (const [name, { messageChainId }] of this.#newest)
+      if (isLost(messageChainId)) this.#newest.delete(name)
+  }
+
   /** Lets time pass until a promise is settled. */
   async run<T>(promise: Promise<T>): Promise<T> {
     let isSettled = false
