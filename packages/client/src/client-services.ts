@@ -75,9 +75,12 @@ export function createServices(config: ParsedClientConfig, modules: RunnelClient
   const base = { ...modules, cache, delegations, parts, status, gate, rights }
   const history = new HistorySource(resendLimits, { ...base, policy, endings: delegations })
   const { closing } = history
-  const waiter = new StorageWaiter({ history, cache })
+  const waiter: StorageWaiter = new StorageWaiter({
+    ...{ history, cache },
+    keysStored: (streamIds, signal) => encryption.keysStored(streamIds, signal),
+  })
   const cards = modules.cards ?? storageCards(history, modules)
-  const encryption = new Encryption({
+  const encryption: Encryption = new Encryption({
     ...{ ...base, history, source: user.readingKeys, directory: cards, signal: closing },
     permissionTable: (streamId) => registry.permissionTable(streamId),
     stored: (places, signal) => waiter.wait(places, { timeoutMs: storedTimeoutMs, signal }),

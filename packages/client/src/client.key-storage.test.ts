@@ -23,6 +23,7 @@ vi.mock('./encryption/hpke.ts', async (original) => {
 
 const owner = newAccount()
 const streamId = toStreamId(`${owner.nodeId}/secret`)
+const keyPartId = toStreamPartId(streamId, keyPartition)
 const random = seededRandom('readers')
 const readers = Array.from({ length: 3_000 }, () => toNodeId(toHex(random.bytes(20))))
 const { card } = await userOf('anybody')
@@ -38,8 +39,7 @@ beforeAll(async () => {
   tracker = await startTracker()
   const answered = Promise.withResolvers<void>()
   let isKnown = false
-  const partIds = [0, keyPartition].map((partition) => toStreamPartId(streamId, partition))
-  storage = await startStorage(tracker, partIds, {
+  storage = await startStorage(tracker, [toStreamPartId(streamId, 0), keyPartId], {
     check: () => (isKnown ? 'allowed' : 'unknown'),
     resolve: () => answered.promise,
   })
@@ -77,4 +77,18 @@ it('stores all links of an opener whose permission a storage node has to look up
   expect(await client.rotateKeys(streamId)).toMatchObject({ readers: readers.length, isStored: true })
   const links = [...kept].filter((messageChainId) => messageChainId.startsWith('l'))
   expect(links).toHaveLength(readers.length)
+}, 60_000)
+
+it('waits for a message until it can be opened: its keys are stored', async () => {
+  const cards = { put: () => Promise.resolve(), cardsOf: () => Promise.resolve(new Map()) }
+  const client = await clients.create({ privateKey: owner.privateKey }, { cards })
+  let isMessageStored = false
+  let areKeysStored = false
+  storage.stored = ({ streamPartId }) => {
+    if (streamPartId !== keyPartId) isMessageStored = true
+    else if (isMessageStored) areKeysStored = true
+    return streamPartId !== keyPartId || areKeysStored ? '' : 'NOT_STORED'
+  }
+  await client.waitForStorage(await client.publish(streamId, 'for few'))
+  expect(areKeysStored).toBe(true)
 }, 60_000)

@@ -579,6 +579,7 @@ export class RunnelClient implements AsyncDisposable {
 
   /**
    * Waits until `count` (default 1) storage nodes have stored each of the messages durably: results of `publish`, or messages that were delivered.
+   * Of an encrypted stream, also until one of them has the keys that this client made for it, so that the readers with a card need nobody else.
    * Throws NO_STORAGE_NODE, NOT_STORED_IN_TIME after `timeoutMs` (default 30,000), STREAM_NOT_FOUND, INVALID_ARGUMENT or ABORTED.
    */
   async waitForStorage(

@@ -126,6 +126,11 @@ export class Encryption {
     if (!this.#modules.signal.aborted) stream.attend()
   }
 
+  /** Resolves when storage nodes have the keys of streams that were made here. Tries until the signal is aborted: throws ABORTED. */
+  async keysStored(streamIds: Iterable<StreamId>, signal: AbortSignal): Promise<void> {
+    await Promise.all([...streamIds].map(async (id) => this.#streams?.get(id)?.keysStored(signal)))
+  }
+
   /** Resolves when others can read without this process what it published, as far as that can be. */
   async finish(signal: AbortSignal): Promise<void> {
     const streams = this.#streams?.all() ?? []

@@ -78,6 +78,7 @@ export interface RotatedEpoch {
 }
 
 interface CurrentEpoch extends SealingEpoch {
+  readonly keyringId: Uint8Array
   readonly commitment: Uint8Array
   /** Unix milliseconds. */
   readonly createdMs: number
@@ -103,6 +104,8 @@ export class Opener {
   #isMakeshift = false
   /** The epoch from before this process was taken over, or there is none. */
   #hasLooked = false
+  /** Nothing was lacking when the last epoch was made here, besides the one from before. */
+  #isWhole = false
   /** Times in a row that something could not be had for an epoch. */
   #lacks = 0
   /** From then on (Unix milliseconds) the present epoch is replaced; it is used until there is another. */
@@ -189,11 +192,23 @@ export class Opener {
     this.#terms.follow()
   }
 
-  /** Before this process ends: an epoch that was made before the last one was found is announced, by one that leads to both. */
+  /** Whoever looks for this user's newest epoch finds the present one, or there is none. */
+  get isAnnounced(): boolean {
+    return !this.isOpen || this.#hasLooked
+  }
+
+  /**
+   * An epoch that was made before storage nodes said which was the last is announced when they do: as it is where there was none, otherwise
+   * by one that leads to both.
+   */
   async announce(signal: AbortSignal): Promise<void> {
-    if (!this.isOpen || this.#hasLooked) return
-    if ((await this.#recordBefore(this.#current, signal)).hasLooked)
-      await this.#once(() => this.#open(signal))
+    const current = this.#current
+    if (current === undefined || this.isAnnounced) return
+    const { record, hasLooked } = await this.#recordBefore(current, signal)
+    if (!hasLooked || this.isAnnounced) return
+    const isFirst = record === undefined && this.#current === current && this.#renewing === undefined
+    if (!isFirst) await this.#once(() => this.#open(signal))
+    else this.#announced(current)
   }
 
   /**
@@ -404,15 +419,14 @@ export class Opener {
     for (const [i, record] of planned.publisherRecords.entries())
       say(publishersChain(planned.commitment, i), record)
     say(epochChain(planned.id), planned.record)
-    // Before that, it would take the place of the one that is to be found.
-    if (hasLooked) say(newestChain, { kind: 'newest', keyringId: keyring.id, commitment: planned.commitment })
     const { key } = planned
     const publisherKey = publisherKeyOf(ciphers, key, userId)
     const current = this.#accepted(planned.record, { key, publisherKey, changes, isOwn: true })
     this.#current = current
-    const isWhole = hasLooked && found !== undefined && !this.#isMakeshift
-    if (isWhole) [this.#lacks, this.#replaceFromMs] = [0, Infinity]
-    else if (this.#replaceFromMs === Infinity) this.#replaceLater()
+    this.#isWhole = found !== undefined && !this.#isMakeshift
+    // Before that, it would take the place of the one that is to be found.
+    if (hasLooked) this.#announced(current)
+    if (!(hasLooked && this.#isWhole) && this.#replaceFromMs === Infinity) this.#replaceLater()
     this.#inBackground(async () => {
       await this.#links.link([...recipients, ...publishers], keyring, planned, { isCovered: true })
       await this.#modules.confirmed()
@@ -420,6 +434,13 @@ export class Opener {
     this.#readerCount = recipients.length
     onRotated(planned.id, recipients.length)
     return current
+  }
+
+  #announced({ keyringId, commitment }: CurrentEpoch): void {
+    const { keyPart, onPublished } = this.#modules
+    this.#hasLooked = true
+    onPublished(keyPart.publish(newestChain, { kind: 'newest', keyringId, commitment }))
+    if (this.#isWhole) [this.#lacks, this.#replaceFromMs] = [0, Infinity]
   }
 
   /** The epoch to go on from that this process did not make. It is looked for until storage nodes answer, and this user's keyring opens it. */
@@ -453,11 +474,11 @@ export class Opener {
     record: EpochRecord,
     own: Pick<CurrentEpoch, 'key' | 'publisherKey' | 'changes' | 'isOwn'>,
   ): CurrentEpoch {
-    const { commitment, createdMs } = record
+    const { keyringId, commitment, createdMs } = record
     return {
       ...own,
       id: epochIdOf(commitment),
-      commitment,
+      ...{ keyringId, commitment },
       createdMs,
       validUntilMs: this.#terms.endMs(record),
     }

@@ -65,3 +65,70 @@ it('lists the keys of a publisher behind hundreds that have none', async () => {
   const { openers } = await world.run(stream.keys())
   expect(openers.map(({ userId }) => userId)).toEqual([publisher.userId])
 })
+
+describe('a list of keys', () => {
+  const listed = async () =>
+    world.run((await world.run(world.start(reader).encryption.stream(streamId))).keys())
+
+  it('says that it is not complete where storage nodes do not answer', async () => {
+    await world.run(process.publish(content))
+    await world.settle()
+    world.weather.isSilent = true
+    expect(await listed()).toMatchObject({ openers: [], isComplete: false })
+    world.weather.isSilent = false
+    const userId = publisher.userId
+    expect(await listed()).toMatchObject({ openers: [{ userId }], isComplete: true })
+  })
+
+  it('says that it is not complete where they do not have the epoch that a publisher told of', async () => {
+    await world.run(process.publish(content))
+    await world.settle()
+    world.forget((chainId) => chainId.startsWith('e'))
+    expect(await listed()).toMatchObject({ openers: [], isComplete: false })
+  })
+
+  it('is complete without keys where nothing was published', async () => {
+    expect(await listed()).toMatchObject({ openers: [], isComplete: true })
+  })
+})
+
+describe('waiting until keys are stored', () => {
+  it('waits for the links of readers as well, and until storage nodes have all of it', async () => {
+    const stored: string[] = []
+    const isUp = Promise.withResolvers<void>()
+    world.confirm = async ({ messageChainId }) => {
+      await isUp.promise
+      stored.push(messageChainId.slice(0, 1))
+    }
+    await world.run(process.publish(content))
+    const stream = await world.run(process.encryption.stream(streamId))
+    const waiting = world.run(stream.keysStored(new AbortController().signal))
+    expect(stored).toEqual([])
+    isUp.resolve()
+    await waiting
+    expect(stored.toSorted()).toEqual(['e', 'l', 'n'])
+  })
+
+  it('goes on while they are not, and ends with the wait', async () => {
+    world.confirm = () => Promise.reject(clientError('NOT_STORED_IN_TIME'))
+    await world.run(process.publish(content))
+    const stream = await world.run(process.encryption.stream(streamId))
+    const ending = new AbortController()
+    const waiting = stream.keysStored(ending.signal)
+    world.clock.schedule(4_500, () => (world.confirm = async () => {}))
+    await world.run(waiting)
+    world.confirm = () => Promise.reject(clientError('NOT_STORED_IN_TIME'))
+    await world.run(stream.rotate())
+    const second = stream.keysStored(ending.signal)
+    world.clock.schedule(4_500, () => ending.abort())
+    await expect(world.run(second)).rejects.toMatchObject({ code: 'ABORTED' })
+  })
+
+  it('takes no time where nothing is left to store', async () => {
+    await world.run(process.publish(content))
+    await world.settle()
+    world.confirm = () => Promise.reject(clientError('NOT_STORED_IN_TIME'))
+    const stream = await world.run(process.encryption.stream(streamId))
+    expect(await world.run(stream.keysStored(new AbortController().signal))).toBeUndefined()
+  })
+})

@@ -4,6 +4,7 @@ import {
   isSameBytes,
   untilAborted,
   newestChain,
+  oneAtATime,
   readerHint,
   type Cancel,
   type Card,
@@ -14,6 +15,7 @@ import {
   type Random,
   type StreamMessage,
 } from '@runnel/protocol'
+import { pause, throwIfAborted } from '../deadline.ts'
 import { asError, clientError, reasonOf } from '../errors.ts'
 import type { StreamInfo } from '../registry/ports.ts'
 import type { MessagePlace } from '../resend/wait-for-storage.ts'
@@ -26,7 +28,7 @@ import { keyringMaster } from './keyring.ts'
 import { KnownKeys } from './known-keys.ts'
 import { Opener, type RotatedEpoch, type SealingEpoch } from './opener.ts'
 import type { OwnCard } from './own-card.ts'
-import { openerKeys, type OpenerKeys } from './stream-keys.ts'
+import { openerKeys, type StreamKeys } from './stream-keys.ts'
 import type { EncryptionNews } from './encryption-news.ts'
 import { UnconfirmedRecords } from './unconfirmed-records.ts'
 import { ReaderSet, type ReaderSetModules, type ToldChange } from './reader-set.ts'
@@ -68,6 +70,8 @@ const maxListedOpeners = 100
 /** Users asked after, of whom not all have keys. */
 const maxOpeners = 1_000
 const openersAtOnce = 16
+/** Before keys that are not stored are waited for again. */
+const keysPauseMs = 1_000
 
 /** The encryption of one stream in this process: opens epochs as a publisher, finds keys as a reader, and answers others. */
 export class StreamEncryption {
@@ -211,18 +215,29 @@ export class StreamEncryption {
   }
 
   /** Whose keys are in use, by id, and who can open what they close; with their cards. No secrets. */
-  async keys(): Promise<{
-    readonly readers: ReadonlyMap<NodeId, Card | undefined>
-    readonly openers: readonly OpenerKeys[]
-  }> {
+  async keys(): Promise<Pick<StreamKeys, 'readers' | 'openers' | 'isComplete'>> {
     const { clock, cardsOf, signal } = this.#modules
     this.keyPart.join()
     await this.readers.refresh()
     const readerIds = this.readers.readersAt(clock.now())
     const cards = await cardsOf(readerIds, this.stream, signal)
-    const modules = { ...this.#modules, cards, readerIds }
-    const found = await this.#ofOpeners(maxListedOpeners, (openerId) => openerKeys(openerId, modules))
-    return { readers: new Map(readerIds.map((id) => [id, cards.get(id)])), openers: found }
+    let isComplete = true
+    const onSilent = () => void (isComplete = false)
+    /** Those that say which epoch is their newest. */
+    const announcing = new Set<NodeId>()
+    const find: KeyPart['find'] = async (openerId, chain, until) => {
+      const record = await this.keyPart.find(openerId, chain, until, onSilent)
+      if (chain === newestChain && record !== undefined) announcing.add(openerId)
+      return record
+    }
+    const modules = { ...this.#modules, keyPart: { find }, cards, readerIds }
+    const openers = await this.#ofOpeners(maxListedOpeners, async (openerId) => {
+      const keys = await openerKeys(openerId, modules)
+      // Of that epoch nobody has the record, or not yet.
+      if (keys === undefined && announcing.has(openerId)) isComplete = false
+      return keys
+    })
+    return { readers: new Map(readerIds.map((id) => [id, cards.get(id)])), openers, isComplete }
   }
 
   /** Passes on to a new reader what this process can read itself, so that the reader needs nobody. Resolves when it is stored. */
@@ -245,6 +260,19 @@ export class StreamEncryption {
     await this.#done
     await this.opener.settled()
     await this.#unconfirmed.settle(signal)
+  }
+
+  /** Resolves when storage nodes have the keys that were made here, and the links to them. Tries until the signal is aborted: throws ABORTED. */
+  async keysStored(signal: AbortSignal): Promise<void> {
+    for (;;) {
+      try {
+        return await untilAborted(this.#storeKeys(), signal)
+      } catch (error) {
+        if (!isRunnelError(error) && !signal.aborted) throw error
+      }
+      await pause(this.#modules.clock, keysPauseMs, signal)
+      throwIfAborted(signal)
+    }
   }
 
   /** Resolves when this process can end: what it published is stored, or those who are there have asked for it. */
@@ -339,11 +367,25 @@ export class StreamEncryption {
     return [...new Set(keyHolder === undefined ? publishers : [keyHolder, ...publishers])]
   }
 
+  /** Waits for links that are being made, and for what is published; all who wait at once wait together. Throws NOT_STORED_IN_TIME. */
+  readonly #storeKeys = oneAtATime(async () => {
+    await this.opener.settled()
+    const isStored = await this.#confirmed()
+    // That may have taken another epoch, with its links.
+    await this.opener.settled()
+    if (!isStored || !this.opener.isAnnounced)
+      throw clientError('NOT_STORED_IN_TIME', `the keys of ${this.stream.id}`)
+  })
+
   /** Whether what was published is stored. Whoever does not find its key asks for it. */
   async #confirmed(): Promise<boolean> {
+    const { signal } = this.#modules
     try {
-      await this.#unconfirmed.settle(this.#modules.signal)
+      await this.#unconfirmed.settle(signal)
       this.#unstored = 0
+      // A storage node that has just been assigned may have been asked too early for the last epoch.
+      await this.opener.announce(signal)
+      await this.#unconfirmed.settle(signal)
       return true
     } catch (error) {
       if (!isRunnelError(error)) throw error

@@ -49,6 +49,8 @@ export interface StreamKeys {
   readonly readers: ReadonlyMap<NodeId, Card | undefined>
   /** The key holder and the publishers that have a key; at most 100. */
   readonly openers: readonly OpenerKeys[]
+  /** False if storage nodes did not answer for some records: openers may be missing, and linked readers be called unlinked. */
+  readonly isComplete: boolean
 }
 
 /** A key that was just made. */

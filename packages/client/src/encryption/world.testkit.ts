@@ -25,6 +25,7 @@ import { VirtualClock } from '@runnel/transport'
 import { clientError } from '../errors.ts'
 import { MessageClock } from '../publish/message-clock.ts'
 import { noPermissions, type Permissions, type StreamInfo } from '../registry/ports.ts'
+import type { MessagePlace } from '../resend/wait-for-storage.ts'
 import { cardPrivateKeyOf, cardPublicKeyOf } from './card-key.ts'
 import { Encryption } from './encryption.ts'
 import type { ReadingKeySource } from './ports.ts'
@@ -106,7 +107,7 @@ export class World {
   readonly records: KeyMessage[] = []
   stream: StreamInfo
   /** What storage nodes say when they are asked whether they have records. */
-  confirm: () => Promise<void> = async () => {}
+  confirm: (place: MessagePlace) => Promise<void> = async () => {}
   readonly #newest = new Map<string, StreamMessage>()
 
   constructor(encryption: object = {}) {
@@ -165,6 +166,12 @@ export class World {
           (messageChainId === undefined || one.messageChainId === messageChainId),
       )
       .sort(compareRefs)
+  }
+
+  /** Storage nodes lose chains. */
+  forget(isLost: (messageChainId: string) => boolean): void {
+    for (const [name, { messageChainId }] of this.#newest)
+      if (isLost(messageChainId)) this.#newest.delete(name)
   }
 
   /** Lets time pass until a promise is settled. */
@@ -271,7 +278,9 @@ export class TestProcess {
         },
       },
       ...{ crypto, clock: this.clock, random, signal: this.#closing.signal },
-      stored: () => world.confirm(),
+      stored: async (places) => {
+        for (const place of places) await world.confirm(place)
+      },
       say: (_, { state }) => void this.news.push(state),
     })
   }

@@ -10,6 +10,7 @@ import {
   type NodeId,
   type Resend,
   type StorageAnswer,
+  type StreamPartId,
 } from '@runnel/protocol'
 import { MemoryNetwork, VirtualClock } from '@runnel/transport'
 import { openClient, type NodeModules } from '../client.ts'
@@ -36,7 +37,9 @@ export class FakeStorage {
   readonly cancelled: number[] = []
   readonly sentBytes = { total: 0 }
   /** Places it says are stored, or the code it answers with. */
-  stored: (place: MessageRef & Pick<MessageChain, 'messageChainId'>) => string = () => ''
+  stored: (
+    place: MessageRef & Pick<MessageChain, 'messageChainId'> & { readonly streamPartId: StreamPartId },
+  ) => string = () => ''
   /** Answers instead of it. */
   script: Script | undefined
   readonly #sessions = new Map<string, Session>()

@@ -1,10 +1,12 @@
 import {
+  keyPartition,
   toNodeId,
   toStreamId,
   toStreamPartId,
   type MessageChain,
   type MessageRef,
   type NodeId,
+  type StreamId,
   type StreamPartId,
   type WantedNeighbour,
 } from '@runnel/protocol'
@@ -35,13 +37,20 @@ interface Awaited extends MessageRef, MessageChain {
   readonly streamPartId: StreamPartId
 }
 
+export interface StorageWaiterModules {
+  readonly history: HistorySource
+  readonly cache: RegistryCache
+  /** Resolves when storage nodes have the keys of streams that were made here. */
+  readonly keysStored: (streamIds: Iterable<StreamId>, signal: AbortSignal) => Promise<void>
+}
+
 /** Waits until storage nodes say that messages would survive them. */
 export class StorageWaiter {
-  readonly #modules: { readonly history: HistorySource; readonly cache: RegistryCache }
+  readonly #modules: StorageWaiterModules
   /** Questions under way, and waiting for their turn, by storage node. */
   readonly #slots = new Map<NodeId, Slots>()
 
-  constructor(modules: { history: HistorySource; cache: RegistryCache }) {
+  constructor(modules: StorageWaiterModules) {
     this.#modules = modules
   }
 
@@ -62,6 +71,7 @@ export class StorageWaiter {
     try {
       const until = AbortSignal.any([limited.signal, ending.signal])
       await Promise.all(places.map((place) => this.#waitForOne(place, count, until)))
+      await this.#waitForKeys(places, until)
     } catch (error) {
       throwIfAborted(signal)
       if (history.closing.aborted) throw clientError('CLIENT_CLOSED')
@@ -69,6 +79,17 @@ export class StorageWaiter {
     } finally {
       ending.abort()
       limited.end()
+    }
+  }
+
+  /** A message is of use to those who can open it. */
+  async #waitForKeys(places: readonly Awaited[], signal: AbortSignal): Promise<void> {
+    const sealed = places.filter(({ partition }) => partition !== keyPartition)
+    try {
+      await this.#modules.keysStored(new Set(sealed.map(({ streamId }) => streamId)), signal)
+    } catch (error) {
+      if (!signal.aborted) throw error
+      throw clientError('NOT_STORED_IN_TIME', 'the messages are stored, their keys are not', { cause: error })
     }
   }
 

@@ -177,6 +177,24 @@ describe('an encrypted stream on the command line', { timeout: timeoutMs }, () =
     expect(stdout).not.toContain(id('alice'))
   })
 
+  it('says where the list of its keys may lack some', async () => {
+    const denying = await network.startStorage('denying', network.newKey(), {
+      flags: ['--storage-owners-deny', id('owner')],
+    })
+    const created = await as('owner', 'stream create /unkept')
+    const stream = created.stdout.trim()
+    expect(await as('owner', `storage add ${stream} ${denying.nodeId}`)).toMatchObject({ code: 0 })
+    expect(await as('owner', `stream keys ${stream} --json`)).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('"isComplete":false'),
+      stderr: expect.stringMatching(
+        /^runnel: storage nodes did not answer for all keys.* storage list STREAM/,
+      ),
+    })
+    denying.command.process.kill('SIGTERM')
+    await denying.command.ended
+  })
+
   it('gets a new key on demand, to which processes go over that run', async () => {
     const stream = await newStream('rotated')
     await as('owner', `stream grant ${stream} ${id('bob')} subscribe`)

@@ -1,7 +1,7 @@
 import type { OpenerKeys, ReaderState, StreamKeys } from '@runnel/client'
 import { defineCommand } from '../cli/command.ts'
 import { userOptions } from '../cli/common-options.ts'
-import { printResult } from '../cli/output.ts'
+import { notice, printResult } from '../cli/output.ts'
 import { streamArgument, streamPositional } from '../cli/stream-argument.ts'
 import { withClient } from '../cli/with-client.ts'
 import { readersText } from '../encryption-news.ts'
@@ -20,9 +20,13 @@ export const streamKeys = defineCommand({
       const streamId = streamOf(client)
       const keys = await client.keysOf(streamId)
       printResult(asJson(keys, Date.now()), json, describe(keys, Date.now()))
+      if (!keys.isComplete) notice(incompleteText)
     })
   },
 })
+
+const incompleteText =
+  'storage nodes did not answer for all keys: some may be missing here, and linked readers be called unlinked. Run the command again in a minute; if it says so again, look whether the storage nodes of the stream run and keep it: storage list STREAM names them.'
 
 function describe({ streamId, isEncrypted, choice, readers, openers }: StreamKeys, nowMs: number): string[] {
   const withCard = [...readers.values()].filter((card) => card !== undefined).length
