@@ -7,6 +7,10 @@ import { publishPictures } from './session-ends.ts'
 const task = JSON.parse(process.argv[2] ?? '') as FirstTask
 const { arm, networkFile, publisher, streamIds, clipFile } = task
 
+const stopped = new Promise<void>((resolve) => {
+  for (const event of ['disconnect', 'SIGTERM'] as const) process.once(event, () => resolve())
+})
+
 const clients = await Promise.all(
   starts.map(async (start, index) => {
     const listen = { host: publisher.address, port: publisher.port + index }
@@ -43,9 +47,6 @@ function fail(error: unknown): void {
 }
 
 const [startMs, cpuAtStart] = [performance.now(), process.cpuUsage()]
-const stopped = new Promise<void>((resolve) => {
-  for (const event of ['disconnect', 'SIGTERM'] as const) process.once(event, () => resolve())
-})
 process.send?.('ready')
 await stopped
 const { user, system } = process.cpuUsage(cpuAtStart)
