@@ -128,7 +128,17 @@ export class Encryption {
 
   /** Resolves when storage nodes have the keys of streams that were made here. Tries until the signal is aborted: throws ABORTED. */
   async keysStored(streamIds: Iterable<StreamId>, signal: AbortSignal): Promise<void> {
-    await Promise.all([...streamIds].map(async (id) => this.#streams?.get(id)?.keysStored(signal)))
+    await Promise.all([...streamIds].map((id) => this.#keysStored(id, signal)))
+  }
+
+  /** A stream that was changed meanwhile has another encryption, which made other keys. */
+  async #keysStored(id: StreamId, signal: AbortSignal): Promise<void> {
+    for (let last: StreamEncryption | undefined; ;) {
+      const present = this.#streams?.get(id)
+      if (present === last) return
+      await present?.keysStored(signal)
+      last = present
+    }
   }
 
   /** Resolves when others can read without this process what it published, as far as that can be. */

@@ -257,24 +257,30 @@ describe('where storage nodes do not answer for a while', () => {
     expect(await newcomerOpens(next, first)).toEqual(['opened'])
   })
 
-  it('an epoch is announced as soon as they take its record', async () => {
-    world.weather.isSilent = true
-    const stored = Promise.withResolvers<void>()
-    world.confirm = () => stored.promise
-    const process = world.start(publisher)
-    const first = await world.run(process.publish(content))
-    expect(records('newest')).toEqual([])
-    world.weather.isSilent = false
-    stored.resolve()
-    await world.run((await streamOf(process)).keysStored(new AbortController().signal))
-    process.crash()
-    expect(records('newest')).toMatchObject([{ commitment: expect.anything() }])
-    const lister = await streamOf(world.start(reader))
-    expect((await world.run(lister.keys())).openers).toMatchObject([{ epochId: epochOf(first) }])
-    const next = world.start(publisher)
-    await publish(next)
-    expect(await newcomerOpens(next, first)).toEqual(['opened'])
-  })
+  it.each([false, true])(
+    'an epoch is announced as soon as they take its record (no cards: %s)',
+    async (isCardless) => {
+      Object.assign(world.weather, { isSilent: true, isCardless })
+      const stored = Promise.withResolvers<void>()
+      world.confirm = () => stored.promise
+      const process = world.start(publisher)
+      const first = await world.run(process.publish(content))
+      expect(records('newest')).toEqual([])
+      Object.assign(world.weather, { isSilent: false, isCardless: false })
+      stored.resolve()
+      await world.run((await streamOf(process)).keysStored(new AbortController().signal))
+      process.crash()
+      expect(records('newest')).toMatchObject([{ commitment: expect.anything() }])
+      const lister = await streamOf(world.start(reader))
+      const { openers } = await world.run(lister.keys())
+      // Without their cards it had no readers: another one leads them to it.
+      expect(openers.map(({ epochId }) => epochId === epochOf(first))).toEqual([!isCardless])
+      expect(await opens(world.start(reader), first)).toBe('opened')
+      const next = world.start(publisher)
+      await publish(next)
+      expect(await newcomerOpens(next, first)).toEqual(['opened'])
+    },
+  )
 
   it('publishers use the epoch that the key holder told of', async () => {
     begin({ keyHolder: owner.userId })

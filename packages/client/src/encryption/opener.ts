@@ -198,8 +198,8 @@ export class Opener {
   }
 
   /**
-   * An epoch that was made before storage nodes said which was the last is announced when they do: as it is where there was none, otherwise
-   * by one that leads to both.
+   * An epoch that was made before storage nodes said which was the last is announced when they do: as it is where there was none and nothing
+   * is lacking, otherwise by one that leads to both.
    */
   async announce(signal: AbortSignal): Promise<void> {
     const current = this.#current
@@ -207,7 +207,9 @@ export class Opener {
     const { record, hasLooked } = await this.#recordBefore(current, signal)
     if (!hasLooked || this.isAnnounced) return
     const isFirst = record === undefined && this.#current === current && this.#renewing === undefined
-    if (!isFirst) await this.#once(() => this.#open(signal))
+    // One that was made without the cards of its readers is no use to them.
+    const isReady = isFirst && this.#isWhole
+    if (!isReady) await this.#once(() => this.#open(signal))
     else this.#announced(current)
   }
 

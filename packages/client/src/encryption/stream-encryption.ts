@@ -87,7 +87,10 @@ export class StreamEncryption {
   readonly #hint: Uint8Array
   readonly #desk: AnswerDesk
   readonly #search: KeySearch
+  /** Keys that were made here, and links to them. */
   readonly #unconfirmed: UnconfirmedRecords
+  /** What others asked for. */
+  readonly #answers: UnconfirmedRecords
   readonly #closing = new AbortController()
   #cancelRetry: Cancel | undefined
   /** Times in a row that records were not stored. */
@@ -107,6 +110,7 @@ export class StreamEncryption {
     this.keyPart = modules.keyPart
     this.readers = new ReaderSet({ streamId: stream.id }, modules)
     this.#unconfirmed = new UnconfirmedRecords(modules)
+    this.#answers = new UnconfirmedRecords(modules)
     const onPublished = (place: MessagePlace) => this.#unconfirmed.add(place)
     const confirmed = () => this.#confirmed()
     const common = { ...modules, streamId: stream.id, choice, onPublished, confirmed }
@@ -132,7 +136,11 @@ export class StreamEncryption {
         onProblem: (error) => this.#problem(error),
       },
     )
-    this.#desk = new AnswerDesk({ ...common, ...parts, cardsOf, opener: this.opener })
+    const onAnswered = (place: MessagePlace) => this.#answers.add(place)
+    this.#desk = new AnswerDesk({
+      ...{ ...common, ...parts, onPublished: onAnswered },
+      ...{ cardsOf, opener: this.opener },
+    })
     this.keyPart.onRecord = (found) => this.#onRecord(found)
     this.known.onKey = () => this.#search.wake()
   }
@@ -259,10 +267,13 @@ export class StreamEncryption {
   async settled(signal: AbortSignal): Promise<void> {
     await this.#done
     await this.opener.settled()
-    await this.#unconfirmed.settle(signal)
+    await Promise.all([this.#unconfirmed.settle(signal), this.#answers.settle(signal)])
   }
 
-  /** Resolves when storage nodes have the keys that were made here, and the links to them. Tries until the signal is aborted: throws ABORTED. */
+  /**
+   * Resolves when storage nodes have the keys that were made here, and the links to them, or this is closed. Tries until the signal is aborted:
+   * throws ABORTED.
+   */
   async keysStored(signal: AbortSignal): Promise<void> {
     for (;;) {
       try {
@@ -270,6 +281,7 @@ export class StreamEncryption {
       } catch (error) {
         if (!isRunnelError(error) && !signal.aborted) throw error
       }
+      if (this.isClosed) return
       await pause(this.#modules.clock, keysPauseMs, signal)
       throwIfAborted(signal)
     }
@@ -282,7 +294,7 @@ export class StreamEncryption {
     await untilAborted(stored, signal).catch((error: unknown) => {
       if (!isRunnelError(error) && !signal.aborted) throw error
     })
-    if (this.#unconfirmed.isUnstored) await answerLastRequests({ ...this.#modules, desk: this.#desk }, signal)
+    if (this.#isUnstored) await answerLastRequests({ ...this.#modules, desk: this.#desk }, signal)
   }
 
   /** What waits for a key rejects with ABORTED. */
@@ -370,22 +382,27 @@ export class StreamEncryption {
   /** Waits for links that are being made, and for what is published; all who wait at once wait together. Throws NOT_STORED_IN_TIME. */
   readonly #storeKeys = oneAtATime(async () => {
     await this.opener.settled()
-    const isStored = await this.#confirmed()
+    await this.#settleKeys()
     // That may have taken another epoch, with its links.
     await this.opener.settled()
-    if (!isStored || !this.opener.isAnnounced)
-      throw clientError('NOT_STORED_IN_TIME', `the keys of ${this.stream.id}`)
+    await this.#settleKeys()
+    if (!this.opener.isAnnounced) throw clientError('NOT_STORED_IN_TIME', `the keys of ${this.stream.id}`)
   })
+
+  /** Throws what `stored` throws. */
+  async #settleKeys(): Promise<void> {
+    const { signal } = this.#modules
+    await this.#unconfirmed.settle(signal)
+    // A storage node that has just been assigned may have been asked too early for the last epoch.
+    await this.opener.announce(signal)
+    await this.#unconfirmed.settle(signal)
+  }
 
   /** Whether what was published is stored. Whoever does not find its key asks for it. */
   async #confirmed(): Promise<boolean> {
-    const { signal } = this.#modules
     try {
-      await this.#unconfirmed.settle(signal)
+      await Promise.all([this.#settleKeys(), this.#answers.settle(this.#modules.signal)])
       this.#unstored = 0
-      // A storage node that has just been assigned may have been asked too early for the last epoch.
-      await this.opener.announce(signal)
-      await this.#unconfirmed.settle(signal)
       return true
     } catch (error) {
       if (!isRunnelError(error)) throw error
@@ -394,10 +411,15 @@ export class StreamEncryption {
     }
   }
 
+  /** The stream has no storage node: keys are only where somebody has them. */
+  get #isUnstored(): boolean {
+    return this.#unconfirmed.isUnstored || this.#answers.isUnstored
+  }
+
   /** Where there is no storage node, the registry tells when there is one. */
   #retryLater(): void {
     const { clock, signal } = this.#modules
-    if (this.#cancelRetry !== undefined || this.#unconfirmed.isUnstored || signal.aborted) return
+    if (this.#cancelRetry !== undefined || this.#isUnstored || signal.aborted) return
     this.#cancelRetry = clock.schedule(retryPauseMs(++this.#unstored), () => this.storeAgain())
   }
 
