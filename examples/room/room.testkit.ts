@@ -62,12 +62,15 @@ const pictureOf = (page: Page, name: string) =>
       return sum
     })
 
+/** Pages on a machine that is too slow for all of them show a picture now and then. */
+const patienceMs = 120_000
+
 /** Waits until a member's picture moves. */
 export async function sees(page: Page, name: string): Promise<void> {
-  await tile(page, name).locator('canvas').waitFor({ timeout: 60_000 })
+  await tile(page, name).locator('canvas').waitFor({ timeout: patienceMs })
   const first = await pictureOf(page, name)
   await vi.waitUntil(async () => (await pictureOf(page, name)) !== first, {
-    timeout: 60_000,
+    timeout: patienceMs,
     // To read a canvas takes the page several milliseconds.
     interval: 500,
   })
