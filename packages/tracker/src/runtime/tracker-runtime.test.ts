@@ -1,20 +1,29 @@
 import {
+  carrierKind,
   createIdentity,
   limits,
   loadCrypto,
   signDelegation,
+  type Contact,
   type Credential,
   type Delegation,
   type IceServers,
   type Identity,
   type NodeAdmission,
   type NodeId,
+  type StreamPartId,
 } from '@runnel/protocol'
 import { describe, expect, it, vi } from 'vitest'
 import { partA, partB, statusOf, webrtcContact } from '../core/tracker-core.testkit.ts'
+import { defaultTrackerLimits } from '../limits.ts'
 import { MemoryWorld } from './memory-world.testkit.ts'
 
 const crypto = await loadCrypto()
+const elsewhere = '0x00000000000000000000000000000000000000aa/elsewhere#0' as StreamPartId
+const carrier: Contact = {
+  ...webrtcContact,
+  addresses: [{ kind: carrierKind, text: 'wss://carrier.example' }],
+}
 
 /** To all that a user may, for as long as any test lasts. */
 function delegationOf(user: Identity, delegateId: NodeId, fromMs: number): Delegation {
@@ -140,6 +149,24 @@ describe('the runtime', () => {
     for (let i = 0; i < 10; i++) node.send({ type: 'nodeInfo', contact: webrtcContact })
     world.clock.advanceBy(1_000)
     expect(node.received.filter(({ packet }) => packet.type === 'iceServers').length).toBe(1)
+  })
+
+  it('names no carrier that was disconnected for saying that it is one', async () => {
+    const world = await new MemoryWorld().start()
+    const flooder = await world.node('flooder')
+    const { statusBurst } = defaultTrackerLimits
+    for (const id of [partA, partB]) flooder.send(statusOf(id))
+    // Its neighbours in two stream parts are to be told, and what is left pays for its packet and one of them.
+    for (let sent = 2; sent < statusBurst - 2; sent++)
+      flooder.send({ type: 'leave', streamPartId: elsewhere })
+    flooder.send({ type: 'nodeInfo', contact: carrier })
+    world.clock.advanceBy(1_000)
+    expect(flooder.closed).toMatchObject([{ code: 'TOO_MANY_PACKETS' }])
+    const next = await world.node('next')
+    const urls = next.received.flatMap(({ packet }) =>
+      packet.type === 'iceServers' ? packet.servers.map(({ url }) => url) : [],
+    )
+    expect(urls).toEqual(['turn:t.example.org'])
   })
 
   it('lets go of a node that died without a word', async () => {

@@ -270,7 +270,8 @@ export class TrackerRuntime {
     if (this.router.takes(from, packet)) return
     if (packet.type === 'status') this.#logFailures(from, packet)
     this.#handle({ type: 'packet', from, packet, isPaid: true })
-    if (packet.type === 'nodeInfo') this.#introduced(from, packet)
+    // It may have been refused for it, and be gone.
+    if (packet.type === 'nodeInfo' && this.#connections.has(from)) this.#introduced(from, packet)
   }
 
   #introduced(from: NodeId, { contact }: NodeInfo): void {

@@ -128,6 +128,23 @@ describe('a replicator', () => {
     )
   })
 
+  it('writes each share of an overlay again before it expires, also while others change', () => {
+    const { replicator, change, take } = setUp({ nodesPerChunk: 4 })
+    const nodes = Array.from({ length: 30 }, (_, index) => nodeOf(nodeId(index)))
+    const { replicaLifetimeMs } = defaultClusterLimits
+    const writtenMs = new Map<number, number>()
+    const expired = new Set<number>()
+    for (let nowMs = 0; nowMs < 6 * replicaLifetimeMs; nowMs += 1_000) {
+      // One node comes or goes, more often than an overlay is written again that does not change.
+      if (nowMs % (replicaLifetimeMs / 3) === 0)
+        change(nodes.slice((nowMs / (replicaLifetimeMs / 3)) % 2), nowMs)
+      replicator.tick(nowMs)
+      for (const body of take()) if (body.kind === 'topology') writtenMs.set(body.chunk, nowMs)
+      for (const [chunk, atMs] of writtenMs) if (nowMs >= atMs + replicaLifetimeMs) expired.add(chunk)
+    }
+    expect([writtenMs.size, [...expired]]).toEqual([8, []])
+  })
+
   it('writes the others when one cannot be written, and that one when it has changed again', () => {
     const { replicator, change, take, faults } = setUp()
     replicator.touched(brokenPart, 0)

@@ -45,7 +45,7 @@ export class Replicator {
   readonly #cooling: DelayQueue<StreamPartId>
   /** … and changed since. */
   readonly #changed = new Set<StreamPartId>()
-  /** Written long ago. */
+  /** All of it was written at once, long ago. */
   readonly #ageing: DelayQueue<StreamPartId>
   readonly #ready = new Set<StreamPartId>()
   /** What was written of each stream part, by chunk. */
@@ -129,7 +129,8 @@ export class Replicator {
       this.#ageing.delete(id)
     } else {
       this.#written.set(id, hashes)
-      this.#ageing.add(id, nowMs)
+      // Shares that stay as they are expire when they would have.
+      if (changed.length === shares.length) this.#ageing.add(id, nowMs)
     }
     return true
   }

@@ -2,6 +2,9 @@ import { NotFoundError } from '@libp2p/interface'
 import { BaseDatastore } from 'datastore-core'
 import { Key, type Pair, type Query } from 'interface-datastore'
 
+/** What an entry takes beside its name and value: other trackers choose how many there are, also of almost empty ones. */
+const entryOverheadBytes = 256
+
 /** An in-memory store that drops its oldest entries when it is full. Missing records are fetched from other trackers again. */
 export class BoundedDatastore extends BaseDatastore {
   readonly #maxBytes: number
@@ -19,7 +22,7 @@ export class BoundedDatastore extends BaseDatastore {
     const name = key.toString()
     this.#remove(name)
     this.#entries.set(name, value)
-    this.#bytes += value.length
+    this.#bytes += entryBytes(name, value)
     for (const oldest of this.#entries.keys()) {
       if (this.#bytes <= this.#maxBytes) break
       this.#remove(oldest)
@@ -51,7 +54,13 @@ export class BoundedDatastore extends BaseDatastore {
   }
 
   #remove(name: string): void {
-    this.#bytes -= this.#entries.get(name)?.length ?? 0
+    const value = this.#entries.get(name)
+    if (value === undefined) return
+    this.#bytes -= entryBytes(name, value)
     this.#entries.delete(name)
   }
+}
+
+function entryBytes(name: string, value: Uint8Array): number {
+  return entryOverheadBytes + name.length + value.length
 }
