@@ -7,7 +7,7 @@ import {
   type ReaderCursor,
   type StreamId,
 } from '@runnel/protocol'
-import { deadline } from '../deadline.ts'
+import { deadline, throwIfAborted } from '../deadline.ts'
 import { clientError } from '../errors.ts'
 import type { Message } from '../subscribe/message.ts'
 import { CursorWriter } from './cursor-writer.ts'
@@ -203,11 +203,14 @@ export class DurableReader<T = unknown>
     for (;;) {
       if (this.#failure !== undefined) throw this.#failure.error
       if (this.#closing !== undefined) return undefined
+      const waiting = core.inFlight
       const delivery = core.take(clock.monotonicMs())
       if (delivery !== undefined) {
         this.#lookAt(delivery.dueMs)
         return this.#messageOf(delivery)
       }
+      // What has become another member's has made room, which the feed waits for.
+      if (core.inFlight < waiting) this.#changed()
       await this.#change()
     }
   }
@@ -301,6 +304,8 @@ export class DurableReader<T = unknown>
   async #write(cursor: ReaderCursor): Promise<void> {
     const { store, ending } = this.#modules
     await this.checkRight()
+    // Who has left the key part does not join it again for this.
+    throwIfAborted(ending.signal)
     const { bytes } = await store.write(cursor, this.#group?.slot ?? 0, ending.signal)
     this.#cursorBytes = bytes
   }

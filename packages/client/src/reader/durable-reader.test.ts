@@ -1,0 +1,65 @@
+import { toNodeId, toStreamId, type NodeId } from '@runnel/protocol'
+import { systemClock } from '@runnel/protocol/system'
+import { expect, it, onTestFinished, vi } from 'vitest'
+import { clientError } from '../errors.ts'
+import type { Message } from '../subscribe/message.ts'
+import { ReaderCore } from './core/reader-core.ts'
+import { Share } from './core/share.ts'
+import { DurableReader } from './durable-reader.ts'
+
+const [me, other] = ['1', '2'].map((digit) => toNodeId(`0x${digit.repeat(40)}`)) as [NodeId, NodeId]
+const streamId = toStreamId(`${me}/read`)
+const messageIn = (messageChainId: string, timestamp: number) =>
+  ({ ...{ partition: 0, publisherId: me, messageChainId }, ...{ timestamp, sequenceNumber: 0 } }) as Message
+
+/** A reader of these messages, with a store that has nothing. */
+function readerOf(messages: readonly Message[], checkRight: () => Promise<void> = async () => {}) {
+  const share = new Share(me, 'chain')
+  const core = new ReaderCore<Message>(
+    { generation: 0, floorMs: 0, chains: [] },
+    { ackWaitMs: 30_000, maxInFlight: 1, maxDeliveries: Infinity, maxChains: 100, maxRanges: 100 },
+    { isMine: (message, tag) => share.isMine(message, tag) },
+  )
+  const ending = new AbortController()
+  const write = vi.fn(async () => ({ bytes: 0 }))
+  const reader = new DurableReader(
+    { streamId, name: 'work', autoAck: false, maxLateMs: 1_000_000, isNew: true },
+    {
+      ...{ clock: systemClock, core, share, ending, groupOf: undefined, listeners: {} },
+      ...{ tagOf: ({ messageChainId }) => messageChainId, say: () => {}, onClosed: () => {}, checkRight },
+      store: { load: async () => [], listen: () => () => {}, write },
+      read: async function* () {
+        yield* messages
+      },
+      subscribe: () => new Promise(() => {}),
+    },
+  )
+  onTestFinished(() => reader.close())
+  return { reader, share, core, write, signal: ending.signal }
+}
+
+it('goes on when all that it held became another member’s', async () => {
+  const share = new Share(me, 'chain')
+  share.others = [other]
+  const chains = Array.from({ length: 50 }, (_, i) => `chain-${i}`)
+  const [mine, theirs] = [true, false].map((isMine) =>
+    chains.find((id) => share.isMine(messageIn(id, 1), id) === isMine),
+  ) as [string, string]
+  const { reader, core, share: shared, signal } = readerOf([messageIn(theirs, 10), messageIn(mine, 20)])
+  await reader.start(signal)
+  await vi.waitFor(() => expect(core.hasRoom).toBe(false))
+  // Somebody comes while the message waits to be taken.
+  shared.others = [other]
+  const { value } = await reader[Symbol.asyncIterator]().next()
+  expect(value?.messageChainId).toBe(mine)
+})
+
+it('writes nothing more, and so joins no stream part again, once its right is found to have ended', async () => {
+  const checkRight = () => Promise.reject(clientError('NO_SUBSCRIBE_PERMISSION'))
+  const { reader, write, signal } = readerOf([], checkRight)
+  await expect(reader.start(signal)).rejects.toThrow()
+  await expect(reader[Symbol.asyncIterator]().next()).rejects.toMatchObject({
+    code: 'NO_SUBSCRIBE_PERMISSION',
+  })
+  expect(write).not.toHaveBeenCalled()
+})
