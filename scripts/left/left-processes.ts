@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
+import { statFieldsOf } from '../../packages/node/src/up/process-stat.ts'
 
 /** A process that still runs, as `/proc` has it. */
 export interface LeftProcess {
@@ -42,9 +43,13 @@ function pids(): number[] {
   }
 }
 
-/** Field 4 of proc_pid_stat(5); the name before it may hold anything. */
-function parentOf(pid: number): number {
-  return Number(read(pid, 'stat').split(') ').at(-1)?.split(' ')[1])
+/** Undefined where it has ended. */
+function parentOf(pid: number): number | undefined {
+  try {
+    return Number(statFieldsOf(pid)[1])
+  } catch {
+    return undefined
+  }
 }
 
 /** Empty where it has ended, or is somebody else's. */

@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { statFieldsOf } from '../../../packages/node/src/up/process-stat.ts'
 import { lacksRoot } from '../underlay/privileges.testkit.ts'
 import { Namespaces, removeStaleNamespaces } from './namespaces.ts'
 
@@ -10,7 +10,7 @@ import { Namespaces, removeStaleNamespaces } from './namespaces.ts'
 function untilEnded(pid: string): Promise<unknown> {
   const state = (): string | undefined => {
     try {
-      return readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ')[1]?.[0]
+      return statFieldsOf(Number(pid))[0]
     } catch {
       return undefined
     }

@@ -208,9 +208,8 @@ export class Opener {
     if (!hasLooked || this.isAnnounced) return
     const isFirst = record === undefined && this.#current === current && this.#renewing === undefined
     // One that was made without the cards of its readers is no use to them.
-    const isReady = isFirst && this.#isWhole
-    if (!isReady) await this.#once(() => this.#open(signal))
-    else this.#announced(current)
+    if (isFirst && this.#isWhole) this.#announced(current)
+    else await this.#once(() => this.#open(signal))
   }
 
   /**
