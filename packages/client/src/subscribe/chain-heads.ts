@@ -1,4 +1,4 @@
-import { compareRefs, placeOf, type MessageChain, type MessageRef } from '@runnel/protocol'
+import { compareRefs, laterPlace, placeOf, type MessageChain, type MessageRef } from '@runnel/protocol'
 import { LRU } from 'tiny-lru'
 
 interface Head {
@@ -9,6 +9,7 @@ interface Head {
 /** How far each chain was delivered. Bounded; the chain unused longest is forgotten first. */
 export class ChainHeads {
   readonly #heads: LRU<Head>
+  #forgottenUpTo: MessageRef | undefined
 
   constructor(maxChains: number) {
     this.#heads = new LRU(maxChains)
@@ -18,6 +19,11 @@ export class ChainHeads {
     return this.#heads.peek(keyOfChain(chain))?.last
   }
 
+  /** The latest head of a chain that was forgotten: what a chain without a head has up to here counts as delivered. */
+  get forgottenUpTo(): MessageRef | undefined {
+    return this.#forgottenUpTo
+  }
+
   /** False when the chain was delivered as far already. */
   advance(chain: MessageChain, place: MessageRef): boolean {
     const key = keyOfChain(chain)
@@ -25,12 +31,14 @@ export class ChainHeads {
     if (known !== undefined && compareRefs(place, known.last) <= 0) return false
     const { streamId, partition, publisherId, messageChainId } = chain
     const plain = known?.chain ?? { streamId, partition, publisherId, messageChainId }
-    this.#heads.set(key, { chain: plain, last: placeOf(place) })
+    const forgotten = this.#heads.setWithEvicted(key, { chain: plain, last: placeOf(place) })?.value
+    if (forgotten) this.#forgottenUpTo = laterPlace(this.#forgottenUpTo, forgotten.last)
     return true
   }
 
   clear(): void {
     this.#heads.clear()
+    this.#forgottenUpTo = undefined
   }
 
   *[Symbol.iterator](): IterableIterator<readonly [MessageChain, MessageRef]> {

@@ -284,6 +284,28 @@ describe.each(['chain', 'arrival'] as const)('history joined to live, order %s',
     expect(gaps).toMatchObject([{ after: at(now + 3), upTo: at(now + 5) }])
   })
 
+  it('gives none twice of chains that it has forgotten', async () => {
+    const { stored, join, heard, gaps } = setUp({ order, limits: { maxJoinedChains: 2 } })
+    const names = ['a', 'b', 'c', 'd']
+    const chains = names.map((name, i) =>
+      messagesOf(
+        times(0, 9).map((round) => round * 10 + i + 1),
+        name,
+      ),
+    )
+    const round = (i: number) => chains.map((chain) => chain[i] as StreamMessage)
+    stored.push(...times(0, 2).flatMap(round))
+    await join.run()
+    for (const i of times(3, 9)) {
+      stored.push(...round(i))
+      round(i).forEach((message) => join.message(message))
+    }
+    await settle()
+    for (const [i, name] of names.entries())
+      expect(heard.filter(({ messageChainId }) => messageChainId === name)).toEqual(chains[i])
+    expect(gaps).toEqual([])
+  })
+
   it('ends while it reads', async () => {
     const { stored, timesHeard, join } = setUp({ order })
     stored.push(...messagesOf(times(1, 10)))

@@ -57,7 +57,7 @@ export class HistoryJoin implements LiveFlow {
   readonly #ending = new AbortController()
   readonly #buffer: LiveBuffer
   readonly #heads: ChainHeads
-  /** Chains whose live messages have come to history. */
+  /** How far live messages of the chains went that have come to history. */
   readonly #joined: ChainHeads
   readonly #waiting = new Map<string, Waiting>()
   /** History delivered last, to tell a live message that is late from one that is there already. */
@@ -236,8 +236,7 @@ export class HistoryJoin implements LiveFlow {
       return
     }
     if (this.#joined.get(message) === undefined) {
-      this.#joined.advance(message, message)
-      const floor = this.#heads.get(message) ?? (this.#from && placeBefore(this.#from))
+      const floor = this.#floorOf(message)
       const { previous } = message
       if (previous !== undefined && floor !== undefined && compareRefs(previous, floor) > 0) {
         this.#waitFor(key, message, floor, placeOf(previous))
@@ -247,7 +246,14 @@ export class HistoryJoin implements LiveFlow {
     this.#pass(message)
   }
 
+  /** Up to where a chain of which no live message is known has been delivered. */
+  #floorOf(chain: MessageChain): MessageRef | undefined {
+    const read = this.#heads.get(chain) ?? this.#heads.forgottenUpTo ?? (this.#from && placeBefore(this.#from))
+    return read && laterPlace(this.#joined.forgottenUpTo, read)
+  }
+
   #pass(message: StreamMessage): void {
+    this.#joined.advance(message, message)
     const head = this.#heads.get(message)
     // One that history did not bring is late, and storage did not have it either.
     if (head !== undefined && compareRefs(message, head) <= 0 && this.#recent.has(message)) return
