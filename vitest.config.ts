@@ -35,8 +35,8 @@ export default defineConfig({
           name: 'all',
           include: ['{packages,contracts,bench,sim,emulation,scripts,examples}/**/*.test.ts'],
           exclude: [...exclude, ...realTime],
-          // One of two processors would be left idle otherwise: tests wait for sockets and processes more than they compute.
-          maxWorkers: Math.max(2, availableParallelism() - 1),
+          // More than there are processors: tests wait for sockets and processes for a third of their time.
+          maxWorkers: Math.max(3, availableParallelism() - 1),
           sequence: { groupOrder: 0 },
         },
       },

@@ -118,6 +118,20 @@ describe('a recording', () => {
     expect((await collect(reader.resend(kept, { last: 1_000 }))).length).toBeLessThan(sent.length)
   })
 
+  it('has its end when the client closes', async () => {
+    const [camera, witness] = [await start(owner), await start(recorder)]
+    const recording = await witness.record(room, kept)
+    await camera.subscribe(room)
+    await camera.network.waitForNeighbours(toStreamPartId(room, 0))
+    await camera.publish(room, 'ordinary')
+    await until(witness.network, 'data.messages', 1)
+    for (let object = 0; object < 3; object++)
+      await camera.publish(room, { object }, { urgent: { lifetimeMs: 5_000, group: 0, object } })
+    await until(witness.network, 'urgent.messages', 3)
+    await witness.close()
+    expect([recording.recorded, recording.failed]).toEqual([3, 0])
+  })
+
   it('leaves out what its publisher did not sign, may not publish, or cannot be read', async () => {
     const writer = await start(recorder)
     const batchOf = (account: { privateKey: string }, sequenceNumber: number): Uint8Array => {

@@ -1,8 +1,19 @@
-import { createIdentity, loadCrypto, toStreamId, toStreamPartId, type StreamMessage } from '@runnel/protocol'
+import {
+  createIdentity,
+  delegationRef,
+  loadCrypto,
+  parsePrivateKey,
+  toStreamId,
+  toStreamPartId,
+  type BatchSigner,
+  type DelegationClaim,
+  type Identity,
+  type StreamMessage,
+} from '@runnel/protocol'
 import type { Tracker } from '@runnel/tracker'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { Clients, newAccount, nextStatus, startTracker, take } from './client.testkit.ts'
+import { Clients, delegatedBy, newAccount, nextStatus, startTracker, take } from './client.testkit.ts'
 import type { RunnelClient } from './index.ts'
 import { encodeReply, encodeReplyContent, replyInfo } from './request/reply-message.ts'
 import { newReplySealer } from './request/reply-suite.ts'
@@ -47,6 +58,24 @@ afterEach(() => clients.closeAll())
 afterAll(() => tracker.stop())
 
 const start = ({ privateKey } = owner) => clients.create({ privateKey })
+const identityOf = ({ privateKey }: typeof owner) => createIdentity(parsePrivateKey(privateKey), crypto)
+
+/** A client that acts for a user, and what signs in its place. */
+async function startDelegate(user: Identity, claim: Partial<DelegationClaim>) {
+  const made = delegatedBy(user, claim)
+  const bytes = Buffer.from(made.delegation.replace('0x', ''), 'hex')
+  const { sign } = createIdentity(parsePrivateKey(made.privateKey), crypto)
+  const signer: BatchSigner = { sign, delegationRef: delegationRef(bytes, crypto) }
+  return { client: await clients.create({ delegation: made }), signer }
+}
+
+/** How a reply differs from an honest one. */
+interface Forgery {
+  readonly sealer?: typeof owner
+  readonly signer?: BatchSigner
+  readonly from?: RunnelClient
+}
+
 /** What a client hears of replies, as it travels. */
 function repliesAt(client: RunnelClient): StreamMessage[] {
   const heard: StreamMessage[] = []
@@ -130,27 +159,35 @@ describe('a request', () => {
     const [asker, honest, cheat] = [await start(owner), await start(reader), await start(writer)]
     const atAsker = repliesAt(asker)
     await cheat.joinStreamPart(clear, 100)
-    const send = async (by: typeof owner, tag: RequestTag, sealedFor: RequestTag, sealer = by) => {
+    const sensor = await startDelegate(identityOf(reader), { reads: false })
+    await sensor.client.joinStreamPart(clear, 100)
+    const send = async (
+      by: typeof owner,
+      tag: RequestTag,
+      sealedFor: RequestTag,
+      { sealer = by, signer = identityOf(by), from = cheat }: Forgery = {},
+    ) => {
       const bytes = encodeReplyContent({ contentType: 2, bytes: Buffer.from('forged') })
       const agreed = await newReplySealer(tag.publicKey, replyInfo(sealer.nodeId, clear))
       const sealed = agreed?.seal(sealedFor.requestId, bytes) ?? expect.fail()
       const messageChainId = `~r${by.nodeId.slice(0, 20)}`
       const chain = { streamId: clear, partition: 100, publisherId: by.nodeId, messageChainId }
       const content = Uint8Array.of(0, ...encodeReply({ requestId: tag.requestId, ...sealed }))
-      const signer = createIdentity(Buffer.from(by.privateKey, 'hex'), crypto)
       const place = { timestamp: Date.now() + sent++, sequenceNumber: 0 }
-      publishAlone({ chain, place, content }, { node: cheat.network, user: { signer }, crypto })
+      publishAlone({ chain, place, content }, { node: from.network, user: { signer }, crypto })
     }
     let sent = 0
     await honest.respond(clear, async ({ headers }) => {
       const tag = requestTagIn(headers) ?? expect.fail()
       await send(writer, tag, tag)
       await send(owner, tag, { ...tag, requestId: new Uint8Array(16) })
-      await send(owner, tag, tag, reader)
-      await expect.poll(() => atAsker.length).toBe(3)
+      await send(owner, tag, tag, { sealer: reader })
+      await send(reader, tag, tag, { signer: sensor.signer, from: sensor.client })
+      await expect.poll(() => atAsker.length).toBe(4)
       return 'honest'
     })
-    await cheat.network.waitForNeighbours(toStreamPartId(clear, 100))
+    for (const { network } of [cheat, sensor.client])
+      await network.waitForNeighbours(toStreamPartId(clear, 100))
     const replies = []
     for await (const reply of asker.requestMany(clear, 'ask', { maxReplies: 1, timeoutMs: 20_000 }))
       replies.push(reply)

@@ -1,5 +1,15 @@
 import { createNetworkNode } from '@runnel/network'
-import { createIdentity, generatePrivateKey, loadCrypto, type Identity, type NodeId } from '@runnel/protocol'
+import {
+  createIdentity,
+  encodeDelegation,
+  generatePrivateKey,
+  loadCrypto,
+  signDelegation,
+  toHex,
+  type DelegationClaim,
+  type Identity,
+  type NodeId,
+} from '@runnel/protocol'
 import { systemClock, systemRandom } from '@runnel/protocol/system'
 import { createTracker, type Tracker, type TrackerModules } from '@runnel/tracker'
 import type { ClientModules, CreateNode } from './client.ts'
@@ -17,6 +27,24 @@ export function newAccount(): { readonly privateKey: string; readonly nodeId: No
 
 export function newIdentity(): Identity {
   return createIdentity(generatePrivateKey(systemRandom), crypto)
+}
+
+/** What a delegation file of a user would hold. */
+export function delegatedBy(
+  user: Identity,
+  changes: Partial<DelegationClaim> = {},
+  signer = user,
+): NonNullable<ClientConfig['delegation']> {
+  const key = generatePrivateKey(systemRandom)
+  const nowMs = systemClock.now()
+  const claim: DelegationClaim = {
+    ...{ chainId: 0, userId: user.nodeId, delegateId: createIdentity(key, crypto).nodeId, block: 0 },
+    ...{ fromMs: nowMs - 3_600_000, untilMs: nowMs + 3_600_000 },
+    ...{ publishes: true, reads: true, streams: [], requester: 'a test' },
+    ...changes,
+  }
+  const delegation = toHex(encodeDelegation(signDelegation(claim, crypto, signer)))
+  return { privateKey: toHex(key), delegation }
 }
 
 /** A real tracker on a free port of this machine; for everybody and every stream, unless told otherwise. */

@@ -1,9 +1,7 @@
 import {
-  encodeDelegation,
   generatePrivateKey,
   createIdentity,
   loadCrypto,
-  signDelegation,
   toHex,
   toStreamId,
   type DelegationClaim,
@@ -11,8 +9,8 @@ import {
 import { systemRandom } from '@runnel/protocol/system'
 import type { Tracker } from '@runnel/tracker'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { Clients, newAccount, nextStatus, startTracker, take } from './client.testkit.ts'
-import { keySigner, type ClientConfig, type RunnelClient } from './index.ts'
+import { Clients, delegatedBy, newAccount, nextStatus, startTracker, take } from './client.testkit.ts'
+import { keySigner, type RunnelClient } from './index.ts'
 
 const crypto = await loadCrypto()
 const aliceKey = generatePrivateKey(systemRandom)
@@ -38,20 +36,7 @@ afterEach(() => clients.closeAll())
 afterAll(() => tracker.stop())
 
 /** What a delegation file of Alice would hold. */
-function delegated(
-  changes: Partial<DelegationClaim> = {},
-  signer = alice,
-): NonNullable<ClientConfig['delegation']> {
-  const key = generatePrivateKey(systemRandom)
-  const claim: DelegationClaim = {
-    ...{ chainId: 0, userId: alice.nodeId, delegateId: createIdentity(key, crypto).nodeId, block: 0 },
-    ...{ fromMs: Date.now() - hourMs, untilMs: Date.now() + hourMs },
-    ...{ publishes: true, reads: true, streams: [], requester: 'a test' },
-    ...changes,
-  }
-  const delegation = toHex(encodeDelegation(signDelegation(claim, crypto, signer)))
-  return { privateKey: toHex(key), delegation }
-}
+const delegated = (changes?: Partial<DelegationClaim>, signer = alice) => delegatedBy(alice, changes, signer)
 
 /** One hears what the other publishes, and the other way round. */
 async function talk(one: RunnelClient, two: RunnelClient, on = streamId): Promise<void> {

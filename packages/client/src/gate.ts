@@ -18,7 +18,7 @@ export class Gate {
   /** In whose name registries are changed, and whose streams `/path` means. */
   readonly account: NodeId
   readonly #modules: GateModules
-  #isClosed = false
+  readonly #closing = new AbortController()
   /** Another process with the key of the node took its place. */
   #replaced: RunnelError | undefined
 
@@ -51,8 +51,13 @@ export class Gate {
     return this.streamId(streamId)
   }
 
+  /** Aborted before anything else is closed: what is published at once then still goes out. */
+  get closing(): AbortSignal {
+    return this.#closing.signal
+  }
+
   requireOpen(): void {
-    if (this.#isClosed) throw clientError('CLIENT_CLOSED')
+    if (this.#closing.signal.aborted) throw clientError('CLIENT_CLOSED')
   }
 
   requireAccount(): void {
@@ -80,6 +85,6 @@ export class Gate {
 
   /** Nobody is let in any more. */
   close(): void {
-    this.#isClosed = true
+    this.#closing.abort()
   }
 }

@@ -540,7 +540,8 @@ export class RunnelClient implements AsyncDisposable {
     this.#gate.requireMember()
     throwIfAborted(options.signal)
     const { record } = await import('./record/recorder.ts')
-    return record(this.streamId(from), this.streamId(to), options, this.#services)
+    const modules = { ...this.#services, closing: this.#gate.closing }
+    return record(this.streamId(from), this.streamId(to), options, modules)
   }
 
   /**

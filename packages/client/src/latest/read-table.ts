@@ -38,7 +38,7 @@ export async function readTable(
   const batches: MessageBatch[] = []
   const { promise, resolve, reject } = Promise.withResolvers<readonly MessageBatch[]>()
   promise.catch(() => {})
-  const windowBytes = resendLimits.maxSourceWindowBytes
+  const { maxSourceWindowBytes: windowBytes, idleTimeoutMs, minSourceBytesPerSecond } = resendLimits
   let [bytes, taken] = [0, 0]
   let send = (_granted: number) => {}
   const take = (batch: MessageBatch) => {
@@ -54,11 +54,13 @@ export async function readTable(
     taken = 0
   }
   const idle = { cancel: () => {} }
+  let beganMs = clock.monotonicMs()
+  // Each answer is waited for so long, and all of them as long as what came takes at the lowest rate.
   const wait = () => {
     idle.cancel()
-    idle.cancel = clock.schedule(resendLimits.idleTimeoutMs, () =>
-      reject(clientError('RESEND_TIMEOUT', nodeId)),
-    )
+    const allowedMs = idleTimeoutMs + (bytes / minSourceBytesPerSecond) * 1_000
+    const leftMs = Math.min(idleTimeoutMs, allowedMs - (clock.monotonicMs() - beganMs))
+    idle.cancel = clock.schedule(Math.max(0, leftMs), () => reject(clientError('RESEND_TIMEOUT', nodeId)))
   }
   const onAnswer = (answer: StorageAnswer) => {
     wait()
@@ -84,6 +86,7 @@ export async function readTable(
         throw clientError('RESEND_REFUSED', `${nodeId} keeps no tables`)
       const { requestId } = link
       send = (granted) => void link.send({ type: 'resendMore', requestId, bytes: granted })
+      beganMs = clock.monotonicMs()
       wait()
       const token = tokens.tokenFor(nodeId)
       if (!(await link.send({ type: 'askTable', requestId, streamPartId, tag, windowBytes, token }))) lost()

@@ -24,14 +24,14 @@ function taken(
   delegationRef?: DelegationRef,
 ): readonly ReaderCursor[] {
   let publish: SideListener = () => {}
-  const side: Pick<SidePart, 'on'> = {
+  const side: Pick<SidePart, 'on' | 'isOfReader'> = {
+    isOfReader: (message) => message.delegationRef !== otherRef,
     on: (_, listener) => {
       publish = listener
       return () => {}
     },
   }
-  const delegationOf = (ref: DelegationRef) => ({ publishes: true, reads: ref === readsRef })
-  const modules = { userId, side, delegationOf } as unknown as CursorStoreModules
+  const modules = { userId, side } as unknown as CursorStoreModules
   const cursors: ReaderCursor[] = []
   new CursorStore({ readerId, sequenceNumber: 0 }, modules).listen((cursor) => cursors.push(cursor))
   publish({

@@ -5,8 +5,6 @@ import {
   encodeCursor,
   isRunnelError,
   keyPartition,
-  type Delegation,
-  type DelegationRef,
   type MessageRef,
   type NodeId,
   type ReaderCursor,
@@ -22,8 +20,6 @@ export interface CursorStoreModules {
   readonly side: SidePart
   readonly history: Pick<HistorySource, 'plan' | 'read'>
   readonly waiter: Pick<StorageWaiter, 'wait'>
-  /** A delegation that is known here. */
-  delegationOf(ref: DelegationRef): Delegation | undefined
 }
 
 export interface CursorStoreOptions {
@@ -83,19 +79,13 @@ export class CursorStore {
     return { bytes: content.length }
   }
 
-  /** Of the user itself, or of whom it lets read. A delegate that may only publish, such as a sensor, says nothing of what was read. */
-  #isOfReader({ publisherId, delegationRef }: SideMessage): boolean {
-    const { userId, delegationOf } = this.#modules
-    if (publisherId !== userId) return false
-    return delegationRef === undefined || delegationOf(delegationRef)?.reads === true
-  }
-
   /**
    * Undefined where it is none of this user, or of a delegate that may not read for it, of a later version, or done with what is not
    * published yet.
    */
   #cursorIn(message: SideMessage | undefined): ReaderCursor | undefined {
-    if (message === undefined || !this.#isOfReader(message)) return undefined
+    const { side, userId } = this.#modules
+    if (message?.publisherId !== userId || !side.isOfReader(message)) return undefined
     const { messageChainId, place, content } = message
     const known = this.#newest.get(messageChainId)
     if (known === undefined || known.timestamp < place.timestamp) this.#newest.set(messageChainId, place)

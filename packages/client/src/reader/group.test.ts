@@ -1,6 +1,7 @@
-import type { NodeId } from '@runnel/protocol'
+import type { DelegationRef, NodeId } from '@runnel/protocol'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { crypto, userOf, World, type TestUser } from '../encryption/world.testkit.ts'
+import { delegationOf } from '../registry/delegations.testkit.ts'
 import { SideParts } from '../side/side-part.ts'
 import { Group } from './group.ts'
 import { goodbyeBytes, groupBytes, groupChain } from './group-message.ts'
@@ -41,6 +42,7 @@ function sidesOf(owner: TestUser): SideParts {
         return true
       },
       waitForNeighbours: async () => {},
+      delegations: { get: () => delegationOf({ reads: false }) },
     },
     parts: { join: () => () => {}, neighbourCount: () => 1 },
     user: { userId: owner.userId, signer: owner.identity },
@@ -125,6 +127,11 @@ describe('a group', () => {
     ])
       side.publish(groupChain(nodeId(5)), bytes)
     side.publish('~gxx', groupBytes(readerId, 1))
+    side.publish(groupChain(nodeId(6)), groupBytes(other, 1))
+    const sensors = world.records.at(-1)?.message ?? expect.fail()
+    const delegationRef = '1'.repeat(64) as DelegationRef
+    const content = Uint8Array.of(0, ...groupBytes(readerId, 1))
+    a.sides.receive({ ...sensors, delegationRef, content })
     expect([a.group.others, a.changes]).toEqual([[], []])
     world.clock.advanceBy(2 * readerLimits.minGroupGapMs)
     side.publish(groupChain(nodeId(5)), groupBytes(readerId, 3))

@@ -47,7 +47,7 @@ export class Group {
     this.#silence = new Alarm({ onDue: () => this.#expire() }, { clock })
     this.#next = new Alarm({ onDue: () => this.#say() }, { clock })
     this.#stop = side.on(groupPrefix, (message) => {
-      if (message.publisherId !== userId) return
+      if (message.publisherId !== userId || !side.isOfReader(message)) return
       const said = groupMessageIn(message, readerId)
       if (said === undefined || said.nodeId === nodeId) return
       const event = this.#table.take(said, { nowMs: clock.monotonicMs(), wallMs: clock.now() })

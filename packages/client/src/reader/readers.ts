@@ -1,4 +1,3 @@
-import type { NetworkNode } from '@runnel/network'
 import {
   ciphers,
   chainTagOf,
@@ -22,7 +21,7 @@ import type { Subscriber } from '../subscribe/subscriber.ts'
 import { Progress } from './core/progress.ts'
 import { ReaderCore } from './core/reader-core.ts'
 import { Share } from './core/share.ts'
-import { CursorStore, type CursorStoreModules } from './cursor-store.ts'
+import { CursorStore } from './cursor-store.ts'
 import { DurableReader, type DurableReaderModules } from './durable-reader.ts'
 import { Group } from './group.ts'
 import { readerLimits } from './limits.ts'
@@ -35,7 +34,6 @@ import {
 } from './reader-options.ts'
 
 export interface ReadersModules extends ResendModules {
-  readonly node: Pick<NetworkNode, 'delegations'>
   readonly nodeId: NodeId
   readonly random: Random
   readonly sides: SideParts
@@ -175,12 +173,7 @@ export class Readers {
   #storeOf(name: string, side: SidePart): CursorStore {
     const sequenceNumber = Math.floor(this.#modules.random.next() * 2 ** 32)
     const readerId = this.#idOf(side.stream.id, name)
-    const { node } = this.#modules
-    const delegationOf: CursorStoreModules['delegationOf'] = (ref) => node.delegations.get(ref)
-    return new CursorStore(
-      { readerId, sequenceNumber },
-      { ...this.#modules, ...this.#self, side, delegationOf },
-    )
+    return new CursorStore({ readerId, sequenceNumber }, { ...this.#modules, ...this.#self, side })
   }
 
   #coreOf(

@@ -53,7 +53,7 @@ export interface RecorderModules extends PermissionModules {
   readonly node: NetworkNode
   readonly parts: StreamParts
   readonly publisher: Pick<Publisher, 'publish'>
-  /** Aborted when the client closes. */
+  /** Aborted when the client closes, while what is published still goes out. */
   readonly closing: AbortSignal
   readonly clock: Clock
   readonly status: StatusHub

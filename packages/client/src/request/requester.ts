@@ -148,7 +148,10 @@ export class Requester {
     if (side === undefined) {
       side = this.#modules.sides.open(stream)
       this.#sides.set(streamId, side)
-      side.on(replyPrefix, (message) => void this.#hear(message, streamId))
+      const replies = side
+      side.on(replyPrefix, (message) => {
+        if (replies.isOfReader(message)) void this.#hear(message, streamId)
+      })
     }
     const hasCompany = await side.waitForNeighbour(signal)
     if (!hasCompany && !this.#modules.responds(streamId)) throw clientError('NO_RESPONDER', streamId)

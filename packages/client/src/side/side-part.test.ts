@@ -1,9 +1,11 @@
-import { keyPartition, toStreamId } from '@runnel/protocol'
+import { keyPartition, toStreamId, type DelegationRef } from '@runnel/protocol'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { crypto, userOf, World, type TestUser } from '../encryption/world.testkit.ts'
+import { delegationOf } from '../registry/delegations.testkit.ts'
 import { sideMessageIn, SideParts, type SideMessage, type SidePart } from './side-part.ts'
 
 const user: TestUser = await userOf('somebody')
+const [readsRef, publishesRef, unknownRef] = ['1', '2', '3'].map((it) => it.repeat(64)) as DelegationRef[]
 
 let world: World
 let joined: number
@@ -19,6 +21,9 @@ beforeEach(() => {
     node: {
       publish: (batch) => (world.publish(process, batch), true),
       waitForNeighbours: async (_, { signal } = {}) => signal?.throwIfAborted(),
+      delegations: {
+        get: (ref) => (ref === unknownRef ? undefined : delegationOf({ reads: ref === readsRef })),
+      },
     },
     parts: { join: () => (joined++, () => joined--), neighbourCount: () => 0 },
     user: { userId: user.userId, signer: user.identity },
@@ -73,6 +78,15 @@ describe('what is beside the messages of a stream', () => {
       ...{ timestamp: nowMs + 1_001, sequenceNumber: 7 },
     })
     expect(lastMessage()).toMatchObject({ previous: undefined, sequenceNumber: 7 })
+  })
+
+  it('is of a reader where its publisher signed it, or a delegate that may read', () => {
+    part.publish('~g', bytes(''))
+    const message = sideMessageIn(lastMessage()) ?? expect.fail()
+    expect(part.isOfReader(message)).toBe(true)
+    expect(part.isOfReader({ ...message, delegationRef: readsRef })).toBe(true)
+    expect(part.isOfReader({ ...message, delegationRef: publishesRef })).toBe(false)
+    expect(part.isOfReader({ ...message, delegationRef: unknownRef })).toBe(false)
   })
 
   it('is no key record to a client that knows of nothing else, and not heard when it is one', () => {

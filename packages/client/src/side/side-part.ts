@@ -1,4 +1,4 @@
-import type { NetworkNode } from '@runnel/network'
+import type { NetworkNode, NodeDelegations } from '@runnel/network'
 import {
   isSideMessage,
   keyPartition,
@@ -40,7 +40,9 @@ export interface SidePlace {
 export type SideListener = (message: SideMessage) => void
 
 export interface SidePartModules {
-  readonly node: Pick<NetworkNode, 'publish' | 'waitForNeighbours'>
+  readonly node: Pick<NetworkNode, 'publish' | 'waitForNeighbours'> & {
+    readonly delegations: Pick<NodeDelegations, 'get'>
+  }
   readonly parts: Pick<StreamParts, 'join' | 'neighbourCount'>
   readonly user: Pick<ActingUser, 'userId' | 'signer'>
   readonly crypto: Crypto
@@ -123,6 +125,12 @@ export class SidePart {
     const listeners = this.#listeners.get(prefix) ?? new Set()
     this.#listeners.set(prefix, listeners.add(listener))
     return () => listeners.delete(listener)
+  }
+
+  /** Of its publisher itself, or of whom that lets read. A delegate that may only publish, such as a sensor, says nothing of what is read. */
+  isOfReader({ delegationRef }: SideMessage): boolean {
+    if (delegationRef === undefined) return true
+    return this.#modules.node.delegations.get(delegationRef)?.reads === true
   }
 
   /** A message of the stream's key part came. */
