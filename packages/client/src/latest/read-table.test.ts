@@ -1,4 +1,4 @@
-import { toStreamPartId, type MessageBatch, type StorageAnswer } from '@runnel/protocol'
+import { toStreamPartId, type StorageAnswer } from '@runnel/protocol'
 import { VirtualClock } from '@runnel/transport'
 import { expect, it } from 'vitest'
 import { chainOf, identityOf, streamId, times } from '../resend/batches.testkit.ts'
@@ -11,7 +11,7 @@ const batches = chainOf(times(1, 1_000), { contentBytes: 200 })
 const batchBytes = batches[0]?.bytes.length ?? expect.fail()
 
 /** Asks a storage node that answers a row each `everyMs`; what came, and after how long. */
-async function ask(everyMs: number): Promise<{ result: readonly MessageBatch[] | unknown; tookMs: number }> {
+async function ask(everyMs: number): Promise<{ readonly result: unknown; readonly tookMs: number }> {
   const clock = new VirtualClock()
   let answer: (answer: StorageAnswer) => void = () => {}
   const asked = Promise.withResolvers<void>()
