@@ -210,7 +210,7 @@ function collect([command, args, { cwd = root } = {}]) {
 }
 
 /**
- * Runs lanes of commands side by side, those of a lane in their order: most use one core. Prints what each has said when it ends, and ends
+ * Runs lanes of commands side by side, those of a lane in their order: most use one core, and the tests of Python wait as long as they compute. Prints what each has said when it ends, and ends
  * this process if one failed, after all have ended.
  */
 async function runLanes(...lanes) {
@@ -256,8 +256,8 @@ function lint({ pytest = false } = {}) {
       bin('typescript/bin/tsc', '-p', 'tsconfig.pages.json'),
       bin('dependency-cruiser/bin/dependency-cruiser.mjs', ...cruise),
       bin('knip/bin/knip.js'),
-      ...(pytest ? [[interpreter, ['-m', 'pytest', '-q'], aws]] : []),
     ],
+    pytest ? [[interpreter, ['-m', 'pytest', '-q'], aws]] : [],
   )
 }
 

@@ -248,7 +248,8 @@ export class HistoryJoin implements LiveFlow {
 
   /** Up to where a chain of which no live message is known has been delivered. */
   #floorOf(chain: MessageChain): MessageRef | undefined {
-    const read = this.#heads.get(chain) ?? this.#heads.forgottenUpTo ?? (this.#from && placeBefore(this.#from))
+    const read =
+      this.#heads.get(chain) ?? this.#heads.forgottenUpTo ?? (this.#from && placeBefore(this.#from))
     return read && laterPlace(this.#joined.forgottenUpTo, read)
   }
 
