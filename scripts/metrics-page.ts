@@ -109,11 +109,10 @@ function trackerText(): Promise<string> {
   const options = { degree: defaultTrackerOptions.degree, limits: defaultTrackerLimits }
   const registry = createTrackerMetrics(new TrackerCore(options, { random: systemRandom }))
   addConnectionMetrics(registry, { opened: 0, refused: 0, failedHandshakes: 0 })
-  const view = { leads: 0, replicas: 0, circuitsOut: 0, circuitsIn: 0 }
   addClusterMetrics(registry, {
     ...{ counters: { get: () => 0 }, size: { linked: 0, registered: 0 } },
     state: 'joined',
-    view: () => view,
+    figures: { leads: 0, replicas: 0, circuitsOut: 0, circuitsIn: 0 },
   })
   return registry.metrics()
 }

@@ -7,11 +7,15 @@ import { latestLimits } from './limits.ts'
 import { readTable, type ReadTableModules } from './read-table.ts'
 
 const { idleTimeoutMs, minSourceBytesPerSecond } = resendLimits
-const batches = chainOf(times(1, 1_000), { contentBytes: 200 })
-const batchBytes = batches[0]?.bytes.length ?? expect.fail()
+const small = chainOf(times(1, 1_000), { contentBytes: 200 })
+const large = chainOf([1, 2], { contentBytes: 100_000 })
+const batchBytes = small[0]?.bytes.length ?? expect.fail()
 
 /** Asks a storage node that answers a row each `everyMs`; what came, and after how long. */
-async function ask(everyMs: number): Promise<{ readonly result: unknown; readonly tookMs: number }> {
+async function ask(
+  everyMs: number,
+  batches = small,
+): Promise<{ readonly result: unknown; readonly tookMs: number }> {
   const clock = new VirtualClock()
   let answer: (answer: StorageAnswer) => void = () => {}
   const asked = Promise.withResolvers<void>()
@@ -49,9 +53,9 @@ async function ask(everyMs: number): Promise<{ readonly result: unknown; readonl
   const beganMs = clock.monotonicMs()
   for (const batch of batches) {
     if (isOver) break
-    answer({ type: 'resendData', requestId: 1, batch })
     clock.advanceBy(everyMs)
     await new Promise(setImmediate)
+    answer({ type: 'resendData', requestId: 1, batch })
   }
   const tookMs = clock.monotonicMs() - beganMs
   answer({ type: 'resendEnd', requestId: 1, code: '', text: '' })
@@ -60,7 +64,8 @@ async function ask(everyMs: number): Promise<{ readonly result: unknown; readonl
 
 it('takes a table as slowly as history may come', async () => {
   const { result } = await ask((batchBytes / minSourceBytesPerSecond) * 1_000)
-  expect(result).toEqual(batches)
+  expect(result).toEqual(small)
+  expect((await ask(6_000, large)).result).toEqual(large)
 })
 
 it('gives up a storage node that answers again and again, and little', async () => {

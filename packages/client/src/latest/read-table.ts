@@ -63,12 +63,12 @@ export async function readTable(
     idle.cancel = clock.schedule(Math.max(0, leftMs), () => reject(clientError('RESEND_TIMEOUT', nodeId)))
   }
   const onAnswer = (answer: StorageAnswer) => {
-    wait()
     if (answer.type === 'resendData') take(answer.batch)
     else if (answer.type !== 'resendEnd')
       reject(clientError('RESEND_INVALID_ANSWER', `${nodeId}: ${answer.type}`))
     else if (answer.code === '') resolve(batches)
     else reject(refusal(nodeId, answer))
+    wait()
   }
   const lost = (cause?: unknown) =>
     reject(clientError('RESEND_LINK_LOST', `${nodeId}${cause === undefined ? '' : ` (${reasonOf(cause)})`}`))

@@ -9,10 +9,12 @@ interface Head {
 /** How far each chain was delivered. Bounded; the chain unused longest is forgotten first. */
 export class ChainHeads {
   readonly #heads: LRU<Head>
+  readonly #onForgotten: (chain: MessageChain, last: MessageRef) => void
   #forgottenUpTo: MessageRef | undefined
 
-  constructor(maxChains: number) {
+  constructor(maxChains: number, onForgotten: (chain: MessageChain, last: MessageRef) => void = () => {}) {
     this.#heads = new LRU(maxChains)
+    this.#onForgotten = onForgotten
   }
 
   get(chain: MessageChain): MessageRef | undefined {
@@ -32,7 +34,10 @@ export class ChainHeads {
     const { streamId, partition, publisherId, messageChainId } = chain
     const plain = known?.chain ?? { streamId, partition, publisherId, messageChainId }
     const forgotten = this.#heads.setWithEvicted(key, { chain: plain, last: placeOf(place) })?.value
-    if (forgotten) this.#forgottenUpTo = laterPlace(this.#forgottenUpTo, forgotten.last)
+    if (forgotten) {
+      this.#forgottenUpTo = laterPlace(this.#forgottenUpTo, forgotten.last)
+      this.#onForgotten(forgotten.chain, forgotten.last)
+    }
     return true
   }
 

@@ -306,6 +306,23 @@ describe.each(['chain', 'arrival'] as const)('history joined to live, order %s',
     expect(gaps).toEqual([])
   })
 
+  it('looks for what came between the two also of a chain that others have outrun', async () => {
+    const { stored, join, heard, gaps } = setUp({ order, limits: { maxJoinedChains: 3 } })
+    const [first, between, last] = messagesOf([1, 2, 30], 'y') as [
+      StreamMessage,
+      StreamMessage,
+      StreamMessage,
+    ]
+    stored.push(first)
+    await join.run()
+    stored.push(between)
+    for (const name of ['a', 'b', 'c', 'd', 'e']) join.message(messagesOf([10], name)[0] as StreamMessage)
+    join.message(last)
+    await settle()
+    expect(heard.filter(({ messageChainId }) => messageChainId === 'y')).toEqual([first, between, last])
+    expect(gaps).toEqual([])
+  })
+
   it('ends while it reads', async () => {
     const { stored, timesHeard, join } = setUp({ order })
     stored.push(...messagesOf(times(1, 10)))

@@ -83,7 +83,9 @@ export class HistoryJoin implements LiveFlow {
     })
     this.#heads = new ChainHeads(limits.maxJoinedChains)
     this.#recent = new RecentMessages(limits.maxRecentHistory)
-    this.#joined = new ChainHeads(limits.maxJoinedChains)
+    this.#joined = new ChainHeads(limits.maxJoinedChains, (chain, last) => {
+      if (this.#heads.get(chain) !== undefined) this.#heads.advance(chain, last)
+    })
     if (this.#wanted.selection.kind === 'range') this.#from = this.#wanted.selection.from
   }
 
@@ -248,8 +250,9 @@ export class HistoryJoin implements LiveFlow {
 
   /** Up to where a chain of which no live message is known has been delivered. */
   #floorOf(chain: MessageChain): MessageRef | undefined {
-    const read =
-      this.#heads.get(chain) ?? this.#heads.forgottenUpTo ?? (this.#from && placeBefore(this.#from))
+    const head = this.#heads.get(chain)
+    if (head !== undefined) return head
+    const read = this.#heads.forgottenUpTo ?? (this.#from && placeBefore(this.#from))
     return read && laterPlace(this.#joined.forgottenUpTo, read)
   }
 

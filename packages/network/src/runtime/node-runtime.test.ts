@@ -1,6 +1,10 @@
 import type { NodeId } from '@runnel/protocol'
+import { systemClock } from '@runnel/protocol/system'
+import { createTransports, type Transport } from '@runnel/transport'
 import { describe, expect, it } from 'vitest'
+import type { NetworkNodeModules } from '../create-network-node.ts'
 import {
+  everybodyMay,
   identityOf,
   neighboursOf,
   memoryContact,
@@ -231,6 +235,21 @@ describe('a node', () => {
     await turn(swarm, Promise.all([node.stop(), node.stop()]))
     await expect(node.start()).resolves.toBeUndefined()
     expect(() => node.join(partId)).toThrow(expect.objectContaining({ code: 'NODE_NOT_RUNNING' }))
+  })
+
+  it('leaves nothing open when it is stopped while it starts', async () => {
+    const swarm = new Swarm()
+    const opened: Transport[] = []
+    const transports: NetworkNodeModules['transports'] = (modules) => {
+      const websocket = { listen: { host: '127.0.0.1', port: 0 } }
+      opened.push(...createTransports({ websocket, webrtc: false, circuits: false }, modules))
+      return opened
+    }
+    const { node } = swarm.make('hasty', {}, everybodyMay, systemClock, { transports })
+    const starting = expect(node.start()).rejects.toMatchObject({ code: 'NODE_NOT_RUNNING' })
+    await node.stop()
+    await starting
+    expect(opened.map(({ addresses }) => addresses)).toEqual([[]])
   })
 
   it('does not take a node for a tracker', async () => {

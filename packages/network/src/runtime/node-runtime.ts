@@ -386,7 +386,14 @@ export class NodeRuntime implements NetworkNode {
   async #start(): Promise<void> {
     if (this.#state !== 'new') throw networkError('NODE_NOT_RUNNING', 'it was stopped')
     try {
-      for (const transport of this.#wires.transports) await transport.start()
+      for (const transport of this.#wires.transports) {
+        await transport.start()
+        // Stopped meanwhile, before there was anything to stop.
+        if (this.#state !== 'new') {
+          await this.#stopTransports()
+          break
+        }
+      }
     } catch (error) {
       await this.stop()
       throw error
@@ -415,7 +422,11 @@ export class NodeRuntime implements NetworkNode {
     this.#direct.check()
     this.#storage.check()
     this.#wires.links.stop()
-    // Transports with signalling are last in the list: closing their links may go through the tracker, over one of the others.
+    await this.#stopTransports()
+  }
+
+  /** Those with signalling are last in the list: closing their links may go through the tracker, over one of the others. */
+  async #stopTransports(): Promise<void> {
     for (const transport of this.#wires.transports.toReversed()) await transport.stop()
   }
 

@@ -13,6 +13,7 @@ import {
   seededRandom,
   signAccessToken,
   toStreamId,
+  toStreamPartId,
   verifyBatch,
   type BatchSigner,
   type MessageBatch,
@@ -366,6 +367,26 @@ describe('the HTTP interface of a storage node', () => {
     }
     expect(status).toBe(200)
     expect(reads * storageLimits.pageBytes).toBeLessThan(30e6)
+  })
+
+  it('reads no further for HEAD, which takes nothing', async () => {
+    await kept.store.append(
+      Array.from({ length: 500 }, (_, index) => batchOf(open, 1000 * (index + 1), 20_000)),
+    )
+    const address = await server.listen({ port: 0 })
+    const url = `${address}/v1/streams/${encodeURIComponent(open)}/partitions/0/messages?from=0`
+    const { status } = await fetch(url, { method: 'HEAD' })
+    expect(status).toBe(200)
+    const range = { streamPartId: toStreamPartId(open, 0), from: at(0), to: at(1) }
+    // Each takes its turn behind a page that is being read.
+    const readsMeanwhile = async () => {
+      const before = reads
+      for (let i = 0; i < 30; i++) await kept.store.read(range, { maxBytes: 1 })
+      return reads - before
+    }
+    await readsMeanwhile()
+    expect(await readsMeanwhile()).toBe(0)
+    expect(reads * storageLimits.pageBytes).toBeLessThan(5e6)
   })
 
   it('hangs up on a reader who takes nothing for too long', async () => {

@@ -105,7 +105,7 @@ export function addStorageRoutes(
           reader.tookSome()
           return recheck()
         }
-        const body = Readable.from(bodyOf(query, extent, { isVerifiable, encode }, onTaken), {
+        const body = Readable.from(bodyOf(query, extent, { isVerifiable, encode }, onTaken, reader.signal), {
           objectMode: false,
           highWaterMark: readAheadBytes,
         })
@@ -141,6 +141,7 @@ export function addStorageRoutes(
     extent: Extent | undefined,
     { isVerifiable, encode }: Encoding,
     onTaken: () => Promise<void>,
+    gone: AbortSignal,
   ): AsyncGenerator<string | Uint8Array> {
     if (extent === undefined) return
     const range = { ...query, from: extent.from, to: extent.to }
@@ -149,6 +150,8 @@ export function addStorageRoutes(
       const delegated = isVerifiable ? batches.filter(isDelegated) : []
       const delegations = delegated.length > 0 ? await store.delegationsOf(delegated) : noDelegations
       for (const chunk of encode(batches, delegations)) {
+        // The body of HEAD is taken by nobody, and read to its end by the server.
+        if (gone.aborted) return
         yield chunk
         await onTaken()
       }

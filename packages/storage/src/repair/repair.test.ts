@@ -218,6 +218,10 @@ describe('Repair', () => {
 
   it('reads what came in a key part also when it cannot be noted, and says that', async () => {
     const { repair, marks } = await startRepair()
+    await repair.joined(part)
+    await repair.neighboursChanged(part, 1)
+    await repair.run()
+    asked.length = 0
     repair.heard(part)
     const setPart = vi.spyOn(marks, 'setPart').mockRejectedValueOnce(storageError('STORE_FULL'))
     await repair.run()
@@ -565,12 +569,32 @@ describe('Repair', () => {
     ])
     const { repair, marks } = await startRepair({ maxTurnBytes: 1 })
     await marks.setUnasked(part, first.nodeId, 1)
-    await repair.missed(part, 4)
+    await marks.setPart(part, 4 + limits.repairMarginMs)
+    await repair.joined(part)
     await repair.run()
     const ofSecond = asked.filter(({ node }) => node === second.nodeId)
     expect(ofSecond.map(({ fromMs }) => fromMs)).toEqual([4, 4])
     expect(await ownTimes()).toBe(4)
     expect(repair.status()).toMatchObject({ incompleteParts: 0 })
+  })
+
+  it('copies no more of a stream part that it has left', async () => {
+    others.set(
+      first.nodeId,
+      Array.from({ length: 20 }, (_, i) => batchAt(at(i + 1))),
+    )
+    const { repair } = await startRepair({ maxTurnBytes: 1 })
+    await repair.joined(part)
+    let sent = 0
+    onSent = () => {
+      if (++sent === 5) void repair.left(part, 0)
+    }
+    await repair.run()
+    expect(await ownTimes()).toBeLessThan(8)
+    expect(repair.status().incompleteParts).toBe(0)
+    const { length } = asked
+    await repair.run()
+    expect(asked).toHaveLength(length)
   })
 
   it('asks all again when one that failed may be the witness that is lacking, some times', async () => {

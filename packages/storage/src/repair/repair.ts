@@ -79,6 +79,7 @@ export class Repair {
     this.#lonelySinceMs.set(streamPartId, clock.now())
     this.#joinedMs.set(streamPartId, clock.now())
     const sinceMs = await marks.missingSince(streamPartId)
+    if (!this.#joinedMs.has(streamPartId)) return
     await this.missed(streamPartId, sinceMs - this.#options.limits.repairMarginMs)
     this.#schedule(this.#options.limits.settleMs)
   }
@@ -247,6 +248,8 @@ export class Repair {
   async #repairPart(streamPartId: StreamPartId): Promise<boolean> {
     const { client, marks, clock, oldestMs } = this.#modules
     const { repairMarginMs, maxTurnBytes, maxTurnMs } = this.#options.limits
+    const joinedMs = this.#joinedMs.get(streamPartId)
+    if (joinedMs === undefined) return false
     const missingSinceMs = this.#missing.get(streamPartId)
     const turn = { streamPartId, missedMs: Infinity }
     this.#turn = turn
@@ -268,6 +271,8 @@ export class Repair {
     for (const { node } of nodes) {
       await marks.setUnasked(streamPartId, node.nodeId, restFromMs.get(node.nodeId))
     }
+    // What is still to be asked for is so if it is kept again.
+    if (this.#joinedMs.get(streamPartId) !== joinedMs) return false
     if (restFromMs.size > 0) this.#unasked.add(streamPartId)
     else this.#unasked.delete(streamPartId)
     // What was found missing meanwhile is for the next round.

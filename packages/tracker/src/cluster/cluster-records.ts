@@ -123,12 +123,17 @@ export class ClusterRecords {
     this.#writer.write({ kind: 'alive', url: this.#modules.url(), ...this.load() })
   }
 
-  /** The load of this tracker. */
-  load(): Load {
+  /** What this tracker leads, and has replicas of: costs nothing with the number of nodes and records. */
+  get figures(): Pick<Load, 'leads' | 'replicas'> {
     const { core, identity } = this.#modules
+    return { leads: core.streamParts.size, replicas: this.#table.leadCount(identity.nodeId) }
+  }
+
+  /** The load of this tracker; costs time with the number of its nodes. */
+  load(): Load {
     let nodes = 0
-    for (const { connected } of core.nodes.values()) if (connected) nodes++
-    return { nodes, leads: core.streamParts.size, replicas: this.#table.leadCount(identity.nodeId) }
+    for (const { connected } of this.#modules.core.nodes.values()) if (connected) nodes++
+    return { nodes, ...this.figures }
   }
 
   /** What another tracker last reported of itself; null when that is too long ago. */

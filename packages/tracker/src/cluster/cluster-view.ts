@@ -24,6 +24,9 @@ export interface ClusterTrackerView {
   readonly load: { readonly nodes: number; readonly leads: number; readonly replicas: number } | null
 }
 
+/** What can be asked for often: it costs nothing with the number of nodes and records. */
+export type ClusterFigures = Pick<ClusterView, 'leads' | 'replicas' | 'circuitsOut' | 'circuitsIn'>
+
 /** The cluster as one tracker sees it; `GET /v1/cluster`. */
 export interface ClusterView {
   readonly nodeId: NodeId

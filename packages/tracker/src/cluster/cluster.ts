@@ -5,7 +5,7 @@ import type { PacketRouter } from '../runtime/tracker-runtime.ts'
 import { ClusterLinks } from './cluster-links.ts'
 import type { ClusterModules, ClusterOptions } from './cluster-options.ts'
 import { ClusterRecords } from './cluster-records.ts'
-import type { ClusterState, ClusterView } from './cluster-view.ts'
+import type { ClusterFigures, ClusterState, ClusterView } from './cluster-view.ts'
 import { ClusterCounters, type ClusterCounterName } from './core/cluster-counters.ts'
 import { isolated, type FaultModules } from './core/isolated.ts'
 import { PartRouter, type PartRouterModules } from './core/part-router.ts'
@@ -29,6 +29,7 @@ export class Cluster implements PacketRouter {
   readonly #registered: RegisteredTrackers
   readonly #links: ClusterLinks
   readonly #records: ClusterRecords
+  readonly #succession: Succession
   readonly #router: PartRouter
   readonly #seldom: SeldomLog
   readonly #alarm: Alarm
@@ -61,6 +62,13 @@ export class Cluster implements PacketRouter {
       network: () => this.#links.network,
       url: () => modules.url(),
     })
+    this.#succession = new Succession({
+      ...{ self, count, fault: this.#fault, replicas: this.#records.replicas },
+      order: (id) => this.#router.order(id),
+      isLinked: (tracker) => this.#links.stateOf(tracker).linked,
+      leads: (id) => this.#isRunning && core.streamParts.has(id),
+      continue: (streamPartId, replica) => modules.runtime.handle({ type: 'replica', streamPartId, replica }),
+    })
     this.#router = new PartRouter(limits, this.#routerModules())
   }
 
@@ -74,6 +82,9 @@ export class Cluster implements PacketRouter {
       this.#records.touched(id, this.#now())
       this.#setAlarm()
     }
+    // Taken out of the registry, it has no links: those that lead would look as if they were gone.
+    core.replicaOf = (id) =>
+      this.#registered.others.length === 0 ? undefined : this.#succession.replicaOf(id)
     runtime.router = this
     this.#registryChanged()
   }
@@ -132,19 +143,23 @@ export class Cluster implements PacketRouter {
     return this.#links.hasFailed ? 'failed' : 'alone'
   }
 
-  /** Costs time with the nodes and records of all trackers. */
+  /** As in `view`, at almost no cost. */
+  get figures(): ClusterFigures {
+    const circuits = { circuitsOut: this.#circuitsOut, circuitsIn: this.#modules.circuitsIn.size }
+    return { ...this.#records.figures, ...circuits }
+  }
+
+  /** Costs time with the number of nodes and of trackers. */
   view(): ClusterView {
     const self = this.#modules.identity.nodeId
     const own = this.#records.load()
-    const { leads, replicas } = own
     const trackers = this.#registered.all.map(({ nodeId, url }) => {
       const load = nodeId === self ? own : this.#records.loadOf(nodeId)
       return { nodeId, url, self: nodeId === self, ...this.#links.stateOf(nodeId), load }
     })
     const { peerId = null, addresses = [] } = this.#links.network ?? {}
     const place = { nodeId: self, state: this.state, peerId, addresses }
-    const circuits = { circuitsOut: this.#circuitsOut, circuitsIn: this.#modules.circuitsIn.size }
-    return { ...place, leads, replicas, ...circuits, trackers }
+    return { ...place, ...this.figures, trackers }
   }
 
   #registryChanged(): void {
@@ -199,20 +214,13 @@ export class Cluster implements PacketRouter {
       lookUp: (streamId) => registry.ownTrackers(streamId),
       onKnown: (streamId) => this.#act(() => this.#router.streamKnown(streamId)),
     })
-    const succession = new Succession({
-      ...{ self, count, fault: this.#fault, replicas: this.#records.replicas },
-      order: (id) => this.#router.order(id),
-      isLinked: (tracker) => this.#links.stateOf(tracker).linked,
-      leads: (id) => this.#isRunning && core.streamParts.has(id),
-      continue: (streamPartId, replica) => runtime.handle({ type: 'replica', streamPartId, replica }),
-    })
     return {
       ...{ self, count, fault: this.#fault },
       registered: () => this.#registered.ids,
       ownTrackers: (streamId) => ownTrackers.of(streamId),
       leads: (id) => core.streamParts.has(id),
       ledParts: () => core.streamParts.keys(),
-      prepare: (status) => succession.prepare(status),
+      prepare: (status) => this.#succession.prepare(status),
       redirect: (nodeId, streamPartId, leaderId) =>
         runtime.send(nodeId, { type: 'redirect', streamPartId, leaderId }),
       handOver: (streamPartId, leaderId) => {

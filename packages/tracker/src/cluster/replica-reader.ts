@@ -29,6 +29,13 @@ export class ReplicaReader {
     this.#modules = modules
   }
 
+  /** Whether there is one that is stored here, at least its first share. */
+  has(id: StreamPartId, writers: readonly NodeId[], heir: Heir): boolean {
+    const { table, now } = this.#modules
+    const lead = believedLead(table.leads(id, writers, now()), heir)
+    return lead !== undefined && table.chunk(lead.writer, id, 0, lead.chunks, now()) !== undefined
+  }
+
   /** The trusted replica that is stored here, by one of some trackers; undefined when there is none. */
   local(id: StreamPartId, writers: readonly NodeId[], heir: Heir): Replica | undefined {
     const { table, now } = this.#modules

@@ -30,25 +30,32 @@ export class Succession {
     this.#modules = modules
   }
 
-  /**
-   * This tracker becomes the leader of a stream part. Its replica is mostly here; where it is not, nodes are served
-   * meanwhile.
-   */
+  /** The replica of a stream part that is here; it mostly is. */
+  replicaOf(id: StreamPartId): Replica | undefined {
+    const found = this.#modules.replicas.local(id, this.#writers(id), this.#heir)
+    if (found !== undefined) this.#modules.count('replicasFound')
+    return found
+  }
+
+  /** This tracker becomes the leader of a stream part: its replica is fetched if it is not here. Nodes are served meanwhile. */
   prepare(status: Status): void {
     const { streamPartId: id } = status
-    const { self, replicas, isLinked, count, leads } = this.#modules
-    const writers = this.#writers(id)
-    const heir: Heir = { self, isGone: (tracker) => !isLinked(tracker) }
-    const found = replicas.local(id, writers, heir)
-    if (found !== undefined) return this.#continue(id, found)
-    if (status.neighbours.length === 0) return
+    const { replicas, count, leads } = this.#modules
+    const [writers, heir] = [this.#writers(id), this.#heir]
+    if (status.neighbours.length === 0 || replicas.has(id, writers, heir)) return
     replicas
       .remote(id, writers, heir)
       .then((replica) => {
         if (replica === undefined) count('replicasMissing')
+        // Otherwise it is here by the time this tracker leads.
         else if (leads(id)) this.#continue(id, replica)
       })
       .catch((error: unknown) => this.#modules.fault({ streamPartId: id }, error))
+  }
+
+  get #heir(): Heir {
+    const { self, isLinked } = this.#modules
+    return { self, isGone: (tracker) => !isLinked(tracker) }
   }
 
   /**

@@ -43,6 +43,7 @@ export interface TrackerCoreModules {
 export interface CoreListeners {
   onTouched(id: StreamPartId): void
   onNewStreamPart(id: StreamPartId): void
+  replicaOf(id: StreamPartId): Replica | undefined
   onFault(fault: TrackerFault): void
 }
 
@@ -57,8 +58,6 @@ export class CoreState {
   permitsEndAtMs = Infinity
   /** When all members were looked through because one ended. */
   #permitsCheckedMs = -Infinity
-  /** For the next stream part. */
-  replica: { readonly id: StreamPartId; readonly replica: Replica } | undefined
   readonly counters = new Counters()
   readonly outbox = new Outbox({ counters: this.counters })
   readonly nodes = new Map<NodeId, NodeRecord>()

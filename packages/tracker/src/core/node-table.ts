@@ -127,7 +127,6 @@ export class NodeTable {
     for (const part of [...this.#state.parts.values()]) this.#faults.within(part, () => part.dissolve())
     this.#state.resting.clear()
     for (const node of [...this.#state.nodes.values()]) this.forget(node)
-    this.#state.replica = undefined
   }
 
   letGoIdle(node: NodeRecord): void {

@@ -30,14 +30,11 @@ export class PartTable {
 
   expect(id: StreamPartId, replica: Replica): void {
     const part = this.#state.parts.get(id)
-    if (part === undefined) {
-      this.#state.replica = { id, replica }
-    } else {
-      this.#faults.within(part, () => {
-        if (!part.expect(replica)) this.#state.counters.count('replicasIgnored')
-        else if (part.isAdopting && part.isClaimComplete) this.adopt(part)
-      })
-    }
+    if (part === undefined) return
+    this.#faults.within(part, () => {
+      if (!part.expect(replica)) this.#state.counters.count('replicasIgnored')
+      else if (part.isAdopting && part.isClaimComplete) this.adopt(part)
+    })
   }
 
   handOver(id: StreamPartId, leaderId: NodeId): void {
@@ -72,9 +69,10 @@ export class PartTable {
       this.#dissolve(evicted, 'TOO_MANY_STREAM_PARTS')
     }
     this.#state.parts.set(id, part)
-    const expected = this.#state.replica?.id === id ? this.#state.replica.replica : undefined
-    this.#state.replica = undefined
-    if (expected !== undefined) this.#faults.within(part, () => part.expect(expected))
+    this.#faults.within(part, () => {
+      const replica = this.#state.listeners.replicaOf(id)
+      if (replica !== undefined) part.expect(replica)
+    })
     this.#state.improver.plan(part, this.#state.nowMs)
     this.#state.listeners.onNewStreamPart(id)
     return part

@@ -70,7 +70,7 @@ const cases = overlayStrategies.flatMap((overlay) =>
 
 describe('honest nodes around a tracker', () => {
   for (const { overlay, withTrackerRestarts } of cases) {
-    for (let seed = 1; seed <= 12; seed++) {
+    for (let seed = 1; seed <= 6; seed++) {
       const what = withTrackerRestarts ? 'their faults, and with tracker restarts' : 'their faults'
       it(`end in the exact ${overlay} overlay whatever ${what} (seed ${seed})`, () => {
         const nodes = world(seed, overlay)

@@ -6,6 +6,7 @@ import {
   instructions,
   nodeId,
   partA,
+  partB,
   statusOf,
   storing,
   TrackerStory,
@@ -27,6 +28,7 @@ function replicaOf(topology: OverlayTopology<NodeId>): Replica {
 }
 
 function expectReplica(story: TrackerStory, replica: Replica): void {
+  story.core.replicaOf = (id) => (id === partA ? replica : undefined)
   story.core.handle({ type: 'replica', streamPartId: partA, replica }, story.now)
 }
 
@@ -57,6 +59,27 @@ describe('a tracker that takes an overlay over from a replica', () => {
     const told = instructions(story.effects)
     expect(new Set(told.map(({ to }) => to)).size).toBe(50)
     for (const { to, neighbours } of told) expect(new Set(neighbours)).toEqual(before.neighbours(to))
+    expect(edgesAt(story)).toEqual(edgesOf(before))
+  })
+
+  it('has it also when the registry answers late, whatever is reported meanwhile', () => {
+    let isKnown = false
+    const story = new TrackerStory({
+      registry: {
+        readsForMs: () => (isKnown ? Infinity : undefined),
+        mayPublish: () => (isKnown ? true : undefined),
+        verifyMembership: () => true,
+      },
+    })
+    const before = overlay(5)
+    expectReplica(story, replicaOf(before))
+    report(story, nodeId(1), before.neighbours(nodeId(1)))
+    story.connect(nodeId(9))
+    story.packet(nodeId(9), statusOf(partB, 7, []))
+    expect(edgesAt(story)).toEqual(new Set())
+    isKnown = true
+    for (const effect of story.effects)
+      if (effect.type === 'resolve') story.handle({ ...effect, type: 'userResolved', found: true })
     expect(edgesAt(story)).toEqual(edgesOf(before))
   })
 

@@ -8,6 +8,7 @@ import { PartFaults } from './part-faults.ts'
 import { createPartHost } from './part-host.ts'
 import { PartTable } from './part-table.ts'
 import { Permissions } from './permissions.ts'
+import type { Replica } from './replica.ts'
 import { due } from './schedule.ts'
 import type { StorageDirectory } from './storage-directory.ts'
 import type { StreamPart } from './stream-part.ts'
@@ -31,6 +32,8 @@ export class TrackerCore {
   onTouched: (id: StreamPartId) => void = () => {}
   /** Called with every stream part that gets its first node. */
   onNewStreamPart: (id: StreamPartId) => void = () => {}
+  /** Called for every stream part that gets its first node: what its last leader has left, if it is here. */
+  replicaOf: (id: StreamPartId) => Replica | undefined = () => undefined
   /** Called with every fault, which has ended some work and nothing else. Without a listener, it is thrown. */
   onFault: (fault: TrackerFault) => void = ({ error }) => {
     throw error
@@ -63,6 +66,7 @@ export class TrackerCore {
     const state = new CoreState(options, modules, {
       onTouched: (id) => this.onTouched(id),
       onNewStreamPart: (id) => this.onNewStreamPart(id),
+      replicaOf: (id) => this.replicaOf(id),
       onFault: (fault) => this.onFault(fault),
     })
     this.#state = state

@@ -1,5 +1,5 @@
 import { Counter, Gauge, Registry } from 'prom-client'
-import type { ClusterState, ClusterView } from '../cluster/cluster-view.ts'
+import type { ClusterFigures, ClusterState } from '../cluster/cluster-view.ts'
 import { clusterCounterHelp, type ClusterCounterName } from '../cluster/core/cluster-counters.ts'
 import { counterHelp, type CounterName } from '../core/counters.ts'
 import type { TrackerCore } from '../core/tracker-core.ts'
@@ -31,15 +31,15 @@ export function addConnectionMetrics(registry: Registry, counts: ConnectionCount
 }
 
 /** The shown part of a cluster. */
-export interface ClusterFigures {
+export interface MeasuredCluster {
   readonly counters: { get(name: ClusterCounterName): number }
   readonly size: { readonly linked: number; readonly registered: number }
   readonly state: ClusterState
-  view(): Pick<ClusterView, 'leads' | 'replicas' | 'circuitsOut' | 'circuitsIn'>
+  readonly figures: ClusterFigures
 }
 
 /** Adds the cluster's counters, `runnel_tracker_cluster_<count>_total`, and current amounts. */
-export function addClusterMetrics(registry: Registry, cluster: ClusterFigures): void {
+export function addClusterMetrics(registry: Registry, cluster: MeasuredCluster): void {
   for (const name of Object.keys(clusterCounterHelp) as ClusterCounterName[]) {
     const help = clusterCounterHelp[name]
     counter(registry, `cluster_${snakeCase(name)}`, help, () => cluster.counters.get(name))
@@ -51,10 +51,10 @@ export function addClusterMetrics(registry: Registry, cluster: ClusterFigures): 
   )
   show('registered', 'Trackers in the registry', () => cluster.size.registered)
   show('linked', 'Other trackers linked at present', () => cluster.size.linked)
-  show('leads', 'Stream parts this tracker leads', () => cluster.view().leads)
-  show('replicas', 'Stream parts of other trackers with a replica here', () => cluster.view().replicas)
-  show('circuits_out', 'Circuits that nodes have open over this tracker', () => cluster.view().circuitsOut)
-  show('circuits_in', 'Nodes connected here over other trackers', () => cluster.view().circuitsIn)
+  show('leads', 'Stream parts this tracker leads', () => cluster.figures.leads)
+  show('replicas', 'Stream parts of other trackers with a replica here', () => cluster.figures.replicas)
+  show('circuits_out', 'Circuits that nodes have open over this tracker', () => cluster.figures.circuitsOut)
+  show('circuits_in', 'Nodes connected here over other trackers', () => cluster.figures.circuitsIn)
 }
 
 function counter(registry: Registry, name: string, help: string, value: () => number): void {

@@ -1,7 +1,7 @@
 import type { Cancel, Contact, NodeId, RunnelError, UrgentMessage } from '@runnel/protocol'
 import { transportError } from '../errors.ts'
 import type { Connection, FindRequest, LinkEvents, Links, Transport } from '../ports.ts'
-import { admissionProblem } from './admission-problem.ts'
+import { admissionProblem, listingProblem } from './admission-problem.ts'
 import { EventQueue } from './event-queue.ts'
 import { IdleLinks } from './idle-links.ts'
 import { planWays } from './link-plan.ts'
@@ -154,8 +154,10 @@ class LinksOverTransports implements LinksOwner {
 
   #closeUnlisted(): void {
     for (const [peerId, connection] of [...this.peers]) {
-      const refusal = this.#refusalOf(connection)
-      if (refusal !== undefined) this.disconnect(peerId, refusal.code, refusal.message)
+      const refusal = listingProblem(connection, this.#modules.admission)
+      if (refusal === undefined) continue
+      this.counters.notListed++
+      this.disconnect(peerId, refusal.code, refusal.message)
     }
   }
 

@@ -13,7 +13,7 @@ export interface WindowLimits {
 const probesPerWindow = 4
 /** Less than a quarter of the window waits this long for its ping. */
 const probeIntervalMs = 25
-/** Of the 100 pings a second that a peer takes, each of the two windows of a link. */
+/** Of the 100 pings a second that a peer takes, those of the window of a link. */
 const probeRate = { perSecond: 35, burst: 8 }
 /** A ping without an answer is followed by another after this long. */
 const askAgainMs = 500
@@ -50,6 +50,11 @@ export class InFlightWindow {
 
   get windowBytes(): number {
     return this.#windowBytes
+  }
+
+  /** Whether something sent is not known to have arrived. */
+  get isWaiting(): boolean {
+    return this.#probes.size > 0
   }
 
   /** Bytes that may be sent now. With nothing under way anything may, however large. */

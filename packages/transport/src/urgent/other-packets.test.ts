@@ -17,6 +17,21 @@ it('other packets get what urgent ones leave of a rate that is known, and a litt
   expect([others.urgentShare(1_000), others.urgentShare(1_100)]).toEqual([0.95, 1])
 })
 
+it('pings that are on their way count when urgent messages begin again', () => {
+  const others = new OtherPackets()
+  const rate = { kbitPerS: 1_000, isLimited: false }
+  others.begin()
+  others.sent(4_096, rate, 0, 0)
+  others.probed(1, 0)
+  others.begin()
+  expect(others.answered(1, 50)).toBe(true)
+  others.sent(4_096, rate, 0, 60)
+  others.probed(2, 60)
+  expect(others.answered(2, 90)).toBe(true)
+  others.begin()
+  expect(others.answered(2, 100)).toBe(false)
+})
+
 it('each publisher has what the others leave of a rate, and at least an equal part', () => {
   const rates = new PublisherRates(2)
   expect(rates.partOf('a', 900, 0)).toBe(900)

@@ -34,7 +34,8 @@ export class OtherPackets {
 
   /** Urgent messages begin. */
   begin(): void {
-    this.#window = new InFlightWindow(windowLimits)
+    // The peer takes so many pings a second, and those without an answer may all be on their way.
+    if (!this.#window.isWaiting) this.#window = new InFlightWindow(windowLimits)
     this.#paceMs = -Infinity
     this.#isPaced = false
   }

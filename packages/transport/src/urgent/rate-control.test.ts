@@ -46,6 +46,16 @@ describe('RateControl', () => {
     expect(rate.kbitPerS).toBeLessThan(1_600)
   })
 
+  it('bears a peer for whom no time passes', () => {
+    const rate = make()
+    const arrived = Array.from({ length: 1_000 }, () => ({
+      ...{ sentMs: 0, arrivedMs: 5, bytes: 100, isOther: false },
+    }))
+    for (let report = 0; report < 150; report++) rate.feedback({ arrived, lost: 0, rttMs: 10 }, report * 20)
+    expect(rate.kbitPerS).toBeGreaterThanOrEqual(limits.minKbitPerS)
+    expect(rate.kbitPerS).toBeLessThanOrEqual(limits.maxKbitPerS)
+  })
+
   it('does not grow for what nobody sends', () => {
     const rate = make()
     runLine(rate, { kbitPerS: () => 10_000, oneWayMs: 20, sendsKbitPerS: 100, untilMs: 30_000 })

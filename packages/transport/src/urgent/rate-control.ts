@@ -53,6 +53,8 @@ const inRowMs = 500
 const settleMs = 100
 /** Span over which the gradient of the delays is taken. */
 const historyMs = 500
+/** Frames of it: their times are the peer's, who may say that no time passes. */
+const maxHistoryFrames = 4_096
 /** Span over which the delivered rate is measured. */
 const deliveredMs = 300
 /** Span over which the present wait is measured. */
@@ -131,7 +133,9 @@ export class RateControl {
 
   #note(arrived: readonly ArrivedFrame[], nowMs: number): void {
     const newestMs = Math.max(...arrived.map(({ arrivedMs }) => arrivedMs))
-    this.#history = [...this.#history, ...arrived].filter(({ arrivedMs }) => arrivedMs > newestMs - historyMs)
+    this.#history = [...this.#history, ...arrived]
+      .filter(({ arrivedMs }) => arrivedMs > newestMs - historyMs)
+      .slice(-maxHistoryFrames)
     this.#shortestDelay.add(Math.min(...arrived.filter(isUrgent).map(delayOf)), nowMs)
   }
 

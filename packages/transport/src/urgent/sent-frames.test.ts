@@ -43,6 +43,17 @@ describe('SentFrames', () => {
     expect(sent.bytes).toBe(0)
   })
 
+  it('takes nothing for lost by reports that name nothing under way', () => {
+    const sent = new SentFrames(10)
+    sent.add(frame)
+    const told = [10, 50, 100, 200, 300].map((nowMs) => {
+      const frames = [{ number: 4_000_000_000, atTenthsMs: nowMs }]
+      return sent.report({ type: 'arrivals', heldTenthsMs: 0, frames }, nowMs)
+    })
+    for (const report of told) expect(report).toMatchObject({ arrived: [], lost: 0, missing: [] })
+    expect(sent.bytes).toBe(100)
+  })
+
   it('says at once what to send again, and a report later where frames overtake each other', () => {
     const sent = new SentFrames(20)
     const wanted = { ...repeatable, deadlineMs: 600 }

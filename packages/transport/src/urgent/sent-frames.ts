@@ -74,6 +74,7 @@ export class SentFrames {
       arrived.push({ sentMs, bytes, isOther: isOther(frame), arrivedMs: atTenthsMs / 10 })
       if (repeatable !== undefined && repeatable.alias > 0) aliases.push(repeatable.alias)
     }
+    if (arrived.length === 0) return { arrived, aliases, lost: 0, missing: [], rttMs: undefined }
     const passed = this.#passOver(frames.at(-1)?.number ?? 0, nowMs)
     const newest = arrived.findLast(({ isOther }) => !isOther)
     if (newest === undefined) return { arrived, aliases, ...passed, rttMs: undefined }

@@ -61,7 +61,7 @@ export class RtcChannel implements Channel {
   }
 
   get path(): LinkPath | undefined {
-    return this.#state === 'closed' ? undefined : this.#peerConnection.path
+    return this.#state === 'open' ? this.#peerConnection.path : undefined
   }
 
   get remoteAddress(): string | undefined {

@@ -293,6 +293,9 @@ function missing(what: string): never {
 
 /** The names of chains of cursors come before this. */
 const afterCursors = String.fromCharCode(sideChains.cursor.charCodeAt(0) + 1)
+/** Whether a chain is of cursors, and one of them may have been replaced. */
+const isLongCursor = (chain: string) =>
+  `${chain}.name >= '${sideChains.cursor}' AND ${chain}.name < '${afterCursors}' AND ${chain}.batches > 1`
 
 const entryKey = `scope = ? AND level = ? AND first_time = ? AND first_number = ?
   AND last_time = ? AND last_number = ? AND chain = ?`
@@ -337,11 +340,14 @@ function prepare(database: Database.Database) {
     deleteBatch: database.prepare('DELETE FROM batch WHERE id = ?'),
     deleteEmptyChain: database.prepare('DELETE FROM chain WHERE id = ? AND batches = 0'),
     deleteEmptyScope: database.prepare('DELETE FROM scope WHERE id = ? AND batches = 0'),
+    // Each entry of the stream part is looked at once, whatever the number of chains, and none where no cursor was replaced.
     replacedCursors: database.prepare<[string, number], Entry>(
       `SELECT e.first_time AS firstTime, e.first_number AS firstNumber, e.last_time AS lastTime,
          e.last_number AS lastNumber, e.chain, e.messages, e.bytes, e.batch
-       FROM scope s JOIN chain c ON c.publisher_scope = s.id JOIN entry e ON e.scope = s.id AND e.chain = c.id
-       WHERE s.part = ? AND c.name >= '${sideChains.cursor}' AND c.name < '${afterCursors}' AND c.batches > 1
+       FROM scope s CROSS JOIN entry e ON e.scope = s.id CROSS JOIN chain c ON c.id = e.chain
+       WHERE s.part = ? AND s.publisher = '' AND ${isLongCursor('c')}
+         AND EXISTS (SELECT 1 FROM scope p JOIN chain r ON r.publisher_scope = p.id
+           WHERE p.part = s.part AND ${isLongCursor('r')})
          AND e.last_time < c.newest AND e.last_time < ?
        LIMIT ${maxPrunedAtOnce}`,
     ),

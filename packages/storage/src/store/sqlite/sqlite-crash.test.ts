@@ -36,7 +36,7 @@ async function writeUntilKilled(seed: string, moment: Moment): Promise<string[]>
 }
 
 const random = seededRandom('kill -9')
-const moments = Array.from({ length: 50 }, (_, index): Moment => {
+const moments = Array.from({ length: 30 }, (_, index): Moment => {
   if (index % 5 === 0) return { openingMs: Math.floor(random.next() * 400) }
   return { lines: Math.floor(random.next() ** 3 * 2000) }
 })

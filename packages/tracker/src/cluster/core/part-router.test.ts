@@ -20,7 +20,7 @@ function setUp({ own = [] }: { own?: readonly NodeId[] | undefined } = {}) {
   const done: string[] = []
   const led = new Set<StreamPartId>()
   const counters = new ClusterCounters()
-  const knows = { own, isRegistered: true }
+  const knows = { own, isRegistered: true, asked: 0 }
   const names = new Map([
     ...[[first, 'first'] as const, [self, 'self'] as const, [third, 'third'] as const],
     ...[[n1, 'n1'] as const, [n2, 'n2'] as const],
@@ -33,7 +33,10 @@ function setUp({ own = [] }: { own?: readonly NodeId[] | undefined } = {}) {
   const router = new PartRouter(defaultClusterLimits, {
     self,
     registered: () => (knows.isRegistered ? trackers : trackers.filter((id) => id !== self)),
-    ownTrackers: () => knows.own,
+    ownTrackers: () => {
+      knows.asked++
+      return knows.own
+    },
     leads: (id) => led.has(id),
     ledParts: () => led,
     prepare: () => void done.push('prepare'),
@@ -132,6 +135,9 @@ describe('a tracker that is second in line for a stream part', () => {
     router.linked(third, 0)
     router.tick(settledMs)
     packet(n1, statusOf(part))
+    const { asked } = knows
+    packet(n1, statusOf(part))
+    expect(knows.asked).toBeGreaterThan(asked)
     take()
     knows.own = [third]
     router.streamKnown(streamId)

@@ -56,11 +56,13 @@ export class PartRouter {
   takes(from: NodeId, packet: NodeToTracker): boolean {
     if (!('streamPartId' in packet)) return false
     const { streamPartId: id } = packet
-    if (this.#modules.leads(id)) return false
     const { streamId } = parseStreamPartId(id)
-    const { self, ownTrackers } = this.#modules
+    const { self, leads, ownTrackers } = this.#modules
+    // Asked also for what it leads: the owner may name others meanwhile, which `streamKnown` then says.
+    const own = ownTrackers(streamId)
+    if (leads(id)) return false
     // The stream's own trackers would come first; where this tracker is the first either way, nothing has to wait for them.
-    if (ownTrackers(streamId) === undefined && this.order(id)[0] !== self) {
+    if (own === undefined && this.order(id)[0] !== self) {
       this.#held.add(streamId, from, packet)
       return true
     }

@@ -175,6 +175,33 @@ describe('a table of records', () => {
     expect(counters.get('recordsTooMany')).toBe(1)
   })
 
+  it('counts the claims of others to lead, as they come, end, expire and are forgotten', () => {
+    const other = newIdentity()
+    const { made } = table({}, [writer.nodeId, other.nodeId])
+    const streamId = toStreamId(`0x${'ab'.repeat(20)}/counted`)
+    const claim = (by: typeof writer, partition: number, chunks: number, writtenAt: number) => {
+      const body = {
+        kind: 'lead',
+        streamPartId: toStreamPartId(streamId, partition),
+        chunks,
+        nodes: 1,
+      } as const
+      made.offer(...offerOf(recordOf(body, { writtenAt, expiresAt: writtenAt + 1_000 }, by)), now)
+      return made.leadCount(stranger.nodeId)
+    }
+    made.offer(...offerOf(recordOf(alive)), now)
+    const counts = [claim(writer, 0, 1, now), claim(writer, 1, 2, now), claim(other, 0, 1, now)]
+    expect(counts).toEqual([1, 2, 3])
+    // One is renewed, one is refused as too old, one ends, comes again, and is the one that does not expire.
+    expect([claim(writer, 0, 4, now + 1), claim(writer, 0, 0, now)]).toEqual([3, 3])
+    expect([claim(writer, 1, 0, now + 1), claim(writer, 1, 1, now + 500)]).toEqual([2, 3])
+    expect([made.leadCount(writer.nodeId), made.leadCount(other.nodeId)]).toEqual([1, 2])
+    made.purge(now + 1_100)
+    expect(made.leadCount(stranger.nodeId)).toBe(1)
+    made.forget(writer.nodeId)
+    expect(made.leadCount(stranger.nodeId)).toBe(0)
+  })
+
   it('bounds the bytes of a tracker', () => {
     const { bytes } = recordOf(lead)
     const { made } = table({ maxRecordBytesPerTracker: bytes.length })

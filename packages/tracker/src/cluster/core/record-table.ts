@@ -30,6 +30,8 @@ interface Entry {
 interface Shelf {
   readonly entries: Map<string, Entry>
   size: number
+  /** Those that claim to lead a stream part. */
+  leads: number
 }
 
 export type Refusal = Extract<ClusterCounterName, `records${string}`>
@@ -90,14 +92,10 @@ export class RecordTable {
     return body?.kind === 'topology' && body.chunks === chunks ? body : undefined
   }
 
-  /** Stream parts that other trackers claim to lead. */
+  /** Stream parts that other trackers claim to lead; costs nothing with the number of records. */
   leadCount(except: NodeId): number {
     let count = 0
-    for (const [writer, { entries }] of this.#shelves) {
-      if (writer === except) continue
-      for (const { record } of entries.values())
-        if (record.body.kind === 'lead' && record.body.chunks > 0) count++
-    }
+    for (const [writer, { leads }] of this.#shelves) if (writer !== except) count += leads
     return count
   }
 
@@ -117,6 +115,7 @@ export class RecordTable {
         if (entry.record.expiresAt > wallMs && !this.#isAhead(entry.record, wallMs)) continue
         shelf.entries.delete(key)
         shelf.size -= entry.bytes.length
+        shelf.leads -= leadsOf(entry)
       }
     }
   }
@@ -154,12 +153,14 @@ export class RecordTable {
     known: Entry | undefined,
   ): Refusal | ClusterRecord {
     const { maxRecordsPerTracker, maxRecordBytesPerTracker } = this.#limits
-    const shelf = this.#shelves.get(record.writer) ?? { entries: new Map<string, Entry>(), size: 0 }
+    const shelf = this.#shelves.get(record.writer) ?? { entries: new Map<string, Entry>(), size: 0, leads: 0 }
     const size = shelf.size - (known?.bytes.length ?? 0) + bytes.length
     if (size > maxRecordBytesPerTracker) return 'recordsTooMany'
     if (known === undefined && shelf.entries.size >= maxRecordsPerTracker) return 'recordsTooMany'
+    const entry = { record, bytes: bytes.slice() }
     shelf.size = size
-    shelf.entries.set(key, { record, bytes: bytes.slice() })
+    shelf.leads += leadsOf(entry) - leadsOf(known)
+    shelf.entries.set(key, entry)
     this.#shelves.set(record.writer, shelf)
     this.#modules.count('recordsAccepted')
     this.#modules.onAccepted?.(record)
@@ -171,6 +172,12 @@ export class RecordTable {
     const name = text.decode(key)
     return this.#shelves.get(name.split('/')[3] as NodeId)?.entries.get(name)
   }
+}
+
+/** 1 for the claim to lead a stream part, otherwise 0. */
+function leadsOf(entry: Entry | undefined): number {
+  const body = entry?.record.body
+  return body?.kind === 'lead' && body.chunks > 0 ? 1 : 0
 }
 
 function refusalOf(error: unknown): Refusal {
