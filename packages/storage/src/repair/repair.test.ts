@@ -597,6 +597,25 @@ describe('Repair', () => {
     expect(asked).toHaveLength(length)
   })
 
+  it('knows what it missed of a stream part that it left as soon as it had joined it', async () => {
+    const { repair, marks } = await startRepair()
+    await marks.setPart(part, 5)
+    const joining = repair.joined(part)
+    await Promise.all([joining, repair.left(part, clock.now())])
+    expect(await marks.missingSince(part)).toBe(5)
+  })
+
+  it('is not incomplete for what found no room of a stream part that it has left', async () => {
+    const { repair, marks } = await startRepair()
+    await repair.joined(part)
+    await repair.left(part, clock.now())
+    const droppedMs = clock.now() - 10
+    await repair.dropped(part, droppedMs)
+    await repair.run()
+    expect([repair.status().incompleteParts, asked]).toEqual([0, []])
+    expect(await marks.missingSince(part)).toBeLessThanOrEqual(droppedMs)
+  })
+
   it('asks all again when one that failed may be the witness that is lacking, some times', async () => {
     publishUntilMs = 1_000
     others = new Map([

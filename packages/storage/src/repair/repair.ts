@@ -58,6 +58,8 @@ export class Repair {
   /** From when on too few could be asked for what needs several, and how often that was tried again. */
   readonly #undecided = new Map<StreamPartId, number>()
   readonly #witnessTries = new Map<StreamPartId, number>()
+  /** Marks that are being read, of stream parts just joined. */
+  readonly #reading = new Map<StreamPartId, Promise<number>>()
   /** What marks are to say that are not written yet, or could not be. */
   readonly #unsaved = new Map<StreamPartId, number | undefined>()
   /** The stream part that is copied at present, and the earliest time that was found missing in it meanwhile. */
@@ -78,7 +80,11 @@ export class Repair {
     const { marks, clock } = this.#modules
     this.#lonelySinceMs.set(streamPartId, clock.now())
     this.#joinedMs.set(streamPartId, clock.now())
-    const sinceMs = await marks.missingSince(streamPartId)
+    const reading = marks.missingSince(streamPartId)
+    this.#reading.set(streamPartId, reading)
+    const sinceMs = await reading.finally(() => {
+      if (this.#reading.get(streamPartId) === reading) this.#reading.delete(streamPartId)
+    })
     if (!this.#joinedMs.has(streamPartId)) return
     await this.missed(streamPartId, sinceMs - this.#options.limits.repairMarginMs)
     this.#schedule(this.#options.limits.settleMs)
@@ -87,6 +93,7 @@ export class Repair {
   /** What came until `storedUntilMs` is stored. Later batches may wait in the queue, and be given up with it when the node stops. */
   async left(streamPartId: StreamPartId, storedUntilMs: number): Promise<void> {
     const sinceMs = Math.min(this.#incompleteSinceMs(streamPartId) ?? Infinity, storedUntilMs)
+    const reading = this.#reading.get(streamPartId)
     this.#missing.delete(streamPartId)
     this.#unasked.delete(streamPartId)
     this.#lonelySinceMs.delete(streamPartId)
@@ -95,7 +102,9 @@ export class Repair {
     this.#undecided.delete(streamPartId)
     this.#witnessTries.delete(streamPartId)
     this.#gaps.forget(streamPartId)
-    await this.#save(streamPartId, sinceMs)
+    // Of a mark that cannot be read, all may be missing.
+    const knownMs = reading === undefined ? Infinity : await reading.catch(() => 0)
+    await this.#save(streamPartId, Math.min(sinceMs, knownMs))
   }
 
   /** To be told of the neighbours of a stream part: without any, nothing arrives. */
@@ -249,7 +258,12 @@ export class Repair {
     const { client, marks, clock, oldestMs } = this.#modules
     const { repairMarginMs, maxTurnBytes, maxTurnMs } = this.#options.limits
     const joinedMs = this.#joinedMs.get(streamPartId)
-    if (joinedMs === undefined) return false
+    if (joinedMs === undefined) {
+      // Its mark says it, for when it is kept again.
+      this.#missing.delete(streamPartId)
+      this.#unasked.delete(streamPartId)
+      return false
+    }
     const missingSinceMs = this.#missing.get(streamPartId)
     const turn = { streamPartId, missedMs: Infinity }
     this.#turn = turn

@@ -22,7 +22,7 @@ export class PartFaults {
     return this.#boundary.within(part, work)
   }
 
-  /** Discards everything of the stream part except what its nodes would report; they notice nothing. */
+  /** Discards everything of the stream part except what its nodes would report, and a replica says; they notice nothing. */
   #failed(part: StreamPart, error: unknown): void {
     const { id } = part
     this.#state.counters.count('streamPartFaults')
