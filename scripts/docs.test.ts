@@ -12,11 +12,11 @@ import { protocolPage } from './packets-page.ts'
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
 
-/** What stands in `back quotes` and looks like a path of this repository, perhaps with `#` and an identifier of that file. */
+/** What stands in `back quotes` and looks like a path of this repository, perhaps with `#` and an identifier of that file; not what a build writes. */
 function pathsIn(markdown: string): string[] {
   const quoted = [...markdown.matchAll(/`([^`\s]+)`/g)].map((match) => match[1] ?? '')
   const folders = /^(packages|contracts|bench|docs|scripts|sim|emulation|examples|aws|\.ci)\//
-  return quoted.filter((text) => folders.test(text) && !/[*<{…]/.test(text))
+  return quoted.filter((text) => folders.test(text) && !/[*<{…]|\/dist\//.test(text))
 }
 
 /** Whether the file exists and, after a `#`, has the identifier. */
