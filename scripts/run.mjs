@@ -210,8 +210,8 @@ function collect([command, args, { cwd = root } = {}]) {
 }
 
 /**
- * Runs lanes of commands side by side, those of a lane in their order: most use one core, and the tests of Python wait as long as they compute. Prints what each has said when it ends, and ends
- * this process if one failed, after all have ended.
+ * Runs lanes of commands side by side, those of a lane in their order: most use one core, and the tests of Python wait as long as they
+ * compute. Prints what each has said when it ends, and ends this process if one failed, after all have ended.
  */
 async function runLanes(...lanes) {
   const results = await Promise.all(
