@@ -32,14 +32,14 @@ export class ReplicaReader {
   /** Whether there is one that is stored here, at least its first share. */
   has(id: StreamPartId, writers: readonly NodeId[], heir: Heir): boolean {
     const { table, now } = this.#modules
-    const lead = believedLead(table.leads(id, writers, now()), heir)
+    const lead = this.#lead(id, writers, heir)
     return lead !== undefined && table.chunk(lead.writer, id, 0, lead.chunks, now()) !== undefined
   }
 
   /** The trusted replica that is stored here, by one of some trackers; undefined when there is none. */
   local(id: StreamPartId, writers: readonly NodeId[], heir: Heir): Replica | undefined {
     const { table, now } = this.#modules
-    const lead = believedLead(table.leads(id, writers, now()), heir)
+    const lead = this.#lead(id, writers, heir)
     if (lead === undefined) return undefined
     const nodes = []
     for (let chunk = 0; chunk < Math.min(lead.chunks, this.#limits.maxChunks); chunk++)
@@ -57,8 +57,7 @@ export class ReplicaReader {
         writers.map((writer) => leadKey(writer, id)),
         signal,
       )
-      const { table, now } = this.#modules
-      const lead = believedLead(table.leads(id, writers, now()), heir)
+      const lead = this.#lead(id, writers, heir)
       if (lead === undefined) return undefined
       const chunks = Array.from(
         { length: Math.min(lead.chunks, this.#limits.maxChunks) },
@@ -72,6 +71,12 @@ export class ReplicaReader {
     } finally {
       this.#reading--
     }
+  }
+
+  /** By what is stored here. */
+  #lead(id: StreamPartId, writers: readonly NodeId[], heir: Heir) {
+    const { table, now } = this.#modules
+    return believedLead(table.leads(id, writers, now()), heir)
   }
 
   async #fetchAll(keys: readonly string[], signal: AbortSignal): Promise<void> {
