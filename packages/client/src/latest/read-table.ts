@@ -9,7 +9,6 @@ import {
 } from '@runnel/protocol'
 import { deadline } from '../deadline.ts'
 import { clientError, reasonOf } from '../errors.ts'
-import { sourcePatienceMs } from '../resend/source-patience.ts'
 import type { SourceModules } from '../resend/storage-source.ts'
 import type { LatestLimits } from './limits.ts'
 
@@ -39,7 +38,7 @@ export async function readTable(
   const batches: MessageBatch[] = []
   const { promise, resolve, reject } = Promise.withResolvers<readonly MessageBatch[]>()
   promise.catch(() => {})
-  const windowBytes = resendLimits.maxSourceWindowBytes
+  const { maxSourceWindowBytes: windowBytes, idleTimeoutMs, minSourceBytesPerSecond } = resendLimits
   let [bytes, taken] = [0, 0]
   let send = (_granted: number) => {}
   const take = (batch: MessageBatch) => {
@@ -56,10 +55,12 @@ export async function readTable(
   }
   const idle = { cancel: () => {} }
   let beganMs = clock.monotonicMs()
+  // Each answer is waited for so long, and all of them as long as what came takes at the lowest rate.
   const wait = () => {
     idle.cancel()
-    const leftMs = sourcePatienceMs({ bytes, waitedMs: clock.monotonicMs() - beganMs }, resendLimits)
-    idle.cancel = clock.schedule(leftMs, () => reject(clientError('RESEND_TIMEOUT', nodeId)))
+    const allowedMs = idleTimeoutMs + (bytes / minSourceBytesPerSecond) * 1_000
+    const leftMs = Math.min(idleTimeoutMs, allowedMs - (clock.monotonicMs() - beganMs))
+    idle.cancel = clock.schedule(Math.max(0, leftMs), () => reject(clientError('RESEND_TIMEOUT', nodeId)))
   }
   const onAnswer = (answer: StorageAnswer) => {
     if (answer.type === 'resendData') take(answer.batch)

@@ -14,7 +14,6 @@ import type { AccessTokens } from './access-tokens.ts'
 import { AnswerProgress, type SourceRequest } from './answer-progress.ts'
 import type { DirectRequest, DirectRequests } from './direct-requests.ts'
 import type { ResendLimits } from './limits.ts'
-import { sourcePatienceMs } from './source-patience.ts'
 
 export interface SourceModules {
   readonly requests: DirectRequests
@@ -181,9 +180,10 @@ export class StorageSource {
   /** Waits for more; how long depends on what has arrived so far, so that a source that only trickles is given up. */
   async #batch(): Promise<void> {
     const { clock, limits } = this.#modules
+    const { idleTimeoutMs, minSourceBytesPerSecond } = limits
+    const allowedMs = idleTimeoutMs + (this.#receivedBytes / minSourceBytesPerSecond) * 1_000
     const beganMs = clock.monotonicMs()
-    const waited = { bytes: this.#receivedBytes, waitedMs: this.#waitedMs }
-    await this.#arrival(sourcePatienceMs(waited, limits))
+    await this.#arrival(Math.max(0, Math.min(idleTimeoutMs, allowedMs - this.#waitedMs)))
     this.#waitedMs += clock.monotonicMs() - beganMs
   }
 
