@@ -6,8 +6,8 @@ import {
   type MediaSessionOptions,
 } from '../session/media-session.ts'
 
-/** How long a page that is being closed waits for its links to send the goodbye. Nobody notices it. */
-const lingerMs = 60
+/** How long a page that is being closed waits for its links to send the goodbye. Browsers close one that takes half a second. */
+const lingerMs = 200
 
 /** As in Node; when the page is closed, reloaded or left, the session says goodbye by itself. */
 export async function openSession(

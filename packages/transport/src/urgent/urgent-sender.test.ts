@@ -1,3 +1,4 @@
+import type { UrgentMessage } from '@runnel/protocol'
 import { describe, expect, it } from 'vitest'
 import { VirtualClock } from '../memory/virtual-clock.ts'
 import { urgentLimits } from './limits.ts'
@@ -6,16 +7,23 @@ import { UrgentSender } from './urgent-sender.ts'
 /** A sender with a message under way of which nothing is heard. */
 function setUp() {
   const clock = new VirtualClock()
+  const handed: Uint8Array[] = []
   const sender = new UrgentSender(urgentLimits, {
-    ...{ clock, rttMs: () => 20, lane: () => undefined, bufferedBytes: () => 0, hand: () => {} },
+    ...{ clock, rttMs: () => 20, lane: () => undefined, bufferedBytes: () => 0 },
+    hand: (frame) => handed.push(frame),
     ...{ dropped: () => expect.fail('nothing is late'), repeated: () => {} },
   })
-  sender.push({
-    ...{ batchBytes: new Uint8Array(100), headerBytes: 0, publisher: 'p', chain: 'c' },
-    ...{ deadlineMs: 5_000, priority: 9, group: 0, object: 0, order: 'oldest' },
-  })
-  sender.flush()
-  return { clock, sender }
+  const send = (change: Partial<UrgentMessage> = {}): number => {
+    sender.push({
+      ...{ batchBytes: new Uint8Array(100), headerBytes: 0, publisher: 'p', chain: 'c' },
+      ...{ deadlineMs: 5_000, priority: 9, group: 0, object: 0, order: 'oldest' },
+      ...change,
+    })
+    sender.flush()
+    return handed.length
+  }
+  send()
+  return { clock, sender, send }
 }
 
 describe('UrgentSender', () => {
@@ -34,5 +42,24 @@ describe('UrgentSender', () => {
     clock.advanceBy(2_000)
     sender.starved()
     expect(sender.rate.kbitPerS).toBe(urgentLimits.firstKbitPerS / 2)
+  })
+
+  it('lets a small message of priority 0 go at once, ahead of the rate by half a second at most', () => {
+    const { send } = setUp()
+    const batchBytes = new Uint8Array(1_000)
+    const picture = send({ batchBytes: new Uint8Array(12_000), chain: 'pictures' })
+    expect(send({ batchBytes })).toBe(picture)
+    expect(send({ batchBytes, chain: 'small', priority: 0 })).toBe(picture + 1)
+    let sent = 0
+    for (let group = 1; group <= 100; group++) sent = send({ batchBytes, chain: 'many', group, priority: 0 })
+    const bytesAhead = (urgentLimits.firstKbitPerS / 8) * 500 * 1.25
+    expect((sent - picture) * 1_000).toBeLessThan(bytesAhead + 2_000)
+    expect(sent - picture).toBeGreaterThan(10)
+  })
+
+  it('lets a larger one of priority 0 wait', () => {
+    const { send } = setUp()
+    const picture = send({ batchBytes: new Uint8Array(12_000), chain: 'pictures' })
+    expect(send({ batchBytes: new Uint8Array(1_300), chain: 'large', priority: 0 })).toBe(picture)
   })
 })

@@ -14,6 +14,8 @@ const lookAgainMs = 5
 const paceFactor = 1.25
 /** How much lateness of a timer may be made up for. */
 const paceBurstMs = 5
+/** What is of priority 0 and no larger waits for no turn, until the link is this far ahead of its rate: a page that is being closed has no later turn. */
+const atOnce = { maxBytes: 1_200, aheadMs: 500 }
 /** Below it pieces are small, as each takes its time on the line. */
 const slowKbitPerS = 4_000
 /** As much may be in flight as the rate sends in a round trip plus this long, and some more. */
@@ -97,7 +99,7 @@ export class UrgentSender {
     for (;;) {
       const nowMs = this.#nowMs
       const message = this.#queue.first(nowMs)
-      if (this.#paceMs > nowMs || !this.#hasRoom(lane)) return
+      if (!this.#mayLeave(message, nowMs, lane)) return
       const repeat = this.#repeats.takeBefore(message?.priority ?? Infinity, this.#arrivesMs)
       if (repeat !== undefined) this.#sendAgain(repeat, lane)
       else if (message !== undefined) this.#sendSome(message, nowMs, lane)
@@ -174,6 +176,15 @@ export class UrgentSender {
     const rttMs = Math.min(this.#shortestRtt.value ?? Infinity, this.#modules.rttMs() ?? Infinity)
     const waitingMs = nowMs - this.#rtt.atMs < freshMs ? this.#rate.waitingMs : 0
     return nowMs + (waitingMs + (rttMs === Infinity ? 0 : rttMs)) / 2
+  }
+
+  #mayLeave(message: UrgentMessage | undefined, nowMs: number, lane: DatagramLane | undefined): boolean {
+    if (message?.priority === 0 && message.batchBytes.length <= atOnce.maxBytes)
+      return (
+        this.#paceMs - nowMs < atOnce.aheadMs &&
+        this.#modules.bufferedBytes(lane) < 2 * this.#limits.maxUrgentBufferBytes
+      )
+    return this.#paceMs <= nowMs && this.#hasRoom(lane)
   }
 
   #hasRoom(lane: DatagramLane | undefined): boolean {
