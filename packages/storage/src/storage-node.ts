@@ -260,6 +260,7 @@ export class StorageNode {
         isKept: (streamPartId) => this.#kept.has(streamPartId),
         isRefused: (streamPartId) => this.#kept.isRefused(streamPartId),
         oldestMs: (streamPartId) => this.#oldestMs(streamPartId),
+        notBeforeMs: async (streamPartId) => (await this.#retention(streamPartId)).notBeforeMs,
         onError: (error) => this.#log.requestFailed(error),
       },
     )

@@ -6,7 +6,7 @@ import { delegationFrom, identityOf, TestDelegations } from '../delegations.test
 import { KnownDelegations } from '../known-delegations.ts'
 import { storageLimits } from '../storage-limits.ts'
 import { openTestStore, TestClock, TestLinks, turns, until, type TestStore } from '../storage.testkit.ts'
-import { at, batchOf, byRef, chainOf, nodeId, partOf } from '../store/batches.testkit.ts'
+import { at, batchOf, byRef, chainOf, keyedBatch, nodeId, partOf } from '../store/batches.testkit.ts'
 import { createLinkRoom } from './link-room.ts'
 import { ResendServer } from './resend-server.ts'
 
@@ -34,6 +34,7 @@ describe('ResendServer', () => {
   let ingest: Ingest
   let denied: Set<NodeId>
   let oldestMs: number
+  let notBeforeMs: number
   let errors: unknown[]
   let node: TestDelegations
   /** How many batches the store was asked about. */
@@ -45,6 +46,7 @@ describe('ResendServer', () => {
     clock = new TestClock()
     denied = new Set()
     oldestMs = 0
+    notBeforeMs = 0
     errors = []
     node = new TestDelegations()
     lookUps = []
@@ -79,6 +81,7 @@ describe('ResendServer', () => {
         isKept: (streamPartId) => streamPartId !== partOf(9),
         isRefused: (streamPartId) => streamPartId === partOf(9),
         oldestMs: async () => oldestMs,
+        notBeforeMs: async () => notBeforeMs,
         onError: (error) => errors.push(error),
       },
     )
@@ -134,6 +137,15 @@ describe('ResendServer', () => {
       to: at(20),
     })
     expect(links.packets('resendEnd').map(({ code }) => code)).toEqual(['', '', ''])
+  })
+
+  it('sends last values however old, but none of an earlier stream of the same id', async () => {
+    const values = [1, 2, 3].map((key) => keyedBatch(chain, [key], [at(100 + key)]))
+    await kept.store.append(values)
+    ;[oldestMs, notBeforeMs] = [1_000, 102]
+    server.handle(asker, { ...awaiting(), type: 'askTable', tag: undefined, windowBytes: 1e6 })
+    await ended()
+    expect(times()?.toSorted()).toEqual([102, 103])
   })
 
   it('makes the node know the delegation of a batch before it is sent, and reads those of a page at once', async () => {

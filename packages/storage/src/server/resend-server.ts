@@ -49,6 +49,8 @@ export interface ResendServerModules {
   readonly isRefused: (streamPartId: StreamPartId) => boolean
   /** The oldest time for which messages of the stream part are kept. */
   readonly oldestMs: (streamPartId: StreamPartId) => Promise<number>
+  /** The oldest time of its last values: they outlive their age, but not their stream. */
+  readonly notBeforeMs: (streamPartId: StreamPartId) => Promise<number>
   /** Hears of what is not the asker's fault. */
   readonly onError: (error: unknown) => void
 }
@@ -179,7 +181,7 @@ export class ResendServer {
   }
 
   async #serve(peerId: NodeId, request: Resend | AskTable, { credit, controller }: Session): Promise<void> {
-    const { store, access, ingest, clock, room, delegations } = this.#modules
+    const { store, access, ingest, clock, room, delegations, notBeforeMs } = this.#modules
     const { limits } = this.#options
     const { requestId, streamPartId, token } = request
     const { signal } = controller
@@ -193,11 +195,15 @@ export class ResendServer {
         ? await this.#begin(peerId, request, signal)
         : store.values(streamPartId, { tag: request.tag, maxBytes: limits.pageBytes })
     if (pages === undefined) return
+    // Values of an earlier stream of the same id are there until they are pruned.
+    const fromMs = request.type === 'askTable' ? await notBeforeMs(streamPartId) : 0
     const recheck = everyNowAndThen(clock, limits.recheckMs, () =>
       access.requireStillSubscriber(streamPartId, asker),
     )
     for await (const page of pages) {
-      const batches = page.map((bytes) => decodeBatch(bytes))
+      const batches = page
+        .map((bytes) => decodeBatch(bytes))
+        .filter(({ messages }) => (messages.at(-1)?.timestamp ?? 0) >= fromMs)
       const lacked = await delegations.lackedBy(batches, store)
       for (const batch of batches) {
         await credit.available(signal)
