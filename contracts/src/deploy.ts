@@ -5,6 +5,8 @@ import * as storage from './generated/storage-registry.ts'
 import * as stream from './generated/stream-registry.ts'
 import * as openTracker from './generated/tracker-registry.ts'
 import type { RegistryAddresses } from './registries.ts'
+import { untilMined } from './rpc/mined.ts'
+import { RpcError } from './rpc/rpc-error.ts'
 
 export interface DeployOptions {
   /** A private network: the tracker registry lists the nodes that may take part. Default false. */
@@ -39,12 +41,14 @@ export async function deployContract(
   args: readonly unknown[],
 ): Promise<string> {
   const contract = await new ContractFactory(compiled.abi, compiled.bytecode, signer).deploy(...args)
-  await contract.waitForDeployment()
+  const transaction = contract.deploymentTransaction()
+  if (transaction !== null) await untilMined(transaction)
   return contract.getAddress()
 }
 
 /** The full message of an ethers error repeats the transaction, bytecode and all. */
 function reasonOf(cause: unknown): string {
   if (!(cause instanceof Error)) return String(cause)
+  if (cause instanceof RpcError) return `${cause.code} ${cause.message}`
   return 'shortMessage' in cause ? String(cause.shortMessage) : cause.message
 }

@@ -22,6 +22,7 @@ export {
   type TrackerRegistry,
 } from './registries.ts'
 export { delegationRevokedAt, type DelegationKey } from './revoked-at.ts'
+export { untilMined, type SentTransaction } from './rpc/mined.ts'
 export { RpcError, type RpcErrorCode } from './rpc/rpc-error.ts'
 export type { RpcState, RpcStatus } from './rpc/rpc-endpoint.ts'
 export { quorumOf, RpcRoute, rpcUrlsOf, type RpcEndpoints, type RpcModules } from './rpc/rpc-provider.ts'

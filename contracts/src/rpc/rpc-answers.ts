@@ -60,6 +60,12 @@ function picked(value: unknown, fields: readonly string[]): unknown {
   return fields.map((field) => (Reflect.get(value, field) as unknown) ?? null)
 }
 
+/** EIP-1474: resource unavailable, method not supported, limit exceeded; JSON-RPC: method not found; and what some say of too many requests. */
+const codesOfEndpoints = new Set([-32_002, -32_004, -32_005, -32_601, 429])
+
+/** Whether an endpoint refuses for its own reasons, which another one may not have. */
+export const isOfEndpoint = ({ error }: JsonRpcError): boolean => codesOfEndpoints.has(error.code)
+
 function isRevert({ code, message }: JsonRpcError['error']): boolean {
   return code === 3 || /revert/i.test(message ?? '')
 }

@@ -1,4 +1,4 @@
-/** Why several endpoints of a chain together gave no answer; as the clients' own errors. */
+/** Why a chain gave no answer, or took no transaction; as the clients' own errors. */
 export type RpcErrorCode =
   /** All that answer have older blocks than were seen. */
   | 'CHAIN_UNREACHABLE'
@@ -8,8 +8,12 @@ export type RpcErrorCode =
   | 'CHAIN_MISMATCH'
   /** More are to agree than there are. */
   | 'INVALID_CONFIG'
+  /** It was sent, and is not mined in time. */
+  | 'TRANSACTION_UNCONFIRMED'
+  /** It was mined, and had no effect. */
+  | 'TRANSACTION_FAILED'
 
-/** What several endpoints of a chain could not agree on, or answer. Its message names them without secrets. */
+/** What the endpoints of a chain could not agree on, or answer. Its message names them without secrets. */
 export class RpcError extends Error {
   override readonly name = 'RpcError'
   readonly code: RpcErrorCode

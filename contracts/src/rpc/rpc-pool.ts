@@ -1,6 +1,6 @@
 import { keccak256, type JsonRpcPayload } from '@runnel/contracts/ethers'
 import { rpcSecrets } from '../rpc-secrets.ts'
-import { comparable, hexOf, kindOf, pinned, reachedBy, type RpcAnswer } from './rpc-answers.ts'
+import { comparable, hexOf, isOfEndpoint, kindOf, pinned, reachedBy, type RpcAnswer } from './rpc-answers.ts'
 import { RpcEndpoint, type RpcReply, type RpcStatus } from './rpc-endpoint.ts'
 import { RpcError } from './rpc-error.ts'
 import { RpcVote } from './rpc-vote.ts'
@@ -222,17 +222,24 @@ export class RpcPool {
     return new RpcError('CHAIN_DISPUTED', `no ${this.#quorum} of ${names} agree on ${payload?.method ?? ''}`)
   }
 
-  /** Sent to one. Where that may have passed it on before it failed, the next one's refusal may be of the same transaction. */
+  /**
+   * Sent to one; to the next where that fails, or takes none or no more now. Where one may have passed it on all the same, the next one's refusal may
+   * be of the same transaction.
+   */
   async #submit(payload: JsonRpcPayload): Promise<RpcAnswer> {
     let failure: unknown
+    let refused: RpcAnswer | undefined
+    let maybeSent = false
     for (const endpoint of this.#inOrder()) {
       const reply = await this.#ask(endpoint, [payload]).catch((error: unknown) => void (failure = error))
       const answer = reply?.answers[0]
-      if (answer === undefined) continue
-      if ('error' in answer && failure !== undefined) return (await this.#sentBefore(payload)) ?? answer
-      return answer
+      if (answer !== undefined && !('error' in answer)) return answer
+      refused = answer ?? refused
+      if (answer !== undefined && !isOfEndpoint(answer)) break
+      maybeSent = true
     }
-    throw failure
+    if (refused === undefined) throw failure
+    return (maybeSent ? await this.#sentBefore(payload) : undefined) ?? refused
   }
 
   async #sentBefore(payload: JsonRpcPayload): Promise<RpcAnswer | undefined> {

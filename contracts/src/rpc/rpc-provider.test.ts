@@ -1,6 +1,7 @@
 import { Wallet, type JsonRpcProvider } from 'ethers'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { startAnvil, type Anvil } from '../anvil.ts'
+import { untilMined } from './mined.ts'
 import type { RpcStatus } from './rpc-endpoint.ts'
 import { RpcRoute } from './rpc-provider.ts'
 import { startRpcProxy, type RpcProxy } from './rpc-proxy.testkit.ts'
@@ -144,6 +145,16 @@ describe('several endpoints, of which one is believed', () => {
     first().lie = (asked, answer) => (asked.method === 'eth_sendRawTransaction' ? {} : answer)
     const sent = await wallet.sendTransaction({ to: account, value: 1n })
     expect((await sent.wait())?.status).toBe(1)
+    expect(second().asked.get('eth_sendRawTransaction')).toBe(1)
+  })
+
+  it('sends a transaction to the next where the first takes no more of them now', async () => {
+    const { provider } = open(2)
+    const wallet = new Wallet(anvil.privateKeys[2] ?? '', provider)
+    const error = { code: -32_005, message: 'too many requests' }
+    const isSend = ({ method }: { readonly method?: string }) => method === 'eth_sendRawTransaction'
+    first().lie = (asked, answer) => (isSend(asked) ? { ...answer, result: undefined, ...{ error } } : answer)
+    await untilMined(await wallet.sendTransaction({ to: account, value: 1n }))
     expect(second().asked.get('eth_sendRawTransaction')).toBe(1)
   })
 

@@ -30,10 +30,18 @@ export const chainSchema = z.strictObject({
   }),
 })
 
+/** No request is made by a URL with a password, and the error would show it. */
+const sourceSchema = z.string().check(
+  z.refine((place) => {
+    const url = URL.parse(place)
+    return url === null || (url.username === '' && url.password === '')
+  }, 'must have no user name and no password'),
+)
+
 /** A document that its owner signs, and where it is found. */
 export const followedSchema = z.strictObject({
   owner: addressSchema,
-  sources: z.array(z.string()).check(z.minLength(1), z.maxLength(8)),
+  sources: z.array(sourceSchema).check(z.minLength(1), z.maxLength(8)),
   revision: z.optional(countSchema),
   copy: z.optional(z.string()),
 })

@@ -213,6 +213,10 @@ export const clientErrors = {
     remedy:
       'Have its server deliver the newest: older ones are not accepted. The owner must change the newest one.',
   },
+  NETWORK_DOCUMENT_COPY_UNUSABLE: {
+    summary: 'The kept copy of the network’s document cannot be used',
+    remedy: 'Make it readable, or restore it. If it is deleted, older documents are no longer refused.',
+  },
   CHAIN_UNREACHABLE: {
     summary: 'The chain does not answer',
     remedy: 'Check the RPC URL and the network. Known data stays in use.',

@@ -76,6 +76,7 @@ export class RegistryService {
   readonly #logger: Logger
   /** One after the other, so that the last read wins. */
   readonly #readNodesAgain = oneAtATime(() => this.#readNodes())
+  readonly #readTrackersAgain = oneAtATime(() => this.#readTrackers())
   #cancelRefresh: Cancel = () => {}
   #running = false
   #lacksTrackers = false
@@ -121,7 +122,7 @@ export class RegistryService {
       onHealth: (health) => this.#health(health),
       onEndpoint: (status) => this.onEndpoint(status),
     })
-    await Promise.all([this.#readTrackers(), this.#readNodesAgain()])
+    await Promise.all([this.#readTrackersAgain(), this.#readNodesAgain()])
     this.#scheduleRefresh()
   }
 
@@ -171,10 +172,11 @@ export class RegistryService {
   #changed(change: RegistryChange): void {
     this.cache.apply(change)
     this.delegations.apply(change)
-    if (change.kind === 'trackers' || change.kind === 'unknown')
-      this.#inBackground(() => this.#readTrackers())
+    if (change.kind === 'trackers' || change.kind === 'unknown') this.#inBackground(this.#readTrackersAgain)
     if (change.kind === 'nodes' || change.kind === 'unknown') this.#refreshNodes()
-    if (change.kind === 'stream') this.#inBackground(() => this.#readOwnTrackers(change.streamId))
+    // Of the cache, which does not take an answer from before the change.
+    if (change.kind === 'stream')
+      this.#inBackground(() => this.#readOwnTrackers(change.streamId, (id) => this.cache.getStream(id)))
     if (change.kind === 'unknown') this.#readAllOwnTrackers()
     if (change.kind === 'stream' || change.kind === 'permissions') this.readerPolicy.changed(change.streamId)
     if (change.kind === 'storage' || change.kind === 'unknown') this.readerPolicy.changed(undefined)
@@ -214,7 +216,7 @@ export class RegistryService {
   #scheduleRefresh(): void {
     this.#cancelRefresh = this.#clock.schedule(this.#options.maxAgeMs, () => {
       this.#scheduleRefresh()
-      this.#inBackground(() => this.#readTrackers())
+      this.#inBackground(this.#readTrackersAgain)
       this.#refreshNodes()
       this.#readAllOwnTrackers()
       if (this.delegations.hasContractAnswers) this.#delegationsChanged()
@@ -222,7 +224,9 @@ export class RegistryService {
   }
 
   #readAllOwnTrackers(): void {
-    for (const streamId of this.directory.streams) this.#inBackground(() => this.#readOwnTrackers(streamId))
+    const { getStream } = this.#registries.streams
+    for (const streamId of this.directory.streams)
+      this.#inBackground(() => this.#readOwnTrackers(streamId, getStream))
   }
 
   #refreshNodes(): void {
@@ -249,10 +253,10 @@ export class RegistryService {
     }
   }
 
-  async #readOwnTrackers(streamId: StreamId): Promise<void> {
-    if (!this.directory.streams.includes(streamId)) return
-    const stream = await this.#registries.streams.getStream(streamId)
-    if (stream !== undefined && this.directory.streams.includes(streamId)) this.use(stream)
+  async #readOwnTrackers(streamId: StreamId, read: Registries['streams']['getStream']): Promise<void> {
+    if (!this.directory.has(streamId)) return
+    const stream = await read(streamId)
+    if (stream !== undefined && this.directory.has(streamId)) this.use(stream)
   }
 
   /** What fails here is tried again with the next change or when it is too old; that the chain is away is said once, by its health. */

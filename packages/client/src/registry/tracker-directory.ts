@@ -84,6 +84,10 @@ export class RegistryTrackerDirectory implements TrackerDirectory {
     return [...this.#ownTrackers.keys()]
   }
 
+  has(streamId: StreamId): boolean {
+    return this.#ownTrackers.has(streamId)
+  }
+
   get trackers(): readonly TrackerAddress[] {
     return this.#trackers
   }

@@ -69,6 +69,7 @@ const codesOf: Readonly<Record<Exclude<keyof typeof exitCodes, 'ok' | 'failure'>
       'NETWORK_DOCUMENT_INVALID',
       'NETWORK_DOCUMENT_NOT_OWNERS',
       'NETWORK_DOCUMENT_OLDER',
+      'NETWORK_DOCUMENT_COPY_UNUSABLE',
       'NETWORK_OWNER_MISSING',
     ],
     ...['MNEMONIC_INVALID', 'KEYSTORE_INVALID', 'PASSWORD_REQUIRED'],

@@ -1,4 +1,9 @@
-import { listsNodes, permissionedTrackerRegistry, type PermissionedTrackerRegistry } from '@runnel/contracts'
+import {
+  listsNodes,
+  permissionedTrackerRegistry,
+  untilMined,
+  type PermissionedTrackerRegistry,
+} from '@runnel/contracts'
 import { toNodeId, type NodeId } from '@runnel/protocol'
 import type { ContractRunner } from '@runnel/contracts/ethers'
 import { nodeError } from '../errors.ts'
@@ -36,7 +41,7 @@ export async function changeList(
 ): Promise<void> {
   const perCall = Number(await list.MAX_NODES_PER_CALL())
   for (let from = 0; from < nodes.length; from += perCall) {
-    await (await list[change](nodes.slice(from, from + perCall))).wait()
+    await untilMined(await list[change](nodes.slice(from, from + perCall)))
   }
 }
 

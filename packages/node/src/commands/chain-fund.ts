@@ -1,3 +1,4 @@
+import { untilMined } from '@runnel/contracts'
 import { developmentKeys } from '@runnel/contracts/anvil'
 import { toNodeId } from '@runnel/protocol'
 import { formatEther, parseEther } from '@runnel/contracts/ethers'
@@ -43,7 +44,7 @@ export const chainFund = defineCommand({
       if (chainId !== developmentChainId) throw nodeError('CHAIN_NOT_DEVELOPMENT', `its id is ${chainId}`)
       const funded: { address: string; balance: string }[] = []
       for (const address of accounts) {
-        await (await wallet.sendTransaction({ to: address, value })).wait()
+        await untilMined(await wallet.sendTransaction({ to: address, value }))
         funded.push({ address, balance: formatEther((await wallet.provider?.getBalance(address)) ?? 0n) })
       }
       printResult(

@@ -1,4 +1,4 @@
-import { trackerRegistry } from '@runnel/contracts'
+import { trackerRegistry, untilMined } from '@runnel/contracts'
 import type { NodeId } from '@runnel/protocol'
 import { readChain } from '../cli/network-source.ts'
 import { withWallet } from '../cli/with-chain.ts'
@@ -20,7 +20,7 @@ export async function registerTracker({ network, privateKey, nodeId, url }: Regi
     const registry = trackerRegistry(registries.trackerRegistry, wallet)
     const isKnown = await registry.isTracker(nodeId)
     const change = isKnown ? registry.updateTracker : registry.addTracker
-    await (await change(nodeId, url, '{}')).wait()
+    await untilMined(await change(nodeId, url, '{}'))
     return !isKnown
   })
 }

@@ -1,4 +1,4 @@
-import { storageRegistry } from '@runnel/contracts'
+import { storageRegistry, untilMined } from '@runnel/contracts'
 import { toNodeId } from '@runnel/protocol'
 import { defineCommand } from '../cli/command.ts'
 import { networkOptions } from '../cli/common-options.ts'
@@ -17,7 +17,7 @@ export const registryRemoveStorage = defineCommand({
   run: async ({ network, key, json }) => {
     const chain = readChain(network)
     await withWallet(chain, requireKey({ key, env: process.env }), async (wallet) => {
-      await (await storageRegistry(chain.registries.storageRegistry, wallet).removeNode()).wait()
+      await untilMined(await storageRegistry(chain.registries.storageRegistry, wallet).removeNode())
       const nodeId = toNodeId(wallet.address)
       printResult({ nodeId, removed: true }, json, [`removed ${nodeId}`])
     })

@@ -1,4 +1,4 @@
-import { trackerRegistry } from '@runnel/contracts'
+import { trackerRegistry, untilMined } from '@runnel/contracts'
 import { toNodeId } from '@runnel/protocol'
 import { defineCommand } from '../cli/command.ts'
 import { networkOptions } from '../cli/common-options.ts'
@@ -21,7 +21,7 @@ export const registryRemoveTracker = defineCommand({
     const { registries } = chain
     await withWallet(chain, requireKey({ key, env: process.env }), async (wallet) => {
       const registry = trackerRegistry(registries.trackerRegistry, wallet)
-      await (await registry.removeTracker(nodeId)).wait()
+      await untilMined(await registry.removeTracker(nodeId))
       printResult({ nodeId, removed: true }, json, [`removed ${nodeId}`])
     })
   },

@@ -5,6 +5,7 @@ import {
   storageRegistry,
   streamRegistry,
   trackerRegistry,
+  untilMined,
   type RegistryAddresses,
 } from '@runnel/contracts'
 import type { NodeId, StreamId } from '@runnel/protocol'
@@ -186,5 +187,5 @@ async function sendAll(wallet: Wallet, transactions: readonly Transaction[]): Pr
   let nonce = await wallet.getNonce('pending')
   const sent: TransactionResponse[] = []
   for (const transaction of transactions) sent.push(await transaction({ nonce: nonce++, gasLimit, gasPrice }))
-  await Promise.all(sent.map((response) => response.wait()))
+  await Promise.all(sent.map((response) => untilMined(response)))
 }

@@ -4,9 +4,10 @@ import {
   streamRegistryAbi,
   type RegistryAddresses,
 } from '@runnel/contracts'
-import { toNodeId, toStreamId, type Cancel, type Clock } from '@runnel/protocol'
+import { isRunnelError, toNodeId, toStreamId, type Cancel, type Clock } from '@runnel/protocol'
 import { Interface, type Log } from '@runnel/contracts/ethers'
-import { clientError } from '../../errors.ts'
+import { clientError, reasonOf } from '../../errors.ts'
+import type { Logger } from '../../logger.ts'
 import type { RegistryChange } from '../ports.ts'
 import { BlockWindow, type FollowedBlock } from './block-window.ts'
 import type { ChainConnection } from './chain-connection.ts'
@@ -37,18 +38,22 @@ export class ChainChanges {
   readonly #registries: RegistryAddresses
   readonly #pollIntervalMs: number
   readonly #clock: Clock
+  readonly #logger: Logger
+  /** That events are refused is said once, until they are not. */
+  #isRefused = false
   #onChange: ((change: RegistryChange) => void) | undefined
   #cancel: Cancel = () => {}
   readonly #followed = new BlockWindow(maxFollowedBlocks)
 
   constructor(
     options: { registries: RegistryAddresses; pollIntervalMs: number },
-    modules: { connection: ChainConnection; clock: Clock },
+    modules: { connection: ChainConnection; clock: Clock; logger: Logger },
   ) {
     this.#registries = options.registries
     this.#pollIntervalMs = options.pollIntervalMs
     this.#connection = modules.connection
     this.#clock = modules.clock
+    this.#logger = modules.logger
   }
 
   /** Reports what changes from now on. Idempotent. */
@@ -67,12 +72,23 @@ export class ChainChanges {
   #scheduleNext(): void {
     if (this.#onChange === undefined) return
     this.#cancel = this.#clock.schedule(this.#pollIntervalMs, () => {
-      // A failure was reported by the connection as a change of its health.
-      void this.#poll().then(
-        () => this.#scheduleNext(),
-        () => this.#scheduleNext(),
-      )
+      void this.#poll()
+        .then(
+          () => void (this.#isRefused = false),
+          (error: unknown) => this.#failed(error),
+        )
+        .finally(() => this.#scheduleNext())
     })
+  }
+
+  /** That endpoints do not answer is told by the connection, as a change of its health. */
+  #failed(error: unknown): void {
+    if (this.#isRefused || !isRunnelError(error, 'CHAIN_CALL_FAILED')) return
+    this.#isRefused = true
+    this.#logger.warn(
+      { reason: reasonOf(error) },
+      'the chain’s endpoint refuses to tell the registries’ events: changes count when what is known is read again',
+    )
   }
 
   async #poll(): Promise<void> {

@@ -115,6 +115,25 @@ describe('writer', () => {
     expect(await accounts.contractBlock(chain.accounts[1].nodeId)).toBe(0)
   })
 
+  it('keeps both of two changes of public permissions that are made at once', async () => {
+    const { streamId, createStream, grant, revoke, permissionTable } = await writer()
+    const id = streamId('public-at-once')
+    await createStream({ ...draft, id })
+    await grant(id, { user: 'public', permissions: ['subscribe'], untilMs: Infinity })
+    await chain.provider.send('evm_setAutomine', [false])
+    await chain.provider.send('evm_setIntervalMining', [1])
+    await Promise.all([
+      revoke(id, { user: 'public', permissions: ['subscribe'] }),
+      grant(id, { user: 'public', permissions: ['publish'], untilMs: Infinity }),
+    ])
+    await chain.provider.send('evm_setIntervalMining', [0])
+    await chain.provider.send('evm_setAutomine', [true])
+    expect((await permissionTable(id)).entries[0]).toMatchObject({
+      publishUntilMs: Infinity,
+      subscribeUntilMs: 0,
+    })
+  })
+
   it('changes one public permission and leaves the other', async () => {
     const { streamId, createStream, grant, revoke, permissionTable } = await writer()
     const id = streamId('public')

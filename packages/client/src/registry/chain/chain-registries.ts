@@ -43,7 +43,7 @@ export async function openChainRegistries(
     throw error
   })
   const sender = new TransactionSender(account.signer, connection)
-  const changes = new ChainChanges({ registries, pollIntervalMs }, { connection, clock })
+  const changes = new ChainChanges({ registries, pollIntervalMs }, { connection, clock, logger })
   return {
     chainId: connection.chainId,
     account: account.id,

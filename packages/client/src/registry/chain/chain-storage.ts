@@ -17,11 +17,12 @@ export function createChainStorageReader(
     storageNodesOf: async (streamId) => toInfos(await connection.call(() => contract.nodesOf(streamId))),
     listStorageNodes: async () => toInfos(await readPages(connection, contract.listNodes)),
     async streamsStoredBy(nodeId) {
-      // Pages cover everything ever assigned. Pages with deleted streams are shorter, so the count says where to end.
-      const count = Number(await connection.call(() => contract.streamCountOf(nodeId)))
+      // At one block, as a removal moves the last entry onto its place. Pages with deleted streams are shorter, so the count says where to end.
+      const blockTag = await connection.call(() => connection.provider.getBlockNumber())
+      const count = Number(await connection.call(() => contract.streamCountOf(nodeId, { blockTag })))
       const pages = await Promise.all(
         Array.from({ length: Math.ceil(count / pageSize) }, (_, page) =>
-          connection.call(() => contract.streamsOf(nodeId, page * pageSize, pageSize)),
+          connection.call(() => contract.streamsOf(nodeId, page * pageSize, pageSize, { blockTag })),
         ),
       )
       return pages.flat().map(toStreamId).sort(compare)

@@ -10,6 +10,9 @@ import { toUntilMs } from './until.ts'
 type ContractStream = Awaited<ReturnType<StreamContract['getStream']>>
 export type ContractPermissions = Awaited<ReturnType<StreamContract['directPermissions']>>
 
+/** Streams read at once: anybody can make them so large that each takes 0.4 million gas, and endpoints allow a call 30 million or more. */
+const streamsPerPage = 25
+
 /** Reads streams and permissions from the contract. */
 export function createChainStreamReader(address: string, connection: ChainConnection): StreamRegistry {
   const contract = streamRegistry(address, connection.provider)
@@ -23,7 +26,7 @@ export function createChainStreamReader(address: string, connection: ChainConnec
       }
     },
     async listStreams({ owner } = {}) {
-      const streams = (await readPages(connection, contract.listStreams)).map(toInfo)
+      const streams = (await readPages(connection, contract.listStreams, streamsPerPage)).map(toInfo)
       return streams
         .filter(({ id }) => owner === undefined || id.startsWith(`${owner}/`))
         .sort((a, b) => compare(a.id, b.id))

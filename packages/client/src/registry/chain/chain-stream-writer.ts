@@ -3,7 +3,7 @@ import { ZeroAddress } from '@runnel/contracts/ethers'
 import { clientError } from '../../errors.ts'
 import type { Grant, StreamRegistryWriter } from '../ports.ts'
 import type { ChainAccount } from './chain-account.ts'
-import type { TransactionSender } from './transaction-sender.ts'
+import type { Nonce, TransactionSender } from './transaction-sender.ts'
 import { toContractSeconds } from './until.ts'
 
 /** Writes streams and permissions to the contract, in the name of the account. */
@@ -13,12 +13,19 @@ export function createChainStreamWriter(
   account: ChainAccount,
 ): StreamRegistryWriter {
   const contract = streamRegistry(address, account.signer)
+  let changed: Promise<unknown> = Promise.resolve()
+  /** What replaces what it has read waits for the change before it, which it would undo otherwise. */
+  const inTurn = (change: () => Promise<void>): Promise<void> => {
+    const done = changed.then(change)
+    changed = done.catch(() => {})
+    return done
+  }
 
   /** The contract replaces both public permissions at once: so the one not named is passed unchanged. */
   const setPublic = async (streamId: string, { permissions }: Omit<Grant, 'untilMs'>, expiry: bigint) => {
     const other = permissions.find((name) => name !== 'publish' && name !== 'subscribe')
     if (other !== undefined) throw clientError('INVALID_ARGUMENT', `${other} cannot be public`)
-    await sender.send(async (overrides) => {
+    const change = async (overrides: Nonce) => {
       const now = await contract.directPermissions(streamId, ZeroAddress)
       return contract.setPublicPermissions(
         streamId,
@@ -26,7 +33,8 @@ export function createChainStreamWriter(
         permissions.includes('subscribe') ? expiry : now.subscribeExpiry,
         overrides,
       )
-    })
+    }
+    await inTurn(() => sender.send(change))
   }
 
   return {
@@ -38,16 +46,16 @@ export function createChainStreamWriter(
     },
     async updateStream(streamId, { metadata, partitions, trackers }) {
       // The contract replaces both at once: what is not named is passed unchanged.
-      if (metadata !== undefined || partitions !== undefined)
-        await sender.send(async (overrides) => {
-          const now = await contract.getStream(streamId)
-          return contract.updateStream(
-            streamId,
-            metadata ?? now.metadata,
-            partitions ?? now.partitions,
-            overrides,
-          )
-        })
+      const change = async (overrides: Nonce) => {
+        const now = await contract.getStream(streamId)
+        return contract.updateStream(
+          streamId,
+          metadata ?? now.metadata,
+          partitions ?? now.partitions,
+          overrides,
+        )
+      }
+      if (metadata !== undefined || partitions !== undefined) await inTurn(() => sender.send(change))
       if (trackers !== undefined)
         await sender.send((overrides) => contract.setTrackers(streamId, trackers, overrides))
     },

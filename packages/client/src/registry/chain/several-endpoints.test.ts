@@ -1,7 +1,7 @@
 import { Permission } from '@runnel/contracts'
 import { toStreamId, type Clock } from '@runnel/protocol'
 import { systemClock } from '@runnel/protocol/system'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { startRpcProxy, type RpcProxy } from '../../../../../contracts/src/rpc/rpc-proxy.testkit.ts'
 import { mined, startTestChain, type TestChain } from '../chain.testkit.ts'
 import type { Registries, RegistryChange, RegistryHealth } from '../ports.ts'
@@ -64,6 +64,19 @@ function hear(count: number): Promise<void> {
 
 const streamOf = (path: string) => toStreamId(`${chain.accounts[0].nodeId}/${path}`)
 const create = (path: string) => mined(chain.streams.createStream(path, '', 1, []))
+
+it('say once that an endpoint refuses to tell events', async () => {
+  const error = { code: -32_005, message: 'query exceeds the limit' }
+  proxies[0].lie = (asked, answer) =>
+    asked.method === 'eth_getLogs' ? { ...answer, result: undefined, ...{ error } } : answer
+  await open(1)
+  await create('refused')
+  const asked = () => proxies[0].asked.get('eth_getLogs') ?? 0
+  await vi.waitUntil(() => asked() > 2, { timeout: 30_000 })
+  expect(logged.filter((line) => line.includes('refuses to tell'))).toHaveLength(1)
+  proxies[0].lie = (_, answer) => answer
+  await hear(1)
+})
 
 describe.each([2, 3])('%i endpoints', (count) => {
   it('lose no event and repeat none while endpoints die, lag and come back', async () => {

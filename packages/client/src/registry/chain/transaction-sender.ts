@@ -1,10 +1,14 @@
-import type { RpcSecrets } from '@runnel/contracts'
+import { untilMined, type SentTransaction } from '@runnel/contracts'
+import { isRunnelError } from '@runnel/protocol'
 import { isError, type AbstractSigner, type ContractTransactionResponse } from '@runnel/contracts/ethers'
 import { clientError } from '../../errors.ts'
 import type { ChainConnection } from './chain-connection.ts'
+import { translateChainError } from './chain-errors.ts'
 
-/** How long a transaction may take to be mined. */
-const confirmationTimeoutMs = 120_000
+/** With which a transaction is made. */
+export interface Nonce {
+  readonly nonce: number
+}
 
 /** How often a transaction is made anew because another process of the account took its nonce. */
 const maxNonceConflicts = 5
@@ -27,19 +31,29 @@ export class TransactionSender {
   }
 
   /** Resolves when the transaction is mined. */
-  async send(start: (overrides: { nonce: number }) => Promise<ContractTransactionResponse>): Promise<void> {
+  async send(start: (overrides: Nonce) => Promise<ContractTransactionResponse>): Promise<void> {
     const sent = this.#sending.then(() => this.#sendNow(start))
     this.#sending = sent.catch(() => {})
     const transaction = await sent
     this.#unconfirmed++
     try {
-      await this.#connection.call(() => confirmed(transaction, this.#connection.secrets))
+      await this.#mined(transaction)
     } finally {
       this.#unconfirmed--
     }
   }
 
-  #sendNow(start: (overrides: { nonce: number }) => Promise<ContractTransactionResponse>) {
+  async #mined(transaction: SentTransaction): Promise<void> {
+    const connection = this.#connection
+    const ask = () => connection.call(() => connection.provider.getTransactionReceipt(transaction.hash))
+    try {
+      await untilMined(transaction, ask, (error) => isRunnelError(error, 'CLIENT_CLOSED'))
+    } catch (error) {
+      throw translateChainError(error, connection.secrets)
+    }
+  }
+
+  #sendNow(start: (overrides: Nonce) => Promise<ContractTransactionResponse>) {
     return this.#connection.call(async () => {
       let leastNonce = 0
       for (let conflicts = 0; ; conflicts++) {
@@ -69,15 +83,4 @@ const sentAlready = /already (known|imported)/i
 function isNonceTaken(error: unknown): boolean {
   if (isError(error, 'NONCE_EXPIRED') || isError(error, 'REPLACEMENT_UNDERPRICED')) return true
   return error instanceof Error && sentAlready.test(error.message)
-}
-
-async function confirmed(transaction: ContractTransactionResponse, secrets: RpcSecrets): Promise<void> {
-  try {
-    await transaction.wait(1, confirmationTimeoutMs)
-  } catch (error) {
-    const cause = secrets.scrubError(error)
-    if (isError(error, 'TIMEOUT')) throw clientError('TRANSACTION_UNCONFIRMED', transaction.hash, { cause })
-    if (isError(error, 'CALL_EXCEPTION')) throw clientError('TRANSACTION_FAILED', transaction.hash, { cause })
-    throw error
-  }
 }

@@ -26,6 +26,8 @@ const file = join(directory, 'network.json')
 
 /** What the server gives; undefined: an error. */
 let served: string | undefined
+/** Whether answers break off, and how many have. */
+let [isCutOff, cutOff] = [false, 0]
 let unchanged: number
 let server: Server
 let url: string
@@ -42,7 +44,12 @@ beforeAll(async () => {
   server = createServer((request, response) => {
     const tag = `"${served?.length}"`
     if (served === undefined) response.writeHead(503).end()
-    else if (request.headers['if-none-match'] === tag) {
+    else if (isCutOff) {
+      cutOff++
+      response
+        .writeHead(200, { etag: tag, 'content-length': served.length })
+        .write('{', () => response.destroy())
+    } else if (request.headers['if-none-match'] === tag) {
       unchanged++
       response.writeHead(304).end()
     } else response.writeHead(200, { etag: tag }).end(served)
@@ -177,6 +184,32 @@ describe('the registries of a signed document', () => {
     })
     served = undefined
     expect(await (await open({ sources: [url], copy })).streams.getStream(streamId)).toBeDefined()
+  })
+
+  it('take an answer for known only when all of it has come', async () => {
+    isCutOff = true
+    await expect(open({ sources: [url] })).rejects.toMatchObject({ code: 'NETWORK_DOCUMENT_UNREACHABLE' })
+    isCutOff = false
+    const registries = await open({ sources: [url] })
+    ;[served, isCutOff, cutOff] = [write(add), true, 0]
+    await vi.waitUntil(() => cutOff > 0, 30_000)
+    isCutOff = false
+    await heard(isChange('stream'))
+    expect(await registries.streams.getStream(streamId)).toBeDefined()
+  })
+
+  it('take no copy that is too old, and do not start past one that cannot be used', async () => {
+    const copy = join(directory, 'kept.json')
+    const sources = [url]
+    served = write()
+    await (await open({ sources, copy })).stop()
+    served = write(add)
+    expect(await (await open({ sources, copy, revision: 2 })).streams.getStream(streamId)).toBeDefined()
+    writeFileSync(copy, '')
+    await expect(open({ sources, copy })).rejects.toMatchObject({
+      code: 'NETWORK_DOCUMENT_COPY_UNUSABLE',
+      message: expect.stringContaining(copy) as string,
+    })
   })
 
   it.each([

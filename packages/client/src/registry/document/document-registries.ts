@@ -128,9 +128,8 @@ export async function openDocumentRegistries(
   }
 
   if (options.copy !== undefined && files !== undefined) {
-    // The first time there is none.
-    const text = await files.read(options.copy, maxDocumentBytes).catch(() => undefined)
-    if (text !== undefined) current = accept(text)
+    const kept = await readCopy(options.copy, files, (text) => checkNetworkDocument(text, owner, modules))
+    if (kept !== undefined && kept.revision >= (options.revision ?? 1)) current = kept
   }
   const first = await readAll()
   const start = current
@@ -150,6 +149,20 @@ export async function openDocumentRegistries(
       aborter.abort()
     },
   })
+}
+
+/** Undefined the first time, as there is none. Without a copy that is there, an older document would be taken: so it is no less than an error. */
+async function readCopy(
+  path: string,
+  files: Files,
+  check: (text: string) => CheckedDocument,
+): Promise<CheckedDocument | undefined> {
+  try {
+    return check(await files.read(path, maxDocumentBytes))
+  } catch (cause) {
+    if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') return undefined
+    throw clientError('NETWORK_DOCUMENT_COPY_UNUSABLE', `${path} (${reasonOf(cause)})`, { cause })
+  }
 }
 
 function keepCopy(text: string, path: string, { files, logger }: DocumentModules): void {

@@ -35,7 +35,6 @@ export class DocumentSource {
     const text = await this.#fetch(signal).catch((cause: unknown) => this.#fail(cause))
     if (text === undefined)
       throw clientError('NETWORK_DOCUMENT_INVALID', `${this.shown} is larger than ${maxDocumentBytes} bytes`)
-    this.#text = text
     return text
   }
 
@@ -51,8 +50,10 @@ export class DocumentSource {
       await response.body?.cancel()
       throw new Error(`HTTP ${response.status}`)
     }
-    this.#entityTag = response.headers.get('etag') ?? undefined
-    return readBounded(response)
+    const text = await readBounded(response)
+    // Not before all of it is there: an answer may break off.
+    if (text !== undefined) [this.#text, this.#entityTag] = [text, response.headers.get('etag') ?? undefined]
+    return text
   }
 
   #fail(cause: unknown): never {
