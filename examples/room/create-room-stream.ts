@@ -17,8 +17,9 @@ export async function createRoomStream(directory: string): Promise<void> {
   await using client = await createClient({ network, privateKey, transports: { webrtc: false } })
   await create(client, 'rooms', partitions)
   await create(client, 'recordings', recordingPartitions)
+  const keepers = new Set((await client.getStorageNodes('/recordings')).map(({ nodeId }) => nodeId))
   for (const { nodeId } of await client.listStorageNodes())
-    await client.addToStorageNode('/recordings', nodeId)
+    if (!keepers.has(nodeId)) await client.addToStorageNode('/recordings', nodeId)
 }
 
 async function create(client: RunnelClient, path: string, partitions: number): Promise<void> {

@@ -379,6 +379,7 @@ describe('refusals', () => {
 
   it('of what cannot be right are coded', async () => {
     const client = await clients.create({ privateKey: owner.privateKey, waitForNeighboursMs: 0 })
+    const urgent = await client.publish(id('one'), 1, { urgent: true })
     const refused: [Promise<unknown>, string][] = [
       [client.publish('no stream id', 1), 'INVALID_STREAM_ID'],
       [client.publish(id('one'), undefined), 'INVALID_CONTENT'],
@@ -389,6 +390,8 @@ describe('refusals', () => {
       [client.publish(id('one'), 1, { signal: AbortSignal.abort() }), 'ABORTED'],
       [client.subscribe(id('one'), { partitions: [7] }), 'PARTITION_OUT_OF_RANGE'],
       [client.subscribe(id('one'), { partitions: [] }), 'INVALID_ARGUMENT'],
+      [client.subscribe(id('one'), { urgent: 'other' as 'others' }), 'INVALID_ARGUMENT'],
+      [client.waitForStorage(urgent), 'INVALID_ARGUMENT'],
       [client.createStream({ path: 'new' }), 'REGISTRY_READ_ONLY'],
       [client.createStream({}), 'INVALID_ARGUMENT'],
       [client.createStream({ path: 'a//b' }), 'INVALID_STREAM_ID'],

@@ -402,7 +402,8 @@ export const clientErrors = {
   },
   MESSAGE_TOO_LARGE: {
     summary: 'The content is too large for a message',
-    remedy: 'Send at most 1 MiB in a message: split it, or publish a link to it.',
+    remedy:
+      'Send at most 1 MiB in a message, or 255 KiB in an urgent one: split it, or publish a link to it.',
   },
   TIMESTAMP_OUT_OF_ORDER: {
     summary: 'The timestamp is earlier than that of a message already published',

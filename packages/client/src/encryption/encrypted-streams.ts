@@ -21,6 +21,8 @@ export interface EncryptedStreamsModules extends KeyPartModules {
   readonly random: Random
   readonly stored: (places: readonly MessagePlace[], signal: AbortSignal) => Promise<void>
   readonly say: (streamId: StreamId, news: EncryptionNews) => void
+  /** Why the registry does not answer; undefined while it does. */
+  readonly outage: () => Error | undefined
   /** Aborted when the client closes. */
   readonly signal: AbortSignal
 }

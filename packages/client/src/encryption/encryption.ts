@@ -16,7 +16,7 @@ import { EncryptionStep } from './encryption-step.ts'
 import type { SealingEpoch } from './opener.ts'
 import type { StreamEncryption } from './stream-encryption.ts'
 
-export type EncryptionModules = Omit<EncryptedStreamsModules, 'ciphers'>
+export type EncryptionModules = Omit<EncryptedStreamsModules, 'ciphers' | 'outage'>
 
 /** Nobody has its key: what it may do, everybody may. */
 const nobody: NodeId = toNodeId(`0x${'0'.repeat(40)}`)
@@ -35,6 +35,8 @@ export class Encryption {
   /** Of the registry, so far. */
   #changes = 0
   #loading: Promise<EncryptedStreams> | undefined
+  /** Why the registry does not answer; undefined while it does. */
+  #outage: Error | undefined
   /** Undefined until it is loaded. */
   #streams: EncryptedStreams | undefined
 
@@ -94,6 +96,12 @@ export class Encryption {
       if (user === 'public') this.#clearUntilMs.delete(streamId)
       this.#streams?.get(streamId)?.changed(user === 'public' ? undefined : user, change)
     }
+  }
+
+  /** The registry does not answer, and why, or, undefined, it does again. */
+  reached(outage: Error | undefined): void {
+    this.#outage = outage
+    if (outage !== undefined) for (const stream of this.#streams?.all() ?? []) stream.uncertain(outage)
   }
 
   /** Passes keys on to a user who was just given a permission. That it could not be done is said, and no error: the user asks itself. */
@@ -213,7 +221,8 @@ export class Encryption {
 
   async #load(): Promise<EncryptedStreams> {
     this.#loading ??= import('./encrypted-streams.ts').then(
-      ({ EncryptedStreams }) => (this.#streams = new EncryptedStreams({ ...this.#modules, ciphers })),
+      ({ EncryptedStreams }) =>
+        (this.#streams = new EncryptedStreams({ ...this.#modules, ciphers, outage: () => this.#outage })),
       (error: unknown) => {
         // A page may be without a network just now.
         this.#loading = undefined

@@ -304,8 +304,8 @@ describe('where the registry does not answer', () => {
     const first = await publish(process)
     world.setOutage(true)
     process.tell({ kind: 'permissions', streamId, user: writer.userId })
-    expect(epochOf(await publish(process))).toBe(epochOf(first))
     expect(process.news).toContain('uncertain')
+    expect(epochOf(await publish(process))).toBe(epochOf(first))
   })
 
   it('what it told before counts: who was taken away is, and without history who came is in', async () => {
@@ -334,6 +334,22 @@ describe('where the registry does not answer', () => {
     const second = await publish(process)
     world.setOutage(false)
     expect(await opens(gone, second)).toBe('KEY_NOT_FOUND')
+  })
+
+  it('a publisher stops at once where the owner wants that, though nobody told of a change, and goes on afterwards', async () => {
+    begin({ onOutage: 'stop' })
+    const process = world.start(publisher)
+    const first = await publish(process)
+    world.setOutage(true)
+    expect(process.news).toContain('uncertain')
+    await expect(publish(process)).rejects.toMatchObject({ code: 'KEYS_UNCERTAIN' })
+    world.setRights(reader.userId, {})
+    world.setOutage(false)
+    const second = await publish(process)
+    expect([await opens(world.start(reader), first), await opens(world.start(reader), second)]).toEqual([
+      'opened',
+      'KEY_NOT_FOUND',
+    ])
   })
 
   it('nothing is published where the owner wants that, nor where nothing was known before', async () => {

@@ -54,6 +54,8 @@ export interface StreamEncryptionModules extends ReaderSetModules {
   /** Waits until storage nodes have records; rejects when that takes too long. */
   readonly stored: (places: readonly MessagePlace[], signal: AbortSignal) => Promise<void>
   readonly say: (news: EncryptionNews) => void
+  /** Why the registry does not answer; undefined while it does. */
+  readonly outage: () => Error | undefined
   /** Aborted when the client closes. */
   readonly signal: AbortSignal
 }
@@ -155,12 +157,24 @@ export class StreamEncryption {
 
   /** The epoch to seal in, at once; undefined where that takes time. */
   get sealingNow(): SealingEpoch | undefined {
-    return this.opener.current
+    return this.#stopped === undefined ? this.opener.current : undefined
+  }
+
+  /** The registry stopped answering: nobody may hear of a revocation. */
+  uncertain(error: Error): void {
+    if (this.opener.isOpen) this.#modules.say({ state: 'uncertain', error })
+  }
+
+  /** Why the owner wants nothing published now. */
+  get #stopped(): Error | undefined {
+    return this.choice.onOutage === 'stop' ? this.#modules.outage() : undefined
   }
 
   /** The epoch to seal in. Throws KEYS_UNCERTAIN where nobody can say who may read and the owner wants nothing published then. */
   async sealing(): Promise<SealingEpoch> {
     this.keyPart.join()
+    const stopped = this.#stopped
+    if (stopped !== undefined) throw clientError('KEYS_UNCERTAIN', reasonOf(stopped), { cause: stopped })
     try {
       return await this.opener.epoch(this.#modules.signal)
     } catch (error) {

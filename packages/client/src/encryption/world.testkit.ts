@@ -136,6 +136,8 @@ export class World {
   setOutage(isOutage: boolean): void {
     const isOver = this.weather.isOutage && !isOutage
     this.weather.isOutage = isOutage
+    const outage = isOutage ? clientError('CHAIN_UNREACHABLE') : undefined
+    for (const process of this.processes) process.encryption.reached(outage)
     if (isOver) for (const process of this.processes) process.tell({ kind: 'unknown' })
   }
 

@@ -7,7 +7,7 @@ import type { StatusHub } from '../status.ts'
 export interface RegistryHearers {
   readonly user: Pick<ActingUser, 'userId' | 'endedUntil'>
   readonly rights: Pick<ReadingRights, 'lookAgain'>
-  readonly encryption: Pick<Encryption, 'apply'>
+  readonly encryption: Pick<Encryption, 'apply' | 'reached'>
   readonly status: Pick<StatusHub, 'emit'>
 }
 
@@ -23,7 +23,12 @@ export function hearRegistry(
       user.endedUntil(change.begunByMs)
     status.emit({ type: 'registry', change })
   }
-  registry.onHealth = (health) => status.emit({ type: 'chain', ...health })
+  registry.onHealth = (health) => {
+    encryption.reached(
+      health.state === 'unreachable' ? (health.error ?? new Error(health.source)) : undefined,
+    )
+    status.emit({ type: 'chain', ...health })
+  }
   registry.onEndpoint = (endpoint) => status.emit({ type: 'endpoint', ...endpoint })
   registry.onTrackers = (listed) => status.emit({ type: 'trackers', ...listed })
 }

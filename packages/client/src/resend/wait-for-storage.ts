@@ -3,6 +3,7 @@ import {
   toNodeId,
   toStreamId,
   toStreamPartId,
+  urgentChainPrefix,
   type MessageChain,
   type MessageRef,
   type NodeId,
@@ -65,6 +66,8 @@ export class StorageWaiter {
     throwIfAborted(signal)
     const { history } = this.#modules
     const places = [messages].flat().map(toAwaited)
+    if (places.some(({ messageChainId }) => messageChainId.startsWith(urgentChainPrefix)))
+      throw clientError('INVALID_ARGUMENT', 'urgent messages are not stored: record them with client.record')
     const limited = deadline(history.sourceModules.clock, timeoutMs, signal, history.closing)
     // When one cannot be satisfied, the other waits end.
     const ending = new AbortController()

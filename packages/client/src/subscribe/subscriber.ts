@@ -183,6 +183,8 @@ export class Subscriber {
     if (options.order !== undefined && options.order !== 'chain' && options.order !== 'arrival') {
       throw clientError('INVALID_ARGUMENT', "order is 'chain' or 'arrival'")
     }
+    if (options.urgent !== undefined && typeof options.urgent !== 'boolean' && options.urgent !== 'others')
+      throw clientError('INVALID_ARGUMENT', "urgent is true, false or 'others'")
     const { status } = this.#modules
     return new Inbox(
       {

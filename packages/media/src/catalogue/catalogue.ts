@@ -100,9 +100,13 @@ export function controlIn({ content, urgent }: Pick<Message, 'content' | 'urgent
 /** What is wrong with a track, whose whole catalogue others would refuse; undefined where nothing is. */
 export const mistakeInTrack = (track: Track): string | undefined => firstMistake(trackSchema.safeParse(track))
 
+/** A longer name is cut. */
+const memberSchema = catalogueSchema.pick({ replaces: true, decodes: true }).extend({ name: z.string() })
+
 /** As `mistakeInTrack`, of what a member says of itself. */
-export const mistakeInMember = (member: Pick<Catalogue, 'replaces' | 'decodes'>): string | undefined =>
-  firstMistake(catalogueSchema.pick({ replaces: true, decodes: true }).safeParse(member))
+export const mistakeInMember = (
+  member: Pick<Catalogue, 'name' | 'replaces' | 'decodes'>,
+): string | undefined => firstMistake(memberSchema.safeParse(member))
 
 function firstMistake({ error }: { readonly error?: z.ZodError | undefined }): string | undefined {
   const issue = error?.issues[0]

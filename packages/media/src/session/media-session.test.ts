@@ -455,18 +455,20 @@ function decodable(got: readonly Got[]): number {
 }
 
 describe('openSession', () => {
-  it.each([{ replaces: 'mine' }, { replaces: '' }, { decodes: Array<string>(17).fill('vp8') }])(
-    'refuses what others would refuse the whole catalogue for: %o',
-    async (wrong) => {
-      const client = await clients.create({ privateKey: newAccount().privateKey })
-      const [name] = Object.keys(wrong)
-      const opening = openSession(room, { name: 'Ada', ...wrong }, { client })
-      await expect(opening).rejects.toMatchObject({
-        code: 'SESSION_INVALID',
-        message: expect.stringContaining(`: ${name}: `) as string,
-      })
-    },
-  )
+  it.each([
+    { replaces: 'mine' },
+    { replaces: '' },
+    { decodes: Array<string>(17).fill('vp8') },
+    { name: undefined as unknown as string },
+  ])('refuses what others would refuse the whole catalogue for: %o', async (wrong) => {
+    const client = await clients.create({ privateKey: newAccount().privateKey })
+    const [name] = Object.keys(wrong)
+    const opening = openSession(room, { name: 'Ada', ...wrong }, { client })
+    await expect(opening).rejects.toMatchObject({
+      code: 'SESSION_INVALID',
+      message: expect.stringContaining(`: ${name}: `) as string,
+    })
+  })
 })
 
 describe('files', () => {

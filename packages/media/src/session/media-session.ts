@@ -100,8 +100,8 @@ export async function openSession(
   options: MediaSessionOptions,
   modules: MediaSessionModules,
 ): Promise<MediaSession> {
-  const { decodes = [], replaces } = options
-  const mistake = mistakeInMember({ decodes, replaces })
+  const { name, decodes = [], replaces } = options
+  const mistake = mistakeInMember({ name, decodes, replaces })
   if (mistake !== undefined) throw mediaError('SESSION_INVALID', mistake)
   const { partitions } = await modules.client.getStream(streamId)
   const session = new MediaSession(streamId, { ...options, partitions }, modules)
