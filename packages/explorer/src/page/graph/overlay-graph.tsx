@@ -3,9 +3,9 @@ import type { Theme } from '../colours.ts'
 import { formatMs, plural, shortId } from '../format.ts'
 import { LayoutClient } from '../layout/layout-client.ts'
 import type { GraphShape } from '../layout/layout-input.ts'
+import { keyAction } from './graph-keys.ts'
 import { GraphView } from './graph-view.ts'
 import { Legend } from './legend.tsx'
-import type { Direction } from './place-on-screen.ts'
 import { scaleOf, type Coloring, type Scene } from './scene.ts'
 
 export interface OverlayGraphProps {
@@ -17,13 +17,6 @@ export interface OverlayGraphProps {
   readonly selected: string | undefined
   onSelect(nodeId: string | undefined): void
   onOpen(nodeId: string): void
-}
-
-const arrows: Readonly<Record<string, Direction>> = {
-  ArrowLeft: 'left',
-  ArrowRight: 'right',
-  ArrowUp: 'up',
-  ArrowDown: 'down',
 }
 
 /** The picture of an overlay. What it shows stands in the tables of the page as well. */
@@ -63,15 +56,16 @@ export function OverlayGraph(props: OverlayGraphProps) {
   }, [scene])
   const onKeyDown = (event: KeyboardEvent) => {
     const graph = view.current
-    const direction = arrows[event.key]
-    if (direction !== undefined) onSelect(graph?.towards(direction))
-    else if (event.key === 'Enter' && selected !== undefined) onOpen(selected)
-    else if (event.key === 'Escape') onSelect(undefined)
-    else if (event.key === '+' || event.key === '=') graph?.zoomBy(1.4)
-    else if (event.key === '-') graph?.zoomBy(1 / 1.4)
-    else if (event.key === '0') graph?.fit()
-    else return
+    const action = keyAction(event)
+    if (action === undefined) return
     event.preventDefault()
+    if (action === 'open') {
+      if (selected !== undefined) onOpen(selected)
+    } else if (action === 'deselect') onSelect(undefined)
+    else if (action === 'larger') graph?.zoomBy(1.4)
+    else if (action === 'smaller') graph?.zoomBy(1 / 1.4)
+    else if (action === 'fit') graph?.fit()
+    else onSelect(graph?.towards(action))
   }
   return (
     <div class="graph" data-resting={isResting}>
