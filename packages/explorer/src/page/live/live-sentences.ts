@@ -20,6 +20,8 @@ const sentences: Readonly<Record<string, string>> = {
     'This stream is encrypted, and the user of this page may not read it. Join as a user who may. Anybody with the grant permission on the stream can grant access.',
   NO_KEY_FILE:
     'These are not key files. Choose one key file, or a delegation file and the reading key file of its user, as the runnel command writes them.',
+  KEY_FILES_APART:
+    'These files do not belong together. Choose one key file, or one delegation file and the reading key file of its user.',
   NO_READING_KEY:
     'The delegation cannot open encrypted content without a reading key. Leave, and choose the reading key file (runnel reading-key export FILE) together with the delegation file.',
   KEY_NOT_FOUND:
