@@ -10,6 +10,7 @@ import { object, type Decode } from '../api/decode.ts'
 import { Failure } from '../api/failure.ts'
 import { fetchJson } from '../api/fetch-json.ts'
 import type { ActsAs } from './acts-as.ts'
+import { hearMessages } from './hear-messages.ts'
 import { LiveLog } from './live-log.ts'
 import { codeOf, liveSentence } from './live-sentences.ts'
 
@@ -86,25 +87,13 @@ export class Membership {
     if (signal.aborted) return void client.close()
     this.#client = client
     void this.#follow(client, partId)
-    await this.#subscribe(client, streamId, partition).catch(async (error: unknown) => {
+    const hearing = { streamId, partition, log: this.log, onChange: this.#onChange }
+    await hearMessages(client, hearing).catch(async (error: unknown) => {
       throw (await isClosedBy(error, client, streamId)) ? encryptedStream() : error
     })
     const { publishUntilMs } = await client.permissionsOf(streamId, client.userId)
     this.#mayPublish = publishUntilMs > Date.now()
     this.#onChange()
-  }
-
-  /** Shows every message when it comes, and what it says when that is known. */
-  async #subscribe(client: RunnelClient, streamId: string, partition: number): Promise<void> {
-    const partitions = [partition]
-    await client.subscribe(streamId, { partitions, raw: true, order: 'arrival' }, (message) => {
-      this.log.came(message, Date.now())
-      this.#onChange()
-    })
-    await client.subscribe(streamId, { partitions }, (message) => {
-      this.log.opened(message, message.content)
-      this.#onChange()
-    })
   }
 
   /** Shows the newest stored messages, at once, and what they say when that is known. Throws what the client throws. */
