@@ -27,6 +27,12 @@ const sentences: Readonly<Record<string, string>> = {
   KEY_NOT_FOUND:
     'Nobody gave the user of this page the key. If the user may read the stream, start the publisher or another reader for a moment. Otherwise join as a user who may.',
   CONTENT_NOT_AUTHENTIC: 'It cannot be decrypted with its key: its publisher encrypted it wrongly.',
+  DELEGATION_EXPIRED:
+    'The delegation that this page acts under has expired, so it takes part no more. Leave and join again with a new one.',
+  DELEGATION_REVOKED:
+    'The user revoked the delegation that this page acts under, so it takes part no more. Leave and join again with a new one.',
+  NODE_REPLACED:
+    'Another page or program with the same key took the place of this page. Stop it, then leave and join again.',
   NO_WALLET: 'This browser has no Ethereum wallet. Install one, or join with a key file.',
   WALLET_REFUSED: 'The wallet refused. Leave and join again to try once more.',
   READING_KEY_NOT_YOURS:

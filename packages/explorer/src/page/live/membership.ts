@@ -12,6 +12,7 @@ import { fetchJson } from '../api/fetch-json.ts'
 import type { ActsAs } from './acts-as.ts'
 import { hearMessages } from './hear-messages.ts'
 import { LiveLog } from './live-log.ts'
+import { troubleAfter } from './live-news.ts'
 import { codeOf, liveSentence } from './live-sentences.ts'
 
 /** How this page takes part in a stream part. */
@@ -24,6 +25,8 @@ export interface MembershipState {
   readonly published: number
   /** Whether the user may publish; undefined until that is known. */
   readonly mayPublish: boolean | undefined
+  /** What keeps the page from taking part, as a sentence. */
+  readonly trouble: string | undefined
   readonly log: LiveLog
   /** How long it took to load the client; undefined until it is there. */
   readonly loadedMs: number | undefined
@@ -50,6 +53,7 @@ export class Membership {
   #neighbours: readonly string[] = []
   #published = 0
   #mayPublish: boolean | undefined
+  #trouble: string | undefined
   #loadedMs: number | undefined
 
   constructor(onChange: () => void) {
@@ -64,6 +68,7 @@ export class Membership {
       received: this.log.received,
       published: this.#published,
       mayPublish: this.#mayPublish,
+      trouble: this.#trouble,
       log: this.log,
       loadedMs: this.#loadedMs,
       phases: this.#client?.phases ?? {},
@@ -126,9 +131,12 @@ export class Membership {
 
   async #follow(client: RunnelClient, partId: string): Promise<void> {
     for await (const status of client.status()) {
+      const trouble = troubleAfter(status, this.#trouble)
+      const isNews = trouble !== this.#trouble
+      this.#trouble = trouble
       if (status.type === 'neighbours' && status.streamPartId === partId) this.#neighbours = status.neighbours
       else if (status.type === 'undecodable' && status.streamPartId === partId) this.#noteUnread(status)
-      else if (status.type !== 'phase') continue
+      else if (status.type !== 'phase' && !isNews) continue
       this.#onChange()
     }
   }

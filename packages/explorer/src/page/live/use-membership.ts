@@ -72,5 +72,5 @@ export function useMembership(partId: string, base: string): Live {
     const reading = member.current
     reading?.readStored(partId).catch((error: unknown) => member.current === reading && fail(error))
   }
-  return { phase, state, trouble, join, leave, readStored, publish }
+  return { phase, state, trouble: trouble ?? state?.trouble, join, leave, readStored, publish }
 }
