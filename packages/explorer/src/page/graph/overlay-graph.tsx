@@ -28,6 +28,7 @@ export function OverlayGraph(props: OverlayGraphProps) {
   const select = useRef(onSelect)
   select.current = onSelect
   const [isResting, setResting] = useState(false)
+  const [isBroken, setBroken] = useState(false)
   const scale = useMemo(() => scaleOf(shape), [shape])
   const hasNear = useMemo(() => shape.edges.some(({ near }) => near), [shape])
   const scene = useMemo(
@@ -38,10 +39,13 @@ export function OverlayGraph(props: OverlayGraphProps) {
     const context = canvas.current?.getContext('2d')
     if (!canvas.current || !context) return
     const graph = new GraphView(canvas.current, context, (nodeId) => select.current(nodeId))
-    const client = new LayoutClient((positions, resting) => {
-      graph.move(positions)
-      setResting(resting)
-    })
+    const client = new LayoutClient(
+      (positions, resting) => {
+        graph.move(positions)
+        setResting(resting)
+      },
+      () => setBroken(true),
+    )
     view.current = graph
     layout.current = client
     return () => {
@@ -84,6 +88,11 @@ export function OverlayGraph(props: OverlayGraphProps) {
       <p class="visually-hidden" aria-live="polite">
         {selected === undefined ? '' : describeNode(shape, selected)}
       </p>
+      {isBroken && (
+        <p role="alert" class="notice">
+          The picture cannot be drawn. Reload this page; the table shows the same.
+        </p>
+      )}
       <div class="zoom" role="group" aria-label="Zoom">
         <button type="button" aria-label="Zoom in" onClick={() => view.current?.zoomBy(1.4)}>
           +

@@ -1,6 +1,8 @@
 import { shownText } from '../format.ts'
 
 const sentences: Readonly<Record<string, string>> = {
+  PAGE_INCOMPLETE:
+    'A part of this page could not be loaded; the tracker may have been updated. Reload the page.',
   NO_WEBRTC:
     'This browser does not support WebRTC, or it is turned off, so this page cannot join the overlay as a node.',
   NO_WEBSOCKET:

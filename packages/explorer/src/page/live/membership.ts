@@ -14,6 +14,7 @@ import { hearMessages } from './hear-messages.ts'
 import { LiveLog } from './live-log.ts'
 import { troubleAfter } from './live-news.ts'
 import { codeOf, liveSentence } from './live-sentences.ts'
+import { loadPart } from './load-part.ts'
 
 /** How this page takes part in a stream part. */
 export interface MembershipState {
@@ -77,12 +78,12 @@ export class Membership {
 
   /**
    * Joins the network of the tracker at `base` in a user's name, and subscribes. Keys and what a wallet signs stay in memory. Throws
-   * Failure, what the client throws, or an error with the code ENCRYPTED_STREAM.
+   * Failure, what the client throws, or an error with the code ENCRYPTED_STREAM or PAGE_INCOMPLETE.
    */
   async join(base: string, partId: string, as: ActsAs): Promise<void> {
     const { signal } = this.#stop
     const [{ createClient, memoryStore }, network] = await Promise.all([
-      import('@runnel/client/browser'),
+      loadPart(import('@runnel/client/browser')),
       readNetwork(base, signal),
     ])
     this.#loadedMs = performance.now() - this.#startedMs
