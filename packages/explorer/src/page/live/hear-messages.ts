@@ -1,6 +1,9 @@
 import type { RunnelClient } from '@runnel/client/browser'
 import type { LiveLog } from './live-log.ts'
 
+/** Messages read from storage at once. */
+const storedMessages = 50
+
 /** Where messages are heard and what becomes of them. */
 export interface Hearing {
   readonly streamId: string
@@ -24,4 +27,28 @@ export async function hearMessages(
     log.opened(message, message.content)
     onChange()
   })
+}
+
+/**
+ * Shows the newest stored messages, at once, and what they say when that is known; resolves with how many there are. Throws what the
+ * client throws.
+ */
+export async function showStored(
+  client: Pick<RunnelClient, 'resend'>,
+  { streamId, partition, log, onChange }: Hearing,
+  signal: AbortSignal,
+): Promise<number> {
+  const read = (raw: boolean) =>
+    client.resend(streamId, { last: storedMessages }, { partitions: [partition], signal, raw })
+  let found = 0
+  for await (const message of read(true)) {
+    log.stored(message)
+    found++
+  }
+  onChange()
+  for await (const message of read(false)) {
+    log.opened(message, message.content)
+    onChange()
+  }
+  return found
 }

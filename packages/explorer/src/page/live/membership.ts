@@ -10,7 +10,7 @@ import { object, type Decode } from '../api/decode.ts'
 import { Failure } from '../api/failure.ts'
 import { fetchJson } from '../api/fetch-json.ts'
 import type { ActsAs } from './acts-as.ts'
-import { hearMessages } from './hear-messages.ts'
+import { hearMessages, showStored, type Hearing } from './hear-messages.ts'
 import { LiveLog } from './live-log.ts'
 import { troubleAfter } from './live-news.ts'
 import { codeOf, liveSentence } from './live-sentences.ts'
@@ -34,9 +34,6 @@ export interface MembershipState {
   /** And from then on. */
   readonly phases: PhaseTimes
 }
-
-/** Messages read from storage at once. */
-const storedMessages = 50
 
 /** The network is for the client to check. */
 const networkAnswer: Decode<{ kind: unknown }> = (value) => {
@@ -87,14 +84,13 @@ export class Membership {
       readNetwork(base, signal),
     ])
     this.#loadedMs = performance.now() - this.#startedMs
-    const { streamId, partition } = splitId(partId)
+    const { streamId } = splitId(partId)
     // Whatever else the tracker serves reads what this origin keeps.
     const client = await createClient(configOf(network, as, streamId), { sessions: memoryStore() })
     if (signal.aborted) return void client.close()
     this.#client = client
     void this.#follow(client, partId)
-    const hearing = { streamId, partition, log: this.log, onChange: this.#onChange }
-    await hearMessages(client, hearing).catch(async (error: unknown) => {
+    await hearMessages(client, this.#hearing(partId)).catch(async (error: unknown) => {
       throw (await isClosedBy(error, client, streamId)) ? encryptedStream() : error
     })
     const { publishUntilMs } = await client.permissionsOf(streamId, client.userId)
@@ -102,18 +98,10 @@ export class Membership {
     this.#onChange()
   }
 
-  /** Shows the newest stored messages, at once, and what they say when that is known. Throws what the client throws. */
-  async readStored(partId: string): Promise<void> {
-    const { streamId, partition } = splitId(partId)
-    const options = { partitions: [partition], signal: this.#stop.signal }
-    const read = (raw: boolean) =>
-      this.#client?.resend(streamId, { last: storedMessages }, { ...options, raw }) ?? []
-    for await (const message of read(true)) this.log.stored(message)
-    this.#onChange()
-    for await (const message of read(false)) {
-      this.log.opened(message, message.content)
-      this.#onChange()
-    }
+  /** Shows the newest stored messages; resolves with how many there are. Throws what the client throws. */
+  async readStored(partId: string): Promise<number> {
+    if (this.#client === undefined) return 0
+    return showStored(this.#client, this.#hearing(partId), this.#stop.signal)
   }
 
   /** Throws what the client throws. */
@@ -128,6 +116,10 @@ export class Membership {
   async leave(): Promise<void> {
     this.#stop.abort()
     await this.#client?.close()
+  }
+
+  #hearing(partId: string): Hearing {
+    return { ...splitId(partId), log: this.log, onChange: this.#onChange }
   }
 
   async #follow(client: RunnelClient, partId: string): Promise<void> {

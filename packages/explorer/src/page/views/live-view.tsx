@@ -25,6 +25,9 @@ export function LiveView({ live }: { readonly live: Live }) {
       <div role="alert" class="notices">
         {trouble !== undefined && <p class="notice">{trouble}</p>}
       </div>
+      <div role="status" class="notices">
+        {live.stored === 'none' && <p class="empty">No stored messages.</p>}
+      </div>
       {phase === 'out' ? (
         <Invitation join={live.join} />
       ) : (
@@ -45,8 +48,13 @@ export function LiveView({ live }: { readonly live: Live }) {
                 >
                   {paused === undefined ? 'Pause' : 'Continue'}
                 </button>
-                <button type="button" class="secondary" onClick={live.readStored}>
-                  Show stored messages
+                <button
+                  type="button"
+                  class="secondary"
+                  disabled={live.stored === 'reading'}
+                  onClick={live.readStored}
+                >
+                  {live.stored === 'reading' ? 'Reading stored messages…' : 'Show stored messages'}
                 </button>
               </>
             )}
