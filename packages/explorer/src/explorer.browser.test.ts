@@ -148,6 +148,8 @@ describe('the explorer', () => {
     const page = await open(network.tracker.httpUrl, partHash(partId, 'live'))
     await page.getByRole('button', { name: 'Join and listen' }).click()
     await page.getByText(/^[1-4] neighbours?, 0 messages received /).waitFor()
+    expect(await page.evaluate(() => document.activeElement?.className)).toBe('live')
+    await page.getByRole('status').getByText('Joined', { exact: true }).waitFor({ state: 'attached' })
     const evil = '<img src=x onerror="document.title=1"> \u202e'
     await publisher?.publish(streamId, evil)
     await page.locator('.messages p').getByText('<img src=x onerror="document.title=1"> \ufffd').waitFor()
@@ -293,6 +295,8 @@ describe('the explorer in trouble', () => {
       .first()
       .waitFor()
     await page.getByText('No answer').waitFor()
+    // An age that grows would be announced again and again.
+    expect(await page.getByRole('alert').first().textContent()).toMatch(/The page keeps trying\.$/)
     await page.unroute(isTracker)
     await page.getByText('1 tracker', { exact: true }).waitFor()
   })

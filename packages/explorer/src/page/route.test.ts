@@ -26,6 +26,8 @@ describe('routes', () => {
   it('leads a search to what is looked for', () => {
     expect(searchTarget(` ${nodeId.toUpperCase().replace('X', 'x')} `)).toBe(nodeHref(nodeId))
     expect(searchTarget(partId)).toBe(partHref(partId))
+    const longest = `${nodeId}/${'x'.repeat(200)}#100`
+    expect(searchTarget(longest)).toBe(partHref(longest))
     expect(searchTarget('0x12')).toBe('#/nodes?q=0x12')
     expect(searchTarget('lobby')).toBe('#/streams?q=lobby')
     expect(searchTarget('')).toBe('#/streams')

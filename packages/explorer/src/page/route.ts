@@ -15,6 +15,9 @@ export type Route =
 const partShows = ['graph', 'map', 'table', 'live'] as const
 export type PartShow = (typeof partShows)[number]
 
+/** Characters of a search: a whole stream part id may be one. */
+export const maxSearchChars = 250
+
 const nodeIdPattern = /^0x[0-9a-f]{40}$/
 const partIdPattern = /^0x[0-9a-f]{40}\/[A-Za-z0-9._/-]{1,200}#(?:[0-9]{1,2}|100)$/
 
@@ -31,7 +34,7 @@ export function parseRoute(hash: string): Route {
   const [path = '', query = ''] = hash.replace(/^#/, '').split('?', 2)
   const parameters = new URLSearchParams(query)
   const [view = '', argument] = path.replace(/^\//, '').split('/', 2).map(decoded)
-  const search = (parameters.get('q') ?? '').slice(0, 200)
+  const search = (parameters.get('q') ?? '').slice(0, maxSearchChars)
   if (argument === undefined) {
     if (view === '' || view === 'streams') return { view: 'streams', search }
     if (view === 'nodes') return { view, search }
@@ -69,7 +72,7 @@ function searchHref(view: 'streams' | 'nodes', search: string): string {
 
 /** Where a search leads: ids lead to nodes, or straight to the thing itself, everything else to streams. */
 export function searchTarget(text: string): string {
-  const wanted = text.trim().slice(0, 200)
+  const wanted = text.trim().slice(0, maxSearchChars)
   const lower = wanted.toLowerCase()
   if (isNodeId(lower)) return nodeHref(lower)
   if (isPartId(wanted)) return partHref(wanted)

@@ -1,4 +1,4 @@
-import { seededRandom, toStreamId, toStreamPartId } from '@runnel/protocol'
+import { limits, seededRandom, toStreamId, toStreamPartId } from '@runnel/protocol'
 import { describe, expect, it } from 'vitest'
 import { nodeId, partA, partB, statusOf, storing, TrackerStory } from '../core/tracker-core.testkit.ts'
 import type { ClusterState } from '../cluster/cluster-view.ts'
@@ -145,6 +145,8 @@ describe('the HTTP API', () => {
     const part = (await app.inject(`/v1/stream-parts?contains=${encodeURIComponent('/b#')}`)).json<object>()
     expect(part).toMatchObject({ total: 1, streamParts: [{ streamPartId: partB }] })
     expect((await app.inject('/v1/stream-parts?contains=zzz')).json()).toMatchObject({ total: 0 })
+    const longest = encodeURIComponent(`${nodeId(1)}/${'x'.repeat(limits.maxStreamPathBytes)}#100`)
+    expect((await app.inject(`/v1/stream-parts?contains=${longest}`)).json()).toMatchObject({ total: 0 })
     const start = nodeId(16).slice(0, 41)
     expect((await app.inject(`/v1/nodes?prefix=${start}&limit=2`)).json()).toMatchObject({
       total: 2,
@@ -354,7 +356,7 @@ describe('the HTTP API', () => {
     ['/v1/nodes?offset=x', 400],
     ['/v1/nodes?page=2', 400],
     ['/v1/nodes?prefix=zz', 400],
-    [`/v1/stream-parts?contains=${'x'.repeat(201)}`, 400],
+    [`/v1/stream-parts?contains=${'x'.repeat(251)}`, 400],
     ['/v1/network', 404],
     ['/explorer/', 404],
     ['/v1/stream-parts/nonsense/topology', 400],

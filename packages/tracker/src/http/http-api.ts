@@ -24,8 +24,8 @@ export const httpLimits = {
   maxPageNodes: 100,
   /** The length of a stream part id with everything in it percent-encoded, and some room. */
   maxParamChars: 1_024,
-  /** Longest text to search for in ids. */
-  maxSearchChars: 200,
+  /** Longest text to search for in ids: a whole stream part id may be one. */
+  maxSearchChars: streamPartIdSchema.maxLength,
   /** Requests have no body. */
   maxBodyBytes: 1_024,
   /** A request that takes longer to arrive is aborted. */

@@ -59,6 +59,19 @@ describe('what several trackers say', () => {
     expect((await findParts([base], 'a', signal)).items.map(({ nodeCount }) => nodeCount)).toEqual([3])
   })
 
+  it('is known to be a part where a tracker has more than is read of it', async () => {
+    const names = Array.from({ length: 1_000 }, (_, n) => part(`a${n}`, 1))
+    const list = '/v1/stream-parts?limit=1000'
+    const large = await trackerWith({ [list]: { total: 1_001, next: 1_000, streamParts: names } })
+    const small = await trackerWith(listOf(part('b', 3)))
+    expect(await findParts([large, small], '', signal)).toMatchObject({ total: 1_002, isWhole: false })
+    expect(await findParts([small], '', signal)).toMatchObject({ total: 1, isWhole: true })
+    const short = { total: 1_001, next: 999, streamParts: names.slice(1) }
+    const last = { total: 1_001, next: null, streamParts: [part('c', 1), part('d', 9)] }
+    const cut = await trackerWith({ [list]: short, [`${list}&offset=999`]: last })
+    expect(await findParts([cut], '', signal)).toMatchObject({ items: { length: 1_000 }, isWhole: false })
+  })
+
   it('is incomplete where one does not answer, and nothing where none does', async () => {
     const one = await trackerWith(listOf(part('a', 3)))
     const { items, failures } = await findParts([one, gone], '', signal)

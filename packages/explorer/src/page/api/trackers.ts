@@ -64,6 +64,8 @@ export interface LedPart extends PartSummary {
 export interface Found<T> {
   readonly total: number
   readonly items: readonly T[]
+  /** Those that answered had no more than `items`. */
+  readonly isWhole: boolean
   /** Trackers that did not answer: what they know is missing. */
   readonly failures: readonly Failure[]
 }
@@ -124,7 +126,7 @@ async function readCluster(base: string, signal: AbortSignal): Promise<Cluster |
   }
 }
 
-/** The stream parts with `contains` in their ids, of all these trackers, the largest first; a thousand of each tracker at most. */
+/** The stream parts with `contains` in their ids, of all these trackers: the first thousand that each tracker names, sorted by size. */
 export async function findParts(
   bases: readonly string[],
   contains: string,
@@ -151,7 +153,7 @@ export async function findParts(
     (a, b) => b.nodeCount - a.nodeCount || (a.streamPartId < b.streamPartId ? -1 : 1),
   )
   const beyond = answers.reduce((sum, { answer }) => sum + Math.max(0, answer.total - answer.items.length), 0)
-  return { total: items.length + beyond, items, failures }
+  return { total: items.length + beyond, items, isWhole: areWhole(answers), failures }
 }
 
 /** The nodes whose ids begin with `prefix`, of all these trackers, with the stream parts they are in; a hundred of each tracker at most. */
@@ -173,7 +175,7 @@ export async function findNodes(
     nodes.set(node.nodeId, together(nodes.get(node.nodeId), node))
   const items = [...nodes.values()].toSorted((a, b) => (a.nodeId < b.nodeId ? -1 : 1))
   const beyond = Math.max(0, ...answers.map(({ answer }) => answer.total - answer.items.length))
-  return { total: items.length + beyond, items, failures }
+  return { total: items.length + beyond, items, isWhole: areWhole(answers), failures }
 }
 
 function together(one: NodeSummary | undefined, other: NodeSummary): NodeSummary {
@@ -196,21 +198,32 @@ interface PageOf<T> {
   readonly items: readonly T[]
 }
 
+interface FirstItems<T> extends Pick<PageOf<T>, 'total' | 'items'> {
+  /** The list has no others. */
+  readonly isWhole: boolean
+}
+
+function areWhole(answers: readonly { readonly answer: FirstItems<unknown> }[]): boolean {
+  return answers.every(({ answer }) => answer.isWhole)
+}
+
 /** The first items of a list: a search may have pages without any. */
 async function readPages<T>(
   maxItems: number,
   read: (next: string) => Promise<PageOf<T>>,
-): Promise<Pick<PageOf<T>, 'total' | 'items'>> {
+): Promise<FirstItems<T>> {
   const items: T[] = []
-  let [total, next] = [0, '']
-  for (let pages = 0; pages < maxPages; pages++) {
-    const page = await read(next)
+  let page = await read('')
+  items.push(...page.items)
+  for (let pages = 1; pages < maxPages && page.next !== null && items.length < maxItems; pages++) {
+    page = await read(`&offset=${page.next}`)
     items.push(...page.items)
-    total = Math.max(page.total, items.length)
-    if (page.next === null || items.length >= maxItems) break
-    next = `&offset=${page.next}`
   }
-  return { total, items: items.slice(0, maxItems) }
+  return {
+    total: Math.max(page.total, items.length),
+    items: items.slice(0, maxItems),
+    isWhole: page.next === null && items.length <= maxItems,
+  }
 }
 
 /** A stream part and the tracker that leads it. Throws Failure when none of these does. */

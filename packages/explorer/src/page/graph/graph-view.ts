@@ -1,5 +1,6 @@
 import { select } from 'd3-selection'
 import { zoom, zoomIdentity, type D3ZoomEvent } from 'd3-zoom'
+import { carryPositions } from './carry-positions.ts'
 import { Drawing, nodeRadius } from './draw.ts'
 import {
   fitView,
@@ -53,8 +54,9 @@ export class GraphView {
   }
 
   show(scene: Scene): void {
-    // Positions belong to one shape: until those of a new shape arrive, there is nothing to draw.
-    if (scene.shape.ids.length * 2 !== this.#positions.length) this.#positions = new Float32Array()
+    // Positions belong to one shape: until those of a shape with new nodes arrive, there is nothing to draw.
+    if (this.#scene !== undefined)
+      this.#positions = carryPositions(this.#scene.shape, scene.shape, this.#positions)
     this.#scene = scene
     this.#drawing = new Drawing(scene)
     this.#redraw()

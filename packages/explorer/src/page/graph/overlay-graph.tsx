@@ -3,9 +3,9 @@ import type { Theme } from '../colours.ts'
 import { formatMs, plural, shortId } from '../format.ts'
 import { LayoutClient } from '../layout/layout-client.ts'
 import type { GraphShape } from '../layout/layout-input.ts'
+import { keyAction } from './graph-keys.ts'
 import { GraphView } from './graph-view.ts'
 import { Legend } from './legend.tsx'
-import type { Direction } from './place-on-screen.ts'
 import { scaleOf, type Coloring, type Scene } from './scene.ts'
 
 export interface OverlayGraphProps {
@@ -19,13 +19,6 @@ export interface OverlayGraphProps {
   onOpen(nodeId: string): void
 }
 
-const arrows: Readonly<Record<string, Direction>> = {
-  ArrowLeft: 'left',
-  ArrowRight: 'right',
-  ArrowUp: 'up',
-  ArrowDown: 'down',
-}
-
 /** The picture of an overlay. What it shows stands in the tables of the page as well. */
 export function OverlayGraph(props: OverlayGraphProps) {
   const { shape, theme, coloring, storage, self, selected, onSelect, onOpen } = props
@@ -35,6 +28,7 @@ export function OverlayGraph(props: OverlayGraphProps) {
   const select = useRef(onSelect)
   select.current = onSelect
   const [isResting, setResting] = useState(false)
+  const [isBroken, setBroken] = useState(false)
   const scale = useMemo(() => scaleOf(shape), [shape])
   const hasNear = useMemo(() => shape.edges.some(({ near }) => near), [shape])
   const scene = useMemo(
@@ -45,10 +39,13 @@ export function OverlayGraph(props: OverlayGraphProps) {
     const context = canvas.current?.getContext('2d')
     if (!canvas.current || !context) return
     const graph = new GraphView(canvas.current, context, (nodeId) => select.current(nodeId))
-    const client = new LayoutClient((positions, resting) => {
-      graph.move(positions)
-      setResting(resting)
-    })
+    const client = new LayoutClient(
+      (positions, resting) => {
+        graph.move(positions)
+        setResting(resting)
+      },
+      () => setBroken(true),
+    )
     view.current = graph
     layout.current = client
     return () => {
@@ -63,15 +60,16 @@ export function OverlayGraph(props: OverlayGraphProps) {
   }, [scene])
   const onKeyDown = (event: KeyboardEvent) => {
     const graph = view.current
-    const direction = arrows[event.key]
-    if (direction !== undefined) onSelect(graph?.towards(direction))
-    else if (event.key === 'Enter' && selected !== undefined) onOpen(selected)
-    else if (event.key === 'Escape') onSelect(undefined)
-    else if (event.key === '+' || event.key === '=') graph?.zoomBy(1.4)
-    else if (event.key === '-') graph?.zoomBy(1 / 1.4)
-    else if (event.key === '0') graph?.fit()
-    else return
+    const action = keyAction(event)
+    if (action === undefined) return
     event.preventDefault()
+    if (action === 'open') {
+      if (selected !== undefined) onOpen(selected)
+    } else if (action === 'deselect') onSelect(undefined)
+    else if (action === 'larger') graph?.zoomBy(1.4)
+    else if (action === 'smaller') graph?.zoomBy(1 / 1.4)
+    else if (action === 'fit') graph?.fit()
+    else onSelect(graph?.towards(action))
   }
   return (
     <div class="graph" data-resting={isResting}>
@@ -90,6 +88,11 @@ export function OverlayGraph(props: OverlayGraphProps) {
       <p class="visually-hidden" aria-live="polite">
         {selected === undefined ? '' : describeNode(shape, selected)}
       </p>
+      {isBroken && (
+        <p role="alert" class="notice">
+          The picture cannot be drawn. Reload this page; the table shows the same.
+        </p>
+      )}
       <div class="zoom" role="group" aria-label="Zoom">
         <button type="button" aria-label="Zoom in" onClick={() => view.current?.zoomBy(1.4)}>
           +

@@ -11,7 +11,9 @@ export class LayoutClient {
   #generation = 0
   #signature = ''
 
-  constructor(onPositions: (positions: Float32Array, resting: boolean) => void) {
+  /** `onFailure`: the worker could not be loaded, or broke. */
+  constructor(onPositions: (positions: Float32Array, resting: boolean) => void, onFailure: () => void) {
+    this.#worker.addEventListener('error', onFailure)
     this.#worker.addEventListener('message', ({ data }: MessageEvent<LayoutAnswer>) => {
       if (data.generation === this.#generation) onPositions(data.positions, data.resting)
     })

@@ -20,11 +20,19 @@ describe('the user of key files', () => {
     ['another file', ['<html>']],
     ['no object', ['null']],
     ['a reading key alone', [file(readingKey)]],
-    ['a key and a delegation', [key, file(delegation)]],
     ['another version', [JSON.stringify({ version: 2, ...delegation })]],
     ['a keystore', [file({ crypto: {} })]],
   ])('is not known from %s', (_, texts) => {
     expect(() => userOfFiles(texts)).toThrow(expect.objectContaining({ code: 'NO_KEY_FILE' }))
+  })
+
+  it.each([
+    ['a key and a delegation', [key, file(delegation)]],
+    ['two keys', [key, 'cd'.repeat(32)]],
+    ['two delegations', [file(delegation), file({ ...delegation, delegation: '0x03' })]],
+    ['two reading keys', [key, file(readingKey), file({ ...readingKey, generation: 2 })]],
+  ])('are not one of %s', (_, texts) => {
+    expect(() => userOfFiles(texts)).toThrow(expect.objectContaining({ code: 'KEY_FILES_APART' }))
   })
 
   it('does not quote a key that is wrong', () => {

@@ -16,11 +16,16 @@ const hexPattern = /^0x(?:[0-9a-f]{2})+$/i
 
 /**
  * The user whose files these texts are: a key file alone, or a delegation file with the reading key file of its user, as the command
- * line writes them. Throws an error with the code NO_KEY_FILE, without quoting one.
+ * line writes them. Throws an error with the code NO_KEY_FILE, or KEY_FILES_APART for files that do not go together, without quoting one.
  */
 export function userOfFiles(texts: readonly string[]): UserOfFiles {
-  const user = Object.assign({}, ...texts.map(partOfUser)) as UserOfFiles
-  if ((user.privateKey === undefined) === (user.delegation === undefined)) throw noKeyFile()
+  const parts = texts.map(partOfUser)
+  const user = Object.assign({}, ...parts) as UserOfFiles
+  const hasKey = user.privateKey !== undefined
+  const hasDelegation = user.delegation !== undefined
+  // Of two of one kind only one would count.
+  if (Object.keys(user).length < parts.length || (hasKey && hasDelegation)) throw filesApart()
+  if (!hasKey && !hasDelegation) throw noKeyFile()
   return user
 }
 
@@ -47,6 +52,10 @@ function objectIn(text: string): Partial<Record<string, unknown>> {
 
 function isLike(value: unknown, pattern: RegExp): value is string {
   return typeof value === 'string' && pattern.test(value)
+}
+
+function filesApart(): Error {
+  return Object.assign(new Error('files that do not go together'), { code: 'KEY_FILES_APART' })
 }
 
 function noKeyFile(): Error {

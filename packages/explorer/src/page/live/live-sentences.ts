@@ -1,6 +1,8 @@
 import { shownText } from '../format.ts'
 
 const sentences: Readonly<Record<string, string>> = {
+  PAGE_INCOMPLETE:
+    'A part of this page could not be loaded; the tracker may have been updated. Reload the page.',
   NO_WEBRTC:
     'This browser does not support WebRTC, or it is turned off, so this page cannot join the overlay as a node.',
   NO_WEBSOCKET:
@@ -20,11 +22,19 @@ const sentences: Readonly<Record<string, string>> = {
     'This stream is encrypted, and the user of this page may not read it. Join as a user who may. Anybody with the grant permission on the stream can grant access.',
   NO_KEY_FILE:
     'These are not key files. Choose one key file, or a delegation file and the reading key file of its user, as the runnel command writes them.',
+  KEY_FILES_APART:
+    'These files do not belong together. Choose one key file, or one delegation file and the reading key file of its user.',
   NO_READING_KEY:
     'The delegation cannot open encrypted content without a reading key. Leave, and choose the reading key file (runnel reading-key export FILE) together with the delegation file.',
   KEY_NOT_FOUND:
     'Nobody gave the user of this page the key. If the user may read the stream, start the publisher or another reader for a moment. Otherwise join as a user who may.',
   CONTENT_NOT_AUTHENTIC: 'It cannot be decrypted with its key: its publisher encrypted it wrongly.',
+  DELEGATION_EXPIRED:
+    'The delegation that this page acts under has expired, so it takes part no more. Leave and join again with a new one.',
+  DELEGATION_REVOKED:
+    'The user revoked the delegation that this page acts under, so it takes part no more. Leave and join again with a new one.',
+  NODE_REPLACED:
+    'Another page or program with the same key took the place of this page. Stop it, then leave and join again.',
   NO_WALLET: 'This browser has no Ethereum wallet. Install one, or join with a key file.',
   WALLET_REFUSED: 'The wallet refused. Leave and join again to try once more.',
   READING_KEY_NOT_YOURS:

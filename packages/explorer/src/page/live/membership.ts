@@ -10,8 +10,11 @@ import { object, type Decode } from '../api/decode.ts'
 import { Failure } from '../api/failure.ts'
 import { fetchJson } from '../api/fetch-json.ts'
 import type { ActsAs } from './acts-as.ts'
+import { hearMessages, showStored, type Hearing } from './hear-messages.ts'
 import { LiveLog } from './live-log.ts'
+import { troubleAfter } from './live-news.ts'
 import { codeOf, liveSentence } from './live-sentences.ts'
+import { loadPart } from './load-part.ts'
 
 /** How this page takes part in a stream part. */
 export interface MembershipState {
@@ -23,15 +26,14 @@ export interface MembershipState {
   readonly published: number
   /** Whether the user may publish; undefined until that is known. */
   readonly mayPublish: boolean | undefined
+  /** What keeps the page from taking part, as a sentence. */
+  readonly trouble: string | undefined
   readonly log: LiveLog
   /** How long it took to load the client; undefined until it is there. */
   readonly loadedMs: number | undefined
   /** And from then on. */
   readonly phases: PhaseTimes
 }
-
-/** Messages read from storage at once. */
-const storedMessages = 50
 
 /** The network is for the client to check. */
 const networkAnswer: Decode<{ kind: unknown }> = (value) => {
@@ -49,6 +51,7 @@ export class Membership {
   #neighbours: readonly string[] = []
   #published = 0
   #mayPublish: boolean | undefined
+  #trouble: string | undefined
   #loadedMs: number | undefined
 
   constructor(onChange: () => void) {
@@ -63,6 +66,7 @@ export class Membership {
       received: this.log.received,
       published: this.#published,
       mayPublish: this.#mayPublish,
+      trouble: this.#trouble,
       log: this.log,
       loadedMs: this.#loadedMs,
       phases: this.#client?.phases ?? {},
@@ -71,22 +75,22 @@ export class Membership {
 
   /**
    * Joins the network of the tracker at `base` in a user's name, and subscribes. Keys and what a wallet signs stay in memory. Throws
-   * Failure, what the client throws, or an error with the code ENCRYPTED_STREAM.
+   * Failure, what the client throws, or an error with the code ENCRYPTED_STREAM or PAGE_INCOMPLETE.
    */
   async join(base: string, partId: string, as: ActsAs): Promise<void> {
     const { signal } = this.#stop
     const [{ createClient, memoryStore }, network] = await Promise.all([
-      import('@runnel/client/browser'),
+      loadPart(import('@runnel/client/browser')),
       readNetwork(base, signal),
     ])
     this.#loadedMs = performance.now() - this.#startedMs
-    const { streamId, partition } = splitId(partId)
+    const { streamId } = splitId(partId)
     // Whatever else the tracker serves reads what this origin keeps.
     const client = await createClient(configOf(network, as, streamId), { sessions: memoryStore() })
     if (signal.aborted) return void client.close()
     this.#client = client
     void this.#follow(client, partId)
-    await this.#subscribe(client, streamId, partition).catch(async (error: unknown) => {
+    await hearMessages(client, this.#hearing(partId)).catch(async (error: unknown) => {
       throw (await isClosedBy(error, client, streamId)) ? encryptedStream() : error
     })
     const { publishUntilMs } = await client.permissionsOf(streamId, client.userId)
@@ -94,31 +98,10 @@ export class Membership {
     this.#onChange()
   }
 
-  /** Shows every message when it comes, and what it says when that is known. */
-  async #subscribe(client: RunnelClient, streamId: string, partition: number): Promise<void> {
-    const partitions = [partition]
-    await client.subscribe(streamId, { partitions, raw: true, order: 'arrival' }, (message) => {
-      this.log.came(message, Date.now())
-      this.#onChange()
-    })
-    await client.subscribe(streamId, { partitions }, (message) => {
-      this.log.opened(message, message.content)
-      this.#onChange()
-    })
-  }
-
-  /** Shows the newest stored messages, at once, and what they say when that is known. Throws what the client throws. */
-  async readStored(partId: string): Promise<void> {
-    const { streamId, partition } = splitId(partId)
-    const options = { partitions: [partition], signal: this.#stop.signal }
-    const read = (raw: boolean) =>
-      this.#client?.resend(streamId, { last: storedMessages }, { ...options, raw }) ?? []
-    for await (const message of read(true)) this.log.stored(message)
-    this.#onChange()
-    for await (const message of read(false)) {
-      this.log.opened(message, message.content)
-      this.#onChange()
-    }
+  /** Shows the newest stored messages; resolves with how many there are. Throws what the client throws. */
+  async readStored(partId: string): Promise<number> {
+    if (this.#client === undefined) return 0
+    return showStored(this.#client, this.#hearing(partId), this.#stop.signal)
   }
 
   /** Throws what the client throws. */
@@ -135,11 +118,18 @@ export class Membership {
     await this.#client?.close()
   }
 
+  #hearing(partId: string): Hearing {
+    return { ...splitId(partId), log: this.log, onChange: this.#onChange }
+  }
+
   async #follow(client: RunnelClient, partId: string): Promise<void> {
     for await (const status of client.status()) {
+      const trouble = troubleAfter(status, this.#trouble)
+      const isNews = trouble !== this.#trouble
+      this.#trouble = trouble
       if (status.type === 'neighbours' && status.streamPartId === partId) this.#neighbours = status.neighbours
       else if (status.type === 'undecodable' && status.streamPartId === partId) this.#noteUnread(status)
-      else if (status.type !== 'phase') continue
+      else if (status.type !== 'phase' && !isNews) continue
       this.#onChange()
     }
   }

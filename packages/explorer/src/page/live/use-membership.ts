@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { Failure, sentenceFor } from '../api/failure.ts'
 import type { ActsAs } from './acts-as.ts'
+import { attempt } from './attempt.ts'
 import { liveSentence } from './live-sentences.ts'
 import { Membership, type MembershipState } from './membership.ts'
 
@@ -12,6 +13,8 @@ export interface Live {
   readonly state: MembershipState | undefined
   /** What went wrong, as a sentence. */
   readonly trouble: string | undefined
+  /** Whether stored messages are being read, or there were none. */
+  readonly stored: 'reading' | 'none' | undefined
   /** What `as` rejects with is said as trouble. */
   join(as: Promise<ActsAs>): void
   leave(): void
@@ -26,11 +29,13 @@ export function useMembership(partId: string, base: string): Live {
   const [phase, setPhase] = useState<Live['phase']>('out')
   const [state, setState] = useState<MembershipState>()
   const [trouble, setTrouble] = useState<string>()
+  const [stored, setStored] = useState<Live['stored']>()
   const leave = () => {
     void member.current?.leave()
     member.current = undefined
     setPhase('out')
     setState(undefined)
+    setStored(undefined)
   }
   useEffect(() => leave, [partId])
   const fail = (error: unknown) =>
@@ -59,18 +64,26 @@ export function useMembership(partId: string, base: string): Live {
   }
   const publish = async (content: unknown) => {
     setTrouble(undefined)
-    try {
-      await member.current?.publish(partId, content)
-      return true
-    } catch (error) {
-      fail(error)
-      return false
-    }
+    const publishing = member.current
+    const published = publishing?.publish(partId, content).then(() => true)
+    return (await attempt(published, () => member.current === publishing, fail)) === true
   }
-  const readStored = () => {
+  const readStored = async () => {
     setTrouble(undefined)
+    setStored('reading')
     const reading = member.current
-    reading?.readStored(partId).catch((error: unknown) => member.current === reading && fail(error))
+    const isCurrent = () => member.current === reading
+    const found = await attempt(reading?.readStored(partId), isCurrent, fail)
+    if (isCurrent()) setStored(found === 0 ? 'none' : undefined)
   }
-  return { phase, state, trouble, join, leave, readStored, publish }
+  return {
+    phase,
+    state,
+    trouble: trouble ?? state?.trouble,
+    stored,
+    join,
+    leave,
+    readStored: () => void readStored(),
+    publish,
+  }
 }

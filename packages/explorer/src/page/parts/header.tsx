@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import type { TrackerState } from '../api/trackers.ts'
-import { searchTarget, type Route } from '../route.ts'
+import { maxSearchChars, searchTarget, type Route } from '../route.ts'
 import type { ThemeChoice, useTheme } from '../theme.ts'
 import type { Polled } from '../use-polled.ts'
 
@@ -78,7 +78,7 @@ function Search({ initial }: { readonly initial: string }) {
       <input
         type="search"
         value={text}
-        maxLength={200}
+        maxLength={maxSearchChars}
         placeholder="Find a stream or a node"
         aria-label="Find a stream by a part of its id, or a node by the start of its id"
         spellcheck={false}

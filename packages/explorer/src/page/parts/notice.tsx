@@ -10,10 +10,11 @@ export function Notice({
   readonly readAtMs?: number | undefined
 }) {
   return (
-    <div role="alert" class="notices">
+    <div class="notices">
       {failure !== undefined && (
         <p class="notice">
-          {shownText(sentenceFor(failure), 300)}
+          {/* An age is not announced again and again. */}
+          <span role="alert">{shownText(sentenceFor(failure), 300)}</span>
           {readAtMs !== undefined && <> The data shown is from {formatAge(performance.now() - readAtMs)}.</>}
         </p>
       )}

@@ -1,7 +1,8 @@
-import { useEffect, useState } from 'preact/hooks'
-import { formatCount, formatMs, formatRate, plural, shortId, shownText } from '../format.ts'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { formatCount, formatMs, formatRate, shortId, shownText } from '../format.ts'
 import { maxKeyFileChars, userOfFiles, type ActsAs } from '../live/acts-as.ts'
 import { matching, typedContent, type LiveLog, type ShownMessage } from '../live/live-log.ts'
+import { spokenWords, stateWords } from '../live/live-words.ts'
 import type { MembershipState } from '../live/membership.ts'
 import type { Live } from '../live/use-membership.ts'
 import { NodeLink } from '../parts/ids.tsx'
@@ -17,20 +18,31 @@ export function LiveView({ live }: { readonly live: Live }) {
   /** What is shown while it stands still. */
   const [paused, setPaused] = useState<readonly ShownMessage[]>()
   const messages = state?.log.messages ?? []
+  const view = useRef<HTMLDivElement>(null)
+  const phaseBefore = useRef(phase)
   useEffect(() => {
     if (phase === 'out') setPaused(undefined)
+    // What had the focus may be gone with the phase before.
+    if (phase !== phaseBefore.current && !isFocused(document)) view.current?.focus({ preventScroll: true })
+    phaseBefore.current = phase
   }, [phase])
   return (
-    <div class="live">
+    <div class="live" tabIndex={-1} ref={view}>
+      <p role="status" class="visually-hidden">
+        {spokenWords(phase, state?.neighbours.length ?? 0, paused !== undefined)}
+      </p>
       <div role="alert" class="notices">
         {trouble !== undefined && <p class="notice">{trouble}</p>}
+      </div>
+      <div role="status" class="notices">
+        {live.stored === 'none' && <p class="empty">No stored messages.</p>}
       </div>
       {phase === 'out' ? (
         <Invitation join={live.join} />
       ) : (
         <>
           <div class="live-bar">
-            <p role="status">
+            <p>
               {stateWords(phase, state)}
               {state !== undefined && phase === 'in' && <Rate log={state.log} />}
               {paused !== undefined && ' · paused'}
@@ -45,8 +57,13 @@ export function LiveView({ live }: { readonly live: Live }) {
                 >
                   {paused === undefined ? 'Pause' : 'Continue'}
                 </button>
-                <button type="button" class="secondary" onClick={live.readStored}>
-                  Show stored messages
+                <button
+                  type="button"
+                  class="secondary"
+                  disabled={live.stored === 'reading'}
+                  onClick={live.readStored}
+                >
+                  {live.stored === 'reading' ? 'Reading stored messages…' : 'Show stored messages'}
                 </button>
               </>
             )}
@@ -74,6 +91,11 @@ export function LiveView({ live }: { readonly live: Live }) {
       )}
     </div>
   )
+}
+
+/** Whether something on the page has the focus. */
+function isFocused({ activeElement, body }: Document): boolean {
+  return activeElement !== null && activeElement !== body
 }
 
 function Invitation({ join }: Pick<Live, 'join'>) {
@@ -113,13 +135,6 @@ function Invitation({ join }: Pick<Live, 'join'>) {
 async function asOwnerOf(files: readonly File[]): Promise<ActsAs> {
   const texts = await Promise.all(files.map((file) => file.slice(0, maxKeyFileChars).text()))
   return { kind: 'files', user: userOfFiles(texts) }
-}
-
-function stateWords(phase: Live['phase'], state: MembershipState | undefined): string {
-  if (phase === 'joining') return 'Joining…'
-  const neighbours = state?.neighbours.length ?? 0
-  if (neighbours === 0) return 'Joined; waiting for the first neighbour'
-  return `${plural(neighbours, 'neighbour')}, ${plural(state?.received ?? 0, 'message')} received`
 }
 
 /** How many messages come; looked at again while none does. */

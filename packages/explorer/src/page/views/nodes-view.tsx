@@ -8,6 +8,7 @@ import { NodeLink } from '../parts/ids.tsx'
 import { Notice } from '../parts/notice.tsx'
 import { Table, type Column } from '../parts/table.tsx'
 import { usePolled } from '../use-polled.ts'
+import { shownOf } from './list-words.ts'
 
 const nodesEveryMs = 4_000
 /** Who stores what changes rarely. */
@@ -53,6 +54,7 @@ export function NodesView({
     () => columnsOf(new Set(parts.value?.items.flatMap(({ storageNodes }) => storageNodes))),
     [parts.value],
   )
+  const shown = value && shownOf(value.items.length, value, { isSearch: prefix !== '', isSorted: false })
   return (
     <section class="page">
       <h1>{search === '' ? 'Nodes' : <>Nodes whose ids start with “{search}”</>}</h1>
@@ -77,11 +79,8 @@ export function NodesView({
               Names, versions and most roles are statements of the nodes themselves, not verified.
             </p>
           )}
-          {value.total > value.items.length && (
-            <p class="empty">
-              {formatCount(value.items.length)} of {formatCount(value.total)} are shown. Type the start of an
-              id into the search to find others.
-            </p>
+          {shown !== undefined && (
+            <p class="empty">{shown} Type the start of an id into the search to find others.</p>
           )}
         </>
       )}

@@ -6,12 +6,15 @@ import { formatCount, formatMs, shownHost } from '../format.ts'
 import { scaleOf } from '../graph/scene.ts'
 import type { LiveLog } from '../live/live-log.ts'
 import { Histogram } from '../parts/histogram.tsx'
+import { Notice } from '../parts/notice.tsx'
 import { Stat } from '../parts/stat.tsx'
 import { notReported } from '../transports.ts'
+import type { Polled } from '../use-polled.ts'
+import { whyNoPrediction } from './why-no-prediction.ts'
 
 export interface OverlayFactsProps {
   readonly overlay: Overlay
-  readonly propagation: Propagation | undefined
+  readonly propagation: Polled<Propagation>
   readonly theme: Theme
   /** What this page has received, once it takes part. */
   readonly log: LiveLog | undefined
@@ -74,6 +77,7 @@ export function OverlayFacts({ overlay, propagation, theme, log }: OverlayFactsP
       </div>
       <div class="card">
         <h2>Propagation</h2>
+        <Notice failure={propagation.failure} readAtMs={propagation.value && propagation.readAtMs} />
         <Predicted propagation={propagation} />
         <Measured log={log} />
       </div>
@@ -81,10 +85,11 @@ export function OverlayFacts({ overlay, propagation, theme, log }: OverlayFactsP
   )
 }
 
-function Predicted({ propagation }: { readonly propagation: Propagation | undefined }) {
-  if (propagation === undefined) return <p class="empty">Asking for a prediction…</p>
-  const { delays, processingMs } = propagation
-  if (delays === null) return <p class="empty">No prediction until round-trip times are known.</p>
+function Predicted({ propagation }: { readonly propagation: Polled<Propagation> }) {
+  const reason = whyNoPrediction(propagation)
+  if (reason !== undefined) return <p class="empty">{reason}</p>
+  const { delays, processingMs } = propagation.value ?? {}
+  if (!delays) return null
   return (
     <dl class="facts-list">
       <Stat

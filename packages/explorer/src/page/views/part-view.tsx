@@ -12,7 +12,7 @@ import { NodeLink } from '../parts/ids.tsx'
 import { Notice } from '../parts/notice.tsx'
 import { nodeHref, partHref, type PartShow, type Route } from '../route.ts'
 import { nameOfTransport } from '../transports.ts'
-import { usePolled } from '../use-polled.ts'
+import { usePolled, type Polled } from '../use-polled.ts'
 import { WorldMap } from '../world/world-map.tsx'
 import { LiveView, OwnNode } from './live-view.tsx'
 import { OverlayFacts } from './overlay-facts.tsx'
@@ -75,7 +75,7 @@ export function PartView({ route, bases, home, theme, trackers }: PartViewProps)
             theme,
             nodeId,
             live,
-            propagation: propagation.value,
+            propagation,
             storage,
             trackers,
           }}
@@ -132,7 +132,7 @@ interface ShownProps {
   readonly show: PartShow
   readonly theme: Theme
   readonly nodeId: string | undefined
-  readonly propagation: Propagation | undefined
+  readonly propagation: Polled<Propagation>
   readonly live: Live
   readonly storage: ReadonlySet<string>
   readonly trackers: readonly TrackerState[] | undefined

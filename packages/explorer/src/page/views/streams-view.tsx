@@ -5,6 +5,7 @@ import { Notice } from '../parts/notice.tsx'
 import { Stat } from '../parts/stat.tsx'
 import { Table, type Column } from '../parts/table.tsx'
 import { usePolled } from '../use-polled.ts'
+import { figure, shownOf } from './list-words.ts'
 
 const streamsEveryMs = 4_000
 /** Rows drawn; the search finds the others. */
@@ -22,6 +23,8 @@ export function StreamsView({ bases, trackers, search }: StreamsViewProps) {
   const { value, failure, readAtMs } = usePolled(key, streamsEveryMs, (signal) =>
     findParts(bases ?? [], search, signal),
   )
+  const rows = value?.items.slice(0, maxRows) ?? []
+  const shown = value && shownOf(rows.length, value, { isSearch: search !== '', isSorted: true })
   const columns: Column<LedPart>[] = [
     { title: 'Stream', cell: ({ streamPartId }) => <PartLink partId={streamPartId} /> },
     { title: 'Nodes', isNumber: true, cell: ({ nodeCount }) => formatCount(nodeCount) },
@@ -45,8 +48,8 @@ export function StreamsView({ bases, trackers, search }: StreamsViewProps) {
       {search === '' && value !== undefined && (
         <dl class="stats">
           <Stat label="Stream parts">{formatCount(value.total)}</Stat>
-          <Stat label="Streams">{formatCount(streamCount(value.items))}</Stat>
-          <Stat label="Largest overlay">{plural(value.items[0]?.nodeCount ?? 0, 'node')}</Stat>
+          <Stat label="Streams">{figure(formatCount(streamCount(value.items)), value)}</Stat>
+          <Stat label="Largest overlay">{figure(plural(value.items[0]?.nodeCount ?? 0, 'node'), value)}</Stat>
           <Stat label="Trackers">{trackersWell(trackers)}</Stat>
         </dl>
       )}
@@ -60,18 +63,14 @@ export function StreamsView({ bases, trackers, search }: StreamsViewProps) {
         <Table
           caption="Stream parts"
           columns={columns}
-          rows={value.items.slice(0, maxRows)}
+          rows={rows}
           rowKey={({ streamPartId }) => streamPartId}
           empty={
             search === '' ? 'No node is in any stream at the moment.' : 'No active stream has this in its id.'
           }
         />
       )}
-      {value !== undefined && value.total > maxRows && (
-        <p class="empty">
-          The {maxRows} largest of {formatCount(value.total)} are shown. Use the search to find others.
-        </p>
-      )}
+      {shown !== undefined && <p class="empty">{shown} Use the search to find others.</p>}
     </section>
   )
 }

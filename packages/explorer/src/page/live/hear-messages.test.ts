@@ -1,0 +1,32 @@
+import type { RunnelClient } from '@runnel/client/browser'
+import { describe, expect, it, vi } from 'vitest'
+import { hearMessages, showStored } from './hear-messages.ts'
+import { LiveLog } from './live-log.ts'
+
+const hearing = { streamId: 's', partition: 3, log: new LiveLog(), onChange: () => {} }
+
+describe('messages that are heard', () => {
+  it('wait for none that is missing, neither to be shown nor to be read', async () => {
+    const subscribe = vi.fn<RunnelClient['subscribe']>()
+    await hearMessages({ subscribe }, hearing)
+    expect(subscribe.mock.calls.map(([, options]) => options)).toEqual([
+      { partitions: [3], order: 'arrival', raw: true },
+      { partitions: [3], order: 'arrival' },
+    ])
+  })
+})
+
+describe('stored messages', () => {
+  it('are counted, be there none', async () => {
+    async function* none() {}
+    const signal = new AbortController().signal
+    expect(await showStored({ resend: none }, hearing, signal)).toBe(0)
+    const place = { publisherId: 'p', messageChainId: 'c', timestamp: 1, keyId: undefined, content: 'x' }
+    async function* two() {
+      for (const sequenceNumber of [0, 1]) yield { ...place, sequenceNumber }
+    }
+    const resend = two as unknown as RunnelClient['resend']
+    expect(await showStored({ resend }, hearing, signal)).toBe(2)
+    expect(hearing.log.messages.map(({ text }) => text)).toEqual(['x', 'x'])
+  })
+})
