@@ -149,13 +149,14 @@ async function watch(look: () => Promise<void>, ended: AbortSignal): Promise<voi
   }
 }
 
-/** Waits until all has come, or nothing more does. */
+/** Waits until all has been published and has come, or nothing more does. */
 async function drain({ generators, plan, times, signal }: DriveOptions): Promise<readonly LoadResult[]> {
   const untilMs = performance.now() + times.drainMs
   for (;;) {
     const results = await Promise.all(generators.map((generator) => generator.result()))
     const received = results.reduce((sum, result) => sum + result.received, 0)
-    if (received >= expectedOf(plan, results) || performance.now() >= untilMs) return results
+    const isAllThere = results.every(({ pending }) => pending === 0) && received >= expectedOf(plan, results)
+    if (isAllThere || performance.now() >= untilMs) return results
     await pause(lookEveryMs, undefined, { signal })
   }
 }

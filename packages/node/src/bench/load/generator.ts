@@ -25,6 +25,8 @@ export interface LoadSample {
 export interface LoadResult extends SequenceCounts, LossCounts, GeneratorFigures {
   /** By stream part. */
   readonly published: readonly number[]
+  /** Messages that are being published; until they are, they count as unsent. */
+  readonly pending: number
   /** Encoded `DelayHistogram`s: of messages, of joining, and of the generator's own sending. */
   readonly delays: string
   readonly joins: string

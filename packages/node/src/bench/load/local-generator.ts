@@ -73,7 +73,6 @@ export class LocalGenerator implements Generator {
         ...{ plan, place, role, part, signal },
         onMessage: (content, atMs) => this.#receive(role.number, content, atMs),
         onError: (error) => measurements.failed(error),
-        onUnsent: (error) => measurements.unsent(role.part, error),
         onDelay: (ms) => measurements.delayed(ms),
       })
       // It may have been too late to call it off.
@@ -84,10 +83,13 @@ export class LocalGenerator implements Generator {
   }
 
   introduce(): Promise<void> {
-    const { plan } = this.#opened()
+    const { plan, measurements } = this.#opened()
     this.#introduces = true
     for (const { role, user } of this.#users)
-      if (role.publishes) user.publish(stamped(Introductions.stampOf(plan, role.number), 0), false)
+      if (role.publishes)
+        user
+          .publish(stamped(Introductions.stampOf(plan, role.number), 0), false)
+          .catch((error: unknown) => measurements.failed(error))
     return Promise.resolve()
   }
 
@@ -137,7 +139,10 @@ export class LocalGenerator implements Generator {
     sent[flow] = count + 1
     const stamp = { runId: plan.runId, user: role.number, flow, count, intendedMs: intendedMs + offsetMs }
     measurements.published(role.part, stamp.intendedMs, preciseNow() + offsetMs)
-    user.publish(stamped(stamp, sizeBytes), urgent)
+    user.publish(stamped(stamp, sizeBytes), urgent).then(
+      () => measurements.sent(role.part),
+      (error: unknown) => measurements.unsent(role.part, error),
+    )
   }
 
   #receive(reader: number, content: Uint8Array, atMs = preciseNow()): void {

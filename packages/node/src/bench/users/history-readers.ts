@@ -33,7 +33,7 @@ async function readHistory(messages: number, options: UserOptions): Promise<Benc
     await client.close()
   }
   return {
-    publish: () => {},
+    publish: () => Promise.resolve(),
     dropped: () => undefined,
     neighbours: () => Promise.resolve(undefined),
     stop: () => Promise.resolve(),

@@ -32,7 +32,7 @@ async function openLightUser(options: UserOptions): Promise<BenchUser> {
 }
 
 async function join(client: RunnelClient, options: UserOptions): Promise<BenchUser> {
-  const { plan, part, role, signal, onMessage, onError, onUnsent } = options
+  const { plan, part, role, signal, onMessage, onError } = options
   const streamId = toStreamId(part.streamId)
   const streamPartId = toStreamPartId(streamId, part.partition)
   const { partition } = part
@@ -57,8 +57,8 @@ async function join(client: RunnelClient, options: UserOptions): Promise<BenchUs
     )
   await client.network.waitForNeighbours(streamPartId, { orAlone: true, signal })
   return {
-    publish: (content, urgent) => {
-      client.publish(streamId, content, urgent ? { partition, urgent: true } : { partition }).catch(onUnsent)
+    publish: async (content, urgent) => {
+      await client.publish(streamId, content, urgent ? { partition, urgent: true } : { partition })
     },
     dropped: () => droppedIn(client.network.metrics().counters),
     neighbours: () => {
