@@ -199,6 +199,13 @@ describe('a driver', () => {
     })
   })
 
+  it.each(['127.0.0.1:99999', 'a b:1', ''])('refuses %j, which is no place', async (place) => {
+    await expect(RemoteGenerator.connect(place, token)).rejects.toMatchObject({
+      code: 'USAGE',
+      message: expect.stringContaining(`--worker ${place}: no host:port`),
+    })
+  })
+
   it('knows where a worker cannot listen', async () => {
     const generator = await connect((await worker()).place)
     await generator.checkListen('127.0.0.1')
