@@ -57,6 +57,16 @@ describe('drive', () => {
   )
 
   it(
+    'has all users join, also where nobody reads and only some publish',
+    async () => {
+      const plan = planWith({ subscribes: false, publishersPerPart: 1 })
+      const { results } = await drive(optionsWith(plan))
+      expect(results[0]).toMatchObject({ published: [13], unsent: [0], received: 0 })
+    },
+    timeoutMs,
+  )
+
+  it(
     'says who lacked how many neighbours where an overlay does not settle, and goes on',
     async () => {
       const times = { settleMs: 300, warmupMs: 0, durationMs: 50, drainMs: 20_000 }
