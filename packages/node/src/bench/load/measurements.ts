@@ -24,6 +24,7 @@ export class Measurements {
   /** Handed over, and neither published yet nor refused; by stream part. */
   readonly #pending: number[]
   #measureFromMs = Infinity
+  #spanMs = 0
   #sampled = { published: 0, received: 0 }
 
   constructor(parts: number) {
@@ -60,8 +61,9 @@ export class Measurements {
   }
 
   received(reader: number, stamp: Stamp, nowMs: number): void {
-    if (this.#ledger.take(reader, stamp) && stamp.intendedMs >= this.#measureFromMs)
-      this.delayed(nowMs - stamp.intendedMs)
+    if (!this.#ledger.take(reader, stamp) || stamp.intendedMs < this.#measureFromMs) return
+    this.delayed(nowMs - stamp.intendedMs)
+    this.#spanMs = Math.max(this.#spanMs, nowMs - this.#measureFromMs)
   }
 
   delayed(ms: number): void {
@@ -100,6 +102,7 @@ export class Measurements {
       pending: sumOf(this.#pending),
       latenessP99Ms: this.#lateness.count < minForP99 ? undefined : this.#lateness.percentileMs(99),
       delays: this.#delays.encode(),
+      spanMs: this.#spanMs,
       joins: this.#joins.encode(),
       lateness: this.#lateness.encode(),
       errors: Object.fromEntries(this.#errors),

@@ -41,7 +41,7 @@ function encoded(delays: readonly number[]): string {
 
 const result = (over: Partial<LoadResult> = {}): LoadResult => ({
   ...{ name: 'one', received: 12, duplicates: 0, disordered: 0, missing: 0, published: [4] },
-  ...{ pending: 0, unsent: [0], first: 0, dropped: { late: 0, refused: 0, unresolved: 0 } },
+  ...{ pending: 0, unsent: [0], spanMs: 900, first: 0, dropped: { late: 0, refused: 0, unresolved: 0 } },
   ...{ cpuShare: 0.1, rssBytes: 1, latenessP99Ms: 0.2, clockErrorMs: 0, errors: {}, leavesOut: 'decoding' },
   ...{ delays: encoded([1, 2, 3]), joins: encoded([40]), lateness: encoded([0.1]) },
   ...over,
@@ -76,6 +76,11 @@ describe('reportOf', () => {
   it('judges aims by what was measured', () => {
     const report = reportWith([result({ received: 9 })], 'p99<50ms,loss=0,join<1s')
     expect(report.aims.map(({ met }) => met)).toEqual([true, false, true])
+  })
+
+  it('counts deliveries a second over the time that they took', () => {
+    expect(reportWith([result()]).receivedPerS).toBe(3)
+    expect(reportWith([result(), result({ spanMs: 2_000 })]).receivedPerS).toBe(3)
   })
 
   it('knows of loss by the numbers that are missing, where others publish', () => {

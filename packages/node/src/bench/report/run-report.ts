@@ -64,6 +64,8 @@ export function reportOf(input: ReportInput, driven: Driven): RunReport {
     results.reduce((all, one) => all + of(one), 0)
   const published = sum((result) => result.published.reduce((all, number) => all + number, 0))
   const { expected, lost, lossPercent } = shortfallOf(plan, results)
+  // What comes late comes while the last messages arrive.
+  const spanMs = Math.max(times.durationMs, ...results.map((result) => result.spanMs))
   const summary = summaryOf(delays)
   const figures = {
     ...{ delays: summary, joins: summaryOf(joins), lateness: summaryOf(lateness) },
@@ -71,8 +73,7 @@ export function reportOf(input: ReportInput, driven: Driven): RunReport {
     losses: lossesOf(plan, lost, results),
     duplicates: sum((one) => one.duplicates),
     disordered: sum((one) => one.disordered),
-    receivedPerS:
-      times.durationMs === 0 || !plan.subscribes ? undefined : delays.count / (times.durationMs / 1000),
+    receivedPerS: times.durationMs === 0 || !plan.subscribes ? undefined : delays.count / (spanMs / 1000),
     generators: results.map((result) => generatorFigures(result)),
   }
   return {
