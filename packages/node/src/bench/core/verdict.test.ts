@@ -23,4 +23,16 @@ describe('doubtsOf', () => {
     expect(kindsOf({ clockErrorMs: 2.1 })).toEqual(['clocks-apart'])
     expect(doubtsOf([{ ...fine, clockErrorMs: 100 }], undefined)).toEqual([])
   })
+
+  it('adds the errors of the two worst clocks, which may be wrong in opposite ways', () => {
+    const clocks = (...errorsMs: number[]) =>
+      doubtsOf(
+        errorsMs.map((clockErrorMs, i) => ({ ...fine, name: `g${i}`, clockErrorMs })),
+        2,
+      )
+    expect(clocks(0.9, 1, 0.8)).toEqual([])
+    expect(clocks(1.1, 0.5, 1.3)).toEqual([
+      { kind: 'clocks-apart', text: 'clocks may be 2.4 ms off, more than the median delay: g2, g0' },
+    ])
+  })
 })

@@ -6,7 +6,7 @@ const saturatedLatenessMs = 1
 /** What a generator knows of itself after a run. */
 export interface GeneratorFigures {
   readonly name: string
-  /** Of one core, while it sent. */
+  /** Of one core, while it sent; where it did not, while its users joined or read. */
   readonly cpuShare: number
   readonly rssBytes: number
   /** Intended against real time of sending, the 99th percentile; undefined where it sent too little to tell. */
@@ -26,17 +26,17 @@ export function doubtsOf(
   generators: readonly GeneratorFigures[],
   p50Ms: number | undefined,
 ): readonly Doubt[] {
-  return generators.flatMap((generator) => [
-    ...saturation(generator),
-    ...(generator.clockErrorMs > (p50Ms ?? Infinity)
-      ? [
-          {
-            kind: 'clocks-apart' as const,
-            text: `${generator.name}: its clock may be ${round(generator.clockErrorMs)} ms off, more than the median delay`,
-          },
-        ]
-      : []),
-  ])
+  return [...generators.flatMap((generator) => saturation(generator)), ...clockDoubts(generators, p50Ms)]
+}
+
+/** A delay is between two generators, and the errors of both their clocks may add up. */
+function clockDoubts(generators: readonly GeneratorFigures[], p50Ms = Infinity): Doubt[] {
+  const worst = generators.toSorted((a, b) => b.clockErrorMs - a.clockErrorMs).slice(0, 2)
+  const errorMs = worst.reduce((sum, { clockErrorMs }) => sum + clockErrorMs, 0)
+  if (errorMs <= p50Ms) return []
+  const names = worst.map(({ name }) => name).join(', ')
+  const text = `clocks may be ${round(errorMs)} ms off, more than the median delay: ${names}`
+  return [{ kind: 'clocks-apart', text }]
 }
 
 function saturation({ name, cpuShare, latenessP99Ms = 0 }: GeneratorFigures): Doubt[] {

@@ -52,6 +52,7 @@ export class LocalGenerator implements Generator {
   /** Whether publishers say who they are. Those of other generators may do so before this one's. */
   #introduces = false
   readonly #ended = new AbortController()
+  /** While it sent; where it has not, while its users were opened. */
   #cpuShare = 0
   #stopping: Promise<void> | undefined
 
@@ -66,12 +67,14 @@ export class LocalGenerator implements Generator {
     const factory = await openFactory(plan)
     const measurements = new Measurements(plan.parts.length)
     this.#run = { plan, share, factory, measurements }
+    this.#cost.restart()
     await openUsers(rolesOf(plan, share), plan.connectPerS / share.of, signal, async (role, intendedMs) => {
       const part = plan.parts[role.part]
       if (part === undefined) return
       const user = await factory.open({
         ...{ plan, place, role, part, signal },
         onMessage: (content, atMs) => this.#receive(role.number, content, atMs),
+        intendedMs,
         onError: (error) => measurements.failed(error),
         onDelay: (ms) => measurements.delayed(ms),
       })
@@ -80,6 +83,7 @@ export class LocalGenerator implements Generator {
       this.#users.push({ role, user, sent: plan.flows.map(() => 0) })
       measurements.joined(preciseNow() - intendedMs)
     })
+    this.#cpuShare = this.#cost.cpuShare
   }
 
   introduce(): Promise<void> {
@@ -120,6 +124,7 @@ export class LocalGenerator implements Generator {
       },
     )
     this.#cost.restart()
+    this.#sampleCost.restart()
     this.#publishing = publishing
     publishing.start()
     try {

@@ -19,6 +19,8 @@ export interface UserOptions {
   readonly place: UserPlace
   readonly role: UserRole
   readonly part: PartAddress
+  /** When it should have begun, in Unix milliseconds by this machine's clock: what it waits for counts from then. */
+  readonly intendedMs: number
   /** Calls opening off; what was begun is closed. */
   readonly signal: AbortSignal
   /** Bytes of a message that came, and when, in Unix milliseconds by this machine's clock; default: now. */
