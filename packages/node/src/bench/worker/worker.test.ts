@@ -100,6 +100,20 @@ describe('a worker', () => {
     }
   })
 
+  it('ends beside those without the token who keep their connections open', async () => {
+    const started = await worker()
+    const options = { port: Number(started.place.split(':')[1]), host: '127.0.0.1', allowHalfOpen: true }
+    const refused = dial(options)
+    const lines = ['GET / HTTP/1.1', 'host: here', 'connection: upgrade', 'upgrade: websocket', '', '']
+    refused.write(lines.join('\r\n'))
+    await once(refused.resume(), 'end')
+    const unfinished = dial(options)
+    unfinished.write('GET / HTTP/1.1\r\n')
+    await once(unfinished, 'connect')
+    await started.stop()
+    for (const socket of [refused, unfinished]) socket.destroy()
+  })
+
   it('takes as many drivers as it is told to', async () => {
     const { place } = await worker(2)
     await connect(place)
