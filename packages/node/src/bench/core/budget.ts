@@ -22,12 +22,17 @@ const stopMs = 30_000
 const maxTimerMs = 2 ** 31 - 1
 
 /** The most that a run takes, from the first user to the last that is closed; whole milliseconds, as timers want them. */
-export function runBoundMs(
+export function runBoundMs(plan: Pick<LoadPlan, 'clients' | 'connectPerS'>, times: RunTimes): number {
+  return workBoundMs(plan, times) + stopMs
+}
+
+/** Of that, what comes before the users are closed. */
+export function workBoundMs(
   plan: Pick<LoadPlan, 'clients' | 'connectPerS'>,
   { settleMs, warmupMs, durationMs, drainMs }: RunTimes,
 ): number {
   const joiningMs = (plan.clients / plan.connectPerS) * 1000 * 2 + userMs
-  return Math.ceil(joiningMs + settleMs + warmupMs + durationMs + drainMs + stopMs)
+  return Math.ceil(joiningMs + settleMs + warmupMs + durationMs + drainMs)
 }
 
 /** Throws USAGE for a bound that no timer can keep. */

@@ -1,4 +1,5 @@
-import { describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { workBoundMs } from '../core/budget.ts'
 import type { LoadPlan } from '../core/plan.ts'
 import type { Target } from '../network/target.ts'
 import { drive, type DriveOptions } from './drive.ts'
@@ -30,7 +31,37 @@ function optionsWith(generator: Generator, over: Partial<DriveOptions> = {}): Dr
   }
 }
 
+/** Users that hang never say what they lack. */
+const hanging = () => generatorWith({ missing: () => new Promise(() => {}) })
+
+afterEach(() => vi.restoreAllMocks())
+
 describe('drive', () => {
+  it('ends when it is told to, while a generator does not answer', async () => {
+    const stop = new AbortController()
+    const onPhase = (text: string) => {
+      if (text === 'the overlays settle') setImmediate(() => stop.abort())
+    }
+    const run = drive(optionsWith(hanging(), { signal: stop.signal, onPhase }))
+    await expect(run).rejects.toMatchObject({ code: 'INTERRUPTED' })
+  })
+
+  it('ends when its time is up, while a generator does not answer, and leaves time to close users', async () => {
+    const limits: number[] = []
+    vi.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => {
+      limits.push(ms)
+      const limit = new AbortController()
+      setImmediate(() => limit.abort())
+      return limit.signal
+    })
+    const options = optionsWith(hanging())
+    await expect(drive(options)).rejects.toMatchObject({
+      code: 'BENCH_TIMEOUT',
+      message: expect.stringContaining('while the overlays settle'),
+    })
+    expect(limits[0]).toBe(workBoundMs(plan, options.times))
+  })
+
   it('waits until all has been published, also where nobody reads', async () => {
     const answers = [1, 0].map(
       (pending) => ({ published: [5], received: 0, pending }) as unknown as LoadResult,

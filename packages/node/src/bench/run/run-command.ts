@@ -70,9 +70,10 @@ export async function withBench(
     }))
     await work({
       ...{ target: loaded, outputs },
-      run: async (request) =>
+      run: (request) =>
         runBench({
-          ...{ request, target: loaded, signal, generators: await opened.open(request.clients) },
+          ...{ request, target: loaded, signal },
+          openGenerators: () => opened.open(request.clients),
           onPhase: (text) => outputs.phase(text),
           onSecond: (second) => outputs.second(second),
         }),
