@@ -20,6 +20,7 @@ function planWith(over: Partial<LoadPlan> = {}): LoadPlan {
   return {
     ...{
       runId: 1,
+      sender: 0,
       kind: 'light',
       links: 'websocket',
       floods: 'thin',

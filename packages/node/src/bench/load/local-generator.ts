@@ -139,10 +139,11 @@ export class LocalGenerator implements Generator {
 
   #publish({ role, user, sent }: OpenUser, { flow, intendedMs }: DueMessage, offsetMs: number): void {
     const { plan, measurements } = this.#opened()
+    const { runId, sender } = plan
     const { sizeBytes = 0, urgent = false } = plan.flows[flow] ?? {}
     const count = sent[flow] ?? 0
     sent[flow] = count + 1
-    const stamp = { runId: plan.runId, user: role.number, flow, count, intendedMs: intendedMs + offsetMs }
+    const stamp = { runId, sender, user: role.number, flow, count, intendedMs: intendedMs + offsetMs }
     measurements.published(role.part, stamp.intendedMs, preciseNow() + offsetMs)
     user.publish(stamped(stamp, sizeBytes), urgent).then(
       () => measurements.sent(role.part),

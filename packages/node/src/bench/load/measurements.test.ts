@@ -17,6 +17,7 @@ it('says how long after the start of measuring the last message came that counts
   measurements.measureFrom(1_000)
   const stamp = (count: number, intendedMs: number): Stamp => ({
     runId: 1,
+    sender: 0,
     user: 0,
     flow: 0,
     count,

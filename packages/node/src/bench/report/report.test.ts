@@ -15,6 +15,7 @@ import { reportText } from './text.ts'
 const plan: LoadPlan = {
   ...{
     runId: 1,
+    sender: 0,
     kind: 'light',
     links: 'websocket',
     floods: 'thin',

@@ -42,6 +42,7 @@ describe('a worker', () => {
       const plan: LoadPlan = {
         ...{
           runId: 1,
+          sender: 0,
           kind: 'light',
           links: 'websocket',
           floods: 'thin',
