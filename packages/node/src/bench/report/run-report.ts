@@ -1,4 +1,4 @@
-import { judgeAims, type Aim, type AimResult, type Measured } from '../core/aims.ts'
+import { delayAimMs, judgeAims, type Aim, type AimResult, type Measured } from '../core/aims.ts'
 import { lossesOf, type Losses } from '../core/loss.ts'
 import { membersOf, publishedPerS, type LoadPlan } from '../core/plan.ts'
 import { doubtsOf, type Doubt, type GeneratorFigures } from '../core/verdict.ts'
@@ -66,9 +66,8 @@ export function reportOf(input: ReportInput, driven: Driven): RunReport {
   const { expected, lost, lossPercent } = shortfallOf(plan, results)
   // What comes late comes while the last messages arrive.
   const spanMs = Math.max(times.durationMs, ...results.map((result) => result.spanMs))
-  const summary = summaryOf(delays)
   const figures = {
-    ...{ delays: summary, joins: summaryOf(joins), lateness: summaryOf(lateness) },
+    ...{ delays: summaryOf(delays), joins: summaryOf(joins), lateness: summaryOf(lateness) },
     ...{ published, expected, received: sum((one) => one.received), lossPercent },
     losses: lossesOf(plan, lost, results),
     duplicates: sum((one) => one.duplicates),
@@ -94,7 +93,13 @@ export function reportOf(input: ReportInput, driven: Driven): RunReport {
     errors: mergedErrors(results.map(({ errors }) => errors)),
     leavesOut: results[0]?.leavesOut ?? '',
     aims: judgeAims(input.aims, measuredOf(figures)),
-    doubts: [...doubtsOf(figures.generators, summary?.p50Ms), ...networkDoubts(unsettled, target.died())],
+    doubts: [
+      ...doubtsOf(figures.generators, {
+        ...{ p50Ms: figures.delays?.p50Ms, latenessMs: figures.lateness?.p99Ms },
+        aimMs: delayAimMs(input.aims),
+      }),
+      ...networkDoubts(unsettled, target.died()),
+    ],
   }
 }
 

@@ -38,7 +38,11 @@ export async function findCommand(args: RunArguments, find: FindArguments): Prom
   await withBench(args, needs, async (bench) => {
     const { best, result, refused } = await climb(
       { from, most: find.most, maxSteps: find.steps },
-      { requestFor, run: bench.run, onPhase: (text) => bench.outputs.phase(`${find.ramp} ${text}`) },
+      {
+        requestFor,
+        run: (request) => bench.run(request),
+        onPhase: (text) => bench.outputs.phase(`${find.ramp} ${text}`),
+      },
     )
     const lines = [resultText(find, result), ...(refused === undefined ? [] : [refused])]
     if (best !== undefined) bench.outputs.report(best, lines, { found: { ...result, ramp: find.ramp } })
