@@ -62,7 +62,7 @@ export class LightMachine implements Machine {
   #planOf(number: number, members: number): LoadPlan {
     const { links, network } = this.#options
     return {
-      ...{ runId: randomInt(2 ** 32), kind: 'light', links, floods: 'thin', degree, history: 0 },
+      ...{ runId: randomInt(2 ** 32), sender: 0, kind: 'light', links, floods: 'thin', degree, history: 0 },
       parts: [{ streamId: network.streamId(number), partition: 0 }],
       ...{ clients: members, publishersPerPart: members, subscribes: true, flows, connectPerS: joinsPerS },
     }

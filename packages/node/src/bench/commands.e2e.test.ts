@@ -149,6 +149,8 @@ describe('runnel bench', () => {
     ['pubsub --listen nonsense.invalid', 'USAGE', '--listen nonsense.invalid: this machine cannot listen'],
     ['pubsub --stream /x', 'USAGE', '--stream is for a network that runs'],
     ['find --clients 0', 'USAGE', '--clients takes a whole number'],
+    ['find --duration 12h --steps 50', 'USAGE', 'more than 24 days'],
+    ['pubsub --worker 127.0.0.1:99999', 'USAGE', '--worker 127.0.0.1:99999: no host:port'],
     ['find --clients 5 --most 2', 'USAGE', 'less than the 5 it begins with'],
     ['worker --port 99999', 'USAGE', '--port takes a whole number from 0 to 65535'],
     ['sub', 'USAGE', 'needs --network'],

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { judgeAims, parseAims } from './aims.ts'
+import { delayAimMs, judgeAims, parseAims } from './aims.ts'
 
 describe('parseAims', () => {
   it('reads conditions, in the units of what they are about', () => {
@@ -36,6 +36,13 @@ describe('parseAims', () => {
   ])('refuses %j, and says which part', (text) => {
     expect(() => parseAims(text)).toThrow(expect.objectContaining({ code: 'USAGE' }))
     expect(() => parseAims(text)).toThrow(/--aim: "/)
+  })
+})
+
+describe('delayAimMs', () => {
+  it('is the strictest of those that limit a delay', () => {
+    expect(delayAimMs(parseAims('p99<50ms,max<=0.02s,p50>1ms,join<1ms,loss<1'))).toBe(20)
+    expect(delayAimMs(parseAims('loss=0'))).toBe(Infinity)
   })
 })
 

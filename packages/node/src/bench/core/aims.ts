@@ -1,14 +1,15 @@
 import { nodeError } from '../../errors.ts'
 
+const ofDelays = ['p50', 'p90', 'p95', 'p99', 'p99.9', 'max', 'mean'] as const
+const ofTimes = [...ofDelays, 'join', 'lateness'] as const
+const ofShares = ['loss', 'cpu'] as const
 /** What aims are about. Times are in milliseconds, `loss` and `cpu` in percent, the others are numbers. */
-const aimMetrics = [
-  ...['p50', 'p90', 'p95', 'p99', 'p99.9', 'max', 'mean', 'join', 'lateness'],
-  ...['loss', 'cpu', 'duplicates', 'disordered', 'rate'],
-] as const
+const aimMetrics = [...ofTimes, ...ofShares, 'duplicates', 'disordered', 'rate'] as const
 type AimMetric = (typeof aimMetrics)[number]
 
-const times: readonly AimMetric[] = ['p50', 'p90', 'p95', 'p99', 'p99.9', 'max', 'mean', 'join', 'lateness']
-const shares: readonly AimMetric[] = ['loss', 'cpu']
+const delays: readonly AimMetric[] = ofDelays
+const times: readonly AimMetric[] = ofTimes
+const shares: readonly AimMetric[] = ofShares
 
 /** One condition that a run should fulfil. */
 export interface Aim {
@@ -58,6 +59,14 @@ function factorOf(metric: AimMetric, unit: string | undefined, text: string): nu
   const fits = unit === '%' ? shares.includes(metric) : times.includes(metric)
   if (!fits) throw nodeError('USAGE', `--aim: "${text}" has a unit that ${metric} is not measured in`)
   return factors[unit as keyof typeof factors]
+}
+
+/** The strictest aim about delays, in milliseconds: more than that of a generator's own would decide it. Infinite without one. */
+export function delayAimMs(aims: readonly Aim[]): number {
+  const upper = aims.filter(
+    ({ metric, comparison }) => delays.includes(metric) && (comparison === '<' || comparison === '<='),
+  )
+  return Math.min(...upper.map(({ value }) => value))
 }
 
 export function judgeAims(aims: readonly Aim[], measured: Measured): readonly AimResult[] {

@@ -1,3 +1,4 @@
+import { nodeError } from '../../errors.ts'
 import type { LoadPlan } from './plan.ts'
 
 /** How long the parts of a run may take, in milliseconds. */
@@ -17,11 +18,28 @@ const userMs = 10_000
 /** How long closing all users may take. */
 const stopMs = 30_000
 
-/** The most that a run takes, from the first user to the last that is closed. */
-export function runBoundMs(
+/** The longest that timers of Node wait. */
+const maxTimerMs = 2 ** 31 - 1
+
+/** The most that a run takes, from the first user to the last that is closed; whole milliseconds, as timers want them. */
+export function runBoundMs(plan: Pick<LoadPlan, 'clients' | 'connectPerS'>, times: RunTimes): number {
+  return workBoundMs(plan, times) + stopMs
+}
+
+/** Of that, what comes before the users are closed. */
+export function workBoundMs(
   plan: Pick<LoadPlan, 'clients' | 'connectPerS'>,
   { settleMs, warmupMs, durationMs, drainMs }: RunTimes,
 ): number {
   const joiningMs = (plan.clients / plan.connectPerS) * 1000 * 2 + userMs
-  return joiningMs + settleMs + warmupMs + durationMs + drainMs + stopMs
+  return Math.ceil(joiningMs + settleMs + warmupMs + durationMs + drainMs)
+}
+
+/** Throws USAGE for a bound that no timer can keep. */
+export function requireBound(boundMs: number): void {
+  if (boundMs <= maxTimerMs) return
+  throw nodeError(
+    'USAGE',
+    'this could take more than 24 days: lower --clients, --duration or --steps, or raise --connrate',
+  )
 }

@@ -13,10 +13,10 @@ export interface DroppedCopies {
   readonly unresolved: number
 }
 
-/** Deliveries that should have been, and were not. */
+/** Deliveries that should have been, and were not; in a run that only publishes, messages in place of deliveries. */
 export interface Losses {
   readonly lost: number
-  /** Of messages that could not be published. */
+  /** Of messages that were not published. */
   readonly unsent: number
   /** At a reader before the first that came of its publisher. */
   readonly first: number
@@ -30,7 +30,7 @@ export interface Losses {
 
 /** What a generator knows of what was lost. */
 export interface LossCounts {
-  /** Messages that could not be published, by stream part. */
+  /** Messages that were not published, by stream part. */
   readonly unsent: readonly number[]
   /** Deliveries before the first that came, and between two that came. */
   readonly first: number
@@ -42,7 +42,7 @@ export interface LossCounts {
 export function lossesOf(plan: LoadPlan, lost: number, counts: readonly LossCounts[]): Losses {
   const sum = (of: (one: LossCounts) => number) => counts.reduce((all, one) => all + of(one), 0)
   const unsent = sum(({ unsent: byPart }) =>
-    byPart.reduce((all, messages, part) => all + messages * (membersOf(plan, part) - 1), 0),
+    byPart.reduce((all, messages, part) => all + messages * readersOf(plan, part), 0),
   )
   const [first, between] = [sum((one) => one.first), sum(({ missing }) => missing)]
   const dropped = counts.flatMap((one) => (one.dropped === undefined ? [] : [one.dropped]))
@@ -50,6 +50,11 @@ export function lossesOf(plan: LoadPlan, lost: number, counts: readonly LossCoun
     ...{ lost, unsent, first, between, last: Math.max(0, lost - first - between) },
     dropped: dropped.length < counts.length ? undefined : dropped.reduce(addDropped, noneDropped),
   }
+}
+
+/** Users that should have a message; where none of this run reads, it counts once. */
+function readersOf(plan: LoadPlan, part: number): number {
+  return plan.subscribes ? membersOf(plan, part) - 1 : 1
 }
 
 export const noneDropped: DroppedCopies = { late: 0, refused: 0, unresolved: 0 }
@@ -70,7 +75,7 @@ export function lossText({ lost, unsent, first, between, last, dropped }: Losses
 }
 
 function whyText(lost: number, dropped: DroppedCopies | undefined): string {
-  if (lost <= 0) return 'All others came'
+  if (lost <= 0) return 'No other is known to be lost'
   if (dropped === undefined) return 'Users of this kind do not say what was dropped'
   const { late, refused, unresolved } = dropped
   if (late + refused + unresolved === 0) return `${lost} never came: no node of a user dropped a copy`

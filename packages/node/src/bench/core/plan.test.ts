@@ -6,6 +6,7 @@ import { membersOf, publishedPerS, rolesOf, type LoadPlan } from './plan.ts'
 const plan: LoadPlan = {
   ...{
     runId: 1,
+    sender: 0,
     kind: 'light',
     links: 'websocket',
     floods: 'thin',

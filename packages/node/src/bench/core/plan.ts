@@ -29,6 +29,8 @@ export interface PartAddress {
 export interface LoadPlan {
   /** Written into each message, so that those of other runs do not count. */
   readonly runId: number
+  /** Of this bench, below 2^16: others that publish in the same run, such as a second `bench pub`, have users of the same numbers. */
+  readonly sender: number
   readonly kind: UserKind
   readonly links: LinkKind
   /** Of light users. */

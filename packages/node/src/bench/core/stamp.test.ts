@@ -1,7 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import { minStampedBytes, stamped, stampOf } from './stamp.ts'
 
-const stamp = { runId: 4_294_967_295, user: 70_000, flow: 1, count: 3, intendedMs: 1_790_000_000_000.125 }
+const stamp = {
+  runId: 4_294_967_295,
+  sender: 65_535,
+  user: 70_000,
+  flow: 1,
+  count: 3,
+  intendedMs: 1_790_000_000_000.125,
+}
 
 describe('a stamp', () => {
   it('is read back from content of any length', () => {

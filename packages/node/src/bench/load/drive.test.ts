@@ -20,6 +20,7 @@ function planWith(over: Partial<LoadPlan> = {}): LoadPlan {
   return {
     ...{
       runId: 1,
+      sender: 0,
       kind: 'light',
       links: 'websocket',
       floods: 'thin',
@@ -52,6 +53,16 @@ describe('drive', () => {
       expect(unsettled).toEqual([])
       expect(results[0]).toMatchObject({ published: [25], received: 125, duplicates: 0, disordered: 0 })
       expect(expectedOf(plan, results)).toBe(125)
+    },
+    timeoutMs,
+  )
+
+  it(
+    'has all users join, also where nobody reads and only some publish',
+    async () => {
+      const plan = planWith({ subscribes: false, publishersPerPart: 1 })
+      const { results } = await drive(optionsWith(plan))
+      expect(results[0]).toMatchObject({ published: [13], unsent: [0], received: 0 })
     },
     timeoutMs,
   )

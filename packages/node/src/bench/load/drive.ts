@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { untilAborted } from '@runnel/protocol'
 import { nodeError } from '../../errors.ts'
-import { runBoundMs, type RunTimes } from '../core/budget.ts'
+import { workBoundMs, type RunTimes } from '../core/budget.ts'
 import type { LoadPlan } from '../core/plan.ts'
 import type { Target } from '../network/target.ts'
 import type { UserPlace } from '../users/user.ts'
@@ -15,6 +16,8 @@ const lookEveryMs = 100
 const sampleEveryMs = 1_000
 /** How long a worker may take to begin after it was told. */
 const leadMs = 200
+/** How long generators may take to say what was missing when the time was up. */
+const lastWordMs = 2_000
 
 export interface DriveOptions {
   readonly generators: readonly Generator[]
@@ -44,12 +47,12 @@ export interface Driven {
 }
 
 /**
- * Runs a load: opens the users, waits for their overlays, sends, and waits for what is on its way. Ends within `runBoundMs`: throws BENCH_TIMEOUT with
+ * Runs a load: opens the users, waits for their overlays, sends, and waits for what is on its way. Ends within `runBoundMs`, of which closing the users has its part: throws BENCH_TIMEOUT with
  * what was still missing, or INTERRUPTED. The users are closed in any case.
  */
 export async function drive(options: DriveOptions): Promise<Driven> {
   const { generators, plan, times } = options
-  const limit = AbortSignal.timeout(runBoundMs(plan, times))
+  const limit = AbortSignal.timeout(workBoundMs(plan, times))
   const signal = AbortSignal.any([options.signal, limit])
   let phase = ''
   const enter = (text: string) => {
@@ -61,7 +64,7 @@ export async function drive(options: DriveOptions): Promise<Driven> {
   } catch (error) {
     if (options.signal.aborted) throw nodeError('INTERRUPTED', undefined, { cause: error })
     if (!limit.aborted) throw error
-    const missing = (await Promise.all(generators.map((one) => one.missing().catch(() => [])))).flat()
+    const missing = await missingOf(generators, AbortSignal.timeout(lastWordMs)).catch(() => [])
     throw nodeError('BENCH_TIMEOUT', [`while ${phase}`, ...missing].join('; '), { cause: error })
   } finally {
     await Promise.all(generators.map((generator) => generator.stop()))
@@ -136,10 +139,16 @@ async function untilNothingMissing(
   untilMs: number,
 ): Promise<readonly string[]> {
   for (;;) {
-    const missing = (await Promise.all(generators.map((generator) => generator.missing()))).flat()
+    const missing = await missingOf(generators, signal)
     if (missing.length === 0 || performance.now() >= untilMs) return missing
     await pause(lookEveryMs, undefined, { signal })
   }
+}
+
+/** What users lack. A generator whose users hang may never say: throws the signal's reason. */
+async function missingOf(generators: readonly Generator[], signal: AbortSignal): Promise<readonly string[]> {
+  const missing = await untilAborted(Promise.all(generators.map((one) => one.missing())), signal)
+  return missing.flat()
 }
 
 async function watch(look: () => Promise<void>, ended: AbortSignal): Promise<void> {
@@ -149,13 +158,14 @@ async function watch(look: () => Promise<void>, ended: AbortSignal): Promise<voi
   }
 }
 
-/** Waits until all has come, or nothing more does. */
+/** Waits until all has been published and has come, or nothing more does. */
 async function drain({ generators, plan, times, signal }: DriveOptions): Promise<readonly LoadResult[]> {
   const untilMs = performance.now() + times.drainMs
   for (;;) {
     const results = await Promise.all(generators.map((generator) => generator.result()))
     const received = results.reduce((sum, result) => sum + result.received, 0)
-    if (received >= expectedOf(plan, results) || performance.now() >= untilMs) return results
+    const isAllThere = results.every(({ pending }) => pending === 0) && received >= expectedOf(plan, results)
+    if (isAllThere || performance.now() >= untilMs) return results
     await pause(lookEveryMs, undefined, { signal })
   }
 }

@@ -25,10 +25,14 @@ export interface LoadSample {
 export interface LoadResult extends SequenceCounts, LossCounts, GeneratorFigures {
   /** By stream part. */
   readonly published: readonly number[]
+  /** Messages that are being published; until they are, they count as unsent. */
+  readonly pending: number
   /** Encoded `DelayHistogram`s: of messages, of joining, and of the generator's own sending. */
   readonly delays: string
   readonly joins: string
   readonly lateness: string
+  /** From the start of measuring to the last message whose delay counts; 0 of none. */
+  readonly spanMs: number
   /** What went wrong, each with how often; bounded. */
   readonly errors: Readonly<Record<string, number>>
   /** What its kind of user leaves out. */

@@ -14,7 +14,7 @@ export class Introductions {
 
   /** What a publisher says; it counts as no message of the run. */
   static stampOf(plan: LoadPlan, user: number): Stamp {
-    return { runId: plan.runId, user, flow: introductionFlow, count: 0, intendedMs: 0 }
+    return { runId: plan.runId, sender: plan.sender, user, flow: introductionFlow, count: 0, intendedMs: 0 }
   }
 
   /** Whether a message is one; then it is noted. */

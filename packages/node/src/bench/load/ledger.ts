@@ -10,8 +10,8 @@ export class Ledger {
   readonly #sequences = new Map<string, Sequence>()
 
   /** Takes a message that came to a reader. Returns whether it is new there. */
-  take(reader: number, { user, flow, count }: Stamp): boolean {
-    const key = `${reader} ${user} ${flow}`
+  take(reader: number, { sender, user, flow, count }: Stamp): boolean {
+    const key = `${reader} ${sender} ${user} ${flow}`
     let sequence = this.#sequences.get(key)
     if (sequence === undefined && this.#sequences.size < maxSequences) {
       sequence = new Sequence()

@@ -52,6 +52,7 @@ export class LocalGenerator implements Generator {
   /** Whether publishers say who they are. Those of other generators may do so before this one's. */
   #introduces = false
   readonly #ended = new AbortController()
+  /** While it sent; where it has not, while its users were opened. */
   #cpuShare = 0
   #stopping: Promise<void> | undefined
 
@@ -66,14 +67,15 @@ export class LocalGenerator implements Generator {
     const factory = await openFactory(plan)
     const measurements = new Measurements(plan.parts.length)
     this.#run = { plan, share, factory, measurements }
+    this.#cost.restart()
     await openUsers(rolesOf(plan, share), plan.connectPerS / share.of, signal, async (role, intendedMs) => {
       const part = plan.parts[role.part]
       if (part === undefined) return
       const user = await factory.open({
         ...{ plan, place, role, part, signal },
         onMessage: (content, atMs) => this.#receive(role.number, content, atMs),
+        intendedMs,
         onError: (error) => measurements.failed(error),
-        onUnsent: (error) => measurements.unsent(role.part, error),
         onDelay: (ms) => measurements.delayed(ms),
       })
       // It may have been too late to call it off.
@@ -81,13 +83,17 @@ export class LocalGenerator implements Generator {
       this.#users.push({ role, user, sent: plan.flows.map(() => 0) })
       measurements.joined(preciseNow() - intendedMs)
     })
+    this.#cpuShare = this.#cost.cpuShare
   }
 
   introduce(): Promise<void> {
-    const { plan } = this.#opened()
+    const { plan, measurements } = this.#opened()
     this.#introduces = true
     for (const { role, user } of this.#users)
-      if (role.publishes) user.publish(stamped(Introductions.stampOf(plan, role.number), 0), false)
+      if (role.publishes)
+        user
+          .publish(stamped(Introductions.stampOf(plan, role.number), 0), false)
+          .catch((error: unknown) => measurements.failed(error))
     return Promise.resolve()
   }
 
@@ -118,6 +124,7 @@ export class LocalGenerator implements Generator {
       },
     )
     this.#cost.restart()
+    this.#sampleCost.restart()
     this.#publishing = publishing
     publishing.start()
     try {
@@ -132,12 +139,16 @@ export class LocalGenerator implements Generator {
 
   #publish({ role, user, sent }: OpenUser, { flow, intendedMs }: DueMessage, offsetMs: number): void {
     const { plan, measurements } = this.#opened()
+    const { runId, sender } = plan
     const { sizeBytes = 0, urgent = false } = plan.flows[flow] ?? {}
     const count = sent[flow] ?? 0
     sent[flow] = count + 1
-    const stamp = { runId: plan.runId, user: role.number, flow, count, intendedMs: intendedMs + offsetMs }
+    const stamp = { runId, sender, user: role.number, flow, count, intendedMs: intendedMs + offsetMs }
     measurements.published(role.part, stamp.intendedMs, preciseNow() + offsetMs)
-    user.publish(stamped(stamp, sizeBytes), urgent)
+    user.publish(stamped(stamp, sizeBytes), urgent).then(
+      () => measurements.sent(role.part),
+      (error: unknown) => measurements.unsent(role.part, error),
+    )
   }
 
   #receive(reader: number, content: Uint8Array, atMs = preciseNow()): void {

@@ -21,12 +21,16 @@ export class Measurements {
   readonly #errors = new Map<string, number>()
   readonly #published: number[]
   readonly #unsent: number[]
+  /** Handed over, and neither published yet nor refused; by stream part. */
+  readonly #pending: number[]
   #measureFromMs = Infinity
+  #spanMs = 0
   #sampled = { published: 0, received: 0 }
 
   constructor(parts: number) {
     this.#published = Array.from({ length: parts }, () => 0)
     this.#unsent = Array.from({ length: parts }, () => 0)
+    this.#pending = Array.from({ length: parts }, () => 0)
   }
 
   /** Delays of what was sent before do not count, neither of messages nor of sending. */
@@ -38,20 +42,28 @@ export class Measurements {
     this.#joins.add(ms)
   }
 
+  /** A message is handed over: it counts as published, and is pending until `sent` or `unsent`. */
   published(part: number, intendedMs: number, nowMs: number): void {
-    this.#published[part] = (this.#published[part] ?? 0) + 1
+    add(this.#published, part, 1)
+    add(this.#pending, part, 1)
     if (intendedMs >= this.#measureFromMs) this.#lateness.add(nowMs - intendedMs)
+  }
+
+  sent(part: number): void {
+    add(this.#pending, part, -1)
   }
 
   /** A message that was counted as published could not be. */
   unsent(part: number, error: unknown): void {
-    this.#unsent[part] = (this.#unsent[part] ?? 0) + 1
+    add(this.#pending, part, -1)
+    add(this.#unsent, part, 1)
     this.failed(error)
   }
 
   received(reader: number, stamp: Stamp, nowMs: number): void {
-    if (this.#ledger.take(reader, stamp) && stamp.intendedMs >= this.#measureFromMs)
-      this.delayed(nowMs - stamp.intendedMs)
+    if (!this.#ledger.take(reader, stamp) || stamp.intendedMs < this.#measureFromMs) return
+    this.delayed(nowMs - stamp.intendedMs)
+    this.#spanMs = Math.max(this.#spanMs, nowMs - this.#measureFromMs)
   }
 
   delayed(ms: number): void {
@@ -67,7 +79,7 @@ export class Measurements {
 
   /** Since the sample before. */
   sample(): Omit<LoadSample, 'cpuShare'> {
-    const published = this.#published.reduce((sum, number) => sum + number, 0)
+    const published = sumOf(this.#published)
     const { received } = this.#ledger.counts
     const sample = {
       published: published - this.#sampled.published,
@@ -85,14 +97,25 @@ export class Measurements {
       missing: this.#ledger.missing,
       first: this.#ledger.first,
       published: [...this.#published],
-      unsent: [...this.#unsent],
+      // What is still pending when the run is over was not sent.
+      unsent: this.#unsent.map((number, part) => number + (this.#pending[part] ?? 0)),
+      pending: sumOf(this.#pending),
       latenessP99Ms: this.#lateness.count < minForP99 ? undefined : this.#lateness.percentileMs(99),
       delays: this.#delays.encode(),
+      spanMs: this.#spanMs,
       joins: this.#joins.encode(),
       lateness: this.#lateness.encode(),
       errors: Object.fromEntries(this.#errors),
     }
   }
+}
+
+function add(numbers: number[], index: number, more: number): void {
+  numbers[index] = (numbers[index] ?? 0) + more
+}
+
+function sumOf(numbers: readonly number[]): number {
+  return numbers.reduce((sum, number) => sum + number, 0)
 }
 
 /** An error on one line, with its code if it has one. */

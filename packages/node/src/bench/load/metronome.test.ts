@@ -53,6 +53,29 @@ it('publishes all that is due in a window, each flow at its rate, never before i
   expect(early).toBe(0)
 })
 
+it('gives others a turn while it is behind, and publishes all in the end', async () => {
+  const startMs = preciseNow() - 1_000
+  const flow = { name: 'late', ratePerS: 20, sizeBytes: 100, urgent: false }
+  let published = 0
+  let untilOthers: number | undefined
+  const publishing = new Publishing(
+    { publishers: 1, flows: [flow], share: { index: 0, of: 1 } },
+    { startMs, endMs: startMs + 1_000 },
+    () => {
+      if (published++ === 0) setImmediate(() => (untilOthers = published))
+      // Longer than it publishes in one turn; what comes meanwhile asks, too.
+      const untilMs = preciseNow() + 6
+      while (preciseNow() < untilMs);
+      publishing.catchUp()
+    },
+  )
+  publishing.start()
+  await publishing.done
+  await publishing.stop()
+  expect(untilOthers).toBe(1)
+  expect(published).toBe(20)
+})
+
 it('ticks at once for who asks when it is due, and not before', async () => {
   const ticks: number[] = []
   const { promise: begun, resolve } = Promise.withResolvers<void>()

@@ -27,6 +27,8 @@ export class Metronome {
   readonly #onTick: () => number
   #worker: Worker | undefined
   #nextMs = Infinity
+  /** It is late with something, which comes in the next turn of the event loop. */
+  #isBehind = false
 
   /** `onTick` does what is due and says when the next is, in Unix milliseconds by `preciseNow`; infinite for never. */
   constructor(onTick: () => number) {
@@ -60,13 +62,25 @@ export class Metronome {
   }
 
   #tick(): void {
-    if (this.#worker === undefined) return
-    this.#nextMs = this.#onTick()
+    if (this.#worker === undefined || this.#isBehind) return
+    this.#nextMs = Infinity
+    const nextMs = this.#onTick()
+    if (nextMs <= preciseNow()) return this.#tickInNextTurn()
     // Without a next one the thread waits until it is stopped.
-    if (this.#nextMs === Infinity) return
-    this.#dueMs[0] = this.#nextMs
+    if (nextMs === Infinity) return
+    this.#nextMs = nextMs
+    this.#dueMs[0] = nextMs
     Atomics.add(this.#turn, 0, 1)
     Atomics.notify(this.#turn, 0)
+  }
+
+  /** Knocks and who catches up do not count until then: sockets, timers and signals would never have a turn. */
+  #tickInNextTurn(): void {
+    this.#isBehind = true
+    setImmediate(() => {
+      this.#isBehind = false
+      this.#tick()
+    })
   }
 }
 

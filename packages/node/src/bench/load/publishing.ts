@@ -1,7 +1,10 @@
-import { ArrivalRing } from '../core/arrivals.ts'
+import { ArrivalRing, type Arrival } from '../core/arrivals.ts'
 import type { Flow, Share } from '../core/plan.ts'
 import type { LoadWindow } from './generator.ts'
 import { Metronome, preciseNow } from './metronome.ts'
+
+/** How long messages that are due are published in one turn of the event loop: others want turns, too. */
+const maxTurnMs = 5
 
 /** A message that is due. */
 export interface DueMessage {
@@ -34,7 +37,8 @@ export class Publishing {
     const { promise, resolve } = Promise.withResolvers<void>()
     this.done = promise
     this.#metronome = new Metronome(() => {
-      for (const [flow, ring] of rings.entries()) takeAll(ring, flow, onDue)
+      for (const [flow, ring] of rings.entries())
+        takeSome(ring, maxTurnMs / rings.length, (due) => onDue({ ...due, flow }))
       const nextMs = Math.min(...rings.map((ring) => ring.nextMs))
       if (nextMs === Infinity) resolve()
       return nextMs
@@ -56,7 +60,12 @@ export class Publishing {
   }
 }
 
-function takeAll(ring: ArrivalRing, flow: number, onDue: (message: DueMessage) => void): void {
-  for (let due = ring.take(preciseNow()); due !== undefined; due = ring.take(preciseNow()))
-    onDue({ publisher: due.publisher, flow, intendedMs: due.intendedMs })
+/** Takes what is due, for so long. Each takes time, in which more may become due. */
+function takeSome(ring: ArrivalRing, forMs: number, onDue: (arrival: Arrival) => void): void {
+  const startMs = preciseNow()
+  for (let nowMs = startMs; nowMs < startMs + forMs; nowMs = preciseNow()) {
+    const due = ring.take(nowMs)
+    if (due === undefined) return
+    onDue(due)
+  }
 }

@@ -5,6 +5,7 @@ import { lackingNeighbours } from './settled.ts'
 const plan: LoadPlan = {
   ...{
     runId: 1,
+    sender: 0,
     kind: 'light',
     links: 'websocket',
     floods: 'thin',

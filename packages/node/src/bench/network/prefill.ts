@@ -24,9 +24,10 @@ export async function prefill(
   })
   try {
     for (const { streamId, partition } of plan.parts) {
+      const { runId, sender, clients } = plan
       const contents = Array.from({ length: messages }, (_, count) => {
         // No user of the run has this number: nobody leaves the messages out as its own.
-        const stamp = { runId: plan.runId, user: plan.clients, flow: 0, count, intendedMs: preciseNow() }
+        const stamp = { runId, sender, user: clients, flow: 0, count, intendedMs: preciseNow() }
         return stamped(stamp, sizeBytes)
       })
       await client.publishMany(streamId, contents.slice(0, -1), { partition, signal })

@@ -1,7 +1,7 @@
 import type { RunReport } from './run-report.ts'
 import { lossText } from '../core/loss.ts'
 import { escapeHtml, svgOf, type Plot } from './plot.ts'
-import { percent, reportText, short } from './text.ts'
+import { lossPercentText, reportText, short } from './text.ts'
 
 const style = `
 :root { color-scheme: light dark; --line: #8884; --a: #1769aa; --b: #c2410c; --bad: #b91c1c; --good: #15803d }
@@ -106,6 +106,6 @@ function settingsOf({
     ['joining', `${plan.connectPerS} users a second; settled in ${short(settledInMs)} ms`],
     ['warm-up', `${times.warmupMs} ms, not measured`],
     ['measured', `${times.durationMs} ms, by ${generators.length} generators`],
-    ['lost', percent(lossPercent)],
+    ['lost', lossPercentText(lossPercent)],
   ]
 }

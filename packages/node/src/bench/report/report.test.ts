@@ -9,12 +9,13 @@ import { csvOf } from './csv.ts'
 import { reportPage } from './html.ts'
 import { liveText } from './live.ts'
 import { servePrometheus } from './prometheus.ts'
-import { reportOf } from './run-report.ts'
+import { reportOf, type ReportInput } from './run-report.ts'
 import { reportText } from './text.ts'
 
 const plan: LoadPlan = {
   ...{
     runId: 1,
+    sender: 0,
     kind: 'light',
     links: 'websocket',
     floods: 'thin',
@@ -41,7 +42,7 @@ function encoded(delays: readonly number[]): string {
 
 const result = (over: Partial<LoadResult> = {}): LoadResult => ({
   ...{ name: 'one', received: 12, duplicates: 0, disordered: 0, missing: 0, published: [4] },
-  ...{ unsent: [0], first: 0, dropped: { late: 0, refused: 0, unresolved: 0 } },
+  ...{ pending: 0, unsent: [0], spanMs: 900, first: 0, dropped: { late: 0, refused: 0, unresolved: 0 } },
   ...{ cpuShare: 0.1, rssBytes: 1, latenessP99Ms: 0.2, clockErrorMs: 0, errors: {}, leavesOut: 'decoding' },
   ...{ delays: encoded([1, 2, 3]), joins: encoded([40]), lateness: encoded([0.1]) },
   ...over,
@@ -50,12 +51,11 @@ const seconds = [1, 2, 3].map((atS) => ({
   ...{ atS, publishedPerS: 4, receivedPerS: 12, p50Ms: atS === 1 ? undefined : 2, p99Ms: 3, cpuShare: 0.1 },
 }))
 
-function reportWith(results: readonly LoadResult[], aims = '') {
+function reportWith(results: readonly LoadResult[], aims = '', over: Partial<ReportInput> = {}) {
   const input = {
     title: 'pubsub',
     startedAt: 'now',
-    plan,
-    times,
+    ...{ plan, times, ...over },
     target,
     aims: aims === '' ? [] : parseAims(aims),
   }
@@ -79,11 +79,42 @@ describe('reportOf', () => {
     expect(report.aims.map(({ met }) => met)).toEqual([true, false, true])
   })
 
+  it('counts deliveries a second over the time that they took', () => {
+    expect(reportWith([result()]).receivedPerS).toBe(3)
+    expect(reportWith([result(), result({ spanMs: 2_000 })]).receivedPerS).toBe(3)
+  })
+
   it('knows of loss by the numbers that are missing, where others publish', () => {
     expect(reportWith([result({ published: [0], received: 9, missing: 1 })])).toMatchObject({
       expected: 10,
       lossPercent: 10,
     })
+  })
+
+  it('knows of loss by how much is stored, where users read history', () => {
+    const resend = { plan: { ...plan, subscribes: false, publishersPerPart: 0, history: 10 } }
+    const half = result({ published: [0], received: 20 })
+    expect(reportWith([half], 'loss=0', resend)).toMatchObject({ expected: 40, lossPercent: 50 })
+    expect(reportWith([result({ published: [0], received: 0 })], '', resend).lossPercent).toBe(100)
+  })
+
+  it('counts what was not sent, where the run only publishes', () => {
+    const pub = { plan: { ...plan, subscribes: false } }
+    const unsent = result({ received: 0, published: [4], unsent: [3] })
+    const report = reportWith([unsent], 'loss=0', pub)
+    expect(report).toMatchObject({ expected: 0, lossPercent: 75, losses: { lost: 3, unsent: 3 } })
+    expect(report.aims[0]?.met).toBe(false)
+    expect(reportWith([result({ received: 0 })], 'loss=0', pub).aims[0]?.met).toBe(true)
+  })
+
+  it('has measured no loss where nothing should have come, and no rate where nothing was sent', () => {
+    const nothing = result({ published: [0], received: 0, delays: encoded([]) })
+    const report = reportWith([nothing], 'loss=0,rate<1', { times: { ...times, durationMs: 0 } })
+    expect(report.aims.map(({ met, measured }) => [met, measured])).toEqual([
+      [false, undefined],
+      [false, undefined],
+    ])
+    expect(reportText(report)).toContain('(loss not measured)')
   })
 
   it('doubts a run that began too early, or lost a process', () => {

@@ -1,10 +1,10 @@
-import { judgeAims, type Aim, type AimResult, type Measured } from '../core/aims.ts'
+import { delayAimMs, judgeAims, type Aim, type AimResult, type Measured } from '../core/aims.ts'
 import { lossesOf, type Losses } from '../core/loss.ts'
 import { membersOf, publishedPerS, type LoadPlan } from '../core/plan.ts'
 import { doubtsOf, type Doubt, type GeneratorFigures } from '../core/verdict.ts'
 import type { RunTimes } from '../core/budget.ts'
 import type { Driven } from '../load/drive.ts'
-import { expectedOf } from '../load/expected.ts'
+import { shortfallOf } from '../load/expected.ts'
 import { DelayHistogram, summaryOf, type DelaySummary } from '../load/histogram.ts'
 import type { SecondFigures } from '../load/seconds.ts'
 import type { ProcessCost, Target } from '../network/target.ts'
@@ -29,11 +29,13 @@ export interface RunReport {
   readonly published: number
   readonly expected: number
   readonly received: number
-  readonly lossPercent: number
+  /** Undefined where nothing should have come. */
+  readonly lossPercent: number | undefined
   readonly losses: Losses
   readonly duplicates: number
   readonly disordered: number
-  readonly receivedPerS: number
+  /** Deliveries that were measured; undefined where nothing is sent to users of this run. */
+  readonly receivedPerS: number | undefined
   readonly seconds: readonly SecondFigures[]
   readonly generators: readonly GeneratorFigures[]
   readonly processes: readonly ProcessCost[]
@@ -61,18 +63,16 @@ export function reportOf(input: ReportInput, driven: Driven): RunReport {
   const sum = (of: (result: (typeof results)[number]) => number) =>
     results.reduce((all, one) => all + of(one), 0)
   const published = sum((result) => result.published.reduce((all, number) => all + number, 0))
-  const [received, missing] = [sum((one) => one.received), sum((one) => one.missing)]
-  const expected = published > 0 ? expectedOf(plan, results) : received + missing
-  const lost = Math.max(0, expected - received)
-  const summary = summaryOf(delays)
+  const { expected, lost, lossPercent } = shortfallOf(plan, results)
+  // What comes late comes while the last messages arrive.
+  const spanMs = Math.max(times.durationMs, ...results.map((result) => result.spanMs))
   const figures = {
-    ...{ delays: summary, joins: summaryOf(joins), lateness: summaryOf(lateness) },
-    ...{ published, expected, received },
-    lossPercent: expected === 0 ? 0 : (lost / expected) * 100,
+    ...{ delays: summaryOf(delays), joins: summaryOf(joins), lateness: summaryOf(lateness) },
+    ...{ published, expected, received: sum((one) => one.received), lossPercent },
     losses: lossesOf(plan, lost, results),
     duplicates: sum((one) => one.duplicates),
     disordered: sum((one) => one.disordered),
-    receivedPerS: times.durationMs === 0 ? 0 : delays.count / (times.durationMs / 1000),
+    receivedPerS: times.durationMs === 0 || !plan.subscribes ? undefined : delays.count / (spanMs / 1000),
     generators: results.map((result) => generatorFigures(result)),
   }
   return {
@@ -93,7 +93,13 @@ export function reportOf(input: ReportInput, driven: Driven): RunReport {
     errors: mergedErrors(results.map(({ errors }) => errors)),
     leavesOut: results[0]?.leavesOut ?? '',
     aims: judgeAims(input.aims, measuredOf(figures)),
-    doubts: [...doubtsOf(figures.generators, summary?.p50Ms), ...networkDoubts(unsettled, target.died())],
+    doubts: [
+      ...doubtsOf(figures.generators, {
+        ...{ p50Ms: figures.delays?.p50Ms, latenessMs: figures.lateness?.p99Ms },
+        aimMs: delayAimMs(input.aims),
+      }),
+      ...networkDoubts(unsettled, target.died()),
+    ],
   }
 }
 
@@ -119,7 +125,8 @@ type Figures = Pick<
 >
 
 /** What aims can be about. */
-function measuredOf({ delays, joins, lateness, generators, ...counts }: Figures): Measured {
+function measuredOf(figures: Figures): Measured {
+  const { delays, joins, lateness, lossPercent, receivedPerS, generators } = figures
   return {
     ...(delays && {
       ...{ p50: delays.p50Ms, p90: delays.p90Ms, p95: delays.p95Ms, p99: delays.p99Ms },
@@ -127,9 +134,10 @@ function measuredOf({ delays, joins, lateness, generators, ...counts }: Figures)
     }),
     ...(joins && { join: joins.p99Ms }),
     ...(lateness && { lateness: lateness.p99Ms }),
-    loss: counts.lossPercent,
+    ...(lossPercent !== undefined && { loss: lossPercent }),
+    ...(receivedPerS !== undefined && { rate: receivedPerS }),
     cpu: Math.max(0, ...generators.map(({ cpuShare }) => cpuShare)) * 100,
-    ...{ duplicates: counts.duplicates, disordered: counts.disordered, rate: counts.receivedPerS },
+    ...{ duplicates: figures.duplicates, disordered: figures.disordered },
   }
 }
 

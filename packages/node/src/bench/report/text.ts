@@ -20,7 +20,7 @@ export function reportText(report: RunReport): string {
   const errors = Object.entries(report.errors).map(([text, count]) => `error ×${count}: ${text}`)
   return [
     delays.toString().replace(/ +$/gm, ''),
-    `${published} published, ${received} of ${expected} received (${percent(lossPercent)} lost), ${duplicates} twice, ${disordered} out of order`,
+    `${published} published, ${received} of ${expected} received (${lossPercentText(lossPercent)}), ${duplicates} twice, ${disordered} out of order`,
     ...report.generators.map(
       ({ name, cpuShare, rssBytes }) =>
         `${name}: ${percent(cpuShare * 100)} of a core, ${Math.round(rssBytes / 2 ** 20)} MiB`,
@@ -37,6 +37,11 @@ export function reportText(report: RunReport): string {
         `${met ? 'met' : 'MISSED'}: ${aim} (${measured === undefined ? 'not measured' : short(measured)})`,
     ),
   ].join('\n')
+}
+
+/** For people: of what should have come. */
+export function lossPercentText(lossPercent: number | undefined): string {
+  return lossPercent === undefined ? 'loss not measured' : `${percent(lossPercent)} lost`
 }
 
 function delayCells({ p50Ms, p90Ms, p95Ms, p99Ms, p999Ms, maxMs, count }: DelaySummary): (string | number)[] {

@@ -1,9 +1,10 @@
 import { readDocument } from '../../cli/network-document.ts'
 import { isNetworkUrl, readNetwork, type DescribedNetwork } from '../../cli/network-source.ts'
-import { toNodeId } from '@runnel/protocol'
+import { toNodeId, untilAborted } from '@runnel/protocol'
 import type { BenchArguments } from '../../commands/bench-options.ts'
 import { nodeError } from '../../errors.ts'
 import { resolveUser } from '../../keys/resolve-user.ts'
+import type { UserKind } from '../core/plan.ts'
 import { openExistingNetwork } from '../network/existing-network.ts'
 import { startOwnNetwork } from '../network/own-network.ts'
 import type { Target } from '../network/target.ts'
@@ -26,10 +27,11 @@ export async function openTarget(args: BenchArguments, needs: TargetNeeds): Prom
   if (network !== undefined) {
     const user = resolveUser({ as: args.as, key: args.key, env: process.env })
     const source = await portable(readNetwork(network))
-    return openExistingNetwork({ ...needs, source, user, stream: args.stream, gateway: gatewayOf(args) })
+    const options = { ...needs, source, user, stream: args.stream, gateway: gatewayOf(args) }
+    return untilAborted(openExistingNetwork(options), needs.signal)
   }
   const nodes = args.nodes ?? (needs.parts > maxPartsWithNodes ? 0 : 2)
-  const gateways = users === 'http' || users === 'mqtt'
+  const gateways = needGateway(users)
   return startOwnNetwork({
     ...needs,
     nodes: Math.max(nodes, gateways ? 1 : 0),
@@ -39,7 +41,7 @@ export async function openTarget(args: BenchArguments, needs: TargetNeeds): Prom
   })
 }
 
-/** What is wrong with the options of a network, as far as they tell by themselves. Throws USAGE, and what reading its file throws. */
+/** What is wrong with the options of a network, as far as they tell by themselves. Throws USAGE, BENCH_GATEWAY_MISSING, and what reading its file throws. */
 export function requireTarget(args: BenchArguments): void {
   if (args.network === undefined) return requireNone(args)
   if (args.encrypt)
@@ -47,8 +49,14 @@ export function requireTarget(args: BenchArguments): void {
       'USAGE',
       '--encrypt is for a network of its own; a stream says itself whether it is encrypted',
     )
-  gatewayOf(args)
+  if (gatewayOf(args) === undefined && needGateway(args.users))
+    throw nodeError('BENCH_GATEWAY_MISSING', `users of kind ${args.users}`)
   readNetwork(args.network)
+}
+
+/** Whether users are no nodes, and reach the network through one. */
+function needGateway(users: UserKind): boolean {
+  return users === 'http' || users === 'mqtt'
 }
 
 /** What a network of its own has no use for would be ignored without a word. Throws USAGE. */

@@ -37,7 +37,7 @@ export function requestOf(args: BenchArguments & Partial<SendArguments>, shape: 
   const durationOf = (text: string | undefined, option: string) =>
     text === undefined ? 0 : parseDurationMs(text, option)
   return {
-    ...{ title, runId, kind: args.users, links: args.links, floods: args.floods },
+    ...{ title, runId, sender: randomInt(2 ** 16), kind: args.users, links: args.links, floods: args.floods },
     ...{ clients, parts, subscribes, history, degree },
     connectPerS: connrate,
     publishersPerPart: publishes ? (args.publishers ?? clients) : 0,

@@ -23,14 +23,14 @@ export interface BenchRequest extends Omit<LoadPlan, 'parts'> {
 export interface BenchRun {
   readonly request: BenchRequest
   readonly target: Target
-  /** Fresh ones: each is for one run. */
-  readonly generators: readonly Generator[]
   readonly signal: AbortSignal
+  /** Fresh generators: each is for one run, which stops them. */
+  openGenerators(): Promise<readonly Generator[]>
   onPhase(text: string): void
   onSecond(second: SecondFigures): void
 }
 
-/** Runs one load to its end, and says what it brought. Throws what `drive` throws. */
+/** Runs one load to its end, and says what it brought. Throws BENCH_GATEWAY_MISSING, and what opening generators and `drive` throw. */
 export async function runBench(run: BenchRun): Promise<RunReport> {
   const { request, target } = run
   const startedAt = new Date().toISOString()
@@ -41,7 +41,9 @@ export async function runBench(run: BenchRun): Promise<RunReport> {
   }
   const { history } = request
   const prepare = history === 0 ? undefined : historyFor(request, target)
-  const driven = await drive({ ...run, plan, place, times: request.times, prepare })
+  // Last, as only `drive` stops them.
+  const generators = await run.openGenerators()
+  const driven = await drive({ ...run, generators, plan, place, times: request.times, prepare })
   const { title, times, aims } = request
   return reportOf({ title, startedAt, plan, times, target, aims }, driven)
 }

@@ -3,6 +3,7 @@ import { notice } from '../../cli/output.ts'
 import { listenForStop } from '../../cli/stop-signal.ts'
 import type { BenchArguments, SendArguments } from '../../commands/bench-options.ts'
 import { nodeError } from '../../errors.ts'
+import { requireBound } from '../core/budget.ts'
 import type { Target } from '../network/target.ts'
 import type { RunReport } from '../report/run-report.ts'
 import { openGenerators, type Generators } from './generators.ts'
@@ -51,8 +52,9 @@ export async function withBench(
   work: (bench: Bench) => Promise<void>,
 ): Promise<void> {
   requireTarget(args)
-  const stop = listenForStop()
   const boundMs = runsMs + (args.network === undefined ? startBoundMs : 0)
+  requireBound(boundMs)
+  const stop = listenForStop()
   const limit = AbortSignal.timeout(boundMs)
   const signal = AbortSignal.any([stop.signal, limit])
   const outputs = await Outputs.open(args)
@@ -68,9 +70,10 @@ export async function withBench(
     }))
     await work({
       ...{ target: loaded, outputs },
-      run: async (request) =>
+      run: (request) =>
         runBench({
-          ...{ request, target: loaded, signal, generators: await opened.open(request.clients) },
+          ...{ request, target: loaded, signal },
+          openGenerators: () => opened.open(request.clients),
           onPhase: (text) => outputs.phase(text),
           onSecond: (second) => outputs.second(second),
         }),

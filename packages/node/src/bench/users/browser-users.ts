@@ -46,7 +46,7 @@ export async function browserUsers(): Promise<UserFactory> {
 }
 
 async function openPage(browser: Browser, url: string, options: UserOptions): Promise<BenchUser> {
-  const { plan, place, part, onMessage, onUnsent } = options
+  const { plan, place, part, onMessage } = options
   const context = await browser.newContext()
   try {
     const page = await context.newPage()
@@ -59,9 +59,7 @@ async function openPage(browser: Browser, url: string, options: UserOptions): Pr
     const config = { network: place.network, ...place.user }
     await openIn(page, { config, ...part, subscribes: plan.subscribes, urgent })
     return {
-      publish: (content, isUrgent) => {
-        publishIn(page, Buffer.from(content).toString('base64'), isUrgent).catch(onUnsent)
-      },
+      publish: (content, isUrgent) => publishIn(page, Buffer.from(content).toString('base64'), isUrgent),
       dropped: () => undefined,
       neighbours: () => page.evaluate(() => (globalThis as unknown as DrivenPage).bench.neighbours()),
       stop: () => context.close(),

@@ -13,8 +13,7 @@ export function historyReaders(messages: number): UserFactory {
 }
 
 async function readHistory(messages: number, options: UserOptions): Promise<BenchUser> {
-  const { place, plan, role, part, signal, onMessage, onDelay } = options
-  const startMs = preciseNow()
+  const { place, plan, role, part, intendedMs, signal, onMessage, onDelay } = options
   const client = await createClient({
     ...place.user,
     network: place.network,
@@ -25,7 +24,7 @@ async function readHistory(messages: number, options: UserOptions): Promise<Benc
     const { streamId, partition } = part
     const reading = client.resend(streamId, { last: messages }, { partitions: [partition], signal })
     for await (const { content } of reading) {
-      if (isFirst) onDelay(preciseNow() - startMs)
+      if (isFirst) onDelay(preciseNow() - intendedMs)
       isFirst = false
       if (content instanceof Uint8Array) onMessage(content)
     }
@@ -33,7 +32,7 @@ async function readHistory(messages: number, options: UserOptions): Promise<Benc
     await client.close()
   }
   return {
-    publish: () => {},
+    publish: () => Promise.resolve(),
     dropped: () => undefined,
     neighbours: () => Promise.resolve(undefined),
     stop: () => Promise.resolve(),

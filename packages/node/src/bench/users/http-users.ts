@@ -23,7 +23,7 @@ export function httpUsers(): UserFactory {
 
 /** One that reads events and posts messages. Throws BENCH_GATEWAY_REFUSED. */
 export async function openHttpUser(gateway: HttpGatewayPlace, options: UserOptions): Promise<BenchUser> {
-  const { plan, part, onMessage, onError, onUnsent } = options
+  const { plan, part, onMessage, onError } = options
   const headers = { authorization: `Bearer ${gateway.key}` }
   const stream = `${gateway.url}/v1/streams/${encodeURIComponent(part.streamId)}`
   const query = `?partition=${part.partition}`
@@ -46,11 +46,7 @@ export async function openHttpUser(gateway: HttpGatewayPlace, options: UserOptio
     await response.arrayBuffer()
   }
   return {
-    publish: (content) => {
-      publish(new Uint8Array(content)).catch((error: unknown) => {
-        if (!signal.aborted) onUnsent(error)
-      })
-    },
+    publish: (content) => publish(new Uint8Array(content)),
     dropped: () => undefined,
     neighbours: () => Promise.resolve(undefined),
     stop: () => Promise.resolve(ended.abort()),

@@ -32,7 +32,7 @@ async function openLightUser(options: UserOptions): Promise<BenchUser> {
 }
 
 async function join(client: RunnelClient, options: UserOptions): Promise<BenchUser> {
-  const { plan, part, role, signal, onMessage, onError, onUnsent } = options
+  const { plan, part, signal, onMessage, onError } = options
   const streamId = toStreamId(part.streamId)
   const streamPartId = toStreamPartId(streamId, part.partition)
   const { partition } = part
@@ -40,11 +40,8 @@ async function join(client: RunnelClient, options: UserOptions): Promise<BenchUs
     if (content instanceof Uint8Array) onMessage(content)
   }
   const hasUrgent = plan.flows.some(({ urgent }) => urgent)
-  const leave = plan.subscribes
-    ? undefined
-    : role.publishes
-      ? await client.joinStreamPart(streamId, partition)
-      : undefined
+  // All join: one that neither reads nor publishes is a node of its overlay all the same.
+  const leave = plan.subscribes ? undefined : await client.joinStreamPart(streamId, partition)
   if (plan.subscribes)
     await client.subscribe(
       streamId,
@@ -57,8 +54,8 @@ async function join(client: RunnelClient, options: UserOptions): Promise<BenchUs
     )
   await client.network.waitForNeighbours(streamPartId, { orAlone: true, signal })
   return {
-    publish: (content, urgent) => {
-      client.publish(streamId, content, urgent ? { partition, urgent: true } : { partition }).catch(onUnsent)
+    publish: async (content, urgent) => {
+      await client.publish(streamId, content, urgent ? { partition, urgent: true } : { partition })
     },
     dropped: () => droppedIn(client.network.metrics().counters),
     neighbours: () => {

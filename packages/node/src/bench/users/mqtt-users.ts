@@ -16,7 +16,7 @@ export async function mqttUsers(): Promise<UserFactory> {
 
 /** Throws BENCH_GATEWAY_MISSING or BENCH_GATEWAY_REFUSED. */
 async function openMqttUser(connect: typeof connectMqtt, options: UserOptions): Promise<BenchUser> {
-  const { plan, place, part, onMessage, onError, onUnsent } = options
+  const { plan, place, part, onMessage, onError } = options
   if (place.gateway === undefined) throw nodeError('BENCH_GATEWAY_MISSING', 'users of kind mqtt')
   const topic = `${part.streamId}@${part.partition}`
   const client = connect(place.gateway.url, {
@@ -34,10 +34,8 @@ async function openMqttUser(connect: typeof connectMqtt, options: UserOptions): 
     })
   }
   return {
-    publish: (content) => {
-      client.publish(topic, Buffer.from(content), { qos: 0 }, (error) => {
-        if (error) onUnsent(error)
-      })
+    publish: async (content) => {
+      await client.publishAsync(topic, Buffer.from(content), { qos: 0 })
     },
     dropped: () => undefined,
     neighbours: () => Promise.resolve(undefined),

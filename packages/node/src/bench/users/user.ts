@@ -19,14 +19,14 @@ export interface UserOptions {
   readonly place: UserPlace
   readonly role: UserRole
   readonly part: PartAddress
+  /** When it should have begun, in Unix milliseconds by this machine's clock: what it waits for counts from then. */
+  readonly intendedMs: number
   /** Calls opening off; what was begun is closed. */
   readonly signal: AbortSignal
   /** Bytes of a message that came, and when, in Unix milliseconds by this machine's clock; default: now. */
   onMessage(content: Uint8Array, atMs?: number): void
   /** Something went wrong without ending the user. */
   onError(error: unknown): void
-  /** A message could not be published. */
-  onUnsent(error: unknown): void
   /** A delay, in milliseconds, that no message tells of. */
   onDelay(ms: number): void
 }
@@ -39,8 +39,8 @@ export interface NeighbourCount {
 
 /** A user of a network under load. Whatever kind it is, it takes part for real: nothing of it is a stub. */
 export interface BenchUser {
-  /** Hands a message over, and does not wait; `onUnsent` is told where it cannot be published. */
-  publish(content: Uint8Array, urgent: boolean): void
+  /** Hands a message over at once. Resolves when it has been published, and rejects where it cannot be. */
+  publish(content: Uint8Array, urgent: boolean): Promise<void>
   /** Copies of messages that its node has dropped; undefined where a user has none, or does not see it. */
   dropped(): DroppedCopies | undefined
   /** Neighbours it has and should have; undefined where a user has none, or they cannot be seen. */

@@ -51,6 +51,19 @@ const connectTimeoutMs = 10_000
 const answerTimeoutMs = 30_000
 const waitingCalls: ReadonlySet<CallName> = new Set(['open', 'run'])
 
+/** Throws USAGE. */
+function dial(place: string, token: string): WebSocket {
+  try {
+    return new WebSocket(`ws://${place}/`, {
+      headers: { authorization: `Bearer ${token}` },
+      handshakeTimeout: connectTimeoutMs,
+      maxPayload: maxCallBytes,
+    })
+  } catch (cause) {
+    throw nodeError('USAGE', `--worker ${place}: no host:port`, { cause })
+  }
+}
+
 /** The driver's end of a connection to a worker. */
 export class WorkerConnection {
   readonly #socket: WebSocket
@@ -66,13 +79,9 @@ export class WorkerConnection {
     socket.on('close', () => this.#rejectAll(nodeError('BENCH_WORKER_LOST', place)))
   }
 
-  /** `place` is host:port. Throws BENCH_WORKER_UNREACHABLE or BENCH_WORKER_REFUSED. */
+  /** `place` is host:port. Throws USAGE where it is not, BENCH_WORKER_UNREACHABLE or BENCH_WORKER_REFUSED. */
   static async open(place: string, token: string): Promise<WorkerConnection> {
-    const socket = new WebSocket(`ws://${place}/`, {
-      headers: { authorization: `Bearer ${token}` },
-      handshakeTimeout: connectTimeoutMs,
-      maxPayload: maxCallBytes,
-    })
+    const socket = dial(place, token)
     await new Promise<void>((resolve, reject) => {
       socket.once('open', resolve)
       socket.once('unexpected-response', (_, { statusCode }) => {

@@ -1,9 +1,12 @@
-import { fork } from 'node:child_process'
+import { fork, type ChildProcess } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { programFile } from '../../cli/program-file.ts'
 import { nodeError } from '../../errors.ts'
+
+/** How long a worker may take to close its users before it is killed. */
+const stopGraceMs = 10_000
 
 /** Worker processes of this machine. They end when this one does: the channel between them breaks. */
 export interface OwnWorkers {
@@ -26,14 +29,7 @@ export async function startOwnWorkers(count: number): Promise<OwnWorkers> {
     }),
   )
   const stop = async () => {
-    await Promise.all(
-      processes.map(async (child) => {
-        if (child.exitCode !== null || child.signalCode !== null) return
-        const ended = once(child, 'exit')
-        child.kill('SIGTERM')
-        await ended
-      }),
-    )
+    await Promise.all(processes.map((child) => stopProcess(child, stopGraceMs)))
   }
   try {
     return { places: await Promise.all(processes.map((child) => placeOf(child))), token, stop }
@@ -43,7 +39,17 @@ export async function startOwnWorkers(count: number): Promise<OwnWorkers> {
   }
 }
 
-async function placeOf(child: ReturnType<typeof fork>): Promise<string> {
+/** Resolves when it has ended, which it is made to after `graceMs`. Idempotent. */
+export async function stopProcess(child: ChildProcess, graceMs: number): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  const ended = once(child, 'exit')
+  const timer = setTimeout(() => child.kill('SIGKILL'), graceMs)
+  child.kill('SIGTERM')
+  await ended
+  clearTimeout(timer)
+}
+
+async function placeOf(child: ChildProcess): Promise<string> {
   if (child.stdout === null) throw nodeError('INTERNAL', 'a worker without standard output')
   for await (const line of createInterface({ input: child.stdout }))
     return (JSON.parse(line) as { place: string }).place

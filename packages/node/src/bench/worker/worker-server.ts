@@ -17,6 +17,9 @@ export interface WorkerOptions {
   readonly maxDrivers: number
 }
 
+/** A driver that vanished without a word is noticed by the system's own probes, which begin after so much silence. */
+const keepAliveAfterMs = 30_000
+
 /** A process that obeys drivers: one at a time, if nothing else is said. */
 export interface BenchWorker {
   /** host:port. */
@@ -33,7 +36,9 @@ export async function startWorker({
   name,
   maxDrivers,
 }: WorkerOptions): Promise<BenchWorker> {
-  const server = createServer((_, response) => response.writeHead(426).end())
+  const server = createServer({ keepAlive: true, keepAliveInitialDelay: keepAliveAfterMs }, (_, response) =>
+    response.writeHead(426).end(),
+  )
   const sockets = new WebSocketServer({ noServer: true, maxPayload: maxCallBytes })
   const drivers = new Set<DriverSession>()
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
@@ -42,7 +47,11 @@ export async function startWorker({
     const refusal = !isToken(request.headers.authorization, token)
       ? '401 Unauthorized'
       : drivers.size >= maxDrivers && '409 Conflict'
-    if (refusal) return void socket.end(`HTTP/1.1 ${refusal}\r\nconnection: close\r\n\r\n`)
+    if (refusal) {
+      // The other side need not close its half.
+      socket.end(`HTTP/1.1 ${refusal}\r\nconnection: close\r\n\r\n`, () => socket.destroy())
+      return
+    }
     sockets.handleUpgrade(request, socket, head, (accepted) => {
       const free = () => void drivers.delete(served)
       const served = new DriverSession(accepted, { name, onStop: free })
@@ -62,6 +71,7 @@ export async function startWorker({
     stop: async () => {
       await Promise.all(Array.from(drivers, (driver) => driver.stop()))
       for (const client of sockets.clients) client.terminate()
+      server.closeAllConnections()
       await new Promise((resolve) => server.close(resolve))
     },
   }

@@ -42,6 +42,7 @@ describe('a worker', () => {
       const plan: LoadPlan = {
         ...{
           runId: 1,
+          sender: 0,
           kind: 'light',
           links: 'websocket',
           floods: 'thin',
@@ -98,6 +99,20 @@ describe('a worker', () => {
       // It is answered after the one before it, whose error Vitest would have caught by then.
       await expect(RemoteGenerator.connect(place, 'another token')).rejects.toThrow('wrong token')
     }
+  })
+
+  it('ends beside those without the token who keep their connections open', async () => {
+    const started = await worker()
+    const options = { port: Number(started.place.split(':')[1]), host: '127.0.0.1', allowHalfOpen: true }
+    const refused = dial(options)
+    const lines = ['GET / HTTP/1.1', 'host: here', 'connection: upgrade', 'upgrade: websocket', '', '']
+    refused.write(lines.join('\r\n'))
+    await once(refused.resume(), 'end')
+    const unfinished = dial(options)
+    unfinished.write('GET / HTTP/1.1\r\n')
+    await once(unfinished, 'connect')
+    await started.stop()
+    for (const socket of [refused, unfinished]) socket.destroy()
   })
 
   it('takes as many drivers as it is told to', async () => {
@@ -196,6 +211,13 @@ describe('a driver', () => {
     await expect(RemoteGenerator.connect(place, token)).rejects.toMatchObject({
       code: 'BENCH_WORKER_FAILED',
       message: expect.stringContaining('is no bench worker'),
+    })
+  })
+
+  it.each(['127.0.0.1:99999', 'a b:1', ''])('refuses %j, which is no place', async (place) => {
+    await expect(RemoteGenerator.connect(place, token)).rejects.toMatchObject({
+      code: 'USAGE',
+      message: expect.stringContaining(`--worker ${place}: no host:port`),
     })
   })
 

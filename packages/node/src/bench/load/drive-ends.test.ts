@@ -1,0 +1,73 @@
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { workBoundMs } from '../core/budget.ts'
+import type { LoadPlan } from '../core/plan.ts'
+import type { Target } from '../network/target.ts'
+import { drive, type DriveOptions } from './drive.ts'
+import type { Generator, LoadResult } from './generator.ts'
+
+const plan = {
+  ...{ clients: 2, connectPerS: 1_000, publishersPerPart: 1, subscribes: false, history: 0 },
+  ...{ flows: [], parts: [{ streamId: '0x/s', partition: 0 }] },
+} as unknown as LoadPlan
+
+function generatorWith(over: Partial<Generator>): Generator {
+  return {
+    name: 'fake',
+    ...{ open: () => Promise.resolve(), introduce: () => Promise.resolve(), run: () => Promise.resolve() },
+    ...{ missing: () => Promise.resolve([]), stop: () => Promise.resolve() },
+    sample: () => Promise.reject(new Error('not asked for')),
+    result: () => Promise.reject(new Error('not asked for')),
+    ...over,
+  }
+}
+
+function optionsWith(generator: Generator, over: Partial<DriveOptions> = {}): DriveOptions {
+  return {
+    ...{ plan, generators: [generator], place: {} as DriveOptions['place'] },
+    target: { costs: () => [] } as unknown as Target,
+    times: { settleMs: 60_000, warmupMs: 0, durationMs: 0, drainMs: 60_000 },
+    ...{ signal: new AbortController().signal, onPhase: () => {}, onSecond: () => {} },
+    ...over,
+  }
+}
+
+/** Users that hang never say what they lack. */
+const hanging = () => generatorWith({ missing: () => new Promise(() => {}) })
+
+afterEach(() => vi.restoreAllMocks())
+
+describe('drive', () => {
+  it('ends when it is told to, while a generator does not answer', async () => {
+    const stop = new AbortController()
+    const onPhase = (text: string) => {
+      if (text === 'the overlays settle') setImmediate(() => stop.abort())
+    }
+    const run = drive(optionsWith(hanging(), { signal: stop.signal, onPhase }))
+    await expect(run).rejects.toMatchObject({ code: 'INTERRUPTED' })
+  })
+
+  it('ends when its time is up, while a generator does not answer, and leaves time to close users', async () => {
+    const limits: number[] = []
+    vi.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => {
+      limits.push(ms)
+      const limit = new AbortController()
+      setImmediate(() => limit.abort())
+      return limit.signal
+    })
+    const options = optionsWith(hanging())
+    await expect(drive(options)).rejects.toMatchObject({
+      code: 'BENCH_TIMEOUT',
+      message: expect.stringContaining('while the overlays settle'),
+    })
+    expect(limits[0]).toBe(workBoundMs(plan, options.times))
+  })
+
+  it('waits until all has been published, also where nobody reads', async () => {
+    const answers = [1, 0].map(
+      (pending) => ({ published: [5], received: 0, pending }) as unknown as LoadResult,
+    )
+    const generator = generatorWith({ result: () => Promise.resolve(answers.shift() as LoadResult) })
+    const { results } = await drive(optionsWith(generator))
+    expect(results).toMatchObject([{ pending: 0 }])
+  })
+})

@@ -1,0 +1,78 @@
+import { isRunnelError } from '@runnel/protocol'
+import { Ramp, type RampOptions, type RampResult } from '../core/ramp.ts'
+import { whatEnded } from '../core/what-ended.ts'
+import { errorText } from '../load/measurements.ts'
+import type { RunReport } from '../report/run-report.ts'
+import type { BenchRequest } from './run-bench.ts'
+import type { Bench } from './run-command.ts'
+
+export interface ClimbWork {
+  /** Throws USAGE for a load that the options do not allow. */
+  requestFor(load: number): BenchRequest
+  readonly run: Bench['run']
+  onPhase(text: string): void
+}
+
+/** What a climb found. */
+export interface Climbed {
+  readonly result: RampResult
+  /** Of the largest load that was met, or else of the first that was tried. */
+  readonly best: RunReport | undefined
+  /** A load that the options do not allow, at which the climb ended, and why; for people. */
+  readonly refused: string | undefined
+}
+
+/** Errors of a run that say that it was too much, and not that it was wrong. */
+const tooMuch = ['BENCH_TIMEOUT', 'BENCH_USERS_FAILED', 'BENCH_TOO_FEW_FILES'] as const
+
+/** Looks for the largest load that meets the aims. Throws what a run throws that is not for its size. */
+export async function climb(options: RampOptions, work: ClimbWork): Promise<Climbed> {
+  const ramp = new Ramp(options)
+  let best: RunReport | undefined
+  for (let load = ramp.next(); load !== undefined; load = ramp.next()) {
+    const request = allowed(work, load)
+    // What was found takes minutes, and is not lost.
+    if (typeof request === 'string') return { result: ramp.result, best, refused: request }
+    work.onPhase(`${load}`)
+    const tried = await attempt(work.run, request)
+    ramp.add({ load, met: tried.met, end: tried.met ? undefined : tried.end })
+    if (tried.report !== undefined && (tried.met || best === undefined)) best = tried.report
+    work.onPhase(`${load}: ${tried.text}`)
+  }
+  return { result: ramp.result, best, refused: undefined }
+}
+
+/** The request, or why there is none. */
+function allowed({ requestFor }: ClimbWork, load: number): BenchRequest | string {
+  try {
+    return requestFor(load)
+  } catch (error) {
+    if (!isRunnelError(error, 'USAGE')) throw error
+    return `not tried: ${load}, which other options do not allow (${error.message})`
+  }
+}
+
+interface Attempt {
+  readonly met: boolean
+  readonly end: RampResult['end']
+  readonly report: RunReport | undefined
+  readonly text: string
+}
+
+/** A saturated generator makes delays longer and never shorter, so aims that were met all the same were met. */
+async function attempt(run: Bench['run'], request: BenchRequest): Promise<Attempt> {
+  try {
+    const report = await run(request)
+    const missed = report.aims
+      .filter(({ met }) => !met)
+      .map(({ aim, measured }) => `${aim} (${measured ?? 'not measured'})`)
+    const serious = report.doubts.filter(({ kind }) => kind !== 'generator-saturated')
+    const met = missed.length + serious.length === 0
+    const texts = [...(met ? ['met'] : missed), ...report.doubts.map(({ text }) => text)]
+    return { met, end: whatEnded(report), report, text: texts.join('; ') }
+  } catch (error) {
+    if (!tooMuch.some((code) => isRunnelError(error, code))) throw error
+    const end = isRunnelError(error, 'BENCH_TOO_FEW_FILES') ? 'generator' : 'network'
+    return { met: false, end, report: undefined, text: errorText(error) }
+  }
+}

@@ -1,0 +1,25 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { newDirectory } from '../../cli.testkit.ts'
+import type { BenchArguments } from '../../commands/bench-options.ts'
+import { openTarget, requireTarget } from './open-target.ts'
+
+const argsWith = (over: Partial<BenchArguments>) =>
+  ({ encrypt: false, users: 'light', ...over }) as BenchArguments
+
+it.each(['http', 'mqtt'] as const)('knows before anything starts that %s users lack a gateway', (users) => {
+  const check = () => requireTarget(argsWith({ network: 'gone.json', users }))
+  expect(check).toThrow(expect.objectContaining({ code: 'BENCH_GATEWAY_MISSING' }))
+})
+
+it('opens a network that does not answer no longer than it may', async () => {
+  const network = join(newDirectory(), 'net.json')
+  const trackers = [{ nodeId: `0x${'1'.repeat(40)}`, url: 'ws://127.0.0.1:1' }]
+  const id = `0x${'2'.repeat(40)}/s`
+  const streams = [{ id, permissions: [{ user: 'public', publish: true, subscribe: true }] }]
+  writeFileSync(network, JSON.stringify({ version: 1, trackers, streams }))
+  const called = new Error('called off')
+  const needs = { parts: 1, storage: false, signal: AbortSignal.abort(called), onProgress: () => {} }
+  await expect(openTarget(argsWith({ network, stream: id }), needs)).rejects.toBe(called)
+})
