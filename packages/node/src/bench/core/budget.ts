@@ -19,7 +19,7 @@ const userMs = 10_000
 const stopMs = 30_000
 
 /** The longest that timers of Node wait. */
-const maxTimerMs = 2 ** 31 - 1
+const maxTimerMs = 2_147_483_647
 
 /** The most that a run takes, from the first user to the last that is closed; whole milliseconds, as timers want them. */
 export function runBoundMs(plan: Pick<LoadPlan, 'clients' | 'connectPerS'>, times: RunTimes): number {
