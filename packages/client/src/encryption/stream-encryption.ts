@@ -184,6 +184,10 @@ export class StreamEncryption {
   /** The permissions of a user, or of anybody, changed. */
   changed(user: NodeId | undefined, told: ToldChange = {}): void {
     this.readers.changed(user, told)
+    if (user === undefined || user === this.#modules.userId) {
+      this.keyPart.permissionsChanged()
+      this.#search.wake()
+    }
     this.#background(async () => {
       const { clock, signal, userId } = this.#modules
       if (!this.opener.isOpen) return
