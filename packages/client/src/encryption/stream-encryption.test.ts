@@ -80,6 +80,18 @@ describe('a list of keys', () => {
     expect(await listed()).toMatchObject({ openers: [{ userId }], isComplete: true })
   })
 
+  it('has what is known without the cards where storage nodes do not answer for these', async () => {
+    await world.run(process.publish(content))
+    await world.settle()
+    world.weather.isCardless = true
+    const { readers, openers, isComplete } = await listed()
+    expect([[...readers], isComplete]).toEqual([
+      [publisher, reader].map(({ userId }) => [userId, undefined]).sort(),
+      false,
+    ])
+    expect(openers).toMatchObject([{ userId: publisher.userId }])
+  })
+
   it('says that it is not complete where they do not have the epoch that a publisher told of', async () => {
     await world.run(process.publish(content))
     await world.settle()

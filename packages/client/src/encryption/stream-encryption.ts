@@ -232,8 +232,12 @@ export class StreamEncryption {
     this.keyPart.join()
     await this.readers.refresh()
     const readerIds = this.readers.readersAt(clock.now())
-    const cards = await cardsOf(readerIds, this.stream, signal)
     let isComplete = true
+    const cards = await cardsOf(readerIds, this.stream, signal).catch((error: unknown) => {
+      if (!isRunnelError(error, 'CARDS_UNAVAILABLE')) throw error
+      isComplete = false
+      return new Map<NodeId, Card>()
+    })
     const onSilent = () => void (isComplete = false)
     /** Those that say which epoch is their newest. */
     const announcing = new Set<NodeId>()

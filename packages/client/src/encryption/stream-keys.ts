@@ -49,7 +49,10 @@ export interface StreamKeys {
   readonly readers: ReadonlyMap<NodeId, Card | undefined>
   /** The key holder and the publishers that have a key; at most 100. */
   readonly openers: readonly OpenerKeys[]
-  /** False if storage nodes did not answer for some records: openers may be missing, and linked readers be called unlinked. */
+  /**
+   * False if storage nodes did not answer for some records or cards: openers may be missing, linked readers be called unlinked, and readers
+   * with a card be said to have none.
+   */
   readonly isComplete: boolean
 }
 

@@ -26,7 +26,7 @@ export const streamKeys = defineCommand({
 })
 
 const incompleteText =
-  'storage nodes did not answer for all keys: some may be missing here, and linked readers be called unlinked. Run the command again in a minute; if it says so again, look whether the storage nodes of the stream run and keep it: storage list STREAM names them.'
+  'storage nodes did not answer for all keys: some may be missing here, linked readers be called unlinked, and readers with a card be said to have none. Run the command again in a minute; if it says so again, look whether the storage nodes of the stream run and keep it: storage list STREAM names them.'
 
 function describe({ streamId, isEncrypted, choice, readers, openers }: StreamKeys, nowMs: number): string[] {
   const withCard = [...readers.values()].filter((card) => card !== undefined).length
