@@ -129,7 +129,7 @@ describe('an encrypted stream on the command line', { timeout: timeoutMs }, () =
     expect(await as('owner', `stream keys ${stream}`)).toMatchObject({
       stdout: expect.stringMatching(
         new RegExp(
-          `readers     3, 2 with a card\nkeys of     ${id('owner')}\n  newest    [\\w-]{8}, \\d+ .* old, made for 0 readers\n`,
+          `readers     3, 2 with a card\nkeys of     ${id('owner')}\n  newest    [\\w-]{8}, \\d+ .* old, made for 1 reader, itself included\n`,
         ),
       ),
     })
