@@ -90,8 +90,8 @@ describe('an encrypted stream on the command line', { timeout: timeoutMs }, () =
   })
 
   it.each([
-    ['--rotate-after-days 0', 'rotateAfterDays'],
-    ['--key-holder nobody', 'keyHolder'],
+    ['--rotate-after-days 0', '--rotate-after-days must be'],
+    ['--key-holder nobody', '--key-holder must be'],
     ['--encrypt perhaps', 'always'],
     ['--encrypt always --metadata text', 'JSON object'],
     ['--encrypt always --metadata {"encryption":{}}', 'not both'],
