@@ -506,6 +506,21 @@ export function clientErrorWithRemedy(code: ClientErrorCode, detail: string, rem
   return new RunnelError(code, `${clientErrors[code].summary}: ${detail}`, remedy)
 }
 
+/** The refusal of a user who may not publish or subscribe, and why not any more, if it could before. The remedy names the command that helps. */
+export function noPermission(
+  wanted: 'publish' | 'subscribe',
+  userId: string,
+  streamId: string,
+  why = '',
+): RunnelError {
+  return clientErrorWithRemedy(
+    wanted === 'publish' ? 'NO_PUBLISH_PERMISSION' : 'NO_SUBSCRIBE_PERMISSION',
+    `${userId} on ${streamId}${why}`,
+    `Someone with the grant permission runs: runnel stream grant ${streamId} ${userId} ${wanted}; ` +
+      `or calls client.grant('${streamId}', { user: '${userId}', permissions: ['${wanted}'] }).`,
+  )
+}
+
 /** The refusal of a stream that does not exist. */
 export const streamNotFound = (streamId: string) => clientError('STREAM_NOT_FOUND', streamId)
 

@@ -156,7 +156,8 @@ describe('an encrypted stream on the command line', { timeout: timeoutMs }, () =
     const reader = startRunnel(['subscribe', stream, ...options], { cwd: network.directory })
     await reader.said('subscribed to')
     await as('owner', `stream revoke ${stream} ${id('alice')} subscribe`)
-    await reader.said(/it was revoked \(NO_SUBSCRIBE_PERMISSION\)\. Ask someone/)
+    const grant = `stream grant ${stream} ${id('alice')} subscribe`
+    await reader.said(new RegExp(`it was revoked \\(NO_SUBSCRIBE_PERMISSION\\)\\. .*runs: .*${grant}`))
     reader.process.kill('SIGINT')
     expect(await reader.ended).toMatchObject({ code: 0, stdout: '' })
   })
