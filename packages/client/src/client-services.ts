@@ -116,7 +116,7 @@ export function createServices(config: ParsedClientConfig, modules: RunnelClient
     stored: new StoredMessages(services),
     streams: new Lazy(gate, async () => {
       const { Streams } = await import('./streams/streams.ts')
-      return new Streams({ account: gate.account, userId }, services)
+      return new Streams({ account: gate.account, userId }, { ...services, cards })
     }),
     latest: new Lazy(
       gate,

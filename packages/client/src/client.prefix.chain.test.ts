@@ -100,7 +100,12 @@ describe('a subscription to a prefix', () => {
     expect(said(await take(subscription, 1))).toEqual(['/closed encrypted'])
     const left = news('left', '/closed')
     await owner.revoke(closed, { user: reader.userId, permissions: ['subscribe'] })
-    expect(await left).toMatchObject({ error: { code: 'NO_SUBSCRIBE_PERMISSION' } })
+    expect(await left).toMatchObject({
+      error: {
+        code: 'NO_SUBSCRIBE_PERMISSION',
+        remedy: expect.stringContaining(`stream grant ${closed} ${reader.userId} subscribe`) as string,
+      },
+    })
     expect(paths(subscription)).toEqual(['/open#0'])
     await owner.publish(open, 'clear')
     expect(said(await take(subscription, 1))).toEqual(['/open clear'])

@@ -443,7 +443,7 @@ export const clientErrors = {
   KEY_NOT_FOUND: {
     summary: 'The key of an encrypted message was not found',
     remedy:
-      'Start the publisher, the stream’s key holder or another reader for a moment: whoever has the key gives it to those who may read. Or ask somebody who can read to grant the subscribe permission again: that stores the keys for this user’s card.',
+      'Start the publisher, the stream’s key holder or another reader for a moment: whoever has the key gives it to those who may read. Or ask somebody who can read to grant the subscribe permission again: that stores the keys for this user’s card. Without history (encryption.history none) messages from before your permission stay closed.',
   },
   CONTENT_NOT_AUTHENTIC: {
     summary: 'Encrypted content does not decrypt with its key',
@@ -505,6 +505,21 @@ export const clientError = errorFactory(clientErrors)
 /** A client error whose remedy names the very command to run. */
 export function clientErrorWithRemedy(code: ClientErrorCode, detail: string, remedy: string): RunnelError {
   return new RunnelError(code, `${clientErrors[code].summary}: ${detail}`, remedy)
+}
+
+/** The refusal of a user who may not publish or subscribe, and why not any more, if it could before. The remedy names the command that helps. */
+export function noPermission(
+  wanted: 'publish' | 'subscribe',
+  userId: string,
+  streamId: string,
+  why = '',
+): RunnelError {
+  return clientErrorWithRemedy(
+    wanted === 'publish' ? 'NO_PUBLISH_PERMISSION' : 'NO_SUBSCRIBE_PERMISSION',
+    `${userId} on ${streamId}${why}`,
+    `Someone with the grant permission runs: runnel stream grant ${streamId} ${userId} ${wanted}; ` +
+      `or calls client.grant('${streamId}', { user: '${userId}', permissions: ['${wanted}'] }).`,
+  )
 }
 
 /** The refusal of a stream that does not exist. */

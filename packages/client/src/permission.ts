@@ -1,5 +1,5 @@
 import { protocolError, type Clock, type StreamId } from '@runnel/protocol'
-import { clientErrorWithRemedy, streamNotFound } from './errors.ts'
+import { noPermission, streamNotFound } from './errors.ts'
 import type { ActingUser } from './identity/acting-user.ts'
 import type { StreamInfo } from './registry/ports.ts'
 import type { RegistryCache } from './registry/registry-cache.ts'
@@ -31,14 +31,8 @@ export async function requirePermission(
   if (stream === undefined) throw streamNotFound(streamId)
   const untilMs = wanted === 'publish' ? permissions.publishUntilMs : permissions.subscribeUntilMs
   if (clock.now() < untilMs) return stream
-  const code = wanted === 'publish' ? 'NO_PUBLISH_PERMISSION' : 'NO_SUBSCRIBE_PERMISSION'
   const when = untilMs > 0 ? `; it ended at ${new Date(untilMs).toISOString()}` : ''
-  throw clientErrorWithRemedy(
-    code,
-    `${userId} on ${streamId}${when}`,
-    `Someone with the grant permission runs: runnel stream grant ${streamId} ${userId} ${wanted}; ` +
-      `or calls client.grant('${streamId}', { user: '${userId}', permissions: ['${wanted}'] }).`,
-  )
+  throw noPermission(wanted, userId, streamId, when)
 }
 
 /**

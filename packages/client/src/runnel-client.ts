@@ -140,7 +140,8 @@ export class RunnelClient implements AsyncDisposable {
   /**
    * Grants permissions to a user or to the public; permissions not named stay unchanged. Only publish and subscribe can be public or expire. A user
    * who gets subscribe on an encrypted stream is also passed the keys that this client can read, and then need not wait for anyone; if passing them
-   * on fails, the status 'encryption' says so. Also throws INVALID_ARGUMENT, CARD_OF_OTHER_USER, and the errors of `checkCard`.
+   * on fails, the status 'encryption' says so. Also throws INVALID_ARGUMENT, CARD_OF_OTHER_USER,
+   * CARD_OLDER_GENERATION if a later card of the user is known, and the errors of `checkCard`.
    */
   async grant(streamId: string, grant: GrantOptions): Promise<void> {
     const id = this.#gate.owner(streamId)

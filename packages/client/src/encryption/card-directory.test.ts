@@ -170,6 +170,14 @@ it('uses what is known where nobody answers, and says when nothing is', async ()
   await failed
 })
 
+it('gives one reason for a storage node that was asked twice', async () => {
+  for (const id of storageIds) answers.set(id, () => new Error('away'))
+  await expect(directory.cardsOf([user.nodeId], stream)).rejects.toMatchObject({
+    code: 'CARDS_UNAVAILABLE',
+    message: expect.not.stringMatching(/away.*away/) as string,
+  })
+})
+
 it('ends when it is told to', async () => {
   for (const id of storageIds) answers.set(id, () => undefined)
   const controller = new AbortController()

@@ -123,7 +123,8 @@ export class CardDirectory implements Cards {
     // What storage nodes have lost, or nobody can be asked for now, may be known here.
     await this.#take(missing(), new Map(), cards)
     if (missing().length > 0 && answers === 0 && failures.length > 0)
-      throw clientError('CARDS_UNAVAILABLE', failures.map(reasonOf).join('; '))
+      // One may have been asked twice.
+      throw clientError('CARDS_UNAVAILABLE', [...new Set(failures.map(reasonOf))].join('; '))
     return cards
   }
 

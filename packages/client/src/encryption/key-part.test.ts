@@ -1,6 +1,7 @@
 import { seededRandom, type Clock, type KeyRecord, type StreamMessage } from '@runnel/protocol'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { clientError } from '../errors.ts'
+import { noPermissions } from '../registry/ports.ts'
 import { KeyPart } from './key-part.ts'
 import { crypto, userOf, World, type TestUser } from './world.testkit.ts'
 
@@ -12,6 +13,8 @@ let world: World
 let asked: number
 let isAway: boolean
 let isSilent: boolean
+/** Storage nodes refuse. */
+let isRefused: boolean
 let joined: number
 let waited: string[]
 /** The stream part in which there is a neighbour. */
@@ -23,6 +26,7 @@ beforeEach(() => {
   asked = 0
   isAway = false
   isSilent = false
+  isRefused = false
   joined = 0
   waited = []
   company = undefined
@@ -43,11 +47,13 @@ beforeEach(() => {
         read: async function* (_, { publisherId, messageChainId, selection }) {
           asked++
           if (isAway) throw clientError('NO_STORAGE_NODE')
+          if (isRefused) throw clientError('RESEND_DENIED')
           if (isSilent) throw clientError('RESEND_FAILED')
           if (selection.kind === 'last')
             yield world.stored(publisherId, messageChainId).slice(-selection.count)
         },
       },
+      cache: { permissionsOf: async (_, userId) => world.rights.get(userId) ?? noPermissions },
       user: { userId: publisher.userId, signer: publisher.identity },
       ...{ crypto, clock, random: seededRandom('part') },
     })
@@ -102,6 +108,23 @@ describe('the key part', () => {
     isSilent = true
     expect(await findAs('silent')).toBeUndefined()
     expect(silences).toEqual(['silent'])
+  })
+
+  it('does not ask storage nodes again that refused a user without permissions, until these may have changed', async () => {
+    isRefused = true
+    for (const chain of ['eAAAAAAAA', 'eBBBBBBBB']) expect(await find(chain)).toBeUndefined()
+    expect([asked, part.isDenied]).toEqual([1, true])
+    part.permissionsChanged()
+    await find('eCCCCCCCC')
+    expect(asked).toBe(2)
+  })
+
+  it('asks storage nodes again that have not heard yet of a permission', async () => {
+    isRefused = true
+    world.setRights(publisher.userId, { publishUntilMs: Infinity })
+    expect(await find()).toBeUndefined()
+    await find()
+    expect([part.isDenied, asked]).toEqual([false, 2])
   })
 
   it('does not go back to an older record that comes late', async () => {

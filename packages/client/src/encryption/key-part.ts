@@ -19,6 +19,7 @@ import { decodeKeyRecord, encodeKeyRecord } from '@runnel/protocol/key-records'
 import { LRU } from 'tiny-lru'
 import type { ActingUser } from '../identity/acting-user.ts'
 import type { StreamInfo } from '../registry/ports.ts'
+import type { RegistryCache } from '../registry/registry-cache.ts'
 import type { HistorySource } from '../resend/history-source.ts'
 import type { MessagePlace } from '../resend/wait-for-storage.ts'
 import { publishAlone } from '../side/publish-alone.ts'
@@ -37,6 +38,7 @@ export interface KeyPartModules {
   readonly parts: Pick<StreamParts, 'join' | 'neighbourCount'>
   readonly history: Pick<HistorySource, 'plan' | 'read'>
   readonly user: Pick<ActingUser, 'userId' | 'signer'>
+  readonly cache: Pick<RegistryCache, 'permissionsOf'>
   readonly crypto: Crypto
   readonly clock: Clock
   readonly random: Random
@@ -63,6 +65,7 @@ export class KeyPart {
   /** The time of the last record of each chain that goes on. */
   #lastMs = 0
   #leave: (() => void) | undefined
+  #isDenied = false
 
   constructor(options: { readonly stream: StreamInfo }, modules: KeyPartModules) {
     this.#stream = options.stream
@@ -73,6 +76,16 @@ export class KeyPart {
   join(): void {
     // Each record stands by itself: there are no gaps between them.
     this.#leave ??= this.#modules.parts.join(this.#stream, keyPartition, { fillGaps: false })
+  }
+
+  /** Storage nodes refused, and by the registry the user may neither read nor publish: they are not asked until that may have changed. */
+  get isDenied(): boolean {
+    return this.#isDenied
+  }
+
+  /** The user's permissions may be others now. */
+  permissionsChanged(): void {
+    this.#isDenied = false
   }
 
   /** Somebody else is in the stream. */
@@ -184,6 +197,7 @@ export class KeyPart {
   ): Promise<readonly FoundRecord[]> {
     const { history } = this.#modules
     const found: FoundRecord[] = []
+    if (this.#isDenied) return found
     try {
       const plan = await history.plan(this.#stream, [keyPartition], signal)
       const wanted = { ...chain, selection: { kind: 'last', count } as const }
@@ -192,9 +206,20 @@ export class KeyPart {
     } catch (error) {
       // No storage node, or none that answers: then there is what was seen.
       if (signal.aborted || !isRunnelError(error)) throw error
-      if (error.code !== 'NO_STORAGE_NODE' && error.code !== 'RESEND_DENIED') onSilent?.()
+      if (error.code === 'RESEND_DENIED') await this.#wasDenied()
+      else if (error.code !== 'NO_STORAGE_NODE') onSilent?.()
     }
     return found.reverse()
+  }
+
+  /** A storage node that has not heard yet of a permission is asked again. */
+  async #wasDenied(): Promise<void> {
+    const { cache, user, clock } = this.#modules
+    // At once: others look for records at the same time.
+    this.#isDenied = true
+    const rights = await cache.permissionsOf(this.#stream.id, user.userId).catch(() => undefined)
+    const untilMs = rights === undefined ? Infinity : Math.max(rights.publishUntilMs, rights.subscribeUntilMs)
+    if (untilMs > clock.now()) this.#isDenied = false
   }
 
   /** What comes late does not replace what is newer. */

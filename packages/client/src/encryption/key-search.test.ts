@@ -41,6 +41,7 @@ beforeEach(() => {
         refresh: () => (refreshes++, Promise.reject(clientError('CARDS_UNAVAILABLE'))),
       },
       keyPart: {
+        isDenied: false,
         join: () => {},
         publish: (_, record) => {
           asked.push(record)

@@ -18,7 +18,7 @@ import type { OwnCard } from './own-card.ts'
 export interface KeySearchModules {
   readonly clock: Clock
   readonly card: Pick<OwnCard, 'ensure' | 'refresh'>
-  readonly keyPart: Pick<KeyPart, 'join' | 'publish'>
+  readonly keyPart: Pick<KeyPart, 'join' | 'publish' | 'isDenied'>
   readonly finder: Pick<KeyFinder, 'look' | 'lookAgain' | 'takeAnswer'>
   /** Aborted when nothing is looked for any more. */
   readonly signal: AbortSignal
@@ -114,7 +114,8 @@ export class KeySearch {
       limited = deadline(clock, Math.max(minAskMs, maxMs - lookedMs), signal)
       // The looks that follow use what it brings.
       void this.#refreshCard(limited.signal)
-      while (!limited.signal.aborted) {
+      // Nobody answers a user who may not read.
+      while (!limited.signal.aborted && !keyPart.isDenied) {
         keyPart.join()
         await this.#ask()
         await pause(clock, pauseMs, anyOf(limited.signal, this.#news.signal))

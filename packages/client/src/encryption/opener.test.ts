@@ -153,7 +153,10 @@ describe('the epoch of a publisher', () => {
     const second = await publish(process)
     expect(epochOf(second)).not.toBe(epochOf(first))
     expect(await opens(newcomer, second)).toBe('opened')
-    expect(await opens(newcomer, first)).toBe('KEY_NOT_FOUND')
+    await expect(world.run(newcomer.open(first))).rejects.toMatchObject({
+      code: 'KEY_NOT_FOUND',
+      remedy: expect.stringContaining('before your permission stay closed') as string,
+    })
   })
 })
 

@@ -1,4 +1,4 @@
-import type { NodeId } from '@runnel/protocol'
+import { isRunnelError, type NodeId } from '@runnel/protocol'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { clientError } from '../errors.ts'
 import { streamId, userOf, World, type TestProcess, type TestUser } from './world.testkit.ts'
@@ -80,6 +80,18 @@ describe('a list of keys', () => {
     expect(await listed()).toMatchObject({ openers: [{ userId }], isComplete: true })
   })
 
+  it('has what is known without the cards where storage nodes do not answer for these', async () => {
+    await world.run(process.publish(content))
+    await world.settle()
+    world.weather.isCardless = true
+    const { readers, openers, isComplete } = await listed()
+    expect([[...readers], isComplete]).toEqual([
+      [publisher, reader].map(({ userId }) => [userId, undefined]).sort(),
+      false,
+    ])
+    expect(openers).toMatchObject([{ userId: publisher.userId }])
+  })
+
   it('says that it is not complete where they do not have the epoch that a publisher told of', async () => {
     await world.run(process.publish(content))
     await world.settle()
@@ -130,5 +142,42 @@ describe('waiting until keys are stored', () => {
     world.confirm = () => Promise.reject(clientError('NOT_STORED_IN_TIME'))
     const stream = await world.run(process.encryption.stream(streamId))
     expect(await world.run(stream.keysStored(new AbortController().signal))).toBeUndefined()
+  })
+})
+
+describe('a reader whose permission ended', () => {
+  /** Each time another key. */
+  const opensNext = async (gone: TestProcess) => {
+    await world.run((await world.run(process.encryption.stream(streamId))).rotate())
+    const batch = await world.run(process.publish(content))
+    await world.settle()
+    return world.run(
+      gone.open(batch).then(
+        () => 'opened',
+        (error: unknown) => (isRunnelError(error) ? error.code : error),
+      ),
+    )
+  }
+  beforeEach(() => (world.weather.isStrict = true))
+
+  it.each([
+    ['was revoked', () => world.setRights(reader.userId, {})],
+    ['expired', () => world.setRights(reader.userId, { subscribeUntilMs: world.clock.now() })],
+  ])('and %s is refused once, and asks neither storage nodes nor others any more', async (_, end) => {
+    const gone = world.start(reader)
+    end()
+    const startMs = world.clock.monotonicMs()
+    for (let i = 0; i < 3; i++) expect(await opensNext(gone)).toBe('KEY_NOT_FOUND')
+    expect(world.refusals).toBe(1)
+    expect(world.records.filter(({ message }) => message.publisherId === reader.userId)).toEqual([])
+    expect(world.clock.monotonicMs() - startMs).toBeLessThan(30_000)
+  })
+
+  it('and that may read again is served at once', async () => {
+    const gone = world.start(reader)
+    world.setRights(reader.userId, {})
+    expect(await opensNext(gone)).toBe('KEY_NOT_FOUND')
+    world.setRights(reader.userId, { subscribeUntilMs: Infinity })
+    expect(await opensNext(gone)).toBe('opened')
   })
 })

@@ -198,6 +198,10 @@ export class StreamEncryption {
   /** The permissions of a user, or of anybody, changed. */
   changed(user: NodeId | undefined, told: ToldChange = {}): void {
     this.readers.changed(user, told)
+    if (user === undefined || user === this.#modules.userId) {
+      this.keyPart.permissionsChanged()
+      this.#search.wake()
+    }
     this.#background(async () => {
       const { clock, signal, userId } = this.#modules
       if (!this.opener.isOpen) return
@@ -242,8 +246,12 @@ export class StreamEncryption {
     this.keyPart.join()
     await this.readers.refresh()
     const readerIds = this.readers.readersAt(clock.now())
-    const cards = await cardsOf(readerIds, this.stream, signal)
     let isComplete = true
+    const cards = await cardsOf(readerIds, this.stream, signal).catch((error: unknown) => {
+      if (!isRunnelError(error, 'CARDS_UNAVAILABLE')) throw error
+      isComplete = false
+      return new Map<NodeId, Card>()
+    })
     const onSilent = () => void (isComplete = false)
     /** Those that say which epoch is their newest. */
     const announcing = new Set<NodeId>()

@@ -13,6 +13,7 @@ import {
   type NodeId,
   type StreamId,
 } from '@runnel/protocol'
+import { tagTextOf } from './card-holder.ts'
 import { coverOf } from './epoch-cover.ts'
 import type { KeyPart } from './key-part.ts'
 import { newestEpochOf } from './newest-epoch.ts'
@@ -49,7 +50,10 @@ export interface StreamKeys {
   readonly readers: ReadonlyMap<NodeId, Card | undefined>
   /** The key holder and the publishers that have a key; at most 100. */
   readonly openers: readonly OpenerKeys[]
-  /** False if storage nodes did not answer for some records: openers may be missing, and linked readers be called unlinked. */
+  /**
+   * False if storage nodes did not answer for some records or cards: openers may be missing, linked readers be called unlinked, and readers
+   * with a card be said to have none.
+   */
   readonly isComplete: boolean
 }
 
@@ -81,7 +85,7 @@ export async function openerKeys(
   userId: NodeId,
   modules: StreamKeysModules,
 ): Promise<OpenerKeys | undefined> {
-  const { keyPart, cards, readerIds, signal } = modules
+  const { ciphers, crypto, keyPart, cards, readerIds, signal } = modules
   const record = await newestEpochOf(userId, keyPart, signal)
   if (record === undefined) return undefined
   const { commitment, createdMs, readersAtBlock } = record
@@ -93,7 +97,11 @@ export async function openerKeys(
   for (const id of others) if (!cards.has(id)) states.set(id, 'no-card')
   const linked = await linkedOf(userId, record, looked, modules)
   for (const card of looked) states.set(card.userId, linked.has(card.userId) ? 'linked' : 'unlinked')
-  const readerCount = (await coverOf(userId, record, keyPart, signal))?.tags.length
+  const cover = await coverOf(userId, record, keyPart, signal)
+  // An opener without a reading key makes its keys for its own user's card as well.
+  const own = cards.get(userId)
+  const ownTag = own && tagTextOf({ userId, cardHash: cardHash(own, crypto) }, ciphers)
+  const readerCount = cover?.tags.filter((tag) => tag !== ownTag).length
   return {
     ...{ userId, epochId, createdMs, readersAtBlock, readerCount },
     ...{ readers: states, unchecked: withCard.length - looked.length },

@@ -81,6 +81,8 @@ export interface Weather {
   isWithheld: boolean
   /** Storage nodes do not answer when they are asked for records. */
   isSilent: boolean
+  /** Storage nodes refuse those who may neither read nor publish; otherwise they give all to everybody, so that only keys keep secrets. */
+  isStrict: boolean
   /** Storage nodes do not answer when they are asked for cards. */
   isCardless: boolean
   /** Records take so much longer. */
@@ -94,7 +96,7 @@ export class World {
   readonly clock = new VirtualClock({ startMs: Date.UTC(2031, 0, 1) })
   readonly weather: Weather = {
     ...{ isDeaf: false, isUnstored: false, isWithheld: false, isSilent: false, isCardless: false },
-    ...{ delayMs: 0, isOutage: false },
+    ...{ delayMs: 0, isOutage: false, isStrict: false },
   }
   readonly processes = new Set<TestProcess>()
   readonly rights = new Map<NodeId, Permissions>()
@@ -103,6 +105,8 @@ export class World {
   /** The last in which a user lost the permission to read or to grant. */
   lossBlock = 0
   readonly cards = new Map<NodeId, Card>()
+  /** How often storage nodes refused somebody. */
+  refusals = 0
   /** All records that were ever published. */
   readonly records: KeyMessage[] = []
   stream: StreamInfo
@@ -168,6 +172,14 @@ export class World {
           (messageChainId === undefined || one.messageChainId === messageChainId),
       )
       .sort(compareRefs)
+  }
+
+  /** Throws RESEND_DENIED. */
+  admit(userId: NodeId): void {
+    const { publishUntilMs, subscribeUntilMs } = this.rights.get(userId) ?? noPermissions
+    if (!this.weather.isStrict || Math.max(publishUntilMs, subscribeUntilMs) > this.clock.now()) return
+    this.refusals++
+    throw clientError('RESEND_DENIED')
   }
 
   /** Storage nodes lose chains. */
@@ -255,6 +267,7 @@ export class TestProcess {
         plan: async () => [],
         read: async function* (_plan, { publisherId, messageChainId, selection }) {
           if (world.weather.isSilent) throw clientError('RESEND_FAILED')
+          world.admit(user.userId)
           if (selection.kind === 'last')
             yield world.stored(publisherId, messageChainId).slice(-selection.count)
         },

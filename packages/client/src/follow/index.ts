@@ -6,3 +6,4 @@ export {
   type FollowingClient,
 } from './stream-follower.ts'
 export { isStreamPattern, matches, parseStreamPattern, type StreamPattern } from './stream-pattern.ts'
+export { noPermission } from '../errors.ts'

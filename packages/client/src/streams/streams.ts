@@ -1,5 +1,13 @@
-import type { Clock, NodeId, StreamId } from '@runnel/protocol'
+import {
+  isRunnelError,
+  protocolError,
+  type Card,
+  type Clock,
+  type NodeId,
+  type StreamId,
+} from '@runnel/protocol'
 import type { ClientKeys } from '../encryption/client-keys.ts'
+import type { Cards } from '../encryption/ports.ts'
 import type { StreamInfo } from '../registry/ports.ts'
 import type { RegistryService } from '../registry/registry-service.ts'
 import { findStreams, type StreamFilter } from './find-streams.ts'
@@ -18,6 +26,7 @@ import {
 export interface StreamsModules {
   readonly registry: Pick<RegistryService, 'writer' | 'cache' | 'listStreams'>
   readonly keys: Pick<ClientKeys, 'checkCard' | 'passOn'>
+  readonly cards: Pick<Cards, 'cardsOf'>
   readonly clock: Pick<Clock, 'now'>
 }
 
@@ -53,7 +62,10 @@ export class Streams {
     const { registry, keys } = this.#modules
     const given = grantOf(grant)
     const card = cardIn(grant)
-    if (card !== undefined) await keys.checkCard(card)
+    if (card !== undefined) {
+      await keys.checkCard(card)
+      await this.#requireNewest(card, streamId)
+    }
     await registry.writer.grant(streamId, given)
     const { user, permissions } = given
     if (user !== 'public' && permissions.includes('subscribe')) await keys.passOn(streamId, user, card)
@@ -61,5 +73,18 @@ export class Streams {
 
   async revoke(streamId: StreamId, revoked: RevokeOptions): Promise<void> {
     await this.#modules.registry.writer.revoke(streamId, revokedOf(revoked))
+  }
+
+  /** Keys are not passed on to a reading key that its user replaced. Where no storage node answers, none that replaced it is known. */
+  async #requireNewest({ userId, generation }: Card, streamId: StreamId): Promise<void> {
+    const { cards, registry } = this.#modules
+    const stream = await registry.cache.getStream(streamId)
+    const found = await cards.cardsOf([userId], stream).catch((error: unknown) => {
+      if (!isRunnelError(error)) throw error
+      return undefined
+    })
+    const newest = found?.get(userId)?.generation ?? generation
+    if (newest > generation)
+      throw protocolError('CARD_OLDER_GENERATION', `of ${userId}: ${generation}, where ${newest} is known`)
   }
 }

@@ -45,6 +45,7 @@ const codesOf: Readonly<Record<Exclude<keyof typeof exitCodes, 'ok' | 'failure'>
     ],
     ...['REQUEST_TIMEOUT', 'NO_RESPONDER'],
     ...['DISK_FULL', 'LISTEN_FAILED', 'DIAL_FAILED', 'DIAL_TIMEOUT', 'NO_STORAGE_NODE', 'RESEND_FAILED'],
+    'CARDS_UNAVAILABLE',
   ],
   noPermission: [
     ...['NO_PUBLISH_PERMISSION', 'NO_SUBSCRIBE_PERMISSION', 'NOT_PERMITTED', 'NOT_STREAM_OWNER'],

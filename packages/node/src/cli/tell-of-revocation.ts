@@ -1,4 +1,5 @@
-import { clientError, type RunnelClient } from '@runnel/client'
+import type { RunnelClient } from '@runnel/client'
+import { noPermission } from '@runnel/client/follow'
 import { errorLine } from './error-line.ts'
 import { notice } from './output.ts'
 
@@ -13,7 +14,7 @@ export async function tellOfRevocation(client: RunnelClient, streamId: string): 
     if (known === undefined) continue
     const canRead = known.subscribeUntilMs > Date.now()
     if (couldRead && !canRead)
-      notice(errorLine(clientError('NO_SUBSCRIBE_PERMISSION', `${userId} on ${streamId}: it was revoked`)))
+      notice(errorLine(noPermission('subscribe', userId, streamId, ': it was revoked')))
     couldRead = canRead
   }
 }

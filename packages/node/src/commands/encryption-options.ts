@@ -74,8 +74,14 @@ function choiceGiven(args: EncryptionArguments, me: string): object | undefined 
   const given = Object.fromEntries(Object.entries(choice).filter(([, value]) => value !== undefined))
   if (Object.keys(given).length === 0) return undefined
   const fault = encryptionChoiceFault(given)
-  if (fault !== undefined) throw nodeError('USAGE', fault)
+  if (fault !== undefined) throw nodeError('USAGE', namingOption(fault))
   return given
+}
+
+/** What was typed is an option, not the field that it stands for. */
+function namingOption(fault: string): string {
+  const kebab = (field: string) => field.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
+  return fault.replace(/^encryption\.(\w+)/, (_, field: string) => `--${kebab(field)}`)
 }
 
 /** Throws USAGE. */

@@ -19,16 +19,20 @@ export const streamKeys = defineCommand({
     await withClient(network, {}, async (client) => {
       const streamId = streamOf(client)
       const keys = await client.keysOf(streamId)
-      printResult(asJson(keys, Date.now()), json, describe(keys, Date.now()))
+      printResult(asJson(keys, Date.now()), json, describeKeys(keys, Date.now()))
       if (!keys.isComplete) notice(incompleteText)
     })
   },
 })
 
 const incompleteText =
-  'storage nodes did not answer for all keys: some may be missing here, and linked readers be called unlinked. Run the command again in a minute; if it says so again, look whether the storage nodes of the stream run and keep it: storage list STREAM names them.'
+  'storage nodes did not answer for all keys: some may be missing here, linked readers be called unlinked, and readers with a card be said to have none. Run the command again in a minute; if it says so again, look whether the storage nodes of the stream run and keep it: storage list STREAM names them.'
 
-function describe({ streamId, isEncrypted, choice, readers, openers }: StreamKeys, nowMs: number): string[] {
+/** For people. */
+export function describeKeys(
+  { streamId, isEncrypted, choice, readers, openers }: StreamKeys,
+  nowMs: number,
+): string[] {
   const withCard = [...readers.values()].filter((card) => card !== undefined).length
   return [
     `stream      ${streamId}`,
@@ -37,19 +41,30 @@ function describe({ streamId, isEncrypted, choice, readers, openers }: StreamKey
     ...(openers.length === 0
       ? ['keys        none found: nothing was published, or no storage node has them']
       : []),
-    ...openers.flatMap((opener) => describeOpener(opener, choice.keyHolder, nowMs)),
+    ...openers.flatMap((opener) =>
+      describeOpener(opener, { keyHolder: choice.keyHolder, isReader: readers.has(opener.userId), nowMs }),
+    ),
   ]
 }
 
-function describeOpener(opener: OpenerKeys, keyHolder: string | undefined, nowMs: number): string[] {
+interface Seen {
+  readonly keyHolder: string | undefined
+  /** Whether the opener may read itself: then it is counted, as it is among all readers. */
+  readonly isReader: boolean
+  readonly nowMs: number
+}
+
+function describeOpener(opener: OpenerKeys, { keyHolder, isReader, nowMs }: Seen): string[] {
   const { userId, epochId, createdMs, readerCount, unchecked } = opener
-  const count = readerCount === undefined ? '' : `, made for ${readersText(readerCount)}`
+  const withItself = (others: number) =>
+    isReader ? `${readersText(others + 1)}, itself included` : readersText(others)
+  const count = readerCount === undefined ? '' : `, made for ${withItself(readerCount)}`
   const without = (state: ReaderState, remark: string) =>
     usersIn(opener, state).map((id) => `  ${state.padEnd(8)}  ${id}: ${remark}`)
   return [
     `keys of     ${userId}${userId === keyHolder ? ', the key holder' : ''}`,
     `  newest    ${epochId}, ${ageText(nowMs - createdMs)} old${count}`,
-    `  linked    ${readersText(usersIn(opener, 'linked').length)}`,
+    `  linked    ${withItself(usersIn(opener, 'linked').length)}`,
     ...without('unlinked', 'has a card; finds keys that a grant passed on, otherwise asks when it joins'),
     ...without('no-card', 'asks when it joins'),
     ...(unchecked > 0 ? [`  ${readersText(unchecked)} more with a card`] : []),

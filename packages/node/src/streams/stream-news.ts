@@ -1,5 +1,4 @@
-import { clientErrors } from '@runnel/client'
-import type { FollowChange } from '@runnel/client/follow'
+import { noPermission, type FollowChange } from '@runnel/client/follow'
 import type { NodeId } from '@runnel/protocol'
 import type { Logger } from '../logger.ts'
 
@@ -16,8 +15,7 @@ export function tellStreamNews(
       'no such stream yet: the node joins it once it is created',
     )
   else if (now.state === 'denied') {
-    const code = 'NO_SUBSCRIBE_PERMISSION'
-    const remedy = `whoever may grant can run: runnel stream grant ${streamId} ${userId} subscribe`
-    logger.warn({ streamId, code }, `${clientErrors[code].summary}: ${remedy}`)
+    const { code, message, remedy } = noPermission('subscribe', userId, streamId)
+    logger.warn({ streamId, code }, `${message}. ${remedy}`)
   }
 }

@@ -21,6 +21,7 @@ describe('the choice of a stream’s encryption', () => {
     ['an unknown history', { history: 1 }],
     ['an unknown outage', { onOutage: 'panic' }],
     ['a holder that is no address', { keyHolder: 'me' }],
+    ['a holder whose address is too short', { keyHolder: '0x12' }],
     ['no day', { rotateAfterDays: 0 }],
     ['part of a day', { rotateAfterDays: 1.5 }],
     ['days as text', { rotateAfterDays: '7' }],

@@ -30,7 +30,7 @@ export function encryptionChoiceFault(value: unknown): string | undefined {
   if (!isOneOf(history, 'all', 'none')) return 'encryption.history must be all or none'
   if (!isOneOf(onOutage, 'continue', 'stop')) return 'encryption.onOutage must be continue or stop'
   if (keyHolder !== undefined && !isNodeId(keyHolder))
-    return 'encryption.keyHolder must be an address in lower case'
+    return 'encryption.keyHolder must be an address: 0x and 40 hexadecimal digits, in lower case'
   return typeof rotateAfterDays === 'string' || !Number.isInteger(days) || days < 1 || days > 365
     ? 'encryption.rotateAfterDays must be a whole number from 1 to 365'
     : undefined

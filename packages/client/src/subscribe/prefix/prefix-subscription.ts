@@ -1,5 +1,5 @@
 import type { Clock, StreamId, StreamPartId } from '@runnel/protocol'
-import { asError, clientError, streamNotFound } from '../../errors.ts'
+import { asError, clientError, noPermission, streamNotFound } from '../../errors.ts'
 import type { LeftOut } from '../../follow/survey.ts'
 import { StreamFollower, type FollowChange, type FollowingClient } from '../../follow/stream-follower.ts'
 import type { StreamPrefix } from '../../follow/stream-pattern.ts'
@@ -164,12 +164,7 @@ export class PrefixSubscription implements Subscription {
     else if (was !== undefined && was.partitions > 0) {
       const isDenied = now?.state === 'denied'
       const { userId } = this.#modules.client
-      tell(
-        'left',
-        isDenied
-          ? clientError('NO_SUBSCRIBE_PERMISSION', `${userId} on ${streamId}`)
-          : streamNotFound(streamId),
-      )
+      tell('left', isDenied ? noPermission('subscribe', userId, streamId) : streamNotFound(streamId))
     }
   }
 

@@ -80,6 +80,11 @@ describe('the WebSocket gateway', { timeout: timeoutMs }, () => {
     ])
     second.ask({ op: 'unsubscribe', id: 3, subscription: 1 })
     expect(await second.next()).toMatchObject({ op: 'unsubscribed', id: 3 })
+    // Where history begins is not known before its first message.
+    second.ask({ op: 'subscribe', id: 4, stream: '/json', last: 1 })
+    const answer = await second.next()
+    expect(answer).toMatchObject({ op: 'subscribed', id: 4 })
+    expect(answer).not.toHaveProperty('cursor')
     second.socket.close()
   })
 
