@@ -18,7 +18,7 @@ const small = '--nodes 1 --duration 500ms --warmup 100ms --connrate 50'
 const bench = (line: string, options = {}) => runRunnel(['bench', ...line.split(' ')], options)
 
 function reportOf({ stdout, stderr, code }: CommandResult): RunReport {
-  expect(code, stderr).toBe(0)
+  expect(code, `${stdout}${stderr}`).toBe(0)
   return JSON.parse(stdout) as RunReport
 }
 
@@ -183,12 +183,15 @@ describe('runnel bench on a network that runs', () => {
       await up.said(/stream list/)
       const owner = '--network up/network.json --key up/keys/owner.key'
       const network = `${owner} --aim loss=0 --json`
-      // Made first, so that both begin at about the same time.
+      // Made first, so that neither has to.
       const created = await runRunnel(`stream create /bench ${owner}`.split(' '), { cwd })
       expect(created.code, created.stderr).toBe(0)
-      const read = bench(`sub --clients 2 --duration 8s --warmup 100ms --processes 2 ${network}`, { cwd })
-      const sent = bench(`pub --clients 1 --rate 20 --duration 4s --warmup 100ms ${network}`, { cwd })
-      const [publishing, reading] = [reportOf(await sent), reportOf(await read)]
+      const sub = `bench sub --clients 2 --duration 15s --warmup 100ms --processes 2 ${network}`
+      const read = startRunnel(sub.split(' '), { cwd })
+      // By then its users have joined, and what is sent comes to them.
+      await read.said('sending')
+      const sent = await bench(`pub --clients 1 --rate 20 --duration 4s --warmup 100ms ${network}`, { cwd })
+      const [publishing, reading] = [reportOf(sent), reportOf(await read.ended)]
       expect(publishing.published).toBe(82)
       expect(reading.generators).toHaveLength(2)
       expect(reading).toMatchObject({ duplicates: 0, disordered: 0, lossPercent: 0 })
