@@ -25,6 +25,7 @@ describe('an encrypted stream on the command line', { timeout: timeoutMs }, () =
   const network = new StorageNetwork()
   const ids = new Map<string, string>()
   const id = (name: string) => ids.get(name) ?? ''
+  let storage: Awaited<ReturnType<StorageNetwork['startStorage']>>
 
   beforeAll(async () => {
     await network.start()
@@ -34,7 +35,8 @@ describe('an encrypted stream on the command line', { timeout: timeoutMs }, () =
       chmodSync(join(network.directory, `${name}.key`), 0o600)
       ids.set(name, (await network.run(`key show ${name}.key`)).stdout.trim())
     }
-    ids.set('storage', (await network.startStorage('kept', network.newKey())).nodeId)
+    storage = await network.startStorage('kept', network.newKey())
+    ids.set('storage', storage.nodeId)
   }, timeoutMs)
   afterAll(async () => {
     await stopAll()
@@ -253,5 +255,27 @@ describe('an encrypted stream on the command line', { timeout: timeoutMs }, () =
     const owner = await network.client({ privateKey: network.ownerKey })
     expect(await storedKeyIds(owner, stream)).toEqual([openers[0]?.epochId])
     expect(await as('owner', `resend last 1 ${stream}`)).toMatchObject({ code: 0, stdout: '1\n' })
+  })
+
+  it('is not shared with a reading key that its user replaced', async () => {
+    const stream = await newStream('renewed')
+    writeFileSync(join(network.directory, 'old.card'), (await as('bob', 'reading-key card')).stdout)
+    expect(await as('bob', 'reading-key rotate')).toMatchObject({ code: 0 })
+    expect(await as('owner', `stream grant ${stream} ${id('bob')} subscribe --card old.card`)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('(CARD_OLDER_GENERATION). '),
+    })
+    expect((await as('owner', `stream show ${stream}`)).stdout).not.toContain(id('bob'))
+  })
+
+  it('lists what it can of its keys where no storage node answers', async () => {
+    const stream = await newStream('unanswered')
+    storage.command.process.kill('SIGTERM')
+    await storage.command.ended
+    expect(await as('owner', `stream keys ${stream} --json`)).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('"isComplete":false'),
+      stderr: expect.stringMatching(/^runnel: storage nodes did not answer for all keys/),
+    })
   })
 })
