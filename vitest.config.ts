@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 // Tests run against the sources, through the condition "runnel-src" of each package's exports; only child processes need a build.
 const conditions = ['runnel-src', 'module', 'node', 'development|production']
@@ -16,12 +17,28 @@ const realTime = [
   'packages/media/src/page/*.test.ts',
 ]
 
+/** They take a minute or more each. */
+const long = [
+  ...['scripts/pages/pages', 'scripts/packages/installed', 'scripts/packages/arm64', 'commands/small-runs'],
+  ...['fuzz/attack', 'fuzz/fuzz', 'scenarios/one-link', 'scenarios/room/room-run', 'bench/src/resend/resend'],
+].map((path) => `${path}.test.ts`)
+
+/** The long ones first. Where no durations are known, as in a fresh clone, small files come last, and a long one would be left alone at the end. */
+class LongFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const rank = ({ moduleId }: TestSpecification) =>
+      (long.findIndex((path) => moduleId.endsWith(path)) + long.length + 1) % (long.length + 1)
+    return (await super.sort(files)).toSorted((a, b) => rank(a) - rank(b))
+  }
+}
+
 export default defineConfig({
   resolve: { conditions },
   ssr: { resolve: { conditions, externalConditions: conditions } },
   test: {
     // Native add-ons (node-datachannel) want a process of their own, not a thread.
     pool: 'forks',
+    sequence: { sequencer: LongFirst },
     globalSetup: ['scripts/left/left-processes.setup.ts', 'scripts/threads/strip-ahead.setup.ts'],
     testTimeout: 120_000,
     hookTimeout: 120_000,

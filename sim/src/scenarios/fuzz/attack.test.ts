@@ -5,7 +5,7 @@ import { runSeeds, runTwice } from './worlds.ts'
 
 describe('worlds in which somebody does harm with what its keys allow', () => {
   it.each(attackedWorlds)('keep what must always hold: %s', { timeout: 300_000 }, async (world) => {
-    const reports = await runSeeds({ world, from: 1, seeds: 19 })
+    const reports = await runSeeds({ world, from: 1, seeds: 12 })
     expect(reports.filter(({ breach }) => breach !== null).map(describeBreach)).toEqual([])
     for (const { given, floodsChecked } of reports) expect(Math.min(given, floodsChecked)).toBeGreaterThan(0)
   })
