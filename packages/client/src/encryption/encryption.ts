@@ -100,8 +100,12 @@ export class Encryption {
 
   /** The registry does not answer, and why, or, undefined, it does again. */
   reached(outage: Error | undefined): void {
+    const isOver = this.#outage !== undefined && outage === undefined
     this.#outage = outage
-    if (outage !== undefined) for (const stream of this.#streams?.all() ?? []) stream.uncertain(outage)
+    for (const stream of this.#streams?.all() ?? []) {
+      if (outage !== undefined) stream.uncertain(outage)
+      else if (isOver) stream.certainAgain()
+    }
   }
 
   /** Passes keys on to a user who was just given a permission. That it could not be done is said, and no error: the user asks itself. */

@@ -66,6 +66,7 @@ export class KeyPart {
   #lastMs = 0
   #leave: (() => void) | undefined
   #isDenied = false
+  #judging: Promise<void> | undefined
 
   constructor(options: { readonly stream: StreamInfo }, modules: KeyPartModules) {
     this.#stream = options.stream
@@ -197,6 +198,7 @@ export class KeyPart {
   ): Promise<readonly FoundRecord[]> {
     const { history } = this.#modules
     const found: FoundRecord[] = []
+    if (this.#isDenied || this.#judging !== undefined) await this.#judge()
     if (this.#isDenied) return found
     try {
       const plan = await history.plan(this.#stream, [keyPartition], signal)
@@ -206,20 +208,22 @@ export class KeyPart {
     } catch (error) {
       // No storage node, or none that answers: then there is what was seen.
       if (signal.aborted || !isRunnelError(error)) throw error
-      if (error.code === 'RESEND_DENIED') await this.#wasDenied()
+      if (error.code === 'RESEND_DENIED') await this.#judge()
       else if (error.code !== 'NO_STORAGE_NODE') onSilent?.()
     }
     return found.reverse()
   }
 
-  /** A storage node that has not heard yet of a permission is asked again. */
-  async #wasDenied(): Promise<void> {
+  /** Whether to ask storage nodes at all; once for all who look for records meanwhile. A storage node that has not heard yet of a permission is asked again. */
+  #judge(): Promise<void> {
+    return (this.#judging ??= this.#lookAtRights().finally(() => (this.#judging = undefined)))
+  }
+
+  async #lookAtRights(): Promise<void> {
     const { cache, user, clock } = this.#modules
-    // At once: others look for records at the same time.
-    this.#isDenied = true
     const rights = await cache.permissionsOf(this.#stream.id, user.userId).catch(() => undefined)
-    const untilMs = rights === undefined ? Infinity : Math.max(rights.publishUntilMs, rights.subscribeUntilMs)
-    if (untilMs > clock.now()) this.#isDenied = false
+    this.#isDenied =
+      rights !== undefined && Math.max(rights.publishUntilMs, rights.subscribeUntilMs) <= clock.now()
   }
 
   /** What comes late does not replace what is newer. */

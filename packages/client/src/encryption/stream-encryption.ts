@@ -165,6 +165,11 @@ export class StreamEncryption {
     if (this.opener.isOpen) this.#modules.say({ state: 'uncertain', error })
   }
 
+  /** The registry answers again: who was taken away meanwhile is read before anything is sealed. */
+  certainAgain(): void {
+    if (this.choice.onOutage === 'stop') this.readers.changed(undefined)
+  }
+
   /** Why the owner wants nothing published now. */
   get #stopped(): Error | undefined {
     return this.choice.onOutage === 'stop' ? this.#modules.outage() : undefined
@@ -173,6 +178,8 @@ export class StreamEncryption {
   /** The epoch to seal in. Throws KEYS_UNCERTAIN where nobody can say who may read and the owner wants nothing published then. */
   async sealing(): Promise<SealingEpoch> {
     this.keyPart.join()
+    // A single question may have failed. An answer ends the outage.
+    if (this.#stopped !== undefined) await this.#modules.list(this.stream.id).catch(() => {})
     const stopped = this.#stopped
     if (stopped !== undefined) throw clientError('KEYS_UNCERTAIN', reasonOf(stopped), { cause: stopped })
     try {

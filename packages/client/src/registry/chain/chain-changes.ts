@@ -16,6 +16,9 @@ import { toPermissions, type ContractPermissions } from './chain-stream-reader.t
 /** Blocks whose events are requested at once; after a longer silence everything is read again instead. */
 const maxBlocksPerPoll = 2000
 
+/** As many where the endpoint refuses to tell events. */
+const maxRefusedBlocks = 30
+
 /** Blocks that a chain may take back before everything is read again; `BlockWindow` says which are counted. */
 export const maxFollowedBlocks = 64
 
@@ -73,10 +76,7 @@ export class ChainChanges {
     if (this.#onChange === undefined) return
     this.#cancel = this.#clock.schedule(this.#pollIntervalMs, () => {
       void this.#poll()
-        .then(
-          () => void (this.#isRefused = false),
-          (error: unknown) => this.#failed(error),
-        )
+        .catch((error: unknown) => this.#failed(error))
         .finally(() => this.#scheduleNext())
     })
   }
@@ -87,7 +87,7 @@ export class ChainChanges {
     this.#isRefused = true
     this.#logger.warn(
       { reason: reasonOf(error) },
-      'the chain’s endpoint refuses to tell the registries’ events: changes count when what is known is read again',
+      'the chain’s endpoint refuses to tell the registries’ events: everything is read again from time to time instead',
     )
   }
 
@@ -95,9 +95,12 @@ export class ChainChanges {
     const head = await this.#readHead()
     const last = await this.#takeBack(head)
     if (last?.hash === head.hash) return
-    if (last === undefined || head.number - last.number > maxBlocksPerPoll)
-      this.#report([{ kind: 'unknown' }])
-    else this.#follow(await this.#readLogs(this.#firstToRead(last), head.number))
+    const maxBlocks = this.#isRefused ? maxRefusedBlocks : maxBlocksPerPoll
+    if (last === undefined || head.number - last.number > maxBlocks) this.#report([{ kind: 'unknown' }])
+    else {
+      this.#follow(await this.#readLogs(this.#firstToRead(last), head.number))
+      this.#isRefused = false
+    }
     this.#followed.add({ ...head, changes: [] })
   }
 

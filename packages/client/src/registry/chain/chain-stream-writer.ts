@@ -13,11 +13,16 @@ export function createChainStreamWriter(
   account: ChainAccount,
 ): StreamRegistryWriter {
   const contract = streamRegistry(address, account.signer)
-  let changed: Promise<unknown> = Promise.resolve()
-  /** What replaces what it has read waits for the change before it, which it would undo otherwise. */
-  const inTurn = (change: () => Promise<void>): Promise<void> => {
-    const done = changed.then(change)
-    changed = done.catch(() => {})
+  const changing = new Map<string, Promise<unknown>>()
+  /** What replaces what it has read waits for the stream's change before it, which it would undo otherwise. */
+  const inTurn = (streamId: string, change: () => Promise<void>): Promise<void> => {
+    const done = (changing.get(streamId) ?? Promise.resolve()).then(change)
+    const over: Promise<unknown> = done
+      .catch(() => {})
+      .finally(() => {
+        if (changing.get(streamId) === over) changing.delete(streamId)
+      })
+    changing.set(streamId, over)
     return done
   }
 
@@ -34,7 +39,7 @@ export function createChainStreamWriter(
         overrides,
       )
     }
-    await inTurn(() => sender.send(change))
+    await inTurn(streamId, () => sender.send(change))
   }
 
   return {
@@ -55,7 +60,7 @@ export function createChainStreamWriter(
           overrides,
         )
       }
-      if (metadata !== undefined || partitions !== undefined) await inTurn(() => sender.send(change))
+      if (metadata !== undefined || partitions !== undefined) await inTurn(streamId, () => sender.send(change))
       if (trackers !== undefined)
         await sender.send((overrides) => contract.setTrackers(streamId, trackers, overrides))
     },

@@ -1,9 +1,14 @@
+import type { ClientStatus } from '@runnel/client/browser'
 import { protocolError, RunnelError } from '@runnel/protocol'
 import { describe, expect, it } from 'vitest'
-import { troubleAfter } from './live-news.ts'
+import { troublesAfter, worstOf, type Troubles } from './live-news.ts'
 
 const removed = { type: 'admission', isListed: false, error: protocolError('NODE_NOT_LISTED') } as const
-const phase = { type: 'phase', phase: 'tracker', afterMs: 1 } as const
+const replaced = { type: 'replaced', error: new RunnelError('NODE_REPLACED', '', '') } as const
+const renewed = { type: 'delegation', state: 'renewed', leftMs: 1 } as const
+
+const after = (...statuses: readonly ClientStatus[]) =>
+  worstOf(statuses.reduce<Troubles>((before, status) => troublesAfter(status, before), {}))
 
 describe('what keeps the page from taking part', () => {
   it.each([
@@ -18,20 +23,19 @@ describe('what keeps the page from taking part', () => {
       /revoked.*join again/,
     ],
     ['a user who is no longer listed', removed, /not on its list/],
-    [
-      'another page with the same key',
-      { type: 'replaced', error: new RunnelError('NODE_REPLACED', '', '') },
-      /same key.*join again/,
-    ],
-    ['a fault', { type: 'fault', error: new Error('odd') }, /^That failed: odd$/],
-  ] as const)('is %s', (_, status, sentence) => expect(troubleAfter(status, undefined)).toMatch(sentence))
+    ['another page with the same key', replaced, /same key.*join again/],
+  ] as const)('is %s', (_, status, sentence) => expect(after(status)).toMatch(sentence))
 
   it('stays until the same news says that it is over', () => {
-    const trouble = troubleAfter(removed, undefined)
-    expect(troubleAfter(phase, trouble)).toBe(trouble)
-    expect(troubleAfter({ type: 'delegation', state: 'ending', leftMs: 1 }, trouble)).toBe(trouble)
-    expect(troubleAfter({ type: 'fault', error: new Error('odd') }, trouble)).toBe(trouble)
-    expect(troubleAfter({ type: 'admission', isListed: true }, trouble)).toBeUndefined()
-    expect(troubleAfter({ type: 'delegation', state: 'renewed', leftMs: 1 }, trouble)).toBeUndefined()
+    const trouble = after(removed)
+    expect(after(removed, { type: 'phase', phase: 'tracker', afterMs: 1 })).toBe(trouble)
+    expect(after(removed, { type: 'delegation', state: 'ending', leftMs: 1 })).toBe(trouble)
+    expect(after(removed, renewed)).toBe(trouble)
+    expect(after(removed, { type: 'admission', isListed: true })).toBeUndefined()
+    expect(after(replaced, removed, { type: 'admission', isListed: true }, renewed)).toBe(after(replaced))
+  })
+
+  it('is no fault, after which the client goes on', () => {
+    expect(after({ type: 'fault', error: new Error('odd') })).toBeUndefined()
   })
 })

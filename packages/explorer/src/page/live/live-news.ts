@@ -1,23 +1,32 @@
 import type { ClientStatus } from '@runnel/client/browser'
 import { liveSentence } from './live-sentences.ts'
 
-/** What keeps this page from taking part after a status, as a sentence; `before` where the status is about something else. */
-export function troubleAfter(status: ClientStatus, before: string | undefined): string | undefined {
+/** What keeps this page from taking part, as sentences: each ends by news of its own. */
+export interface Troubles {
+  /** Another page goes by the same key: for good. */
+  readonly replaced?: string | undefined
+  readonly admission?: string | undefined
+  readonly delegation?: string | undefined
+}
+
+/** What does after a status. A fault ends only some work, which the client takes up again. */
+export function troublesAfter(status: ClientStatus, before: Troubles): Troubles {
   switch (status.type) {
-    case 'admission':
-      return status.error && liveSentence(status.error)
-    case 'delegation':
-      if (status.state === 'expired') return liveSentence(expired())
-      return status.state === 'renewed' ? undefined : before
     case 'replaced':
-      return liveSentence(status.error)
-    case 'fault':
-      // What ends everything says more.
-      return before ?? liveSentence(status.error)
+      return { ...before, replaced: liveSentence(status.error) }
+    case 'admission':
+      return { ...before, admission: status.error && liveSentence(status.error) }
+    case 'delegation':
+      if (status.state === 'ending') return before
+      return { ...before, delegation: status.state === 'expired' ? liveSentence(expired()) : undefined }
     default:
       return before
   }
 }
+
+/** The one that lasts longest. */
+export const worstOf = ({ replaced, admission, delegation }: Troubles): string | undefined =>
+  replaced ?? admission ?? delegation
 
 /** The status itself carries no such error. */
 function expired(): Error {

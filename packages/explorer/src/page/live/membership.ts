@@ -12,7 +12,7 @@ import { fetchJson } from '../api/fetch-json.ts'
 import type { ActsAs } from './acts-as.ts'
 import { hearMessages, showStored, type Hearing } from './hear-messages.ts'
 import { LiveLog } from './live-log.ts'
-import { troubleAfter } from './live-news.ts'
+import { troublesAfter, worstOf, type Troubles } from './live-news.ts'
 import { codeOf, liveSentence } from './live-sentences.ts'
 import { loadPart } from './load-part.ts'
 
@@ -51,7 +51,7 @@ export class Membership {
   #neighbours: readonly string[] = []
   #published = 0
   #mayPublish: boolean | undefined
-  #trouble: string | undefined
+  #troubles: Troubles = {}
   #loadedMs: number | undefined
 
   constructor(onChange: () => void) {
@@ -66,7 +66,7 @@ export class Membership {
       received: this.log.received,
       published: this.#published,
       mayPublish: this.#mayPublish,
-      trouble: this.#trouble,
+      trouble: worstOf(this.#troubles),
       log: this.log,
       loadedMs: this.#loadedMs,
       phases: this.#client?.phases ?? {},
@@ -124,9 +124,9 @@ export class Membership {
 
   async #follow(client: RunnelClient, partId: string): Promise<void> {
     for await (const status of client.status()) {
-      const trouble = troubleAfter(status, this.#trouble)
-      const isNews = trouble !== this.#trouble
-      this.#trouble = trouble
+      const before = this.#troubles
+      this.#troubles = troublesAfter(status, before)
+      const isNews = worstOf(this.#troubles) !== worstOf(before)
       if (status.type === 'neighbours' && status.streamPartId === partId) this.#neighbours = status.neighbours
       else if (status.type === 'undecodable' && status.streamPartId === partId) this.#noteUnread(status)
       else if (status.type !== 'phase' && !isNews) continue

@@ -79,7 +79,7 @@ export function useMembership(partId: string, base: string): Live {
   return {
     phase,
     state,
-    trouble: trouble ?? state?.trouble,
+    trouble: state?.trouble ?? trouble,
     stored,
     join,
     leave,
