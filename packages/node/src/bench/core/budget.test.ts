@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { requireBound, runBoundMs, workBoundMs } from './budget.ts'
 
-const times = { settleMs: 1, warmupMs: 0.5, durationMs: 10, drainMs: 5 }
+const times = { settleMs: 1, warmupMs: 0.5, durationMs: 10, drainMs: 5, prepareMs: 0 }
 
 describe('the bound of a run', () => {
   it('is whole milliseconds, as timers take no others', () => {

@@ -11,6 +11,8 @@ export interface RunTimes {
   readonly durationMs: number
   /** Of what was sent to arrive, after the last. */
   readonly drainMs: number
+  /** Of what readers will read to be stored before the first user is; 0 where they read nothing. */
+  readonly prepareMs: number
 }
 
 /** How long a user may take to take part, however many others do. */
@@ -29,10 +31,12 @@ export function runBoundMs(plan: Pick<LoadPlan, 'clients' | 'connectPerS'>, time
 /** Of that, what comes before the users are closed. */
 export function workBoundMs(
   plan: Pick<LoadPlan, 'clients' | 'connectPerS'>,
-  { settleMs, warmupMs, durationMs, drainMs }: RunTimes,
+  { settleMs, warmupMs, durationMs, drainMs, prepareMs }: RunTimes,
 ): number {
   const joiningMs = (plan.clients / plan.connectPerS) * 1000 * 2 + userMs
-  return Math.ceil(joiningMs + settleMs + warmupMs + durationMs + drainMs)
+  // Sending takes longer where the generator cannot keep up, which the verdict says if the run is not cut before.
+  const sendingMs = 2 * (warmupMs + durationMs)
+  return Math.ceil(prepareMs + joiningMs + settleMs + sendingMs + drainMs)
 }
 
 /** Throws USAGE for a bound that no timer can keep. */

@@ -34,7 +34,7 @@ describe('a plan', () => {
   })
 
   it('has a bound on its time that grows with the users', () => {
-    const times = { settleMs: 1_000, warmupMs: 100, durationMs: 5_000, drainMs: 500 }
+    const times = { settleMs: 1_000, warmupMs: 100, durationMs: 5_000, drainMs: 500, prepareMs: 0 }
     const bound = runBoundMs(plan, times)
     expect(bound).toBeGreaterThan(6_600)
     expect(runBoundMs({ ...plan, clients: 107 }, times)).toBe(bound + 20_000)

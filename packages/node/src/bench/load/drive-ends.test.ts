@@ -25,7 +25,7 @@ function optionsWith(generator: Generator, over: Partial<DriveOptions> = {}): Dr
   return {
     ...{ plan, generators: [generator], place: {} as DriveOptions['place'] },
     target: { costs: () => [] } as unknown as Target,
-    times: { settleMs: 60_000, warmupMs: 0, durationMs: 0, drainMs: 60_000 },
+    times: { settleMs: 60_000, warmupMs: 0, durationMs: 0, drainMs: 60_000, prepareMs: 0 },
     ...{ signal: new AbortController().signal, onPhase: () => {}, onSecond: () => {} },
     ...over,
   }

@@ -38,7 +38,7 @@ function optionsWith(plan: LoadPlan, over: Partial<DriveOptions> = {}): DriveOpt
   return {
     ...{ plan, target, generators: [new LocalGenerator('here')] },
     place: { network: target.source, user: undefined, host: '127.0.0.1', gateway: undefined },
-    times: { settleMs: 20_000, warmupMs: 50, durationMs: 200, drainMs: 20_000 },
+    times: { settleMs: 20_000, warmupMs: 50, durationMs: 200, drainMs: 20_000, prepareMs: 0 },
     ...{ signal: new AbortController().signal, onPhase: () => {}, onSecond: () => {} },
     ...over,
   }
@@ -70,7 +70,7 @@ describe('drive', () => {
   it(
     'says who lacked how many neighbours where an overlay does not settle, and goes on',
     async () => {
-      const times = { settleMs: 300, warmupMs: 0, durationMs: 50, drainMs: 20_000 }
+      const times = { settleMs: 300, warmupMs: 0, durationMs: 50, drainMs: 20_000, prepareMs: 0 }
       const { unsettled, results } = await drive(optionsWith(planWith({ degree: 5 }), { times }))
       // Overlays of six have room for a fifth neighbour of some.
       expect(unsettled).toContainEqual(expect.stringMatching(/^user \d has 4 of 5 neighbours$/))
@@ -83,7 +83,7 @@ describe('drive', () => {
     'ends when it is told to, and closes its users',
     async () => {
       const stop = new AbortController()
-      const times = { settleMs: 20_000, warmupMs: 0, durationMs: 3_600_000, drainMs: 0 }
+      const times = { settleMs: 20_000, warmupMs: 0, durationMs: 3_600_000, drainMs: 0, prepareMs: 0 }
       const onPhase = (text: string) => {
         if (text === 'sending') stop.abort()
       }

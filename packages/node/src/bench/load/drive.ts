@@ -64,7 +64,9 @@ export async function drive(options: DriveOptions): Promise<Driven> {
   } catch (error) {
     if (options.signal.aborted) throw nodeError('INTERRUPTED', undefined, { cause: error })
     if (!limit.aborted) throw error
-    const missing = await missingOf(generators, AbortSignal.timeout(lastWordMs)).catch(() => [])
+    const last = AbortSignal.timeout(lastWordMs)
+    const words = generators.map((one) => missingOf([one], last).catch(() => []))
+    const missing = (await Promise.all(words)).flat()
     throw nodeError('BENCH_TIMEOUT', [`while ${phase}`, ...missing].join('; '), { cause: error })
   } finally {
     await Promise.all(generators.map((generator) => generator.stop()))

@@ -31,8 +31,8 @@ export interface LoadResult extends SequenceCounts, LossCounts, GeneratorFigures
   readonly delays: string
   readonly joins: string
   readonly lateness: string
-  /** From the start of measuring to the last message whose delay counts; 0 of none. */
-  readonly spanMs: number
+  /** Messages that arrived in the time that is measured. */
+  readonly inWindow: number
   /** What went wrong, each with how often; bounded. */
   readonly errors: Readonly<Record<string, number>>
   /** What its kind of user leaves out. */

@@ -113,7 +113,7 @@ export class LocalGenerator implements Generator {
     const publishers = this.#users
       .filter(({ role }) => role.publishes)
       .toSorted((a, b) => a.role.number - b.role.number)
-    measurements.measureFrom(window.measureFromMs)
+    measurements.measureFrom(window.measureFromMs, window.endMs)
     const own = { startMs: window.startMs - offsetMs, endMs: window.endMs - offsetMs }
     const publishing = new Publishing(
       { publishers: publishers.length, flows: plan.flows, share },

@@ -12,9 +12,9 @@ it('counts as unsent what was refused, and what is still being published', () =>
   expect(measurements.result()).toMatchObject({ unsent: [0, 1], pending: 0, errors: { no: 1 } })
 })
 
-it('says how long after the start of measuring the last message came that counts', () => {
+it('counts for the rate what arrives while it is measured, once', () => {
   const measurements = new Measurements(1)
-  measurements.measureFrom(1_000)
+  measurements.measureFrom(1_000, 5_000)
   const stamp = (count: number, intendedMs: number): Stamp => ({
     runId: 1,
     sender: 0,
@@ -23,10 +23,10 @@ it('says how long after the start of measuring the last message came that counts
     count,
     intendedMs,
   })
-  measurements.received(1, stamp(0, 999), 9_000)
-  expect(measurements.result().spanMs).toBe(0)
+  measurements.received(1, stamp(0, 900), 999)
   measurements.received(1, stamp(1, 1_500), 4_000)
   measurements.received(1, stamp(2, 2_000), 3_000)
   measurements.received(1, stamp(2, 2_000), 9_000)
-  expect(measurements.result().spanMs).toBe(3_000)
+  measurements.received(1, stamp(3, 4_999), 5_000)
+  expect(measurements.result().inWindow).toBe(2)
 })

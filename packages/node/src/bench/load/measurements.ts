@@ -24,7 +24,8 @@ export class Measurements {
   /** Handed over, and neither published yet nor refused; by stream part. */
   readonly #pending: number[]
   #measureFromMs = Infinity
-  #spanMs = 0
+  #measureEndMs = Infinity
+  #inWindow = 0
   #sampled = { published: 0, received: 0 }
 
   constructor(parts: number) {
@@ -33,9 +34,10 @@ export class Measurements {
     this.#pending = Array.from({ length: parts }, () => 0)
   }
 
-  /** Delays of what was sent before do not count, neither of messages nor of sending. */
-  measureFrom(ms: number): void {
-    this.#measureFromMs = ms
+  /** Delays of what was sent before do not count, neither of messages nor of sending; nor does for the rate what arrives outside of this time. */
+  measureFrom(fromMs: number, endMs: number): void {
+    this.#measureFromMs = fromMs
+    this.#measureEndMs = endMs
   }
 
   joined(ms: number): void {
@@ -61,9 +63,9 @@ export class Measurements {
   }
 
   received(reader: number, stamp: Stamp, nowMs: number): void {
-    if (!this.#ledger.take(reader, stamp) || stamp.intendedMs < this.#measureFromMs) return
-    this.delayed(nowMs - stamp.intendedMs)
-    this.#spanMs = Math.max(this.#spanMs, nowMs - this.#measureFromMs)
+    if (!this.#ledger.take(reader, stamp)) return
+    if (nowMs >= this.#measureFromMs && nowMs < this.#measureEndMs) this.#inWindow++
+    if (stamp.intendedMs >= this.#measureFromMs) this.delayed(nowMs - stamp.intendedMs)
   }
 
   delayed(ms: number): void {
@@ -102,7 +104,7 @@ export class Measurements {
       pending: sumOf(this.#pending),
       latenessP99Ms: this.#lateness.count < minForP99 ? undefined : this.#lateness.percentileMs(99),
       delays: this.#delays.encode(),
-      spanMs: this.#spanMs,
+      inWindow: this.#inWindow,
       joins: this.#joins.encode(),
       lateness: this.#lateness.encode(),
       errors: Object.fromEntries(this.#errors),

@@ -4,8 +4,8 @@ import { stamped } from '../core/stamp.ts'
 import { preciseNow } from '../load/metronome.ts'
 import type { Target } from './target.ts'
 
-/** How long storage nodes may take to store all of them. */
-const storedTimeoutMs = 60_000
+/** How long storage nodes may take to store those of one overlay. */
+export const storedTimeoutMs = 60_000
 
 /** Publishes what readers of history will read, and waits until it is stored. Throws NO_STORAGE_NODE, NOT_STORED_IN_TIME, and what `publish` throws. */
 export async function prefill(

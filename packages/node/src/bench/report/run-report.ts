@@ -34,7 +34,7 @@ export interface RunReport {
   readonly losses: Losses
   readonly duplicates: number
   readonly disordered: number
-  /** Deliveries that were measured; undefined where nothing is sent to users of this run. */
+  /** What arrived in the time that is measured; undefined where nothing is sent to users of this run. */
   readonly receivedPerS: number | undefined
   readonly seconds: readonly SecondFigures[]
   readonly generators: readonly GeneratorFigures[]
@@ -64,15 +64,16 @@ export function reportOf(input: ReportInput, driven: Driven): RunReport {
     results.reduce((all, one) => all + of(one), 0)
   const published = sum((result) => result.published.reduce((all, number) => all + number, 0))
   const { expected, lost, lossPercent } = shortfallOf(plan, results)
-  // What comes late comes while the last messages arrive.
-  const spanMs = Math.max(times.durationMs, ...results.map((result) => result.spanMs))
   const figures = {
     ...{ delays: summaryOf(delays), joins: summaryOf(joins), lateness: summaryOf(lateness) },
     ...{ published, expected, received: sum((one) => one.received), lossPercent },
     losses: lossesOf(plan, lost, results),
     duplicates: sum((one) => one.duplicates),
     disordered: sum((one) => one.disordered),
-    receivedPerS: times.durationMs === 0 || !plan.subscribes ? undefined : delays.count / (spanMs / 1000),
+    receivedPerS:
+      times.durationMs === 0 || !plan.subscribes
+        ? undefined
+        : sum((one) => one.inWindow) / (times.durationMs / 1000),
     generators: results.map((result) => generatorFigures(result)),
   }
   return {

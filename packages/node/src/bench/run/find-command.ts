@@ -21,8 +21,8 @@ const defaultAim = 'p99<100ms,loss=0'
  * what a run throws that is not for its size.
  */
 export async function findCommand(args: RunArguments, find: FindArguments): Promise<void> {
-  if (!(find.most >= 1) || !(find.steps >= 1 && find.steps <= 50))
-    throw nodeError('USAGE', '--most takes a number from 1 on, --steps one from 1 to 50')
+  if (!(find.most >= 1) || !(Number.isInteger(find.steps) && find.steps >= 1 && find.steps <= 50))
+    throw nodeError('USAGE', '--most takes a number from 1 on, --steps a whole one from 1 to 50')
   const requestFor = (load: number) => {
     const loaded = find.ramp === 'clients' ? { ...args, clients: Math.round(load) } : { ...args, rate: load }
     const shape = { title: 'find', subscribes: true, publishes: true }

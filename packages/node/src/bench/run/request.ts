@@ -6,6 +6,7 @@ import type { BenchArguments, SendArguments } from '../../commands/bench-options
 import { parseAims } from '../core/aims.ts'
 import type { Flow } from '../core/plan.ts'
 import { minStampedBytes } from '../core/stamp.ts'
+import { storedTimeoutMs } from '../network/prefill.ts'
 import type { BenchRequest } from './run-bench.ts'
 
 /** What a subcommand makes of the options. */
@@ -47,6 +48,7 @@ export function requestOf(args: BenchArguments & Partial<SendArguments>, shape: 
       warmupMs: durationOf(args.warmup, 'warmup'),
       durationMs: durationOf(args.duration, 'duration'),
       drainMs,
+      prepareMs: history > 0 ? parts * storedTimeoutMs : 0,
     },
     aims: args.aim === undefined ? [] : parseAims(args.aim),
     listenHost: args.listen,

@@ -1,12 +1,12 @@
 import type { WebSocket } from 'ws'
 import { describeError } from '../../cli/describe-error.ts'
-import { ownVersion } from '../../cli/own-version.ts'
 import { nodeError } from '../../errors.ts'
 import { LocalGenerator, type ClockOffset } from '../load/local-generator.ts'
 import { preciseNow } from '../load/metronome.ts'
 import { requireListen } from '../network/require-listen.ts'
 import { openFileLimit } from '../load/open-file-limit.ts'
 import type { CallAnswer, CallName, CallRequest, WorkerCalls } from './calls.ts'
+import { workerVersion } from './worker-version.ts'
 
 type CallTable = {
   readonly [N in CallName]: (request: Parameters<WorkerCalls[N]>[0]) => Promise<ReturnType<WorkerCalls[N]>>
@@ -61,7 +61,7 @@ export class DriverSession {
     const { signal } = this.#gone
     return {
       hello: () =>
-        Promise.resolve({ name: this.#options.name, version: ownVersion(), openFiles: openFileLimit() }),
+        Promise.resolve({ name: this.#options.name, version: workerVersion(), openFiles: openFileLimit() }),
       checkListen: async ({ host }) => {
         await requireListen(host)
         return {}

@@ -1,6 +1,5 @@
 import { networkLimits } from '@runnel/network'
 import { untilAborted } from '@runnel/protocol'
-import { ownVersion } from '../../cli/own-version.ts'
 import { nodeError } from '../../errors.ts'
 import { clockDistance, type ClockDistance, type ClockExchange } from '../core/clock-offset.ts'
 import type { LoadPlan, Share } from '../core/plan.ts'
@@ -8,6 +7,7 @@ import type { Generator, LoadResult, LoadSample, LoadWindow } from '../load/gene
 import { preciseNow } from '../load/metronome.ts'
 import type { UserPlace } from '../users/user.ts'
 import { WorkerConnection, type WorkerHello } from './calls.ts'
+import { workerVersion } from './worker-version.ts'
 
 /** Exchanges of times, of which the quickest counts. */
 const clockExchanges = 20
@@ -33,7 +33,7 @@ export class RemoteGenerator implements Generator {
   static async connect(place: string, token: string): Promise<RemoteGenerator> {
     const connection = await WorkerConnection.open(place, token)
     try {
-      const version = ownVersion()
+      const version = workerVersion()
       const hello = await connection.call('hello', { version })
       if (hello.version !== version)
         throw nodeError('BENCH_WORKER_VERSION', `${place} is ${hello.version}, this is ${version}`)

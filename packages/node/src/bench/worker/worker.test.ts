@@ -2,13 +2,13 @@ import { once } from 'node:events'
 import { afterEach, describe, expect, it } from 'vitest'
 import { WebSocketServer } from 'ws'
 import { connect as dial, type AddressInfo } from 'node:net'
-import { ownVersion } from '../../cli/own-version.ts'
 import { preciseNow } from '../load/metronome.ts'
 import type { LoadPlan } from '../core/plan.ts'
 import { startOwnNetwork } from '../network/own-network.ts'
 import { WorkerConnection, type CallRequest } from './calls.ts'
 import { RemoteGenerator } from './remote-generator.ts'
 import { startWorker, type BenchWorker } from './worker-server.ts'
+import { workerVersion } from './worker-version.ts'
 
 const token = 'a token for this test'
 const timeoutMs = 60_000
@@ -194,7 +194,7 @@ describe('a driver', () => {
     [-600_000, 'is 600 s behind this one'],
   ])('refuses a worker whose clock is %i ms ahead', async (aheadMs, text) => {
     const place = await answering(({ id, call }) => {
-      const hello = { name: 'far', version: ownVersion() }
+      const hello = { name: 'far', version: workerVersion() }
       return JSON.stringify({ id, answer: call === 'hello' ? hello : { nowMs: preciseNow() + aheadMs } })
     })
     await expect(RemoteGenerator.connect(place, token)).rejects.toMatchObject({
