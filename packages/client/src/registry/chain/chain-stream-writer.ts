@@ -60,7 +60,8 @@ export function createChainStreamWriter(
           overrides,
         )
       }
-      if (metadata !== undefined || partitions !== undefined) await inTurn(streamId, () => sender.send(change))
+      if (metadata !== undefined || partitions !== undefined)
+        await inTurn(streamId, () => sender.send(change))
       if (trackers !== undefined)
         await sender.send((overrides) => contract.setTrackers(streamId, trackers, overrides))
     },
