@@ -58,9 +58,7 @@ await build({
   logLevel: 'warning',
 })
 
-// Node before 22.18 strips types only when asked to.
-const strip = process.features.typescript ? [] : ['--experimental-strip-types', '--no-warnings']
-const page = [...strip, '--conditions=runnel-src', 'packages/explorer/src/bundle.ts']
+const page = ['--conditions=runnel-src', 'packages/explorer/src/bundle.ts']
 const { status } = spawnSync(process.execPath, page, { cwd: root, stdio: ['ignore', 2, 2] })
 if (status !== 0) process.exit(1)
 

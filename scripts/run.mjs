@@ -35,7 +35,7 @@ const nodeBin = join(tools, 'node_modules', nodePackage, 'bin')
 
 function isNodeNewEnough() {
   const [major, minor] = process.versions.node.split('.').map(Number)
-  return major > 22 || (major === 22 && minor >= 13)
+  return major > 22 || (major === 22 && minor >= 18)
 }
 
 function ensureNode() {
@@ -43,7 +43,7 @@ function ensureNode() {
   keepNpmConfig()
   if (!existsSync(nodeBin)) {
     say(
-      `Node ${process.versions.node} is older than 22.13: fetching Node ${pinnedNode} from npm into .tools/`,
+      `Node ${process.versions.node} is older than 22.18: fetching Node ${pinnedNode} from npm into .tools/`,
     )
     run('npm', [
       'install',

@@ -67,6 +67,7 @@ function costsOf(
   const chain = { streamId, partition: 0, publisherId: publisher.nodeId, messageChainId: 'bench' }
   const steps = stepsWith(ciphers, publisher.nodeId)
   const sum = { seal: 0, publish: 0, receive: 0, open: 0, bytes: 0 }
+  const made = Math.ceil(messages / messagesAtOnce) * messagesAtOnce
   // Some batches at a time, as they come and go: what is kept for long costs the garbage collector more.
   for (let done = 0; done < messages; done += messagesAtOnce) {
     const drafts = draftsOf(messagesAtOnce, perBatch)
@@ -82,7 +83,7 @@ function costsOf(
     )
     const bytes = batches.reduce((all, batch) => all + batch.bytes.length, 0)
     const costs = { seal, publish, receive, open, bytes }
-    for (const name of Object.keys(sum) as (keyof Costs)[]) sum[name] += costs[name] / messages
+    for (const name of Object.keys(sum) as (keyof Costs)[]) sum[name] += costs[name] / made
   }
   return sum
 }

@@ -27,8 +27,9 @@ export function floodBench(options: FloodOptions) {
 }
 
 async function measure({ transport, verify, nodes, messages, limitS }: FloodOptions) {
+  const tenth = Math.ceil(messages / 10)
   const bare = await bareFlood(transport === 'websocket' ? 'websocket' : 'webrtc', nodes, 4)
-  await bare.saturate(messages / 10)
+  await bare.saturate(tenth)
   const bareFigures = await bare.saturate(messages)
   const bareDelays = await bare.delays(300, 100)
   bare.close()
@@ -37,9 +38,9 @@ async function measure({ transport, verify, nodes, messages, limitS }: FloodOpti
   await swarm.grow(nodes)
   await swarm.settle()
   const source = new Source(swarm)
-  await saturate(swarm, source, messages / 10, batchMessages)
+  await saturate(swarm, source, tenth, batchMessages)
   const batched = await saturate(swarm, source, messages, batchMessages)
-  const unbatched = await saturate(swarm, source, messages / 10, 1)
+  const unbatched = await saturate(swarm, source, tenth, 1)
   const delays = await delaysAt(swarm, source, 300, 100)
   const refusedSends = refusedOf(swarm.nodes)
   await swarm.stop()

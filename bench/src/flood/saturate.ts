@@ -7,6 +7,11 @@ import type { FloodFigures } from './bare-flood.ts'
 /** So long after the last one no duplicate is on its way any more. */
 const defaultQuietMs = 500
 
+export interface SwarmFigures extends FloodFigures {
+  /** From the first `publish` to the last delivery. */
+  readonly firstCopiesMs: number
+}
+
 /** Publishes as fast as the nodes take it, and waits for all deliveries and their duplicates. */
 export async function saturate(
   swarm: Swarm,
@@ -14,7 +19,7 @@ export async function saturate(
   messages: number,
   perBatch: number,
   quietMs = defaultQuietMs,
-): Promise<FloodFigures> {
+): Promise<SwarmFigures> {
   const [publisher, ...subscribers] = swarm.nodes
   if (!publisher) throw new Error('a swarm without nodes')
   const expected = messages * subscribers.length
@@ -28,16 +33,18 @@ export async function saturate(
   for (let left = messages; left > 0; left -= perBatch) {
     if (!publisher.publish(source.next(Math.min(perBatch, left))))
       await publisher.writable(swarm.streamPartId)
-    if (left % 64 === 0) await new Promise((resolve) => setImmediate(resolve))
+    if ((messages - left) % 64 === 0) await new Promise((resolve) => setImmediate(resolve))
   }
   await done
+  const firstCopiesMs = performance.now() - startMs
   stop()
   // A flood is over when its duplicates have arrived too: they cost as well. Of what a queue refused there are none.
   const duplicatesDue = duplicatesBefore + messages * duplicatesOfOne(swarm)
   const progress = () => duplicatesOf(swarm.nodes)
-  await settled({ isDone: () => progress() >= duplicatesDue, progress, quietMs })
+  const { endMs } = await settled({ isDone: () => progress() >= duplicatesDue, progress, quietMs })
   return {
-    deliveriesPerS: (expected / (performance.now() - startMs)) * 1000,
+    firstCopiesMs,
+    deliveriesPerS: (expected / Math.max(firstCopiesMs, endMs - startMs)) * 1000,
     cpuUsPerDelivery: (cpuUs() - startUs) / expected,
     duplicatesPerMessage: (duplicatesOf(swarm.nodes) - duplicatesBefore) / messages,
   }

@@ -96,6 +96,7 @@ async function measure({ client, subscriber, streamId, messages }: Setting) {
     unawaited: await timed(messages, unawaited),
     oneByOne: await timed(messages / 10, oneByOne),
   }
+  await publishBare(subscriber, Math.ceil(messages / 10)) // as above
   const bare = await publishBare(subscriber, messages)
   return {
     bench: 'publish',

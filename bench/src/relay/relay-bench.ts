@@ -94,7 +94,7 @@ async function bareRelay(transport: LinkTransport, pack: boolean, messages: numb
       },
       (arrived) => (links.out.onMessage = arrived),
     )
-  await run(messages / 10)
+  await run(Math.ceil(messages / 10))
   const us = await relay.cpuUsDuring(() => run(messages))
   relay.stop()
   links.in.close()

@@ -91,7 +91,7 @@ describe('loadConfig', () => {
   })
 
   it('reads paths relative to the file that has them, others relative to the directory', () => {
-    const directory = directoryWith({ key: 'node.key' })
+    const directory = directoryWith({ key: 'node.key', gateway: { keysFile: 'keys.json' } })
     const config = load(undefined, {
       file: join(directory, 'runnel.json'),
       flags: { network: 'n.json' },
@@ -99,6 +99,7 @@ describe('loadConfig', () => {
     })
     expect(config.key).toBe(join(directory, 'node.key'))
     expect(config.network).toBe('/x/n.json')
+    expect(config.gateway).toMatchObject({ keysFile: join(directory, 'keys.json') })
   })
 
   it.each([

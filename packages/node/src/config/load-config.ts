@@ -39,6 +39,12 @@ const fileSettings: readonly (readonly string[])[] = [
   ['websocket', 'keyFile'],
   ['storage', 'directory'],
   ['storage', 'cassandra', 'passwordFile'],
+  ['gateway', 'keysFile'],
+  ['httpGateway', 'certFile'],
+  ['httpGateway', 'keyFile'],
+  ['mqtt', 'certFile'],
+  ['mqtt', 'keyFile'],
+  ['mqtt', 'directory'],
   ['control', 'socket'],
   ['control', 'tokenFile'],
 ]
