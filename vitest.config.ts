@@ -17,10 +17,15 @@ const realTime = [
   'packages/media/src/page/*.test.ts',
 ]
 
-/** They take a minute or more each. */
+/** They take a minute or more each. Beside the first, which has a browser and a network, those that take one processor. */
 const long = [
-  ...['scripts/pages/pages', 'scripts/packages/installed', 'scripts/packages/arm64', 'commands/small-runs'],
-  ...['fuzz/attack', 'fuzz/fuzz', 'scenarios/one-link', 'scenarios/room/room-run', 'bench/src/resend/resend'],
+  ...['scripts/pages/pages', 'fuzz/attack', 'fuzz/fuzz', 'scenarios/one-link', 'scenarios/room/room-run'],
+  ...[
+    'scripts/packages/installed',
+    'scripts/packages/arm64',
+    'commands/small-runs',
+    'bench/src/resend/resend',
+  ],
 ].map((path) => `${path}.test.ts`)
 
 /** The long ones first. Where no durations are known, as in a fresh clone, small files come last, and a long one would be left alone at the end. */

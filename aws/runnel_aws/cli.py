@@ -13,7 +13,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from .addresses import Addresses, MappedAddresses, PrivateAddresses, PublicAddresses
 from .cloud import Cloud, as_aws_error
-from .config import Config
+from .config import Config, require_id
 from .control import HttpControl, PlannedControl
 from .cost import cost_table, estimate
 from .driver import Driver
@@ -104,6 +104,7 @@ def _addresses(options: argparse.Namespace, config: Config) -> Addresses:
 
 
 def _teardown(options: argparse.Namespace) -> None:
+    require_id(options.id)
     planned = PlannedCalls(lambda step: print(step, flush=True)) if options.dry_run else None
     regions = options.regions
     if regions is None:

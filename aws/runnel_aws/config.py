@@ -36,7 +36,7 @@ _patterns = {
     "instance_type": r"[a-z0-9-]+\.[a-z0-9]+",
     "tracker_instance_type": r"[a-z0-9-]+\.[a-z0-9]+",
     "tracker_region": r"[a-z]{2}(-[a-z]+)+-\d",
-    "repository": r"https://[\w.:/~@-]{1,200}",
+    "repository": r"https://[\w.:/~-]{1,200}",
     "revision": r"[0-9a-f]{40}",
 }
 
@@ -144,6 +144,12 @@ def _is_one_address(cidr: str) -> bool:
     return network.prefixlen == 32
 
 
+def require_id(id: str) -> None:
+    """Of an experiment: EC2 takes * and ? in a tag's filter for anything. Raises INVALID_CONFIG."""
+    _require(re.fullmatch(_patterns["id"], id) is not None, "id", id)
+
+
 def _require(holds: bool, name: str, value: str) -> None:
     if not holds:
-        raise AwsError("INVALID_CONFIG", f"{name}: {value}")
+        # A URL may have a password in it.
+        raise AwsError("INVALID_CONFIG", f"{name}: {re.sub(r'//[^@/]*@', '//…@', value)}")

@@ -85,7 +85,7 @@ def _add_experiment(parser: argparse.ArgumentParser, name: str) -> None:
         default="propagation",
         help="of npm run emulate; default: propagation. delays measures all pairs of machines; sessions and sessions-cost have bench workers instead of nodes, and run in their VPC",
     )
-    parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="state, token and records")
+    parser.add_argument("--out", type=_absolute, required=True, metavar="DIR", help="state, token and records")
     parser.add_argument(
         "--owner", default=os.environ.get("USER", "unknown"), help="for the tags; default: the user"
     )
@@ -174,6 +174,11 @@ def _split(arguments: list[str]) -> tuple[list[str], list[str]]:
 
 def _names(text: str) -> tuple[str, ...]:
     return tuple(text.split(","))
+
+
+def _absolute(text: str) -> Path:
+    """The driver and the command that it runs have different working directories."""
+    return Path(text).absolute()
 
 
 def _numbers(text: str) -> tuple[int, ...]:

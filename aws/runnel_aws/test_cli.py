@@ -28,6 +28,12 @@ def test_a_wrong_command_line(arguments: list[str], capsys: pytest.CaptureFixtur
     assert "(USAGE)" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("id", ["*", "", "Paper"])
+def test_tears_down_nothing_by_what_is_no_id(id: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("teardown", "--id", id, "--regions", "us-east-1") == 78
+    assert "(INVALID_CONFIG)" in capsys.readouterr().err
+
+
 def test_an_emulated_aws_needs_to_be_told_where_its_machines_are(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -32,7 +32,8 @@ def test_sizes_of_the_thesis_are_spread_evenly() -> None:
         ("experiment", "../../x"),
         ("revision", "main"),
         ("repository", "git@host:x.git"),
-        ("repository", "https://user@host/$(reboot)"),
+        ("repository", "https://host/$(reboot)"),
+        ("repository", "https://user:secret@host/x.git"),
         ("driver_cidr", "0.0.0.0/0"),
         ("driver_cidr", "nowhere/32"),
         ("regions", ()),
@@ -54,6 +55,7 @@ def test_refuses_what_cannot_be_and_names_it(name: str, value: Any) -> None:
         small_config(**{name: value})
     assert error.value.code == "INVALID_CONFIG"
     assert ("image" if name == "images" else name) in str(error.value)
+    assert "secret" not in str(error.value)
 
 
 @pytest.mark.parametrize(

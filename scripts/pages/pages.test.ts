@@ -83,7 +83,7 @@ describe('the README and the guides', { timeout: 600_000 }, () => {
       const opened = await chromium.newPage()
       const lobby = /0x\w+\/lobby/.exec(first.output)?.[0] ?? ''
       await opened.goto(`${served.url}?stream=${lobby}`)
-      await opened.locator('li').getByText('{"from":"a page"}').waitFor()
+      await opened.locator('li').getByText('{"from":"a page"}').waitFor({ timeout: 60_000 })
     } finally {
       await chromium.close()
       await served.close()
