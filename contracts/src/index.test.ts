@@ -28,5 +28,6 @@ it('exports what it promises, and nothing else', () => {
     'textOf',
     'trackerRegistry',
     'trackerRegistryAbi',
+    'untilMined',
   ])
 })

@@ -14,8 +14,8 @@ const lookAgainMs = 5
 const paceFactor = 1.25
 /** How much lateness of a timer may be made up for. */
 const paceBurstMs = 5
-/** What is of priority 0 and no larger waits for no turn, until the link is this far ahead of its rate: a page that is being closed has no later turn. */
-const atOnce = { maxBytes: 1_200, aheadMs: 500 }
+/** One message of priority 0 and no larger waits for no turn: a page that is being closed has no later one. The next may do so after this long. */
+const atOnce = { maxBytes: 1_200, everyMs: 1_000 }
 /** Below it pieces are small, as each takes its time on the line. */
 const slowKbitPerS = 4_000
 /** As much may be in flight as the rate sends in a round trip plus this long, and some more. */
@@ -56,6 +56,8 @@ export class UrgentSender {
   readonly #repeats: Repeats
   /** When the next frame may leave. */
   #paceMs = -Infinity
+  /** When a message left before its turn. */
+  #atOnceMs = -Infinity
   #rtt = { ms: 0, atMs: -Infinity }
   readonly #shortestRtt = new Shortest()
   /** When something was last heard of what is under way. */
@@ -179,12 +181,11 @@ export class UrgentSender {
   }
 
   #mayLeave(message: UrgentMessage | undefined, nowMs: number, lane: DatagramLane | undefined): boolean {
-    if (message?.priority === 0 && message.batchBytes.length <= atOnce.maxBytes)
-      return (
-        this.#paceMs - nowMs < atOnce.aheadMs &&
-        this.#modules.bufferedBytes(lane) < 2 * this.#limits.maxUrgentBufferBytes
-      )
-    return this.#paceMs <= nowMs && this.#hasRoom(lane)
+    if (this.#paceMs <= nowMs && this.#hasRoom(lane)) return true
+    const isSmall = message?.priority === 0 && message.batchBytes.length <= atOnce.maxBytes
+    if (!isSmall || nowMs - this.#atOnceMs < atOnce.everyMs) return false
+    this.#atOnceMs = nowMs
+    return true
   }
 
   #hasRoom(lane: DatagramLane | undefined): boolean {
