@@ -30,7 +30,11 @@ describe('sessions on a machine', () => {
     'has users as %s who send and receive',
     { timeout: timeoutMs },
     async (arm) => {
-      expectOneSession(await runFill({ ...options, arm }, { where: { machines: 1 }, signal }, () => {}))
+      // Where others keep the machine busy, a page takes seconds to its first picture.
+      const slow = arm === 'headless' ? { firstWarmUpMs: 5_000, windowMs: 3_000 } : {}
+      expectOneSession(
+        await runFill({ ...options, ...slow, arm }, { where: { machines: 1 }, signal }, () => {}),
+      )
     },
   )
 
