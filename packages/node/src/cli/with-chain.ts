@@ -11,9 +11,6 @@ import { isRunnelError } from '@runnel/protocol'
 import { Wallet, type JsonRpcProvider } from '@runnel/contracts/ethers'
 import type { DescribedNetwork } from './network-source.ts'
 
-/** How often to check whether a transaction is mined, in milliseconds. */
-const pollingMs = 250
-
 /** Runs some work with a wallet on a chain, after making sure that the chain answers. Throws CHAIN_UNREACHABLE, CHAIN_DISPUTED or CHAIN_MISMATCH. */
 export async function withWallet<T>(
   chain: ChainPlace,
@@ -52,7 +49,7 @@ async function workOn<T>(
   chainId: number,
   work: (provider: JsonRpcProvider, chainId: number) => Promise<T>,
 ): Promise<T> {
-  const provider = route.provider(chainId, { polling: true, pollingInterval: pollingMs })
+  const provider = route.provider(chainId)
   try {
     return await work(provider, chainId)
   } finally {

@@ -19,9 +19,6 @@ export interface ChainAddress extends RpcEndpoints {
   readonly registries: RegistryAddresses
 }
 
-/** How often ethers checks whether an awaited transaction is mined. */
-const receiptPollingMs = 200
-
 /** The way to a chain, and whether it answers. */
 export class ChainConnection {
   readonly provider: JsonRpcProvider
@@ -36,7 +33,7 @@ export class ChainConnection {
   #closed = false
 
   constructor(route: RpcRoute, chainId: number, secrets: RpcSecrets) {
-    this.provider = route.provider(chainId, { pollingInterval: receiptPollingMs })
+    this.provider = route.provider(chainId)
     this.chainId = chainId
     this.secrets = secrets
     this.#route = route

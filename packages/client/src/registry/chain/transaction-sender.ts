@@ -3,7 +3,6 @@ import { isRunnelError } from '@runnel/protocol'
 import { isError, type AbstractSigner, type ContractTransactionResponse } from '@runnel/contracts/ethers'
 import { clientError } from '../../errors.ts'
 import type { ChainConnection } from './chain-connection.ts'
-import { translateChainError } from './chain-errors.ts'
 
 /** With which a transaction is made. */
 export interface Nonce {
@@ -43,14 +42,11 @@ export class TransactionSender {
     }
   }
 
-  async #mined(transaction: SentTransaction): Promise<void> {
+  #mined(transaction: SentTransaction): Promise<void> {
     const connection = this.#connection
     const ask = () => connection.call(() => connection.provider.getTransactionReceipt(transaction.hash))
-    try {
-      await untilMined(transaction, ask, (error) => isRunnelError(error, 'CLIENT_CLOSED'))
-    } catch (error) {
-      throw translateChainError(error, connection.secrets)
-    }
+    const isFinal = (error: unknown) => isRunnelError(error, 'CLIENT_CLOSED')
+    return connection.call(() => untilMined(transaction, ask, isFinal))
   }
 
   #sendNow(start: (overrides: Nonce) => Promise<ContractTransactionResponse>) {

@@ -1,4 +1,5 @@
 import { membersOf, type LoadPlan } from '../core/plan.ts'
+import { sumOf } from '../core/sum-of.ts'
 import type { LoadResult } from './generator.ts'
 
 type Counts = Pick<LoadResult, 'published' | 'unsent' | 'received' | 'missing'>
@@ -40,8 +41,4 @@ export function shortfallOf(plan: LoadPlan, results: readonly Counts[]): Shortfa
 
 function percentOf(part: number, all: number): number | undefined {
   return all === 0 ? undefined : (part / all) * 100
-}
-
-function sumOf(numbers: readonly number[]): number {
-  return numbers.reduce((sum, number) => sum + number, 0)
 }

@@ -1,5 +1,6 @@
 import { isRunnelError } from '@runnel/protocol'
 import type { Stamp } from '../core/stamp.ts'
+import { sumOf } from '../core/sum-of.ts'
 import type { LoadSample } from './generator.ts'
 import { DelayHistogram } from './histogram.ts'
 import { Ledger } from './ledger.ts'
@@ -114,10 +115,6 @@ export class Measurements {
 
 function add(numbers: number[], index: number, more: number): void {
   numbers[index] = (numbers[index] ?? 0) + more
-}
-
-function sumOf(numbers: readonly number[]): number {
-  return numbers.reduce((sum, number) => sum + number, 0)
 }
 
 /** An error on one line, with its code if it has one. */

@@ -2,6 +2,7 @@ import { delayAimMs, judgeAims, type Aim, type AimResult, type Measured } from '
 import { lossesOf, type Losses } from '../core/loss.ts'
 import { membersOf, publishedPerS, type LoadPlan } from '../core/plan.ts'
 import { doubtsOf, type Doubt, type GeneratorFigures } from '../core/verdict.ts'
+import { sumOf } from '../core/sum-of.ts'
 import type { RunTimes } from '../core/budget.ts'
 import type { Driven } from '../load/drive.ts'
 import { shortfallOf } from '../load/expected.ts'
@@ -62,7 +63,7 @@ export function reportOf(input: ReportInput, driven: Driven): RunReport {
   const [delays, joins, lateness] = [merged('delays'), merged('joins'), merged('lateness')]
   const sum = (of: (result: (typeof results)[number]) => number) =>
     results.reduce((all, one) => all + of(one), 0)
-  const published = sum((result) => result.published.reduce((all, number) => all + number, 0))
+  const published = sum((result) => sumOf(result.published))
   const { expected, lost, lossPercent } = shortfallOf(plan, results)
   const figures = {
     ...{ delays: summaryOf(delays), joins: summaryOf(joins), lateness: summaryOf(lateness) },
