@@ -2,6 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSyn
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { blocksOf, commandsOfRows, isIn } from './page.ts'
+import { bundleForPages } from '../../packages/browser/src/bundle.ts'
 import { launchChromium } from '../../packages/browser/src/chromium.testkit.ts'
 import { servePages } from '../../packages/browser/src/page-server.testkit.ts'
 import { newReadersFolder, root, Terminal } from './terminal.testkit.ts'
@@ -74,16 +75,28 @@ describe('the README and the guides', { timeout: 600_000 }, () => {
   it('docs/guides/browser.md: its page, in Chromium', async () => {
     const [page] = blocksOf(join(guides, 'browser.md'))
     const network = readFileSync(join(folder, '.runnel/up/network.json'), 'utf8')
-    const served = await servePages(join(root, 'packages/browser/dist/page'), {
+    // What `npm run build` does: a fresh clone has no bundle yet.
+    const bundle = join(folder, 'bundle')
+    await bundleForPages(bundle)
+    const served = await servePages(bundle, {
       '/': page?.text ?? '',
       '/network.json': network,
     })
     const chromium = await launchChromium()
     try {
       const opened = await chromium.newPage()
+      const failed = new Promise<never>((_, reject) => {
+        opened.on('pageerror', reject)
+        opened.on('response', (response) => {
+          // A script that is not there is no error of the page.
+          if (response.url().endsWith('.js') && !response.ok())
+            reject(new Error(`${response.status()} ${response.url()}`))
+        })
+      })
       const lobby = /0x\w+\/lobby/.exec(first.output)?.[0] ?? ''
       await opened.goto(`${served.url}?stream=${lobby}`)
-      await opened.locator('li').getByText('{"from":"a page"}').waitFor({ timeout: 60_000 })
+      const shown = opened.locator('li').getByText('{"from":"a page"}').waitFor({ timeout: 60_000 })
+      await Promise.race([shown, failed])
     } finally {
       await chromium.close()
       await served.close()
