@@ -108,7 +108,10 @@ it.each(commandsOfRows(readme).filter((command) => startsNetwork.test(command)))
   'README.md: %s',
   async (command) => {
     const folder = newReadersFolder()
-    await enter(new Terminal(folder), command)
+    const terminal = new Terminal(folder)
+    // Set for the rows of the table; here there is no such file yet.
+    await terminal.run('export RUNNEL_KEY=.runnel/up/keys/user.key')
+    await enter(terminal, command)
     rmSync(folder, { recursive: true })
   },
   300_000,

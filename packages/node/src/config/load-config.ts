@@ -26,7 +26,15 @@ export interface ConfigSources {
 type Tree = { [key: string]: unknown }
 
 /** Variables of the environment that begin with RUNNEL_ but are no setting of the broker. */
-const otherVariables = new Set(['RUNNEL_PRIVATE_KEY'])
+const otherVariables = ['RUNNEL_PRIVATE_KEY']
+/** All that say how a broker runs. */
+const variables = new Set([...settings.map((setting) => setting.env), ...otherVariables])
+
+/** The environment of a process whose configuration is all in a file: without the variables that would go before it. */
+export function withoutSettings(env: ConfigSources['env']): Record<string, string | undefined> {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !variables.has(name)))
+}
+
 /** Settings whose variables are there for other commands, too: whoever has them in a shell may not think of the file. */
 const sharedSettings = ['network', 'as', 'readingKey', 'key']
 /** Settings that name files; in a configuration file they are relative to it. */
@@ -124,10 +132,9 @@ function tellHidden(tree: Tree, over: Tree, { env, flags, onHidden }: ConfigSour
 
 /** Others may have RUNNEL_ variables of their own; one that nearly is a setting is taken for a mistake. */
 function refuseMistypedVariables(env: ConfigSources['env']): void {
-  const known = new Set([...settings.map((setting) => setting.env), ...otherVariables])
   for (const name of Object.keys(env)) {
-    if (!name.startsWith('RUNNEL_') || known.has(name)) continue
-    const hint = didYouMean(name, known)
+    if (!name.startsWith('RUNNEL_') || variables.has(name)) continue
+    const hint = didYouMean(name, variables)
     if (hint) throw nodeError('CONFIG_INVALID', `unknown environment variable ${name}${hint}`)
   }
 }

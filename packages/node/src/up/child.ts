@@ -2,6 +2,7 @@ import { fork } from 'node:child_process'
 import { createWriteStream } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { programFile } from '../cli/program-file.ts'
+import { withoutSettings } from '../config/load-config.ts'
 import { nodeError } from '../errors.ts'
 import type { NodeSnapshot } from '../snapshot.ts'
 import type { ChildMessage, ParentMessage } from './child-protocol.ts'
@@ -52,7 +53,12 @@ export async function startChild(options: ChildOptions): Promise<Child> {
   const { name, args, logFile, readyTimeoutMs = defaultReadyTimeoutMs, onDeath } = options
   // In a group of its own, so that a Ctrl-C reaches this process alone, which then stops all in order.
   // It starts the very commands that a user would.
-  const process = fork(programFile, [...args], { detached: true, stdio: ['ignore', 'ignore', 'pipe', 'ipc'] })
+  const process = fork(programFile, [...args], {
+    detached: true,
+    // Whoever starts a network may have the key of a user in the shell: the nodes are not that user.
+    env: withoutSettings(globalThis.process.env),
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+  })
   const lastLines = keepLog(process.stderr, logFile)
   const answers = new Map<number, (snapshot: NodeSnapshot | undefined) => void>()
   const ready = Promise.withResolvers<ReadyMessage>()

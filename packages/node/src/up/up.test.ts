@@ -23,9 +23,10 @@ interface Chained {
 afterAll(stopAll, timeoutMs)
 
 describe('runnel up --for', { timeout: timeoutMs }, () => {
-  it('reports a run in which every subscriber got every message exactly once', async () => {
+  it('reports a run in which every subscriber got every message exactly once, whatever keys and settings the shell has', async () => {
     const args = ['up', '--nodes', '6', '--for', '3s', '--interval', '100ms', '--json']
-    const { code, stdout, stderr } = await runRunnel(args)
+    const env = { RUNNEL_PRIVATE_KEY: '01'.repeat(32), RUNNEL_STORAGE_ENABLED: 'false' }
+    const { code, stdout, stderr } = await runRunnel(args, { env })
     const report = JSON.parse(stdout) as UpReport
     expect({ code, report, stderr }).toMatchObject({
       code: 0,
