@@ -57,6 +57,17 @@ export class TestPublisher {
   }
 
   next(content: string, part = 0, extensions?: readonly Extension[]): BuiltBatch {
+    return this.batchOf([content], part, extensions)
+  }
+
+  /** One batch with several messages. */
+  batchOf(contents: readonly string[], part = 0, extensions?: readonly Extension[]): BuiltBatch {
+    const messages = contents.map((content) => this.#message(content, extensions))
+    const chain = { streamId, partition: part, publisherId: this.identity.nodeId, messageChainId: 'test' }
+    return buildBatch({ chain, messages }, crypto, this.identity)
+  }
+
+  #message(content: string, extensions: readonly Extension[] | undefined) {
     const now = this.#clock.now()
     const again = this.#previous?.timestamp === now
     const place = { timestamp: now, sequenceNumber: again ? (this.#previous?.sequenceNumber ?? 0) + 1 : 0 }
@@ -70,8 +81,7 @@ export class TestPublisher {
       content: new TextEncoder().encode(content),
     }
     this.#previous = place
-    const chain = { streamId, partition: part, publisherId: this.identity.nodeId, messageChainId: 'test' }
-    return buildBatch({ chain, messages: [message] }, crypto, this.identity)
+    return message
   }
 }
 

@@ -296,7 +296,7 @@ export interface NetworkNode {
   urgentKbitPerS(streamPartId: StreamPartId, publisherId: NodeId): number | undefined
   /** Resolves when at least one neighbour can take more. */
   writable(streamPartId: StreamPartId, signal?: AbortSignal): Promise<void>
-  /** True while a message at this place of the chain is missing and may still come. */
+  /** True while a message at this place of the chain was not delivered and may still be: it is missing, or the next of its batch. */
   isMissing(streamPartId: StreamPartId, chain: MessageChain, place: MessageRef): boolean
   /**
    * Opens a direct link to any node, or shares the existing one, and keeps it until `release`; the peer may close it after not needing it

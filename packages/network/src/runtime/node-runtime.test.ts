@@ -1,7 +1,8 @@
-import type { NodeId } from '@runnel/protocol'
+import type { BuiltBatch, NodeId } from '@runnel/protocol'
 import { systemClock } from '@runnel/protocol/system'
 import { createTransports, type Transport } from '@runnel/transport'
 import { describe, expect, it } from 'vitest'
+import { ChainOrder, chainOrderLimits, type Ordered } from '../core/order/chain-order.ts'
 import type { NetworkNodeModules } from '../create-network-node.ts'
 import {
   everybodyMay,
@@ -222,6 +223,26 @@ describe('a node', () => {
     const forever = node.waitForNeighbours(partId, { count: 9 })
     await turn(swarm, node.stop())
     await expect(forever).rejects.toMatchObject({ code: 'NODE_NOT_RUNNING' })
+  })
+
+  it('delivers in order what fills a gap as one batch: its last message is no less missing than its second', async () => {
+    const swarm = new Swarm()
+    const { node } = swarm.make('alone')
+    await node.start()
+    node.join(partId)
+    const order = new ChainOrder(chainOrderLimits, {
+      isMissing: (chain, place) => node.isMissing(partId, chain, place),
+    })
+    const ordered: Ordered[] = []
+    node.on('message', ({ message }) => ordered.push(...order.push(message)))
+    const publisher = new TestPublisher('p', swarm.clock)
+    const batches = [['1'], ['2', '3', '4'], ['5', '6']].map((texts) => publisher.batchOf(texts))
+    for (const i of [0, 2, 1]) node.relay((batches[i] as BuiltBatch).bytes)
+    const texts = ordered.map((item) =>
+      item.kind === 'message' ? new TextDecoder().decode(item.message.content) : 'gap',
+    )
+    expect(texts).toEqual(['1', '2', '3', '4', '5', '6'])
+    await turn(swarm, node.stop())
   })
 
   it('refuses to publish where it has not joined, and when it does not run', async () => {

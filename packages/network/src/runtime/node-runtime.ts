@@ -1,5 +1,6 @@
 import {
   Alarm,
+  compareRefs,
   encodePacket,
   guardedClock,
   toHex,
@@ -18,6 +19,7 @@ import {
   type WantedNeighbour,
 } from '@runnel/protocol'
 import { contactOf } from '@runnel/transport'
+import type { NodeEffect } from '../core/effects.ts'
 import type { NodeEvent } from '../core/events.ts'
 import type { NodeCore } from '../core/node-core.ts'
 import { keptBy, type Kept } from '../core/stream-part/kept.ts'
@@ -72,6 +74,10 @@ export class NodeRuntime implements NetworkNode {
   readonly #faults: Faults
   /** Events for the core, handled one after the other: a listener may publish while a message is delivered. */
   readonly #sequence = new Sequence<NodeEvent>((event) => this.#handle(event))
+  /** Of the event that is, or was last, handled. */
+  #effects: readonly NodeEffect[] = []
+  /** How many of them. */
+  #carriedOut = 0
   readonly #alarm: Alarm
   readonly #renewal: MembershipRenewal
   readonly #waiters = new Waiters()
@@ -280,7 +286,20 @@ export class NodeRuntime implements NetworkNode {
   }
 
   isMissing(streamPartId: StreamPartId, chain: MessageChain, place: MessageRef): boolean {
-    return this.#core.isMissing(streamPartId, chain, place)
+    return this.#core.isMissing(streamPartId, chain, place) || this.#isComing(streamPartId, chain, place)
+  }
+
+  /** The core has taken it, with others of its batch that are delivered before it. */
+  #isComing(streamPartId: StreamPartId, chain: MessageChain, place: MessageRef): boolean {
+    for (let i = this.#carriedOut; i < this.#effects.length; i++) {
+      const effect = this.#effects[i]
+      if (effect?.type !== 'deliver' || effect.delivery.streamPartId !== streamPartId) continue
+      const { message } = effect.delivery
+      const isOfChain =
+        message.messageChainId === chain.messageChainId && message.publisherId === chain.publisherId
+      if (isOfChain && compareRefs(message, place) === 0) return true
+    }
+    return false
   }
 
   connect(
@@ -438,7 +457,9 @@ export class NodeRuntime implements NetworkNode {
     const { clock } = this.#modules
     // Rounded, so that ages of stream parts can be sent to peers as they are.
     const time = { nowMs: Math.floor(clock.monotonicMs()), wallMs: clock.now() }
-    for (const effect of this.#core.handle(event, time)) this.#runner.run(effect)
+    this.#effects = this.#core.handle(event, time)
+    for (this.#carriedOut = 0; this.#carriedOut < this.#effects.length;)
+      this.#runner.run(this.#effects[this.#carriedOut++] as NodeEffect)
     if (event.type === 'trackerPacket') this.#counts.look()
     if (event.type !== 'data' || this.#core.dueMs < this.#alarm.dueMs) this.#setAlarm()
   }

@@ -23,7 +23,7 @@ export const chainOrderLimits: ChainOrderLimits = {
 }
 
 export interface ChainOrderModules {
-  /** True while the message at this place has not come and still may. */
+  /** True while the message at this place was not pushed and still may be. */
   isMissing(chain: MessageChain, place: MessageRef): boolean
 }
 
