@@ -26,6 +26,7 @@ export class RoomRecorder {
     } finally {
       button.disabled = false
       button.ariaPressed = String(this.#recorder !== undefined)
+      this.update()
     }
   }
 

@@ -46,10 +46,11 @@ export class Tiles {
     const busy = { here: this.#session.isBusy, there: member.catalogue.isBusy === true }
     const sentence = sentenceOf(tracks, this.#decodes, this.#player.report.rendition, busy)
     const isLive = tracks.some(({ state }) => state === 'live')
-    tile.classList.toggle('speaking', this.#player.speaker === member.id && what === 'camera')
+    const isSpeaking = this.#player.speaker === member.id && what === 'camera'
+    tile.classList.toggle('speaking', isSpeaking)
+    const note = isSilent ? ' (muted)' : isSpeaking ? ' (speaking)' : ''
     const [label, text] = [tile.querySelector('b'), tile.querySelector('p')]
-    if (label)
-      label.textContent = what === 'screen' ? `${name}: screen` : `${name}${isSilent ? ' (muted)' : ''}`
+    if (label) label.textContent = what === 'screen' ? `${name}: screen` : `${name}${note}`
     if (text) text.textContent = sentence
     // One of tracks that are over would show their last picture for ever.
     for (const old of tile.querySelectorAll('canvas')) if (old !== canvas) old.remove()
