@@ -55,18 +55,19 @@ async function startDevices(senders: Senders): Promise<void> {
   if (element('state', HTMLParagraphElement).textContent === starting) say('You are in the room.')
 }
 
-/** Undefined where the network has no stream that keeps recordings. */
+/** Undefined where the network has no stream that keeps recordings. Whoever is there is told. */
 async function recorderOf(
   client: RunnelClient,
   streamId: string,
   path: string,
+  tell: (isRecording: boolean) => void,
 ): Promise<RoomRecorder | undefined> {
   const kept = await streamCalled(client, recordingsOf(path)).catch(() => undefined)
   if (kept === undefined) return undefined
   const [recorder, button] = [new RoomRecorder(client, streamId, kept), element('record', HTMLButtonElement)]
   button.hidden = false
   button.addEventListener('click', () => {
-    recorder.toggle().catch(sayWhatFailed)
+    recorder.toggle().then(() => tell(recorder.isRecording), sayWhatFailed)
   })
   return recorder
 }
@@ -100,7 +101,10 @@ run(async () => {
   chat(session, name)
   tellWhoLeft(session)
   tellFaults(session, say)
-  const recorder = await recorderOf(client, streamId, path)
+  const recorder = await recorderOf(client, streamId, path, (isRecording) => {
+    const text = isRecording ? 'I am recording this room.' : 'I am no longer recording.'
+    session.say({ chat: { name, text } }).catch(sayWhatFailed)
+  })
   const timers = [
     setInterval(update, 250),
     setInterval(() => {
@@ -117,9 +121,13 @@ run(async () => {
     await client.close()
     tiles.clear()
     element('room', HTMLElement).hidden = true
-    say('You left. Reload the page to join again.')
+    say('You left.')
+    const again = element('again', HTMLButtonElement)
+    again.hidden = false
+    again.focus()
   }
   element('leave', HTMLButtonElement).addEventListener('click', () => void leave())
+  element('again', HTMLButtonElement).addEventListener('click', () => location.reload())
   // Back from the browser's cache, with a session that is over.
   addEventListener('pageshow', ({ persisted }) => persisted && location.reload())
   update()

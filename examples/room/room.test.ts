@@ -85,6 +85,8 @@ describe('the room', () => {
     await until(() => tile(ben, 'Ada').locator('canvas').count()).toBe(0)
     await ada.getByRole('button', { name: 'Leave' }).click()
     await tile(ben, 'Ada').waitFor({ state: 'detached' })
+    await ada.getByRole('button', { name: 'Join again' }).click()
+    await ada.getByRole('button', { name: 'Join', exact: true }).waitFor()
   })
 
   it('says that camera and microphone are being started, and whether they are on', async () => {
@@ -214,6 +216,7 @@ describe('the room', () => {
     const ada = await enter('Ada')
     await ada.getByRole('button', { name: 'Record' }).click()
     await ada.getByText('This room is being recorded.').waitFor()
+    await ada.locator('li').getByText('I am recording this room.').waitFor()
     await ada.getByRole('button', { name: /Recording 0:1\d/ }).click()
     await ada.getByText('Recorded. Use the link to play it.').waitFor()
     const link = await ada.locator('#recording').evaluate((anchor: HTMLAnchorElement) => anchor.href)

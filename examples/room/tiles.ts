@@ -44,13 +44,14 @@ export class Tiles {
     const isSilent = sound === undefined || sound.state !== 'live'
     const canvas = this.#player.canvasOf(member.id, what)
     const busy = { here: this.#session.isBusy, there: member.catalogue.isBusy === true }
-    const sentence = sentenceOf(tracks, this.#decodes, this.#player.report.rendition, busy)
+    const { rendition, members } = this.#player.report
     const isLive = tracks.some(({ state }) => state === 'live')
-    const isSpeaking = this.#player.speaker === member.id && what === 'camera'
-    tile.classList.toggle('speaking', isSpeaking)
-    const note = isSilent ? ' (muted)' : isSpeaking ? ' (speaking)' : ''
+    const isPainted = what === 'screen' || (members.get(member.id)?.painted ?? 0) > 0
+    const sentence = sentenceOf(tracks, this.#decodes, rendition, busy, isPainted)
+    tile.classList.toggle('speaking', this.#player.speaker === member.id && what === 'camera')
     const [label, text] = [tile.querySelector('b'), tile.querySelector('p')]
-    if (label) label.textContent = what === 'screen' ? `${name}: screen` : `${name}${note}`
+    if (label)
+      label.textContent = what === 'screen' ? `${name}: screen` : `${name}${isSilent ? ' (muted)' : ''}`
     if (text) text.textContent = sentence
     // One of tracks that are over would show their last picture for ever.
     for (const old of tile.querySelectorAll('canvas')) if (old !== canvas) old.remove()
