@@ -5,7 +5,8 @@ import { createTracker, type Tracker } from '@runnel/tracker'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { launchChromium } from '../packages/browser/src/chromium.testkit.ts'
-import { serveExample, type Example } from './serve.ts'
+import type { Example } from './command-line.ts'
+import { serveExample } from './serve.ts'
 
 const owner = `0x${'a'.repeat(40)}`
 const publicPaths = ['lobby', 'system/cpu', 'system/memory', 'system/load']

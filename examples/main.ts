@@ -5,18 +5,24 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { readNetworkFile } from '@runnel/client'
+import { examples, readCommandLine, type Example } from './command-line.ts'
 import { createRoomStream } from './room/create-room-stream.ts'
-import { examples, serveExample, type Example } from './serve.ts'
+import { serveExample } from './serve.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const directory = join(root, '.runnel/examples')
 const usualPort = 30_400
 
-const example = examples.find((name) => name === process.argv[2])
-if (example === undefined) {
-  process.stderr.write(`usage: npm run example -- ${examples.join('|')}\n`)
+const asked = readCommandLine(process.argv.slice(2))
+if ('help' in asked) {
+  process.stdout.write(asked.help)
+  process.exit(0)
+}
+if ('refused' in asked) {
+  process.stderr.write(asked.refused)
   process.exit(64)
 }
+const example = asked.start
 
 const runnel = join(root, 'packages/node/bin/runnel.js')
 const network = spawn(process.execPath, [runnel, 'up', '--json', '--dir', directory], {

@@ -6,11 +6,9 @@ import { fileURLToPath } from 'node:url'
 import { pageOptions } from '@runnel/browser/bundle'
 import type { NetworkSource } from '@runnel/client'
 import { build } from 'esbuild'
+import type { Example } from './command-line.ts'
 
 const here = dirname(fileURLToPath(import.meta.url))
-
-export const examples = ['publish-subscribe', 'live-chart', 'chat', 'dashboard', 'room'] as const
-export type Example = (typeof examples)[number]
 
 export interface ServedExample {
   readonly url: string

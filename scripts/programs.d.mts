@@ -4,3 +4,4 @@ export declare function programsFor(
   args: readonly string[],
   testFiles: readonly string[],
 ): string[]
+export declare function buildFor(task: string, args: readonly string[]): 'nothing' | 'bundle' | 'packages'

@@ -59,6 +59,15 @@ export function programsFor(task, args, testFiles) {
   return taskNeeds[task]?.(args, testFiles) ?? []
 }
 
+/** These run from the sources, so that their help needs nothing built. */
+const tasksWithHelp = ['aws', 'bench', 'emulate', 'example', 'sim', 'test']
+
+/** What must be built before a task runs: all packages, only the bundle of the program, or nothing. */
+export function buildFor(task, args) {
+  if (args.includes('--help') && tasksWithHelp.includes(task)) return 'nothing'
+  return ['start', 'example'].includes(task) ? 'bundle' : 'packages'
+}
+
 function foldersOf(args, testFiles) {
   const parts = args.filter((arg) => !arg.startsWith('-')).map((arg) => arg.replace(/^\.\//, ''))
   const meant = testFiles.filter((file) => parts.some((part) => file.includes(part)))

@@ -1,7 +1,7 @@
 import { existsSync, globSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { programsFor, testNeeds } from './programs.mjs'
+import { buildFor, programsFor, testNeeds } from './programs.mjs'
 
 const root = join(import.meta.dirname, '..')
 const testFiles = globSync('{packages,examples,emulation,sim}/**/*.test.ts', {
@@ -51,5 +51,20 @@ describe('the programs that other tasks need', () => {
     expect(programsFor('start', [], [])).toEqual([])
     expect(programsFor('emulate', ['media'], [])).toContain('vpxenc')
     expect(programsFor('emulate', ['media', '--help'], [])).toEqual([])
+  })
+})
+
+describe('what is built before a task', () => {
+  it('is nothing for the help of a task that runs from the sources', () => {
+    for (const task of ['bench', 'emulate', 'sim', 'example', 'test', 'aws'])
+      expect(buildFor(task, ['room', '--help'])).toBe('nothing')
+    expect(buildFor('start', ['--help'])).toBe('bundle')
+  })
+
+  it('is the program alone for a network on this machine, and else all packages', () => {
+    expect(buildFor('start', [])).toBe('bundle')
+    expect(buildFor('example', ['room'])).toBe('bundle')
+    expect(buildFor('emulate', ['churn'])).toBe('packages')
+    expect(buildFor('build', [])).toBe('packages')
   })
 })

@@ -8,7 +8,7 @@ import { delimiter, dirname, join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { handOver } from '../packages/node/bin/hand-over.js'
 import { isBundled, writeBuilt } from './bundled.mjs'
-import { programsFor } from './programs.mjs'
+import { buildFor, programsFor } from './programs.mjs'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 const pinnedNode = '24.21.0'
@@ -193,8 +193,10 @@ function bundle() {
 }
 
 function build() {
-  if (!isBundled()) say('compiling the packages: about a minute the first time')
-  run('node', ['node_modules/typescript/bin/tsc', '-b'])
+  const compile = ['node_modules/typescript/bin/tsc', '-b']
+  const { stdout } = spawnSync('node', [...compile, '--dry'], { cwd: root, env, encoding: 'utf8' })
+  if (/would build/.test(stdout)) say('compiling the packages: about a minute the first time')
+  run('node', compile)
   bundle()
 }
 
@@ -305,6 +307,6 @@ announce(needed, missing)
 ensureNode()
 ensureInstalled()
 installPrograms(missing)
-if (['start', 'example'].includes(task)) bundle()
-else build()
+const makers = { nothing: () => {}, bundle, packages: build }
+makers[buildFor(task, args)]()
 await tasks[task](args)

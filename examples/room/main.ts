@@ -2,6 +2,7 @@ import type { RunnelClient } from '@runnel/client/browser'
 import { openSession, SessionPlayer, supportedCodecs, type MediaSession } from '@runnel/media/page'
 import { element, onSubmit, run, say, sayWhatFailed, show, streamCalled } from '../shared/page.ts'
 import { joinRoom, recordingsOf } from './join-room.ts'
+import { isLinkWhole, joined } from './lobby.ts'
 import { NetworkPanel } from './network-panel.ts'
 import { RoomRecorder } from './recorder.ts'
 import { newRoomSecret } from './room-key.ts'
@@ -10,23 +11,8 @@ import { tellFaults } from './tell-faults.ts'
 import { rememberTab, thisTab } from './this-tab.ts'
 import { Tiles } from './tiles.ts'
 
-const nameKey = 'runnel-chat-name'
 /** Large pictures are of use where few share the page. */
 const fewMembers = 4
-
-/** The lobby: the button that is pressed there lets the page play sound. */
-function joined(): Promise<{ readonly name: string; readonly context: AudioContext }> {
-  const name = element('name', HTMLInputElement)
-  name.value = localStorage.getItem(nameKey) ?? ''
-  const lobby = element('lobby', HTMLFormElement)
-  return new Promise((resolve) => {
-    lobby.addEventListener('submit', (event) => {
-      event.preventDefault()
-      localStorage.setItem(nameKey, name.value)
-      resolve({ name: name.value, context: new AudioContext({ sampleRate: 48_000 }) })
-    })
-  })
-}
 
 function chat(session: MediaSession, name: string): void {
   session.on('message', ({ content, publisherId }) => {
@@ -60,29 +46,40 @@ function buttons(senders: Senders): void {
   })
 }
 
-/** Undefined where the network has no stream that keeps recordings. */
+/** Says so, as the browser may ask whether it may, and a camera takes its time; unless there is something else to say meanwhile. */
+async function startDevices(senders: Senders): Promise<void> {
+  const starting =
+    'You are in the room. Your microphone and camera are starting: allow them if the browser asks.'
+  say(starting)
+  await Promise.all([senders.toggle('microphone'), senders.toggle('camera')])
+  if (element('state', HTMLParagraphElement).textContent === starting) say('You are in the room.')
+}
+
+/** Undefined where the network has no stream that keeps recordings. Whoever is there is told. */
 async function recorderOf(
   client: RunnelClient,
   streamId: string,
   path: string,
+  tell: (isRecording: boolean) => void,
 ): Promise<RoomRecorder | undefined> {
   const kept = await streamCalled(client, recordingsOf(path)).catch(() => undefined)
   if (kept === undefined) return undefined
   const [recorder, button] = [new RoomRecorder(client, streamId, kept), element('record', HTMLButtonElement)]
   button.hidden = false
   button.addEventListener('click', () => {
-    recorder.toggle().catch(sayWhatFailed)
+    recorder.toggle().then(() => tell(recorder.isRecording), sayWhatFailed)
   })
   return recorder
 }
 
 run(async () => {
+  if (!isLinkWhole()) return
   const { name, context } = await joined()
   say('Joining…')
   const query = new URLSearchParams(location.search)
   // Without a secret this is a new room.
   if (!query.has('stream') && location.hash === '') history.replaceState(null, '', `#${newRoomSecret()}`)
-  const tab = thisTab()
+  const tab = await thisTab()
   const { client, path } = await joinRoom(query, tab)
   const streamId = await streamCalled(client, path)
   const { decodes } = await supportedCodecs()
@@ -90,7 +87,6 @@ run(async () => {
   rememberTab({ ...tab, session: session.id })
   const player = new SessionPlayer(session, context)
   player.start()
-  element('lobby', HTMLFormElement).hidden = true
   element('room', HTMLElement).hidden = false
   const [senders, tiles] = [new Senders(session), new Tiles(session, player, decodes)]
   const panel = new NetworkPanel(client, session, player)
@@ -98,13 +94,17 @@ run(async () => {
     player.limitRendition(session.members.length <= fewMembers ? 1 : 0)
     tiles.update()
     senders.update()
+    element('alone', HTMLParagraphElement).hidden = session.members.length > 0
   }
   session.on('members', update)
   buttons(senders)
   chat(session, name)
   tellWhoLeft(session)
   tellFaults(session, say)
-  const recorder = await recorderOf(client, streamId, path)
+  const recorder = await recorderOf(client, streamId, path, (isRecording) => {
+    const text = isRecording ? 'I am recording this room.' : 'I am no longer recording.'
+    session.say({ chat: { name, text } }).catch(sayWhatFailed)
+  })
   const timers = [
     setInterval(update, 250),
     setInterval(() => {
@@ -121,11 +121,15 @@ run(async () => {
     await client.close()
     tiles.clear()
     element('room', HTMLElement).hidden = true
-    say('You left. Reload the page to join again.')
+    say('You left.')
+    const again = element('again', HTMLButtonElement)
+    again.hidden = false
+    again.focus()
   }
   element('leave', HTMLButtonElement).addEventListener('click', () => void leave())
+  element('again', HTMLButtonElement).addEventListener('click', () => location.reload())
   // Back from the browser's cache, with a session that is over.
   addEventListener('pageshow', ({ persisted }) => persisted && location.reload())
-  say('You are in the room.')
-  await Promise.all([senders.toggle('microphone'), senders.toggle('camera')])
+  update()
+  await startDevices(senders)
 })

@@ -1,9 +1,7 @@
 import type { RunnelClient } from '@runnel/client/browser'
 import type { MediaSession, SessionPlayer } from '@runnel/media/page'
 import { element } from '../shared/page.ts'
-
-const percent = (share: number): string => `${(100 * share).toFixed(1)} %`
-const milliseconds = (ms: number): string => `${ms.toFixed(0)} ms`
+import { milliseconds, overallText, percent } from './overall-text.ts'
 
 interface Before {
   readonly painted: number
@@ -30,20 +28,10 @@ export class NetworkPanel {
 
   #overall(): string {
     const { counters, streamParts } = this.#client.network.metrics()
-    const of = (name: string): number => counters[name] ?? 0
-    const received = of('urgent.messages') - of('urgent.published')
-    const copies = (received + of('urgent.duplicates')) / Math.max(1, received)
     const neighbours = new Map(
       streamParts.flatMap((part) => part.neighbours.map(({ nodeId, rttMs }) => [nodeId, rttMs] as const)),
     )
-    const rtts = [...neighbours.values()].filter((rttMs) => rttMs !== undefined)
-    const meanMs = rtts.reduce((sum, rttMs) => sum + rttMs, 0) / Math.max(1, rtts.length)
-    const late = of('urgent.late') + of('urgent.truncated')
-    const handled = received + of('urgent.duplicates') + of('urgent.forwarded') + late
-    const excess = of('urgent.overShare')
-    const flood =
-      excess === 0 ? '' : ` ${excess} messages dropped, because somebody sends more than one member may.`
-    return `${neighbours.size} ${neighbours.size === 1 ? 'neighbour' : 'neighbours'}, ${milliseconds(meanMs)} round trip; ${copies.toFixed(2)} copies of each message; ${percent(late / Math.max(1, handled))} of all copies dropped because they were late; ${of('urgent.repeated')} packets sent again because links lost them.${flood}`
+    return overallText(counters, [...neighbours.values()])
   }
 
   #rows(): HTMLTableRowElement[] {

@@ -34,6 +34,10 @@ describe('the sentence in place of a picture', () => {
     expect(sentenceOf([camera('live')], ['vp8'], -1, here)).toContain('your computer is too busy')
   })
 
+  it('says that none has come yet', () => {
+    expect(sentenceOf([camera('live')], ['vp8'], 0, idle, false)).toBe('Waiting for their video …')
+  })
+
   it('says that there is no codec in common', () => {
     expect(sentenceOf([camera('live', 'av01.0.04M.08')], ['vp8'], 0, idle)).toContain('no codec in common')
   })

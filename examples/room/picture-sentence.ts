@@ -6,6 +6,7 @@ export function sentenceOf(
   decodes: readonly string[],
   rendition: number,
   busy: { readonly here: boolean; readonly there: boolean },
+  isPainted = true,
 ): string {
   const live = tracks.filter(({ state }) => state === 'live')
   if (tracks.length === 0 || tracks.every(({ state }) => state === 'muted')) return 'No camera'
@@ -19,5 +20,6 @@ export function sentenceOf(
     return `Sound only: your ${busy.here ? 'computer is too busy' : 'network is too slow'} for video now`
   if (!live.some(({ codec }) => decodes.includes(codec)))
     return 'This browser cannot show their video: no codec in common'
+  if (!isPainted) return 'Waiting for their video …'
   return ''
 }

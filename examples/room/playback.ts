@@ -80,7 +80,7 @@ class Controls {
 
 run(async () => {
   const query = new URLSearchParams(location.search)
-  const { client, path } = await joinRoom(query, thisTab())
+  const { client, path } = await joinRoom(query, await thisTab())
   const streamId = await streamCalled(client, recordingsOf(path))
   const [fromMs, toMs] = [numberIn(query, 'from'), numberIn(query, 'to')]
   const recording = await openRecording(streamId, { fromMs, toMs }, { client })

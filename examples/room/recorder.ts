@@ -17,6 +17,10 @@ export class RoomRecorder {
     this.#to = to
   }
 
+  get isRecording(): boolean {
+    return this.#recorder !== undefined
+  }
+
   async toggle(): Promise<void> {
     const button = element('record', HTMLButtonElement)
     button.disabled = true
@@ -25,15 +29,15 @@ export class RoomRecorder {
       else await this.stop()
     } finally {
       button.disabled = false
-      button.ariaPressed = String(this.#recorder !== undefined)
+      button.ariaPressed = String(this.isRecording)
+      this.update()
     }
   }
 
   /** Says for how long it records. */
   update(): void {
     const seconds = (Date.now() - this.#startedMs) / 1_000
-    const isRecording = this.#recorder !== undefined
-    element('record', HTMLButtonElement).textContent = isRecording
+    element('record', HTMLButtonElement).textContent = this.isRecording
       ? `Recording ${clockText(seconds)}`
       : 'Record'
   }
@@ -59,6 +63,6 @@ export class RoomRecorder {
     this.#startedMs = Date.now()
     const onFault = (error: unknown): void => say(`The recording has a gap: ${String(error)}`)
     this.#recorder = await recordSession(this.#from, this.#to, { onFault }, { client: this.#client })
-    say('This room is being recorded. Tell the others.')
+    say('This room is being recorded. The chat tells those who are here.')
   }
 }

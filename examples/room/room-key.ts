@@ -62,9 +62,14 @@ function toText(bytes: Uint8Array): string {
     .replaceAll('=', '')
 }
 
+/** Whether what stands behind # is whole. */
+export const isRoomSecret = (text: string): boolean => /^[\w-]{43}$/.test(text)
+
+export const incompleteLink = 'This is not the complete link of a room. Ask for it again.'
+
 /** Throws where it is no secret of a room. */
 function fromText(text: string): Uint8Array<ArrayBuffer> {
-  const binary = /^[\w-]{43}$/.test(text) ? atob(text.replaceAll('-', '+').replaceAll('_', '/')) : ''
-  if (binary.length !== 32) throw new Error('This is not the complete link of a room. Ask for it again.')
+  if (!isRoomSecret(text)) throw new Error(incompleteLink)
+  const binary = atob(text.replaceAll('-', '+').replaceAll('_', '/'))
   return Uint8Array.from(binary, (char) => char.charCodeAt(0))
 }

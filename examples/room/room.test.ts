@@ -63,8 +63,10 @@ describe('the room', () => {
     const ada = await enter('Ada')
     const link = ada.url()
     expect(link).toMatch(/#[\w-]{43}$/)
+    await ada.getByText('Nobody else is here yet.').waitFor()
     const ben = await enter('Ben', { link })
     await Promise.all([sees(ada, 'Ben'), sees(ben, 'Ada')])
+    await ada.getByText('Nobody else is here yet.').waitFor({ state: 'hidden' })
     await ada.locator('.tile.self video').waitFor()
     await ben.locator('.tile.speaking', { hasText: 'Ada' }).waitFor()
     await say(ada, 'good morning')
@@ -77,11 +79,59 @@ describe('the room', () => {
     )
     await ada.getByRole('button', { name: 'Microphone' }).click()
     await tile(ben, 'Ada (muted)').waitFor()
+    await ada.getByRole('button', { name: 'Microphone: off' }).waitFor()
     await ada.getByRole('button', { name: 'Camera' }).click()
     await tile(ben, 'Ada').getByText('No camera').waitFor()
     await until(() => tile(ben, 'Ada').locator('canvas').count()).toBe(0)
     await ada.getByRole('button', { name: 'Leave' }).click()
     await tile(ben, 'Ada').waitFor({ state: 'detached' })
+    await ada.getByRole('button', { name: 'Join again' }).click()
+    await ada.getByRole('button', { name: 'Join', exact: true }).waitFor()
+  })
+
+  it('says that camera and microphone are being started, and whether they are on', async () => {
+    const ada = await enter('Ada', {
+      // The browser asks, and nobody has answered yet.
+      before: () => {
+        const { mediaDevices } = navigator
+        const open = mediaDevices.getUserMedia.bind(mediaDevices)
+        const { promise, resolve } = Promise.withResolvers<void>()
+        addEventListener('allowed', () => resolve())
+        mediaDevices.getUserMedia = (what) => promise.then(() => open(what))
+      },
+    })
+    await ada.getByText(/Your microphone and camera are starting: allow them/).waitFor()
+    await ada.getByRole('button', { name: 'Camera: starting …' }).waitFor()
+    await ada.evaluate(() => dispatchEvent(new Event('allowed')))
+    for (const name of ['Camera: on', 'Microphone: on', 'Screen: off'])
+      await ada.getByRole('button', { name }).waitFor()
+    await ada.getByText('You are in the room.', { exact: true }).waitFor()
+  })
+
+  it('is a node of its own in each tab, also in one that was duplicated; a tab that is loaded again stays who it is', async () => {
+    const ada = await enter('Ada', { permissions: [] })
+    const join = async (page: Page, name: string): Promise<Page> => {
+      await page.getByLabel('Your name').fill(name)
+      await page.getByRole('button', { name: 'Join' }).click()
+      await page.locator('#room').waitFor()
+      return page
+    }
+    const opened = ada.waitForEvent('popup')
+    // As in a tab that is duplicated, what the session keeps is copied.
+    await ada.evaluate(() => void open(location.href))
+    const twin = await join(await opened, 'Twin')
+    await Promise.all([isThere(ada, 'Twin'), isThere(twin, 'Ada')])
+    const keyOf = (page: Page) =>
+      page.evaluate(
+        () =>
+          (JSON.parse(sessionStorage.getItem('runnel-room') ?? '') as Record<string, unknown>)['privateKey'],
+      )
+    const [key, other] = [await keyOf(ada), await keyOf(twin)]
+    expect(other).not.toBe(key)
+    await ada.reload()
+    await join(ada, 'Ada')
+    await isThere(twin, 'Ada')
+    expect(await keyOf(ada)).toBe(key)
   })
 
   it('lets go of a page that is loaded again or closed', async () => {
@@ -166,6 +216,7 @@ describe('the room', () => {
     const ada = await enter('Ada')
     await ada.getByRole('button', { name: 'Record' }).click()
     await ada.getByText('This room is being recorded.').waitFor()
+    await ada.locator('li').getByText('I am recording this room.').waitFor()
     await ada.getByRole('button', { name: /Recording 0:1\d/ }).click()
     await ada.getByText('Recorded. Use the link to play it.').waitFor()
     const link = await ada.locator('#recording').evaluate((anchor: HTMLAnchorElement) => anchor.href)
@@ -215,9 +266,14 @@ describe('the room', () => {
     const page = await (await browser.newContext()).newPage()
     pages.push(page)
     await page.goto(`${served.url}#short`)
-    await page.getByLabel('Your name').fill('Ada')
-    await page.getByRole('button', { name: 'Join' }).click()
     await page.getByText('This is not the complete link of a room.').waitFor()
+    await page.locator('#lobby').waitFor({ state: 'hidden' })
+    // Who puts the whole link in its place is let in.
+    await page.goto(`${served.url}#${'A'.repeat(43)}`)
+    await page.getByRole('button', { name: 'Join' }).waitFor()
+    await page.goto(`${served.url}#short`)
+    await page.getByRole('link', { name: 'Start a new room' }).click()
+    await page.getByRole('button', { name: 'Join' }).waitFor()
   })
 
   it('leaves no error in a page', () => {

@@ -1,3 +1,4 @@
+import { isRunnelError } from '@runnel/client/browser'
 import {
   openCamera,
   openMicrophone,
@@ -33,13 +34,17 @@ export class Senders {
   async toggle(source: Source): Promise<void> {
     const button = element(source, HTMLButtonElement)
     button.disabled = true
+    button.ariaBusy = 'true'
     try {
       if (this.#sending.has(source)) this.stop(source)
       else await this.#start(source)
     } catch (error) {
-      sayWhatFailed(error)
+      // Who is asked for a screen may choose none.
+      if (source === 'screen' && isRunnelError(error, 'DEVICE_REFUSED')) say('Your screen is not shared.')
+      else sayWhatFailed(error)
     } finally {
       button.disabled = false
+      button.ariaBusy = 'false'
       button.ariaPressed = String(this.#sending.has(source))
     }
   }

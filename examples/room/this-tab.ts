@@ -1,22 +1,23 @@
 /** Who somebody is in a room, for as long as the tab is open: a page that is loaded again takes the place of the one before. */
 export interface ThisTab {
+  /** Tells tabs apart. */
+  readonly id: string
   readonly privateKey: string
   /** The session of the page before. */
   readonly session?: string | undefined
 }
 
 const item = 'runnel-room'
+/** How long a page that is loaded again waits for the one before to be gone. */
+const patienceMs = 1_000
 
-/** What the tab remembers; a new one, or one that may keep nothing, has a new key. */
-export function thisTab(): ThisTab {
-  try {
-    const known = JSON.parse(sessionStorage.getItem(item) ?? '') as Partial<ThisTab>
-    const { privateKey, session } = known
-    if (typeof privateKey === 'string') return { privateKey, session }
-  } catch {
-    // Nothing is kept, or may be read.
-  }
-  return { privateKey: `0x${hexOf(crypto.getRandomValues(new Uint8Array(32)))}` }
+/** What the tab remembers; a new one, a duplicate of another, or one that may keep nothing, has a new key. */
+export async function thisTab(): Promise<ThisTab> {
+  const known = remembered()
+  if (known !== undefined && (await takes(known.id))) return known
+  const tab = { id: randomHex(8), privateKey: `0x${randomHex(32)}` }
+  await takes(tab.id)
+  return tab
 }
 
 export function rememberTab(tab: ThisTab): void {
@@ -27,5 +28,35 @@ export function rememberTab(tab: ThisTab): void {
   }
 }
 
-const hexOf = (bytes: Uint8Array): string =>
-  Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
+function remembered(): ThisTab | undefined {
+  try {
+    const { id, privateKey, session } = JSON.parse(sessionStorage.getItem(item) ?? '') as Partial<ThisTab>
+    if (typeof id === 'string' && typeof privateKey === 'string') return { id, privateKey, session }
+  } catch {
+    // Nothing is kept, or may be read.
+  }
+  return undefined
+}
+
+/**
+ * Takes a lock for as long as the page is open. A tab that is duplicated remembers what the first one does, which has the lock: with one key, both
+ * would be one node.
+ */
+async function takes(id: string): Promise<boolean> {
+  // Elsewhere there are no locks.
+  if (!isSecureContext) return true
+  return new Promise((resolve) => {
+    const isOver = AbortSignal.timeout(patienceMs)
+    navigator.locks
+      .request(`${item} ${id}`, { signal: isOver }, () => {
+        resolve(true)
+        return new Promise(() => {})
+      })
+      .catch(() => resolve(false))
+  })
+}
+
+const randomHex = (bytes: number): string =>
+  Array.from(crypto.getRandomValues(new Uint8Array(bytes)), (byte) =>
+    byte.toString(16).padStart(2, '0'),
+  ).join('')

@@ -44,8 +44,10 @@ export class Tiles {
     const isSilent = sound === undefined || sound.state !== 'live'
     const canvas = this.#player.canvasOf(member.id, what)
     const busy = { here: this.#session.isBusy, there: member.catalogue.isBusy === true }
-    const sentence = sentenceOf(tracks, this.#decodes, this.#player.report.rendition, busy)
+    const { rendition, members } = this.#player.report
     const isLive = tracks.some(({ state }) => state === 'live')
+    const isPainted = what === 'screen' || (members.get(member.id)?.painted ?? 0) > 0
+    const sentence = sentenceOf(tracks, this.#decodes, rendition, busy, isPainted)
     tile.classList.toggle('speaking', this.#player.speaker === member.id && what === 'camera')
     const [label, text] = [tile.querySelector('b'), tile.querySelector('p')]
     if (label)

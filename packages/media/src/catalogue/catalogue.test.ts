@@ -1,7 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import { mediaLimits } from '../limits.ts'
 import { OpusPlayback } from '../opus/opus.ts'
-import { controlContent, parseControl, type Catalogue, type Track } from './catalogue.ts'
+import {
+  controlContent,
+  mistakeInMember,
+  mistakeInTrack,
+  parseControl,
+  type Catalogue,
+  type Track,
+} from './catalogue.ts'
 
 const sound: Track = {
   ...{ id: 1, kind: 'audio', partition: 0, source: 'microphone', codec: 'opus', state: 'live' },
@@ -74,5 +81,35 @@ describe('what members tell each other', () => {
       { media: { leave: 1 } },
     ])
       expect(parseControl(content)).toBeUndefined()
+  })
+})
+
+describe('a mistake', () => {
+  it.each([
+    [
+      { ...picture, framerate: 0 },
+      'framerate must be a number of pictures a second above 0, up to 240; it is 0',
+    ],
+    [
+      { ...picture, bitrate: NaN },
+      'bitrate must be a whole number from 1 to 1000000000, in bits a second; it is NaN',
+    ],
+    [{ ...picture, codec: '' }, /^codec must be a codec string of WebCodecs.*; it is ""$/],
+    [{ ...picture, source: 'window' }, /^source must be "microphone", .* or "file"; it is "window"$/],
+    [{ ...picture, kind: 'smell' }, 'kind must be "audio" or "video"; it is "smell"'],
+    [{ ...sound, sampleRate: undefined }, /^sampleRate must be .*; it is missing$/],
+    [{ ...sound, frameMs: 3 }, /^frameMs must be a length that Opus has/],
+  ])('in a track is told in plain words: %#', (track, text) => {
+    expect(mistakeInTrack(track as Track)).toMatch(text)
+  })
+
+  it('in what a member says of itself is, too', () => {
+    const member = { name: 'Ada', decodes: ['vp8'] }
+    expect(mistakeInMember(member)).toBeUndefined()
+    expect(mistakeInMember({ ...member, name: 7 as unknown as string })).toBe('name must be text; it is 7')
+    expect(mistakeInMember({ ...member, replaces: 'x' })).toMatch(
+      /^replaces must be the id of .*; it is "x"$/,
+    )
+    expect(mistakeInMember({ ...member, decodes: ['v'.repeat(100)] })).toMatch(/^decodes must be a list .*…$/)
   })
 })

@@ -1,6 +1,7 @@
 import type { Message } from '@runnel/client'
 import { z } from 'zod'
 import { mediaLimits } from '../limits.ts'
+import { firstMistake } from './mistakes.ts'
 
 const text = z.string().max(mediaLimits.maxTextLength)
 /** Printable: decoders throw at an empty one, and control characters take six bytes each in JSON. */
@@ -98,7 +99,8 @@ export function controlIn({ content, urgent }: Pick<Message, 'content' | 'urgent
 }
 
 /** What is wrong with a track, whose whole catalogue others would refuse; undefined where nothing is. */
-export const mistakeInTrack = (track: Track): string | undefined => firstMistake(trackSchema.safeParse(track))
+export const mistakeInTrack = (track: Track): string | undefined =>
+  firstMistake(track, trackSchema.safeParse(track))
 
 /** A longer name is cut. */
 const memberSchema = catalogueSchema.pick({ replaces: true, decodes: true }).extend({ name: z.string() })
@@ -106,12 +108,7 @@ const memberSchema = catalogueSchema.pick({ replaces: true, decodes: true }).ext
 /** As `mistakeInTrack`, of what a member says of itself. */
 export const mistakeInMember = (
   member: Pick<Catalogue, 'name' | 'replaces' | 'decodes'>,
-): string | undefined => firstMistake(memberSchema.safeParse(member))
-
-function firstMistake({ error }: { readonly error?: z.ZodError | undefined }): string | undefined {
-  const issue = error?.issues[0]
-  return issue && `${issue.path.join('.')}: ${issue.message}`
-}
+): string | undefined => firstMistake(member, memberSchema.safeParse(member))
 
 /** The content of a message. */
 export const controlContent = (media: Control): unknown => ({ media })

@@ -1,10 +1,11 @@
-import type { Clock } from '@runnel/protocol'
+import { untilAborted, type Clock } from '@runnel/protocol'
 import { systemClock } from '@runnel/protocol/system'
 import { audioLevel } from '../core/audio-level.ts'
 import { mediaError } from '../errors.ts'
 import { opusDefaults, OpusPlayback } from '../opus/opus.ts'
 import type { MediaSession } from '../session/media-session.ts'
 import type { TrackPublisher } from '../session/track-publisher.ts'
+import { pause } from '../session/pause.ts'
 import { BytesReader, type Pieces } from './bytes-reader.ts'
 import { readIvf } from './ivf.ts'
 import { opusPackets } from './ogg.ts'
@@ -28,8 +29,8 @@ export interface PublishIvfOptions extends PublishFileOptions {
 }
 
 /**
- * Publishes Opus in Ogg at playback pace, from a file or a pipe (`createReadStream`, `process.stdin`); resolves at its end, or
- * when the session is closed. All packets must have one length. Throws FILE_INVALID.
+ * Publishes Opus in Ogg at playback pace, from a file or a pipe (`createReadStream`, `process.stdin`), once members that are there are linked;
+ * resolves at its end, or when the session is closed meanwhile. All packets must have one length. Throws FILE_INVALID, SESSION_CLOSED, and the errors of `publish`.
  */
 export async function publishOgg(
   session: MediaSession,
@@ -37,11 +38,13 @@ export async function publishOgg(
   options: PublishFileOptions = {},
 ): Promise<void> {
   const ended = endOf(session, options)
-  const [pace, reader] = [new Pace(session, ended, options), new BytesReader(pieces, ended)]
+  const reader = new BytesReader(pieces, ended)
   let track: TrackPublisher | undefined
+  let pace: Pace | undefined
   let frameMs = 0
   let decoder: OpusPlayback | undefined
   try {
+    requireOpen(session)
     for await (const data of opusPackets(reader)) {
       const durationMs = opusDurationMs(data)
       if (durationMs === undefined || (track !== undefined && durationMs !== frameMs))
@@ -50,6 +53,7 @@ export async function publishOgg(
       decoder ??= await OpusPlayback.create(frameMs)
       if (ended.aborted) return
       track ??= announceSound(session, frameMs)
+      pace ??= await startPace(session, track, ended, options)
       const timestampUs = await pace.next(pace.afterLast(frameMs * 1_000))
       if (timestampUs === undefined) return
       const samples = decoder.play({ type: 'frame', frame: { timestampUs, level: 0, data } })
@@ -64,7 +68,7 @@ export async function publishOgg(
   }
 }
 
-/** Publishes an IVF file of VP8, VP9 or AV1 at playback pace; resolves at its end, or when the session is closed. Throws FILE_INVALID. */
+/** As `publishOgg`, an IVF file of VP8, VP9 or AV1. */
 export async function publishIvf(
   session: MediaSession,
   pieces: Pieces,
@@ -74,11 +78,12 @@ export async function publishIvf(
   const reader = new BytesReader(pieces, ended)
   let track: TrackPublisher | undefined
   try {
+    requireOpen(session)
     const { codec, width: codedWidth, height: codedHeight, frames } = await readIvf(reader)
-    const pace = new Pace(session, ended, options)
     track = session.publishTrack({
       ...{ kind: 'video', source: 'file', codec, codedWidth, codedHeight, framerate, bitrate, altGroup: 0 },
     })
+    const pace = await startPace(session, track, ended, options)
     for await (const { timestampUs: offsetUs, isKey, data } of frames) {
       const timestampUs = await pace.next(offsetUs)
       if (timestampUs === undefined) return
@@ -101,6 +106,21 @@ const announceSound = (session: MediaSession, frameMs: number): TrackPublisher =
 /** Aborted when the session is closed, or it is called off. */
 const endOf = (session: MediaSession, { signal }: PublishFileOptions): AbortSignal =>
   AbortSignal.any([session.ended, ...(signal === undefined ? [] : [signal])])
+
+function requireOpen(session: MediaSession): void {
+  if (session.isClosed) throw mediaError('SESSION_CLOSED', 'the file is not published')
+}
+
+/** The first frame, which is a key frame, is worth waiting for those who are there. */
+async function startPace(
+  session: MediaSession,
+  { track }: TrackPublisher,
+  ended: AbortSignal,
+  options: PublishFileOptions,
+): Promise<Pace> {
+  await untilAborted(session.linked(track.partition), ended)
+  return new Pace(session, ended, options)
+}
 
 /** Gives each frame its time, and waits for it. */
 class Pace {
@@ -133,22 +153,7 @@ class Pace {
     if (aheadUs < -maxBehindUs || aheadUs > maxAheadUs)
       this.#startUs = Math.ceil((nowUs - offsetUs) / 20_000) * 20_000
     const timestampUs = this.#startUs + offsetUs
-    if (timestampUs > nowUs) await this.#wait((timestampUs - nowUs) / 1_000)
+    if (timestampUs > nowUs) await pause(this.#clock, (timestampUs - nowUs) / 1_000, this.#signal)
     return this.#signal.aborted ? undefined : timestampUs
-  }
-
-  #wait(delayMs: number): Promise<void> {
-    return new Promise((resolve) => {
-      const cancel = this.#clock.schedule(delayMs, () => {
-        this.#signal.removeEventListener('abort', stop)
-        resolve()
-      })
-      const stop = (): void => {
-        cancel()
-        resolve()
-      }
-      this.#signal.addEventListener('abort', stop, { once: true })
-      if (this.#signal.aborted) stop()
-    })
   }
 }

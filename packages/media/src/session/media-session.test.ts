@@ -436,8 +436,8 @@ describe('a session', () => {
     const { bitrate: _, ...without } = sound
     expect(() => ada.session.publishTrack(without)).toThrow('it has no bitrate')
     // Others would take nothing more that she says of herself.
-    expect(() => ada.session.publishTrack({ ...picture, framerate: 0 })).toThrow('framerate: ')
-    expect(() => ada.session.publishTrack({ ...sound, bitrate: -1 })).toThrow('bitrate: ')
+    expect(() => ada.session.publishTrack({ ...picture, framerate: 0 })).toThrow('framerate must be')
+    expect(() => ada.session.publishTrack({ ...sound, bitrate: -1 })).toThrow('bitrate must be')
     const tracks = Array.from({ length: 16 }, () => ada.session.publishTrack(sound))
     expect(new Set(tracks.map(({ track }) => track.id)).size).toBe(16)
     expect(() => ada.session.publishTrack(sound)).toThrow('up to 16 tracks')
@@ -466,7 +466,7 @@ describe('openSession', () => {
     const opening = openSession(room, { name: 'Ada', ...wrong }, { client })
     await expect(opening).rejects.toMatchObject({
       code: 'SESSION_INVALID',
-      message: expect.stringContaining(`: ${name}: `) as string,
+      message: expect.stringContaining(`: ${name} must be `) as string,
     })
   })
 })
@@ -489,6 +489,28 @@ describe('files', () => {
     const sounds = ben.got.flatMap(({ object }) => (object.kind === 'audio' ? [object] : []))
     expect(Math.min(...sounds.map(({ level }) => level))).toBeLessThan(20)
     expect(ada.session.members).toHaveLength(1)
+  })
+
+  it.each([
+    ['sound', publishOgg, 'tone.opus'],
+    ['pictures', publishIvf, 'clip-vp8.ivf'],
+  ] as const)('reach who is there from the first frame of %s on', async (_, publish, file) => {
+    const ben = await joinAs('Ben')
+    await ben.session.read([1])
+    const ada = await joinAs('Ada')
+    await publish(ada.session, createReadStream(join(vectors, file)))
+    await until(() => ben.got[0]?.place).toMatchObject({ group: 0, object: 0 })
+  })
+
+  it.each([
+    ['sound', publishOgg, 'tone.opus'],
+    ['pictures', publishIvf, 'clip-vp8.ivf'],
+  ] as const)('of %s are refused where the session is closed, and let go of', async (_, publish, file) => {
+    const { session } = await joinAs('Ada')
+    await session.close()
+    const pieces = createReadStream(join(vectors, file))
+    await expect(publish(session, pieces)).rejects.toMatchObject({ code: 'SESSION_CLOSED' })
+    expect(pieces.destroyed).toBe(true)
   })
 
   it('end early when they are called off', async () => {

@@ -16,14 +16,14 @@ import type { PlannedRendition } from '../core/rate-plan.ts'
 import { Roster } from '../core/roster.ts'
 import { mediaError } from '../errors.ts'
 import { mediaLimits } from '../limits.ts'
+import { controlPartition } from './control-partition.ts'
 import { Goodbye } from './goodbye.ts'
 import { replacedBy, type LeaveReason, type Member } from './member.ts'
 import { NetworkRate } from './network-rate.ts'
 import { RateShare } from './rate-share.ts'
 import { TrackPublisher, type TrackEvents } from './track-publisher.ts'
+import { untilLinked } from './until-linked.ts'
 
-/** Control messages and sound are there, and all else where a stream has one partition only. */
-const controlPartition = 0
 /** How often it is checked whether this process is busy. */
 const lookMs = 250
 /** How often those who have just come are answered: one member can come anew as often as it likes. */
@@ -140,6 +140,8 @@ export class MediaSession implements AsyncDisposable {
   #nextTrack = 0
   /** When this member last said what it publishes. */
   #saidMs = -Infinity
+  /** Resolves when that has been sent. */
+  #said: Promise<void> = Promise.resolve()
   readonly #answer: Alarm
   /** What the application's rate was last. */
   #givenBitsPerS: number | undefined
@@ -250,6 +252,17 @@ export class MediaSession implements AsyncDisposable {
     this.#shareGiven()
     this.#changed()
     return publisher
+  }
+
+  /**
+   * Resolves when members that are there know the tracks of this one, and get what is sent to a partition: frames of before are lost, as
+   * they wait for nobody. At once where nobody is there. Rejects as publishing does.
+   */
+  async linked(partition: number): Promise<void> {
+    await this.#said
+    await untilLinked(this.#streamId, partition, {
+      ...{ client: this.#client, clock: this.#clock, signal: this.ended },
+    })
   }
 
   /** Reads these partitions from now on, besides the one with sound and control messages: see `Track.partition`. */
@@ -413,7 +426,7 @@ export class MediaSession implements AsyncDisposable {
     if (this.isClosed) return
     this.#saidMs = this.#clock.monotonicMs()
     this.#answer.set(Infinity)
-    void this.#say({ catalogue: this.#catalogue() })
+    this.#said = this.#say({ catalogue: this.#catalogue() })
   }
 
   /** At once, unless there was an answer just now. */

@@ -1,0 +1,28 @@
+export const percent = (share: number): string => `${(100 * share).toFixed(1)} %`
+export const milliseconds = (ms: number): string => `${ms.toFixed(0)} ms`
+
+/** What the network carries here, in figures: of its counters, and of the round trips to its neighbours. Leaves out what there is nothing to say of. */
+export function overallText(
+  counters: Readonly<Record<string, number>>,
+  rttsMs: readonly (number | undefined)[],
+): string {
+  if (rttsMs.length === 0) return 'No neighbours: nobody is linked to you.'
+  const of = (name: string): number => counters[name] ?? 0
+  const known = rttsMs.filter((rttMs) => rttMs !== undefined)
+  const received = of('urgent.messages') - of('urgent.published')
+  const late = of('urgent.late') + of('urgent.truncated')
+  const handled = received + of('urgent.duplicates') + of('urgent.forwarded') + late
+  const excess = of('urgent.overShare')
+  const meanMs = known.reduce((sum, rttMs) => sum + rttMs, 0) / Math.max(1, known.length)
+  const roundTrip = known.length === 0 ? '' : `, ${milliseconds(meanMs)} round trip`
+  const copies = (received + of('urgent.duplicates')) / received
+  const parts = [
+    `${rttsMs.length} ${rttsMs.length === 1 ? 'neighbour' : 'neighbours'}${roundTrip}`,
+    ...(received > 0 ? [`${copies.toFixed(2)} copies of each message received`] : []),
+    ...(handled > 0 ? [`${percent(late / handled)} of all copies dropped because they were late`] : []),
+    `${of('urgent.repeated')} packets sent again because links lost them`,
+  ]
+  const flood =
+    excess === 0 ? '' : ` ${excess} messages dropped, because somebody sends more than one member may.`
+  return `${parts.join('; ')}.${flood}`
+}

@@ -1,0 +1,45 @@
+import type { z } from 'zod'
+import { mediaLimits } from '../limits.ts'
+
+const codec = `a codec string of WebCodecs, such as "vp8" or "opus", of up to ${mediaLimits.maxTextLength} printable characters`
+const oneOrMore = 'a whole number from 1 to 1000000000'
+const pixels = 'a whole number of pixels from 1 to 16384'
+
+/** What each field of a track and of a member must be. */
+const wanted: Readonly<Record<string, string>> = {
+  kind: '"audio" or "video"',
+  source: '"microphone", "camera", "screen" or "file"',
+  codec,
+  bitrate: `${oneOrMore}, in bits a second`,
+  state: '"live", "muted" or "paused"',
+  id: 'a whole number from 0 to 255',
+  partition: 'a whole number from 0 to 99',
+  sampleRate: `${oneOrMore}, in samples a second`,
+  numberOfChannels: 'a whole number from 1 to 8',
+  frameMs: 'a length that Opus has: a multiple of 2.5 ms, up to 120',
+  codedWidth: pixels,
+  codedHeight: pixels,
+  framerate: 'a number of pictures a second above 0, up to 240',
+  altGroup: 'a whole number from 0 to 255',
+  name: 'text',
+  decodes: `a list of up to ${mediaLimits.maxCodecs} codecs, each ${codec}`,
+  replaces: 'the id of an earlier session: 16 digits from 0-9 a-f',
+}
+
+/** What is wrong with a value, in words for who gave it; undefined where nothing is. */
+export function firstMistake(
+  value: object,
+  { error }: { readonly error?: z.ZodError | undefined },
+): string | undefined {
+  const field = error?.issues[0]?.path[0]
+  if (field === undefined) return undefined
+  const given = (value as Readonly<Record<PropertyKey, unknown>>)[field]
+  const is = given === undefined ? 'it is missing' : `it is ${shortText(given)}`
+  return `${String(field)} must be ${wanted[String(field)] ?? 'something else'}; ${is}`
+}
+
+/** JSON, which has no NaN. */
+function shortText(value: unknown): string {
+  const text = typeof value === 'number' ? String(value) : (JSON.stringify(value) ?? typeof value)
+  return text.length > 40 ? `${text.slice(0, 40)}…` : text
+}
