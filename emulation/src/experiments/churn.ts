@@ -44,8 +44,9 @@ export const churn: Experiment = {
       }
       await session.published(0)
       const survivors = session.without(victims)
-      await survivors.delivered(publishers.length * messages, quietMs)
-      const { delaysMs, ...figures } = analyse(await survivors.collect())
+      const published = publishers.length * messages
+      await survivors.delivered(published, quietMs)
+      const { delaysMs, ...figures } = analyse(await survivors.collect(), { published })
       const repairedWithinMs = round(Math.max(0, ...repairedMs))
       const row: RecordRow = {
         nodes,
