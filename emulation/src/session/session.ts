@@ -190,6 +190,12 @@ export class Session {
     )
   }
 
+  /** Whether one of these still publishes. */
+  async isPublishing(publishers: readonly number[]): Promise<boolean> {
+    const infos = await inParallel(atOnce, publishers, async (index) => this.nodes[index]?.control.info())
+    return infos.some((info) => info?.isPublishing)
+  }
+
   /** Resolves when no node publishes any more; does not check before that much time has passed. */
   async published(forMs: number): Promise<void> {
     await delay(forMs, undefined, { signal: this.#signal })
