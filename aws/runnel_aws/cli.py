@@ -12,6 +12,7 @@ from types import FrameType
 from botocore.exceptions import BotoCoreError, ClientError
 
 from .addresses import Addresses, MappedAddresses, PrivateAddresses, PublicAddresses
+from .checked import check_experiment
 from .cloud import Cloud, as_aws_error
 from .config import Config, require_id
 from .control import HttpControl, PlannedControl
@@ -23,6 +24,7 @@ from .options import config_from, parse
 from .runner import EmulateRunner, PlannedRunner
 from .setup import setup
 from .state import State, StateDirectory, first_phase
+from .still_running import teardown_command, what_may_run
 from .teardown import teardown
 from .tools import Tools
 from .waiting import Pace
@@ -39,11 +41,12 @@ def main(arguments: list[str] | None = None) -> int:
             _experiment(options)
         return 0
     except AwsError as error:
-        return _fail(error)
+        return _fail(error, error)
     except (ClientError, BotoCoreError) as error:
-        return _fail(as_aws_error(error))
-    except KeyboardInterrupt:
-        _say("interrupted. The same command goes on where it was; teardown ends what runs.")
+        return _fail(as_aws_error(error), error)
+    except KeyboardInterrupt as interrupt:
+        _say("interrupted. The same command goes on where it was.")
+        _say_notes(interrupt)
         return 130
 
 
@@ -52,6 +55,7 @@ def _experiment(options: argparse.Namespace) -> None:
         raise AwsError("ADDRESS_MAP_REQUIRED")
     config = config_from(options)
     print(cost_table(config, estimate(config, options.hours)), flush=True)
+    check_experiment(config, options.out)
     directory = StateDirectory(options.out, config)
     if options.command == "plan" or options.dry_run:
         _plan(options, config, directory)
@@ -59,14 +63,26 @@ def _experiment(options: argparse.Namespace) -> None:
     _confirm(options)
     with directory.lock() as lock:
         state = directory.load()
-        token = directory.token()
-        tools = _tools(options, config, HttpControl(token), EmulateRunner(lock, token))
-        if options.command == "setup":
-            setup(tools, config, token)
-            if state.phase == "setup":
-                directory.save(state.at(first_phase(config)))
-            return
-        Driver(tools, config, options.out, token, directory.save).run(state)
+        try:
+            _drive(options, config, directory, state, lock)
+        except BaseException as error:
+            error.add_note(what_may_run(config, directory.load(), error))
+            raise
+
+
+def _drive(
+    options: argparse.Namespace, config: Config, directory: StateDirectory, state: State, lock: int
+) -> None:
+    token = directory.token()
+    tools = _tools(options, config, HttpControl(token), EmulateRunner(lock, token))
+    if options.command == "setup":
+        setup(tools, config, token)
+        if state.phase == "setup":
+            directory.save(state.at(first_phase(config)))
+        if config.role == "node":
+            _say(f"The tracker runs. To end it: {teardown_command(config.id)}")
+        return
+    Driver(tools, config, options.out, token, directory.save).run(state)
     _say_what_next(options.out, config)
 
 
@@ -105,6 +121,16 @@ def _addresses(options: argparse.Namespace, config: Config) -> Addresses:
 
 def _teardown(options: argparse.Namespace) -> None:
     require_id(options.id)
+    try:
+        _delete_all(options)
+    except BaseException as error:
+        error.add_note(
+            f"Machines of {options.id} may still run, and cost. To end them, again: {teardown_command(options.id)}"
+        )
+        raise
+
+
+def _delete_all(options: argparse.Namespace) -> None:
     planned = PlannedCalls(lambda step: print(step, flush=True)) if options.dry_run else None
     regions = options.regions
     if regions is None:
@@ -128,19 +154,26 @@ def _say_what_next(out: Path, config: Config) -> None:
     records = out / f"*-{config.role}s" / "repeat-*" / f"{config.experiment}.json"
     if config.role == "worker":
         _say(f"done: {records}")
-        _say(f"No machine runs. To delete the rest: python3 -m runnel_aws teardown --id {config.id}")
+        _say(f"No machine runs. To delete the rest: {teardown_command(config.id)}")
         return
     _say(f"done. The report: npm run -s sim -- report {records} --out {out / 'report'}")
-    _say(f"The tracker still runs. To end it: python3 -m runnel_aws teardown --id {config.id}")
+    _say(f"The tracker still runs. To end it: {teardown_command(config.id)}")
 
 
 def _forget(state: State) -> None:
     """A dry run leaves no trace."""
 
 
-def _fail(error: AwsError) -> int:
+def _fail(error: AwsError, cause: BaseException) -> int:
+    """The notes are those of the cause."""
     _say(error_line(error))
+    _say_notes(cause)
     return error.exit_code
+
+
+def _say_notes(error: BaseException) -> None:
+    for note in getattr(error, "__notes__", ()):
+        _say(note)
 
 
 def _say(text: str) -> None:

@@ -59,8 +59,8 @@ ERRORS: dict[str, ErrorEntry] = {
     ),
     "NOT_CONFIRMED": ErrorEntry("Nothing was started", "Confirm with yes, or give --yes."),
     "REGION_FAILED": ErrorEntry(
-        "Regions could not start what they were asked for",
-        "What had been started was stopped. Ask for a higher quota, leave the region out or take fewer nodes.",
+        "Regions did not do what they were asked for",
+        "If one cannot start so many machines: ask for a higher quota, leave the region out or take fewer nodes.",
     ),
     "TRACKER_UNREACHABLE": ErrorEntry(
         "The control API of the tracker does not answer",
@@ -82,10 +82,10 @@ ERRORS: dict[str, ErrorEntry] = {
     ),
     "EXPERIMENT_FAILED": ErrorEntry(
         "The experiment did not complete",
-        "Its output says why. The machines still run: the same command goes on where it was, teardown ends them.",
+        "Its output says why. The machines still run: the same command goes on where it was.",
     ),
     "STILL_RUNNING": ErrorEntry(
-        "Machines still run that were told to end", "Try again, or look into the AWS console."
+        "Machines still run that were told to end", "Run teardown, or look into the AWS console."
     ),
     "LEFTOVERS": ErrorEntry("Something could not be deleted", "Run teardown again in a few minutes."),
 }
@@ -100,6 +100,8 @@ class AwsError(Exception):
         self.code = code
         self.remedy = entry.remedy
         self.exit_code = entry.exit_code
+        self.all_ended = False
+        """Of the machines of nodes or workers that had been started, none is left."""
 
 
 def error_line(error: AwsError) -> str:

@@ -111,6 +111,35 @@ def test_what_workers_cannot_do_is_refused_before_anything_starts(
     assert not (tmp_path / "out").exists()
 
 
+def test_an_experiment_that_does_not_exist_is_refused_before_anything_starts(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ["run", "dance", *EXPERIMENT, *REVISION, "--out", str(tmp_path / "out"), "--yes"]
+    assert run(*command) == 78
+    assert "dance" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("command", ["setup", "run"])
+def test_a_setup_that_fails_says_what_may_run_and_how_to_end_it(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    endpoint: str,
+    monkeypatch: pytest.MonkeyPatch,
+    command: str,
+) -> None:
+    def fail(*_: object) -> None:
+        raise AwsError("REGION_FAILED", "us-east-1: no more machines")
+
+    monkeypatch.setattr("runnel_aws.setup.ensure_group", fail)
+    monkeypatch.setattr("runnel_aws.setup._set_up_tracker", lambda *_: (None, ""))
+    where = ["--out", str(tmp_path), "--endpoint-url", endpoint, "--address-map", "true", "--yes"]
+    assert run(command, *EXPERIMENT, *REVISION, *where) == 1
+    *_, failure, note = capsys.readouterr().err.splitlines()
+    assert "us-east-1: no more machines" in failure and "stopped" not in failure
+    assert "the tracker in eu-north-1" in note and "runnel_aws teardown --id t" in note
+
+
 def test_teardown_says_that_nothing_is_left(capsys: pytest.CaptureFixture[str], endpoint: str) -> None:
     assert run("teardown", "--id", "t", "--endpoint-url", endpoint) == 0
     assert "nothing of t is left in" in capsys.readouterr().err
@@ -119,7 +148,9 @@ def test_teardown_says_that_nothing_is_left(capsys: pytest.CaptureFixture[str], 
 def test_aws_that_is_not_there(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("runnel_aws.cloud._client_config", ClientConfig(retries={"max_attempts": 1}))
     assert run("teardown", "--id", "t", "--endpoint-url", "http://127.0.0.1:1") == 69
-    assert "(AWS_UNREACHABLE)" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "(AWS_UNREACHABLE)" in said
+    assert "Machines of t may still run" in said and "teardown --id t" in said
 
 
 def test_an_error_is_one_line_with_what_to_do() -> None:

@@ -102,7 +102,7 @@ def test_a_region_that_cannot_start_is_named_and_the_others_end(
     setup(tools, config, TOKEN)
     with pytest.raises(AwsError) as error:
         scale_out(tools, config, 4)
-    assert error.value.code == "REGION_FAILED"
+    assert error.value.code == "REGION_FAILED" and error.value.all_ended
     assert "us-east-1: SetDesiredCapacity InvalidAMIID.NotFound" in str(error.value)
     assert "eu-central-1" not in str(error.value)
     assert list_machines(cloud.region("eu-central-1"), config.id) == []

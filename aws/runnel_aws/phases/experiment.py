@@ -22,7 +22,7 @@ def run_experiment(tools: Tools, config: Config, size: int, directory: Path, out
     hosts_file = directory / "hosts.json"
     if tools.cloud.planned is not None:
         tools.cloud.planned.add(f"GET /v1/control of {size} nodes, until all answer")
-        tools.runner.run(config.experiment, out, _arguments(config, size, hosts_file))
+        tools.runner.run(config.experiment, out, experiment_arguments(config, size, hosts_file))
         return True
     by_region = tools.cloud.in_each(
         config.regions, lambda region: list_machines(region, config.id, config.role)
@@ -36,11 +36,11 @@ def run_experiment(tools: Tools, config: Config, size: int, directory: Path, out
     if tracker is None:
         raise AwsError("TRACKER_UNREACHABLE", f"no machine of it runs in {config.tracker_region}")
     write_hosts_file(hosts_file, tracker, machines, addresses, "token")
-    tools.runner.run(config.experiment, out, _arguments(config, size, hosts_file))
+    tools.runner.run(config.experiment, out, experiment_arguments(config, size, hosts_file))
     return True
 
 
-def _arguments(config: Config, size: int, hosts_file: Path) -> tuple[str, ...]:
+def experiment_arguments(config: Config, size: int, hosts_file: Path) -> tuple[str, ...]:
     """Where the machines are, what they were made for, and what the user wants besides."""
     made_for = (
         "--place",

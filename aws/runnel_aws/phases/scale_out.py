@@ -12,7 +12,7 @@ from .scale_in import scale_in
 
 
 def scale_out(tools: Tools, config: Config, size: int) -> None:
-    """Starts machines, or ends those too many. Where a region cannot, all are ended. Raises REGION_FAILED."""
+    """Starts machines, or ends those too many. Where a region cannot, all are ended. Raises REGION_FAILED, or STILL_RUNNING where these did not end."""
     count = config.per_region(size)
     tools.say(f"{count} machines in each of {len(config.regions)} regions")
     known = tools.cloud.in_each(config.regions, lambda region: activity_ids(region, config.id))
@@ -24,6 +24,7 @@ def scale_out(tools: Tools, config: Config, size: int) -> None:
     except AwsError as failure:
         tools.say(f"{describe(failure)}: ending what was started")
         scale_in(tools, config)
+        failure.all_ended = True
         raise
 
 

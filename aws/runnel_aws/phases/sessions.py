@@ -31,11 +31,11 @@ def run_sessions(tools: Tools, config: Config, size: int, out: Path) -> bool:
             return False
         running = [machine for machine in machines if machine.state == "running"]
         places = _wait_for_workers(tools, running, ports)
-    tools.runner.run(config.experiment, out, _arguments(config, places))
+    tools.runner.run(config.experiment, out, session_arguments(config, places))
     return True
 
 
-def _arguments(config: Config, places: list[str]) -> tuple[str, ...]:
+def session_arguments(config: Config, places: list[str]) -> tuple[str, ...]:
     """Where users are, and what the user wants besides. The tracker listens where the workers see this machine."""
     where = [argument for place in places for argument in ("--worker", place)]
     where += ["--listen", config.driver_cidr.removesuffix("/32")]

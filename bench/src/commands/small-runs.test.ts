@@ -33,10 +33,13 @@ describe('a small run', { timeout: 120_000 }, () => {
     expect(stdout).not.toMatch(/null|NaN/)
   })
 
-  it('that takes too long ends, and says what it was at', async () => {
-    await expect(run('speakers --limit 0.5')).rejects.toMatchObject({
-      code: 1,
-      stderr: expect.stringMatching(/did not end within 0\.5 s/) as string,
-    })
-  })
+  it.each(['speakers --limit 0.5', 'topology --nodes 1000000 --limit 0.5'])(
+    'that takes too long ends, and says what it was at: %s',
+    async (command) => {
+      await expect(run(command)).rejects.toMatchObject({
+        code: 1,
+        stderr: expect.stringMatching(/did not end within 0\.5 s/) as string,
+      })
+    },
+  )
 })

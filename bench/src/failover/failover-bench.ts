@@ -21,7 +21,7 @@ export interface FailoverOptions extends FailoverNetworkOptions {
 const joinLimitMs = 15_000
 /** From the beginning of an outage on, one node begins to join after the other, this far apart. */
 const joinEveryMs = 500
-/** Streams of a tracker that others join meanwhile; their edges do not count, as each newcomer is put into some. */
+/** Streams of a tracker that others join meanwhile; their edges and members do not count, as each newcomer is put into some. */
 const joinedStreams = 2
 /** What the nodes want to change about their edges after all has settled would have changed by then. */
 const restMs = 2_000
@@ -76,13 +76,12 @@ async function outage(
   how: 'kill' | 'freeze',
 ) {
   const led = ledBy(network, tracker)
-  const joined = led.slice(0, joinedStreams)
+  // One is left, to see when it is taken over.
+  const joined = led.slice(0, Math.max(1, Math.min(joinedStreams, led.length - 1)))
   const watched = network.streams.filter((stream) => !joined.includes(stream))
   const kept = await markEdges(network, watched)
-  if (how === 'kill') await tracker.kill()
-  else tracker.freeze()
-  const times = await joinAll(network, joined, joins)
-  const takenOverMs = await network.settled([tracker])
+  const { times, takenOverMs } = await endAndJoin(network, tracker, { joined, watched, joins, how })
+  await network.settled([tracker])
   await delay(restMs)
   const keptByNext = await kept()
   if (how === 'kill') await tracker.start()
@@ -98,6 +97,27 @@ async function outage(
     joins: joinFigures(times),
     ...{ takenOverMs, keptByNext, returnedMs, keptByFirst: await kept() },
   }
+}
+
+/** Ends it, and has others join at once; `takenOverMs` is from its end until the streams that nobody joins are whole at others. */
+export async function endAndJoin(
+  network: Pick<FailoverNetwork, 'settled' | 'join'>,
+  tracker: TrackerProcess,
+  outage: {
+    readonly joined: readonly string[]
+    readonly watched: readonly string[]
+    readonly joins: number
+    readonly how: 'kill' | 'freeze'
+  },
+): Promise<{ readonly times: readonly JoinTimes[]; readonly takenOverMs: number | null }> {
+  const { joined, watched, joins, how } = outage
+  if (how === 'kill') await tracker.kill()
+  else tracker.freeze()
+  const [times, takenOverMs] = await Promise.all([
+    joinAll(network, joined, joins),
+    network.settled([tracker], watched),
+  ])
+  return { times, takenOverMs }
 }
 
 function ledBy(network: FailoverNetwork, tracker: TrackerProcess): string[] {
@@ -136,7 +156,11 @@ async function markEdges(network: FailoverNetwork, streams: readonly string[]) {
 }
 
 /** One after the other begins, evenly over the outage. */
-function joinAll(network: FailoverNetwork, streams: readonly string[], count: number): Promise<JoinTimes[]> {
+function joinAll(
+  network: Pick<FailoverNetwork, 'join'>,
+  streams: readonly string[],
+  count: number,
+): Promise<JoinTimes[]> {
   const join = async (index: number): Promise<JoinTimes> => {
     await delay(index * joinEveryMs)
     return network.join(streams[index % streams.length] ?? '', joinLimitMs)

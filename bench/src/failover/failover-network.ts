@@ -111,13 +111,16 @@ export class FailoverNetwork {
   }
 
   /**
-   * Waits until of each stream the first tracker that is not in `away` has all members, and each of them all its
+   * Waits until of each of the streams the first tracker that is not in `away` has all members, and each of them all its
    * neighbours. Returns the time it took, null when it took too long.
    */
-  async settled(away: readonly TrackerProcess[] = []): Promise<number | null> {
+  async settled(
+    away: readonly TrackerProcess[] = [],
+    streams: readonly string[] = this.streams,
+  ): Promise<number | null> {
     const startMs = performance.now()
     while (performance.now() - startMs < settleLimitMs) {
-      if (await this.#isSettled(away)) return Math.round(performance.now() - startMs)
+      if (await this.#isSettled(away, streams)) return Math.round(performance.now() - startMs)
       await delay(pollMs)
     }
     return null
@@ -202,18 +205,18 @@ export class FailoverNetwork {
     }
   }
 
-  async #isSettled(away: readonly TrackerProcess[]): Promise<boolean> {
+  async #isSettled(away: readonly TrackerProcess[], streams: readonly string[]): Promise<boolean> {
     const there = this.trackers.filter((tracker) => !away.includes(tracker))
     const sizes = new Map(await Promise.all(there.map(async (it) => [it, await it.sizes()] as const)))
     const { membersPerStream } = this.#options
-    for (const stream of this.streams) {
+    for (const stream of streams) {
       const leader = this.orderOf(stream).find((tracker) => there.includes(tracker))
       const size = leader && sizes.get(leader)?.get(toStreamPartId(toStreamId(stream), 0))
       if (size !== membersPerStream) return false
     }
     const degrees = (await Promise.all(this.#members.map((process) => process.call('degrees')))).flat()
     const wanted = Math.min(degree, membersPerStream - 1)
-    return degrees.every((it) => it.degree === wanted)
+    return degrees.every((it) => !streams.includes(it.stream) || it.degree === wanted)
   }
 }
 

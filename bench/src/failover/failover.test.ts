@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
-import { failoverBench } from './failover-bench.ts'
+import { endAndJoin, failoverBench } from './failover-bench.ts'
+import type { TrackerProcess } from './tracker-process.ts'
 
 /** The part of the edges that has to stay. There are 96, and an overlay may exchange two pairs for nearer ones meanwhile. */
 const leastKept = 0.95
@@ -31,7 +32,8 @@ it(
       outOfOrder: 0,
     })
     expect(expected).toBe(published * 7)
-    for (const { joins, keptByNext, keptByFirst } of report.kills) {
+    for (const { joins, keptByNext, keptByFirst, takenOverMs } of report.kills) {
+      expect(takenOverMs).toEqual(expect.any(Number))
       expect(joins).toMatchObject({ count: 4, failed: 0 })
       for (const kept of [keptByNext, keptByFirst]) expect(kept).toBeGreaterThanOrEqual(leastKept)
     }
@@ -43,3 +45,24 @@ it(
     expect(report.allDead?.kept).toBeGreaterThanOrEqual(leastKept)
   },
 )
+
+it('times the takeover from the end of the tracker, while others join', async () => {
+  const order: string[] = []
+  const isSettled = Promise.withResolvers<number>()
+  const network = {
+    settled: (_: unknown, streams?: readonly string[]) => {
+      order.push(`waits for ${streams?.join()}`)
+      return isSettled.promise
+    },
+    join: () => {
+      order.push('joined')
+      isSettled.resolve(70)
+      return Promise.resolve({ neighbourMs: 1, messageMs: 2 })
+    },
+  }
+  const tracker: Pick<TrackerProcess, 'kill'> = { kill: () => Promise.resolve(void order.push('killed')) }
+  const outage = { joined: ['a'], watched: ['b', 'c'], joins: 1, how: 'kill' } as const
+  const { takenOverMs } = await endAndJoin(network, tracker as TrackerProcess, outage)
+  expect(takenOverMs).toBe(70)
+  expect(order).toEqual(['killed', 'waits for b,c', 'joined'])
+})

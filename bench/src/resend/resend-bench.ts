@@ -1,16 +1,19 @@
+import { fork } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { createClient, type ClientConfig, type RunnelClient } from '@runnel/client'
 import { createIdentity, generatePrivateKey, loadCrypto, type Crypto, type NodeId } from '@runnel/protocol'
 import { systemClock, systemRandom } from '@runnel/protocol/system'
 import { createTracker } from '@runnel/tracker'
+import type { BareSignal } from '../bare/bare-data-channel.ts'
+import { ChildCalls } from '../child-calls.ts'
 import { benchError } from '../errors.ts'
 import { freePort } from '../free-port.ts'
 import { round } from '../statistics.ts'
 import { IdleLinks, newcomers } from './newcomers.ts'
-import type { FillOptions } from './resend-child.ts'
-import { ResendProcess } from './resend-process.ts'
+import type { FillOptions, ResendCalls } from './resend-child.ts'
 
 type ResendTransport = 'webrtc' | 'websocket'
 
@@ -22,6 +25,8 @@ export interface ResendBenchOptions {
 }
 
 const messageBytes = 200
+/** Read beforehand on either link: what will be used is compiled then. */
+const warmUpMessages = 2_000
 /** Each its own signature: what limits then is checking them. */
 const unbatchedShare = 1 / 10
 const livePerS = 100
@@ -111,7 +116,7 @@ async function benchOne(
     network: { kind: 'static' as const, document },
     transports: { websocket: {}, webrtc: webrtc ? {} : (false as const) },
   }
-  const [server, reader] = [new ResendProcess(), new ResendProcess()]
+  const [server, reader] = [startChild(), startChild()]
   let source: RunnelClient | undefined
   try {
     const storage = join(directory, 'storage')
@@ -128,8 +133,7 @@ async function benchOne(
     )
     await reader.call('connect', { ...clientConfig, ...reading })
     source = await createClient({ ...clientConfig, privateKey: publisher.privateKey })
-    // Opens the link, and compiles what will be used.
-    await reader.call('read', history, Math.min(2_000, messages))
+    await reader.call('read', history, Math.min(warmUpMessages, messages))
     // The first time the garbage collector makes its spaces larger, and keeps them so; the second shows what a read takes.
     const first = await readOnce([server, reader], history, messages)
     const again = await readOnce([server, reader], history, messages)
@@ -216,18 +220,33 @@ async function latencyWhile(
 
 /** Milliseconds. */
 async function bareResend(crypto: Crypto, transport: ResendTransport, messages: number, perBatch: number) {
-  const [server, reader] = [new ResendProcess(), new ResendProcess()]
+  const server = startChild((signal) => void reader.call('signal', signal))
   // A signal that cannot be passed on ends the bench.
-  server.onSignal = (signal) => void reader.call('signal', signal)
-  reader.onSignal = (signal) => void server.call('signal', signal)
+  const reader = startChild((signal) => void server.call('signal', signal))
   const { nodeId, privateKey } = newKey(crypto)
   const options: FillOptions = {
     ...{ directory: '', streamId: `${nodeId}/history`, privateKey, messages, perBatch, messageBytes },
   }
   const url = await server.call('bareServe', transport, options)
-  const ms = await reader.call('bareRead', transport, url, Math.ceil(messages / perBatch))
+  const ms = await reader.call('bareRead', transport, url, {
+    warmUp: Math.ceil(Math.min(warmUpMessages, messages) / perBatch),
+    all: Math.ceil(messages / perBatch),
+  })
   await Promise.all([server.stop(), reader.stop()])
   return ms
+}
+
+type ResendProcess = ChildCalls<ResendCalls>
+
+/** A storage node or a reader, in a process of its own. */
+function startChild(onSignal: (signal: BareSignal) => void = () => {}): ResendProcess {
+  const child = fork(fileURLToPath(new URL('resend-child.ts', import.meta.url)), {
+    execArgv: ['--conditions=runnel-src', '--expose-gc'],
+  })
+  child.on('message', (message: { readonly signal?: BareSignal }) => {
+    if (message.signal !== undefined) onSignal(message.signal)
+  })
+  return new ChildCalls<ResendCalls>(child)
 }
 
 function newKey(crypto: Crypto) {

@@ -1,5 +1,5 @@
 import { createClient, type ClientConfig, type RunnelClient } from '@runnel/client'
-import { parseConfig, startBroker, type Broker, type BrokerConfigInput } from '@runnel/node'
+import { parseConfig, startBroker, type BrokerConfigInput } from '@runnel/node'
 import {
   buildBatch,
   ContentType,
@@ -13,9 +13,10 @@ import {
 import { systemClock } from '@runnel/protocol/system'
 import { createStore } from '@runnel/storage'
 import { bareDataChannel, type BareEnd, type BareSignal } from '../bare/bare-data-channel.ts'
-import type { BareLink } from '../bare/bare-link.ts'
 import { dialBareWebSocket, listenBareWebSocket } from '../bare/bare-websocket.ts'
+import { answerCalls } from '../child-calls.ts'
 import { percentile } from '../statistics.ts'
+import { readBare, serveBare } from './bare-resend.ts'
 import { MemoryWatch } from './memory-watch.ts'
 
 /** What the parent can have either process do: each call is answered with what the function returns. */
@@ -35,7 +36,6 @@ const calls = {
 export type ResendCalls = typeof calls
 
 const memory = new MemoryWatch()
-let broker: Broker | undefined
 let client: RunnelClient | undefined
 let delaysMs: number[] = []
 
@@ -86,7 +86,7 @@ async function makeBatches({ streamId, privateKey, messages, perBatch, messageBy
 
 /** Runs a storage node. */
 async function serve(config: BrokerConfigInput, privateKey: string): Promise<void> {
-  broker = await startBroker(parseConfig(config), { env: { RUNNEL_PRIVATE_KEY: privateKey } })
+  await startBroker(parseConfig(config), { env: { RUNNEL_PRIVATE_KEY: privateKey } })
 }
 
 async function connect(config: ClientConfig): Promise<void> {
@@ -127,53 +127,24 @@ function latencies(): { count: number; p50: number; p99: number } {
 }
 
 let bareEnd: BareEnd | undefined
-const maxBareQueueBytes = 1024 * 1024
 
-/** Sends the same bytes over a bare link as soon as something is received on it. */
+/** Sends the same bytes over a bare link, as many as are asked for on it. */
 async function bareServe(transport: 'websocket' | 'webrtc', options: FillOptions): Promise<string> {
   const batches = await makeBatches(options)
-  const serveOn = (link: BareLink) => {
-    link.onMessage = () => {
-      let sent = 0
-      const burst = () => {
-        while (sent < batches.length && link.buffered() < maxBareQueueBytes) {
-          link.send(batches[sent++]?.bytes ?? new Uint8Array())
-        }
-        if (sent < batches.length) setImmediate(burst)
-      }
-      burst()
-    }
-  }
-  if (transport === 'websocket') return (await listenBareWebSocket(serveOn)).url
+  if (transport === 'websocket') return (await listenBareWebSocket((link) => serveBare(link, batches))).url
   bareEnd = bareDataChannel('answer', (signal) => process.send?.({ signal }))
-  void bareEnd.open.then(serveOn)
+  void bareEnd.open.then((link) => serveBare(link, batches))
   return ''
 }
 
-/** Milliseconds for so many batches over a bare link. */
-async function bareRead(transport: 'websocket' | 'webrtc', url: string, batches: number): Promise<number> {
+/** Milliseconds for so many batches over a bare link, after those that warm up. */
+async function bareRead(
+  transport: 'websocket' | 'webrtc',
+  url: string,
+  batches: { readonly warmUp: number; readonly all: number },
+): Promise<number> {
   if (transport === 'webrtc') bareEnd = bareDataChannel('offer', (signal) => process.send?.({ signal }))
-  const link = await (bareEnd?.open ?? dialBareWebSocket(url))
-  const startMs = performance.now()
-  let received = 0
-  await new Promise<void>((resolve) => {
-    link.onMessage = () => ++received === batches && resolve()
-    link.send(new Uint8Array(1))
-  })
-  return performance.now() - startMs
+  return readBare(await (bareEnd?.open ?? dialBareWebSocket(url)), batches)
 }
 
-type Call = { readonly id: number; readonly name: keyof ResendCalls; readonly args: readonly unknown[] }
-
-process.on('message', ({ id, name, args }: Call) => {
-  const work = calls[name] as (...args: readonly unknown[]) => unknown
-  Promise.resolve()
-    .then(() => work(...args))
-    .then(
-      (result) => process.send?.({ id, result }),
-      (error: unknown) => process.send?.({ id, error: error instanceof Error ? error.stack : String(error) }),
-    )
-})
-process.on('disconnect', () => {
-  void Promise.all([broker?.stop(), client?.close()]).finally(() => process.exit(0))
-})
+answerCalls(calls)

@@ -1,12 +1,14 @@
 import type { CommandModule } from 'yargs'
 import { cellOf, textTable } from '@runnel/sim/text-table'
 import { makeFolder, type RecordRow } from '@runnel/sim/records'
-import { minutesOption } from '@runnel/sim/time-bound'
+import { checkMinutes, minutesOption } from '@runnel/sim/time-bound'
 import { emulationError } from '../errors.ts'
 import type { Experiment, ExperimentOptions } from '../experiments/experiment.ts'
 import { runOnPlace } from '../experiments/run-on-place.ts'
 import { createPlace, placeKinds, type PlaceOptions } from '../places/create-place.ts'
 import { floodKinds, linkKinds, overlayKinds } from '../places/place.ts'
+import { createUnderlay } from '../underlay/underlay.ts'
+import { checkOption } from './check-option.ts'
 import { withinMinutes } from './minutes.ts'
 import { writeResults } from './write-results.ts'
 
@@ -29,6 +31,7 @@ interface ExperimentArguments {
   readonly loss: string | undefined
   readonly fixed: boolean | undefined
   readonly minutes: number
+  readonly check: boolean
   readonly json: boolean
   readonly out: string | undefined
 }
@@ -81,6 +84,7 @@ export function experimentCommand(
         describe: 'for loss: one overlay for all repeats and percentages, in place of one for each',
       },
       ...minutesOption(720),
+      ...checkOption,
       json: { type: 'boolean', default: false, describe: 'one line of JSON' },
       out: { type: 'string', describe: 'folder for the record, JSON' },
     },
@@ -89,6 +93,8 @@ export function experimentCommand(
       const sizes = sizesOf(experiment, argv.nodes)
       refuseWhatItDoesNotTake(experiment, options)
       const place = placeOptionsOf(argv)
+      refuseWhatRealNetworksCannot(place, experiment, options)
+      if (argv.check) return checkTheRest(place, argv.minutes)
       if (argv.out !== undefined) makeFolder(argv.out)
       const onProgress = (text: string): void => void process.stderr.write(`${experiment.name}: ${text}\n`)
       const { rows, facts, source } = await withinMinutes(argv.minutes, interrupted, (signal) =>
@@ -187,6 +193,25 @@ function refuseWhatItDoesNotTake(
   for (const option of ['warmUp', 'rate', 'dilation', 'floods', 'losses', 'fixed'] as const)
     if (options[option] !== undefined && !takes.includes(option))
       throw emulationError('INVALID_ARGUMENT', `${name} takes no ${flagOf(option)}`)
+}
+
+/** What the place would refuse itself, once machines are there and paid for. Throws PLACE_CANNOT. */
+function refuseWhatRealNetworksCannot(
+  { place }: PlaceOptions,
+  { takes }: Experiment,
+  { losses, dilation = 1 }: Omit<ExperimentOptions, 'nodes'>,
+): void {
+  if (place !== 'hosts') return
+  if (dilation !== 1)
+    throw emulationError('PLACE_CANNOT', 'hosts cannot have their delays set: no --dilation')
+  if (takes.includes('losses') && losses?.every((percentage) => percentage === 0) !== true)
+    throw emulationError('PLACE_CANNOT', 'hosts cannot have their loss set: only --loss 0')
+}
+
+/** What is checked when it is used. Throws INVALID_ARGUMENT, and what reading latencies throws. */
+function checkTheRest({ latency }: PlaceOptions, minutes: number): void {
+  checkMinutes(minutes)
+  if (latency !== undefined) createUnderlay(latency)
 }
 
 /** As it is typed: `--warm-up`. */

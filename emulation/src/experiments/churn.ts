@@ -2,23 +2,30 @@ import { round } from '@runnel/sim/statistics'
 import type { RecordRow } from '@runnel/sim/records'
 import { analyse } from '../session/analysis.ts'
 import type { Experiment } from './experiment.ts'
+import { killWhilePublishing } from './kill-while-publishing.ts'
 
-const defaults = { nodes: 16, degree: 4, repeats: 5, messages: 400, links: 'mixed' } as const
+/** A silent death is noticed after 12 s, and the overlay is whole again after up to 30 s: each kill has half a minute of messages. */
+const defaults = { nodes: 16, degree: 4, repeats: 5, messages: 3_000, links: 'mixed' } as const
 const intervalMs = 50
 const bytes = 64
 const quietMs = 60_000
 /** One node in so many publishes, and is not killed. */
 const publisherEvery = 4
 
-/** Nodes are killed and come back while others publish: every message must reach all nodes that were there all the time. */
+/**
+ * Nodes are killed and come back while others publish: every message must reach all nodes that were there all the time. Only
+ * kills before the last message are made, and `killed` says how many of `killsPlanned` these were.
+ */
 export const churn: Experiment = {
   name: 'churn',
-  describe: 'is anything lost when nodes are killed and come back? --repeats nodes are, one after the other',
+  describe:
+    'is anything lost when nodes are killed and come back? --repeats nodes are, one after the other, spread over the time in which --messages are published, 50 ms apart',
   takes: [],
   columns: [
     'nodes',
     'links',
     'killed',
+    'killsPlanned',
     'expected',
     'missing',
     'undelivered',
@@ -35,17 +42,26 @@ export const churn: Experiment = {
       const victims = session.everybody.filter((index) => index % publisherEvery !== 0).slice(0, kills)
       await session.publish(publishers, { messages, intervalMs, bytes })
       const repairedMs: number[] = []
-      for (const [number, victim] of victims.entries()) {
-        onProgress(`node ${victim} is killed, ${number + 1} of ${victims.length}`)
-        const startedMs = performance.now()
-        await restart(victim)
-        await session.rejoin(victim)
-        repairedMs.push(performance.now() - startedMs)
-      }
+      const killed = await killWhilePublishing(
+        { victims, publishingMs: (messages - 1) * intervalMs },
+        {
+          now: () => performance.now(),
+          pause: (ms) => session.pause(ms),
+          isPublishing: () => session.isPublishing(publishers),
+          kill: async (victim) => {
+            onProgress(`node ${victim} is killed`)
+            const startedMs = performance.now()
+            await restart(victim)
+            await session.rejoin(victim)
+            repairedMs.push(performance.now() - startedMs)
+          },
+        },
+      )
       await session.published(0)
-      const survivors = session.without(victims)
-      await survivors.delivered(publishers.length * messages, quietMs)
-      const { delaysMs, ...figures } = analyse(await survivors.collect())
+      const survivors = session.without(killed)
+      const published = publishers.length * messages
+      await survivors.delivered(published, quietMs)
+      const { delaysMs, ...figures } = analyse(await survivors.collect(), { published })
       const repairedWithinMs = round(Math.max(0, ...repairedMs))
       const row: RecordRow = {
         nodes,
@@ -53,7 +69,8 @@ export const churn: Experiment = {
         links,
         overlay,
         latency,
-        killed: victims.length,
+        killed: killed.length,
+        killsPlanned: victims.length,
         repairedWithinMs,
         ...figures,
       }

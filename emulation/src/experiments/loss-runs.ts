@@ -61,7 +61,10 @@ export class LossRuns {
     await this.#place.setLoss(lossPercent / 100)
     const isComplete = await this.#publish(messages)
     await this.#place.setLoss(0)
-    const { delaysMs: _, ...figures } = analyse(await session.collect(), { sinceMs, dilation })
+    const published = session.nodes.length * messages
+    const publishedBefore = session.nodes.length * this.#published - published
+    const counted = { published, publishedBefore, sinceMs, dilation }
+    const { delaysMs: _, ...figures } = analyse(await session.collect(), counted)
     const overlayKept = sameEdges(formed, await session.overlay())
     const undelivered = figures.undelivered - this.#undelivered
     this.#undelivered = figures.undelivered

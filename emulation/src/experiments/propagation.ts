@@ -51,16 +51,17 @@ export const propagation: Experiment = {
         onProgress(`run ${repeat + 1} of ${repeats}: messages`)
         const pings = await running.session.pingEdges(formed, pingsPerEdge)
         const warmed = await warmUp(running.session, options.warmUp ?? defaults.warmUp)
-        const before = warmed + (await dilate(running, { rate, dilation }))
+        const publishedBefore = warmed + (await dilate(running, { rate, dilation }))
         const sinceMs = await running.session.pauseForClocks()
         const published = await publishInPairs(running.session, { messages, rate, dilation })
-        await running.session.delivered(before + published, quietMs * dilation)
+        await running.session.delivered(publishedBefore + published, quietMs * dilation)
         const measured = await running.session.collect()
         const isSame = sameEdges(formed, await running.session.overlay())
         await running.session.reset()
         await running.place.dilate(1)
         onProgress(`run ${repeat + 1} of ${repeats}: the same overlay in the simulator`)
-        const figures = await compare(running, formed, { measured, pings, sinceMs, dilation })
+        const run = { measured, pings, published, publishedBefore, sinceMs, dilation }
+        const figures = await compare(running, formed, run)
         rows.push({
           nodes,
           degree,
@@ -84,6 +85,9 @@ interface MeasuredRun {
   readonly measured: SessionMeasurements
   /** Along the edges of the overlay. */
   readonly pings: readonly PairPings[]
+  /** By all nodes, since `sinceMs` and before. */
+  readonly published: number
+  readonly publishedBefore: number
   readonly sinceMs: number
   readonly dilation: number
 }

@@ -28,8 +28,9 @@ export const redundancy: Experiment = {
           for (let index = 0; index < nodes; index++)
             await session.publish([index], { messages, intervalMs: 0, bytes })
           await session.published(0)
-          await session.delivered(nodes * messages, quietMs)
-          const { delaysMs, ...figures } = analyse(await session.collect())
+          const published = nodes * messages
+          await session.delivered(published, quietMs)
+          const { delaysMs, ...figures } = analyse(await session.collect(), { published })
           rows.push({ nodes, degree, links, overlay, latency, repeat, ...figures })
           await session.reset()
         }

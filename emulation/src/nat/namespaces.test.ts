@@ -1,22 +1,11 @@
-import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { existsSync } from 'node:fs'
 import { createInterface } from 'node:readline'
-import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { statFieldsOf } from '../../../packages/node/src/up/process-stat.ts'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { killedAfterItsLine } from '../places/processes/abandoned-script.testkit.ts'
+import { untilEnded } from '../places/processes/until-ended.testkit.ts'
 import { lacksRoot } from '../underlay/privileges.testkit.ts'
-import { Namespaces, removeStaleNamespaces } from './namespaces.ts'
-
-/** Resolves when a process that is no child of this one has ended, whether or not anybody has asked how. */
-function untilEnded(pid: string): Promise<unknown> {
-  const state = (): string | undefined => {
-    try {
-      return statFieldsOf(Number(pid))[0]
-    } catch {
-      return undefined
-    }
-  }
-  return vi.waitUntil(() => [undefined, 'Z', 'X'].includes(state()), { timeout: 60_000 })
-}
+import { Namespaces } from './namespaces.ts'
 
 function namespacesForTest(): Namespaces {
   const namespaces = new Namespaces()
@@ -51,19 +40,17 @@ describe.skipIf(lacksRoot)('namespaces of a run', () => {
     await untilEnded(pid)
   })
 
-  it('end with this process, however that ends', async () => {
+  it('end with this process, however that ends, and the next run removes what is left', async () => {
     const code = `
       const { Namespaces } = await import(${JSON.stringify(new URL('namespaces.ts', import.meta.url))})
       const namespaces = new Namespaces()
-      const { pid } = namespaces.spawn(namespaces.add('host'), 'sleep', ['600'], ['ignore', 'ignore', 'inherit'])
-      console.log(pid)`
-    const args = ['--conditions=runnel-src', '--input-type=module', '--eval', code]
-    const run = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
-    onTestFinished(() => void run.kill('SIGKILL'))
-    const [pid] = (await once(createInterface({ input: run.stdout }), 'line')) as [string]
-    run.kill('SIGKILL')
-    await once(run, 'exit')
+      const name = namespaces.add('host')
+      const { pid } = namespaces.spawn(name, 'sleep', ['600'], ['ignore', 'ignore', 'inherit'])
+      console.log(pid + ' ' + name)`
+    const [pid = '', name] = (await killedAfterItsLine(code)).split(' ')
     await untilEnded(pid)
-    removeStaleNamespaces()
+    expect(existsSync(`/run/netns/${name}`)).toBe(true)
+    namespacesForTest().add('host')
+    expect(existsSync(`/run/netns/${name}`)).toBe(false)
   })
 })

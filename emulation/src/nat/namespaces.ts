@@ -3,6 +3,8 @@ import { existsSync, readdirSync } from 'node:fs'
 import { endingWithThis } from '../places/processes/ending-with-this.ts'
 
 const familyName = 'runnel-nat-'
+/** Also those of `openVethPair`. */
+const ofProcess = /^runnel-(?:nat|veth)-(\d+)-/
 const mountedAt = '/run/netns'
 
 /** What runs a command in a namespace. */
@@ -22,8 +24,9 @@ export class Namespaces {
   /** By what was started, in which one. */
   readonly #children = new Map<ChildProcess, string>()
 
-  /** Adds one, with a loopback interface and without IPv6. Gives its name. */
+  /** Adds one, with a loopback interface and without IPv6. Gives its name. The first removes what is left of runs that were killed. */
   add(label: string): string {
+    if (this.#names.size === 0) removeStaleNamespaces()
     const name = `${familyName}${process.pid}-${++count}-${label}`
     run('ip', ['netns', 'add', name])
     this.#names.add(name)
@@ -72,13 +75,18 @@ export class Namespaces {
 }
 
 /** Removes what is left of runs whose process has ended. */
-export function removeStaleNamespaces(): void {
+function removeStaleNamespaces(): void {
   if (!existsSync(mountedAt)) return
   for (const name of readdirSync(mountedAt)) {
-    const pid = name.startsWith(familyName) ? Number.parseInt(name.slice(familyName.length), 10) : NaN
-    if (Number.isNaN(pid) || existsSync(`/proc/${pid}`)) continue
-    endProcessesIn(name)
-    removeNamespace(name)
+    const pid = ofProcess.exec(name)?.[1]
+    if (pid === undefined || existsSync(`/proc/${pid}`)) continue
+    try {
+      endProcessesIn(name)
+      removeNamespace(name)
+    } catch (error) {
+      // Another run has removed it meanwhile.
+      if (existsSync(`${mountedAt}/${name}`)) throw error
+    }
   }
 }
 

@@ -4,7 +4,6 @@ import type { PlaceFacts } from '../places/place.ts'
 import { openRunDirectory } from '../places/processes/run-directory.ts'
 import { Laboratory, publicAddresses } from './laboratory.ts'
 import { LaboratoryTracker } from './laboratory-tracker.ts'
-import { removeStaleNamespaces } from './namespaces.ts'
 import { natBehaviours, natKinds, type NatKind } from './nat-kinds.ts'
 import { measurePair, type PairResult } from './nat-pair.ts'
 import { describeResult, rowOf, type NatRow } from './nat-rows.ts'
@@ -40,7 +39,6 @@ export async function runNat(
   signal: AbortSignal,
   onProgress: (text: string) => void,
 ): Promise<NatReport> {
-  removeStaleNamespaces()
   const directory = openRunDirectory()
   const laboratory = new Laboratory()
   try {

@@ -12,6 +12,8 @@ function node(digit: string, some: Partial<NodeMeasurements>): NodeMeasurements 
   return { nodeId: id(digit), ...rest, ...some }
 }
 
+const tracker = { clock: chrony, overlays: [] }
+
 const copy = (some: Partial<MeasuredMessage>): MeasuredMessage => ({
   ...message,
   ageMs: 10,
@@ -28,10 +30,11 @@ describe('analyse', () => {
       node('b', { messages: [copy({ duplicates: 3 }), copy({ timestamp: 6, ageMs: 30, hops: 3 })] }),
       node('c', { delivered: 0, messages: [copy({ ageMs: null, hops: null, duplicates: 0 })] }),
     ]
-    const figures = analyse({ nodes, tracker: { clock: chrony, overlays: [] } })
+    const figures = analyse({ nodes, restarted: 0, tracker }, { published: 2 })
     expect(figures).toEqual({
       expected: 4,
       missing: 1,
+      restarted: 0,
       undelivered: 2,
       delaysMs: [10, 30],
       meanMs: 20,
@@ -52,17 +55,23 @@ describe('analyse', () => {
       node('a', { published: 2, messages: [copy({ hops: 0, ageMs: 0 }), copy({ timestamp: 6 })] }),
       node('b', { messages: [copy({ ageMs: 50 }), copy({ timestamp: 6, ageMs: 30, wallAgeMs: 40 })] }),
     ]
-    const measured = { nodes, tracker: { clock: chrony, overlays: [] } }
-    const figures = analyse(measured, { sinceMs: 6, dilation: 10 })
+    const measured = { nodes, restarted: 0, tracker }
+    const figures = analyse(measured, { published: 1, publishedBefore: 1, sinceMs: 6, dilation: 10 })
     expect(figures).toMatchObject({ expected: 1, missing: 0, delaysMs: [3], meanMs: 3, wallMeanMs: 4 })
+  })
+
+  it('misses what a node had that was restarted, also where that one published', () => {
+    const nodes = [node('b', { messages: [copy({}), copy({ timestamp: 6 })] }), node('c', { messages: [] })]
+    const figures = analyse({ nodes, restarted: 1, tracker }, { published: 2 })
+    expect(figures).toMatchObject({ expected: 4, missing: 2, restarted: 1, undelivered: 2 })
   })
 })
 
 describe('worstClockErrorMs', () => {
   it('is that of the worst clock, or null where one is unknown', () => {
-    const tracker = { clock: { ...chrony, errorMs: 0.7 }, overlays: [] }
-    expect(worstClockErrorMs({ nodes: [node('a', {})], tracker })).toBe(0.7)
+    const worst = { clock: { ...chrony, errorMs: 0.7 }, overlays: [] }
+    expect(worstClockErrorMs({ nodes: [node('a', {})], restarted: 0, tracker: worst })).toBe(0.7)
     const unknown = { source: 'unknown', offsetMs: null, errorMs: null } as const
-    expect(worstClockErrorMs({ nodes: [node('a', { clock: unknown })], tracker })).toBeNull()
+    expect(worstClockErrorMs({ nodes: [node('a', { clock: unknown })], restarted: 0, tracker })).toBeNull()
   })
 })

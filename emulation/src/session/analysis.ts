@@ -3,9 +3,11 @@ import type { SessionMeasurements } from './session.ts'
 
 /** What came of one run, over all messages at all nodes but their publisher. */
 export interface MessageFigures {
-  /** Deliveries that there should have been, and were not. */
+  /** Deliveries that there should have been, and those of them that nobody reports: a node that was restarted reports none. */
   readonly expected: number
   readonly missing: number
+  /** Nodes that answered with another id than they had: processes that ended and were started anew. */
+  readonly restarted: number
   /** Messages that applications were not given, though their nodes had them. */
   readonly undelivered: number
   readonly delaysMs: readonly number[]
@@ -24,32 +26,34 @@ export interface MessageFigures {
 }
 
 export interface AnalysisOptions {
+  /** Messages that were to be published by all nodes, of those that count. */
+  readonly published: number
+  /** Those before. */
+  readonly publishedBefore?: number
   /** Messages with timestamps from then on count: what came before was to warm up. */
   readonly sinceMs?: number
   /** So many times slower than the experiment's the time of the processes ran. */
   readonly dilation?: number
 }
 
-export function analyse({ nodes }: SessionMeasurements, options: AnalysisOptions = {}): MessageFigures {
-  const { sinceMs = -Infinity, dilation = 1 } = options
-  const before = nodes.reduce(
-    (sum, { nodeId, messages }) =>
-      sum + messages.filter((one) => one.publisherId === nodeId && one.timestamp < sinceMs).length,
-    0,
-  )
-  const published = nodes.reduce((sum, node) => sum + node.published, 0) - before
+export function analyse(
+  { nodes, restarted }: SessionMeasurements,
+  { published, publishedBefore = 0, sinceMs = -Infinity, dilation = 1 }: AnalysisOptions,
+): MessageFigures {
+  const all = nodes.length + restarted
   const received = nodes.flatMap(({ nodeId, messages }) =>
     messages.filter(({ publisherId, timestamp }) => publisherId !== nodeId && timestamp >= sinceMs),
   )
   const delaysMs = received.flatMap(({ ageMs }) => (ageMs === null ? [] : [ageMs / dilation]))
   const hops = received.flatMap((message) => (message.hops === null ? [] : [message.hops]))
-  const expected = published * (nodes.length - 1)
+  const expected = published * (all - 1)
   const delivered = nodes.reduce((sum, node) => sum + node.delivered, 0)
   const duplicates = received.reduce((sum, message) => sum + message.duplicates, 0)
   return {
     expected,
     missing: expected - received.length,
-    undelivered: (published + before) * nodes.length - delivered,
+    restarted,
+    undelivered: (published + publishedBefore) * all - delivered,
     delaysMs,
     meanMs: round(mean(delaysMs) ?? 0),
     p50Ms: round(percentile(delaysMs, 0.5) ?? 0),

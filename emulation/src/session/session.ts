@@ -51,7 +51,10 @@ interface SessionOptions {
 
 /** What was measured, by node. */
 export interface SessionMeasurements {
+  /** Of those that are still the nodes that they were: what others measured before they were restarted is lost. */
   readonly nodes: readonly NodeMeasurements[]
+  /** How many have another id than they had. */
+  readonly restarted: number
   readonly tracker: TrackerMeasurements
 }
 
@@ -187,6 +190,12 @@ export class Session {
     )
   }
 
+  /** Whether one of these still publishes. */
+  async isPublishing(publishers: readonly number[]): Promise<boolean> {
+    const infos = await inParallel(atOnce, publishers, async (index) => this.nodes[index]?.control.info())
+    return infos.some((info) => info?.isPublishing)
+  }
+
   /** Resolves when no node publishes any more; does not check before that much time has passed. */
   async published(forMs: number): Promise<void> {
     await delay(forMs, undefined, { signal: this.#signal })
@@ -210,8 +219,10 @@ export class Session {
   }
 
   async collect(): Promise<SessionMeasurements> {
-    const nodes = await inParallel(atOnce, this.nodes, ({ control }) => control.nodeMeasurements())
-    return { nodes, tracker: await this.#tracker.trackerMeasurements() }
+    const answers = await inParallel(atOnce, this.nodes, ({ control }) => control.nodeMeasurements())
+    const nodes = answers.filter(({ nodeId }, index) => nodeId === this.nodes[index]?.nodeId)
+    const restarted = answers.length - nodes.length
+    return { nodes, restarted, tracker: await this.#tracker.trackerMeasurements() }
   }
 
   /** Every node leaves and forgets what it measured. What is still under way is not of the next run, which has another stream part. */

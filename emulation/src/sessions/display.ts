@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 import { emulationError } from '../errors.ts'
+import { endingWithThis } from '../places/processes/ending-with-this.ts'
 
 /** A display that nobody sees. */
 export interface Display {
@@ -16,7 +17,8 @@ export interface Display {
 export async function startDisplay(): Promise<Display> {
   // It says on descriptor 3 which display it took.
   const args = ['-displayfd', '3', '-screen', '0', '1280x800x24', '-nolisten', 'tcp']
-  const child = spawn('Xvfb', args, { stdio: ['ignore', 'ignore', 'ignore', 'pipe'] })
+  const [program, ...rest] = endingWithThis(['Xvfb', ...args])
+  const child = spawn(program, rest, { stdio: ['ignore', 'ignore', 'ignore', 'pipe'] })
   const ended = new Promise<void>((resolve) => {
     child.once('close', () => resolve())
     child.once('error', () => resolve())

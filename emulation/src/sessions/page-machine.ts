@@ -1,15 +1,13 @@
 import type { ClientConfig } from '@runnel/client'
 import { untilAborted } from '@runnel/protocol'
-import { chromium, type Browser, type Page } from 'playwright-core'
+import type { Page } from 'playwright-core'
 import { within } from '../media/within.ts'
+import { Browsers } from '../pages/browsers.ts'
 import type { Machine, OpenSession } from './machine.ts'
 import type { MemberCounts, SessionMember } from './page/member.ts'
 import type { SessionNetwork } from './session-network.ts'
 
-/** Where Debian's package puts it. */
-const executablePath = process.env['RUNNEL_CHROMIUM'] ?? '/usr/bin/chromium'
 const args = [
-  ...['--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking'],
   ...['--use-fake-device-for-media-stream=fps=30', '--autoplay-policy=no-user-gesture-required'],
   // Browsers of one machine would look for each other by multicast.
   '--disable-features=WebRtcHideLocalIpsWithMdns',
@@ -30,7 +28,7 @@ export interface PageMachineOptions {
 export class PageMachine implements Machine {
   readonly leavesOut: string
   readonly #options: PageMachineOptions
-  readonly #browsers: Browser[] = []
+  readonly #browsers = new Browsers()
   #joined = 0
 
   constructor(options: PageMachineOptions) {
@@ -72,15 +70,14 @@ export class PageMachine implements Machine {
   }
 
   async stop(): Promise<void> {
-    await Promise.all(this.#browsers.splice(0).map((browser) => browser.close()))
+    await this.#browsers.close()
   }
 
   /** From the start of a browser until its user takes part. */
   async #join(number: number): Promise<Page> {
     const { url, network, display, isRecording } = this.#options
     const window = display === undefined ? {} : { headless: false, env: { ...process.env, DISPLAY: display } }
-    const browser = await chromium.launch({ executablePath, args, ...window })
-    this.#browsers.push(browser)
+    const browser = await this.#browsers.launch({ args, ...window })
     const context = await browser.newContext({ permissions: ['camera', 'microphone'] })
     const page = await context.newPage()
     await page.goto(url)

@@ -4,6 +4,7 @@ import { loadavg } from 'node:os'
 import type { CommandModule } from 'yargs'
 import { writeFigures } from '@runnel/sim/figures'
 import { cellOf, textTable } from '@runnel/sim/text-table'
+import { checkOption } from '../cli/check-option.ts'
 import { writeResults } from '../cli/write-results.ts'
 import { heldOf, type HeldRow } from './held.ts'
 import { runFill } from './run-fill.ts'
@@ -19,6 +20,7 @@ interface SessionsArguments extends WhereArguments {
   readonly window: number
   readonly warmUp: number
   readonly budget: number
+  readonly check: boolean
   readonly json: boolean
   readonly out: string | undefined
 }
@@ -54,6 +56,7 @@ export function sessionsCommand(signal: AbortSignal): CommandModule<object, Sess
         describe: 'seconds of each arm and size, after which no session is added',
       },
       ...whereOptions,
+      ...checkOption,
       json: { type: 'boolean', default: false, describe: 'one line of JSON' },
       out: { type: 'string', describe: 'folder for the record, JSON, all points, CSV, and the figure' },
     },
@@ -63,6 +66,7 @@ export function sessionsCommand(signal: AbortSignal): CommandModule<object, Sess
         argv,
         plans.map(({ arm }) => arm),
       )
+      if (argv.check) return
       const say = (text: string): void => void process.stderr.write(`${experiment}: ${text}\n`)
       say(`${Math.ceil(plans.reduce((sum, plan) => sum + fillBoundMs(plan), 0) / 60_000)} minutes at most`)
       const [points, held]: [ArmPoint[], HeldRow[]] = [[], []]

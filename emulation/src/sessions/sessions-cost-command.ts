@@ -1,5 +1,6 @@
 import type { CommandModule } from 'yargs'
 import { cellOf, textTable } from '@runnel/sim/text-table'
+import { checkOption } from '../cli/check-option.ts'
 import { writeResults } from '../cli/write-results.ts'
 import { emulationError } from '../errors.ts'
 import { finalPlan, priceUsd, type FinalPlan } from './final-cost.ts'
@@ -16,6 +17,7 @@ interface CostArguments extends WhereArguments {
   readonly hold: number
   readonly machinePrice: number
   readonly machineName: string
+  readonly check: boolean
   readonly json: boolean
   readonly out: string | undefined
 }
@@ -47,6 +49,7 @@ export function sessionsCostCommand(signal: AbortSignal): CommandModule<object, 
       'machine-price': { type: 'number', default: 0.1824, describe: 'US dollars an hour' },
       'machine-name': { type: 'string', default: 't3.xlarge', describe: 'whose price that is' },
       ...whereOptions,
+      ...checkOption,
       json: { type: 'boolean', default: false, describe: 'one line of JSON' },
       out: { type: 'string', describe: 'folder for the record, JSON' },
     },
@@ -56,6 +59,7 @@ export function sessionsCostCommand(signal: AbortSignal): CommandModule<object, 
         argv,
         plans.map(({ arm }) => arm),
       )
+      if (argv.check) return
       const say = (text: string): void => void process.stderr.write(`${experiment}: ${text}\n`)
       for (const plan of plans) say(planText(plan, argv))
       const rows: Awaited<ReturnType<typeof runPlan>>[] = []

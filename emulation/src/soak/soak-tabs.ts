@@ -4,12 +4,10 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { bundleForPages } from '@runnel/browser/bundle'
-import { chromium, type Browser, type CDPSession, type Page } from 'playwright-core'
+import type { Browser, CDPSession, Page } from 'playwright-core'
 import { emulationError } from '../errors.ts'
+import { Browsers } from '../pages/browsers.ts'
 import { samplesFile } from './soak-process.ts'
-
-/** Where Debian's package puts it. */
-const executablePath = process.env['RUNNEL_CHROMIUM'] ?? '/usr/bin/chromium'
 
 export interface SoakTabsOptions {
   readonly directory: string
@@ -20,6 +18,7 @@ export interface SoakTabsOptions {
 /** Two tabs of a Chromium in the stream: one stays, one is loaded again and again. */
 export class SoakTabs {
   readonly #options: SoakTabsOptions
+  readonly #browsers = new Browsers()
   #browser: Browser | undefined
   #server: Server | undefined
   #staying: { readonly page: Page; readonly devtools: CDPSession } | undefined
@@ -34,10 +33,7 @@ export class SoakTabs {
     await bundleForPages(pages)
     const { server, url } = await servePages(pages, pageOf(this.#options))
     this.#server = server
-    this.#browser = await chromium.launch({
-      executablePath,
-      args: ['--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking'],
-    })
+    this.#browser = await this.#browsers.launch({})
     const open = async (): Promise<Page> => {
       const page = await this.#newPage()
       await page.goto(url)
@@ -74,7 +70,7 @@ export class SoakTabs {
 
   /** Idempotent. */
   async stop(): Promise<void> {
-    await this.#browser?.close()
+    await this.#browsers.close()
     this.#server?.closeAllConnections()
     this.#server?.close()
   }

@@ -7,14 +7,16 @@ export interface ShownPicture {
   readonly shownMs: number
 }
 
-/** What a member's own stack says, since it joined. */
+/** What a member's own stack says at a moment. */
 export interface FlowCounters {
-  /** RFC 3550, section 6.4.1, of the sound. */
+  /** RFC 3550, section 6.4.1, of the sound: of its last packets. */
   readonly jitterMs: number
-  /** Of the sound, what was made up. */
-  readonly concealedShare: number
-  /** Of the pictures: of frames where a frame is a message, of packets by RTP. */
-  readonly lostShare: number
+  /** Of the sound since the member joined, in frames or samples: what was to be played, and what of it was made up. */
+  readonly soundUnits: number
+  readonly concealedUnits: number
+  /** Of the pictures since the member joined, in frames where a frame is a message, in packets by RTP: those sent, and those of them lost. */
+  readonly pictureUnits: number
+  readonly lostUnits: number
 }
 
 /** What a page wrote down. */
@@ -22,7 +24,8 @@ export interface PageRecord {
   readonly shown: readonly ShownPicture[]
   readonly heardMs: readonly number[]
   readonly clicksMs: readonly number[]
-  readonly counters: FlowCounters | undefined
+  /** From the begin of what is measured to its end, at equal intervals. */
+  readonly counters: readonly FlowCounters[]
 }
 
 /** What came of a room whose first page publishes: from glass to glass, and from mouth to ear. */
@@ -45,8 +48,9 @@ export function glassFigures(
     ),
   )
   const seconds = (window.untilMs - window.fromMs) / 1_000
-  const counters = watching.flatMap((page) => page.counters ?? [])
-  const ofAll = (of: (one: FlowCounters) => number) => rounded(mean(counters.map(of)))
+  const counters = watching.map((page) => page.counters)
+  const ofAll = (of: (samples: readonly FlowCounters[]) => number | undefined) =>
+    rounded(mean(counters.flatMap((samples) => of(samples) ?? [])))
   return {
     ...percentilesOf('picture', pictureMs),
     ...percentilesOf('sound', soundMs),
@@ -54,10 +58,21 @@ export function glassFigures(
     clicks: clicksMs.filter(isIn).length * watching.length,
     clicksHeard: soundMs.length,
     freezesPerMinute: rounded(mean(frozen.map((times) => (60 * times) / seconds))),
-    jitterMs: ofAll(({ jitterMs }) => jitterMs),
-    concealedPercent: ofAll(({ concealedShare }) => 100 * concealedShare),
-    pictureLossPercent: ofAll(({ lostShare }) => 100 * lostShare),
+    jitterMs: ofAll((samples) => mean(samples.map(({ jitterMs }) => jitterMs))),
+    concealedPercent: ofAll((samples) => percentSince(samples, 'concealedUnits', 'soundUnits')),
+    pictureLossPercent: ofAll((samples) => percentSince(samples, 'lostUnits', 'pictureUnits')),
   }
+}
+
+/** What a counter has grown by between the first sample and the last, of what another has; undefined where there is nothing. */
+function percentSince(
+  samples: readonly FlowCounters[],
+  part: 'concealedUnits' | 'lostUnits',
+  whole: 'soundUnits' | 'pictureUnits',
+): number | undefined {
+  const [first, last] = [samples[0], samples.at(-1)]
+  if (first === undefined || last === undefined || last[whole] <= first[whole]) return undefined
+  return (100 * (last[part] - first[part])) / (last[whole] - first[whole])
 }
 
 /** What was heard is the last click before. */

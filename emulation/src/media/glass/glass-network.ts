@@ -2,10 +2,12 @@ import { readFileSync } from 'node:fs'
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
-import type { Browser, Page } from 'playwright-core'
+import type { Page } from 'playwright-core'
 import type { StaticNetwork } from '@runnel/client'
 import { emulationError } from '../../errors.ts'
+import { Browsers } from '../../pages/browsers.ts'
 import { bundlePage } from '../../pages/bundle-page.ts'
+import { endingWithThis } from '../../places/processes/ending-with-this.ts'
 import { RunnelProcess } from '../../places/processes/runnel-process.ts'
 import { LinkEmulator, type EmulatedHost } from '../../underlay/link-emulator.ts'
 import type { Underlay } from '../../underlay/underlay.ts'
@@ -32,7 +34,7 @@ export class GlassNetwork {
   readonly #places = new Map<string, Place>()
   readonly #processes: RunnelProcess[] = []
   readonly #children: ChildProcess[] = []
-  readonly #browsers: Browser[] = []
+  readonly #browsers = new Browsers()
   readonly #death = new AbortController()
 
   constructor(options: GlassOptions, underlay: Underlay, directory: string) {
@@ -54,7 +56,7 @@ export class GlassNetwork {
       const { url, room, failed } = await startJanus({
         ...{ address: this.#addressOf('relay'), directory: this.#directory },
         spawn: (command, args, stdio) => {
-          const [program = '', ...rest] = this.#within('relay', [command, ...args])
+          const [program, ...rest] = endingWithThis(this.#within('relay', [command, ...args]))
           const child = spawn(program, rest, { stdio })
           this.#children.push(child)
           return child
@@ -79,9 +81,7 @@ export class GlassNetwork {
     const pages: Page[] = []
     for (const { name, host } of this.#places.values()) {
       if (!name.startsWith('page-')) continue
-      const { browser, page } = await openHostPage(host, this.#directory, files)
-      this.#browsers.push(browser)
-      pages.push(page)
+      pages.push(await openHostPage(this.#browsers, host, { directory: this.#directory, files }))
     }
     return pages
   }
@@ -92,7 +92,7 @@ export class GlassNetwork {
 
   /** Idempotent. */
   async stop(): Promise<void> {
-    await Promise.all(this.#browsers.splice(0).map((browser) => browser.close()))
+    await this.#browsers.close()
     await Promise.all(this.#processes.splice(0).map((process) => process.stop()))
     const running = this.#children
       .splice(0)

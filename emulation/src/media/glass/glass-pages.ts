@@ -38,6 +38,12 @@ export class GlassPages {
     await told(Promise.all(watching.map((page) => page.waitForFunction(seeAndHear, undefined, options))))
   }
 
+  /** What is measured begins now. */
+  async measure(): Promise<void> {
+    const measure = () => (globalThis as unknown as PageGlobals).glass.measure()
+    await told(Promise.all(this.#pages.map((page) => page.evaluate(measure))))
+  }
+
   records(): Promise<PageRecord[]> {
     const record = () => (globalThis as unknown as PageGlobals).glass.record()
     return told(Promise.all(this.#pages.map((page) => page.evaluate(record))))

@@ -28,6 +28,7 @@ export async function runGlass(
     await untilAborted(pages.begin(way), either)
     await network.setLoss(lossPercent / 100)
     await delay(warmUpMs, undefined, { signal: either })
+    await untilAborted(pages.measure(), either)
     const fromMs = Date.now()
     await delay(measureMs, undefined, { signal: either })
     const window = { fromMs, untilMs: Date.now() }

@@ -23,6 +23,8 @@ export interface MemberReport {
   readonly delayMs: number
   /** Of its sound, the share that was lost or late and made up by the decoder. */
   readonly concealedShare: number
+  /** Frames of its sound since it is played: as they were sent, and made up. */
+  readonly soundFrames: { readonly played: number; readonly concealed: number }
 }
 
 export interface MemberPlayerModules {
@@ -92,7 +94,8 @@ export class MemberPlayer {
   get report(): MemberReport {
     const sounds = [...this.#sounds.values()].filter((player) => player !== 'opening')
     const [sound] = sounds
-    const { played = 0, recovered = 0, concealed = 0 } = sound?.counters ?? {}
+    const { played = 0, recovered = 0, concealed: lost = 0 } = sound?.counters ?? {}
+    const concealed = recovered + lost
     const camera = this.#pictures.get('camera')?.player
     return {
       height: camera?.track?.codedHeight,
@@ -104,7 +107,8 @@ export class MemberPlayer {
       ),
       jitterMs: sound?.jitterMs ?? this.#lipSync.jitterMs,
       delayMs: sound?.delayMs ?? 0,
-      concealedShare: (recovered + concealed) / Math.max(1, played + recovered + concealed),
+      concealedShare: concealed / Math.max(1, played + concealed),
+      soundFrames: { played, concealed },
     }
   }
 

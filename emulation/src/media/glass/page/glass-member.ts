@@ -7,6 +7,6 @@ export interface GlassMember {
   publish(scene: Scene): Promise<void>
   /** Where the pictures of the one that publishes are painted. */
   pictures(): HTMLCanvasElement | HTMLVideoElement | undefined
-  /** Undefined where nothing has come. */
+  /** As they are now; undefined where nothing has come. */
   counters(): Promise<FlowCounters | undefined>
 }

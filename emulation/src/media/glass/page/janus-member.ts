@@ -83,7 +83,9 @@ function countersOf(stats: RTCStatsReport): FlowCounters | undefined {
   const { packetsLost = 0, packetsReceived = 0 } = pictures
   return {
     jitterMs: 1_000 * jitter,
-    concealedShare: concealedSamples / Math.max(1, totalSamplesReceived),
-    lostShare: packetsLost / Math.max(1, packetsLost + packetsReceived),
+    soundUnits: totalSamplesReceived,
+    concealedUnits: concealedSamples,
+    pictureUnits: packetsLost + packetsReceived,
+    lostUnits: packetsLost,
   }
 }

@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
 /** Runs in a page: a member of a room, who publishes or watches, and writes down what it showed, saw and heard. */
 import type { ClientConfig } from '@runnel/client/browser'
-import type { PageRecord } from '../glass-figures.ts'
+import type { FlowCounters, PageRecord } from '../glass-figures.ts'
 import type { GlassMember } from './glass-member.ts'
 import { joinSfu } from './janus-member.ts'
 import { joinNetwork } from './network-member.ts'
@@ -16,6 +16,14 @@ export type GlassWay =
 let member: GlassMember | undefined
 let witness: Witness | undefined
 let scene: Scene | undefined
+const counters: FlowCounters[] = []
+/** Jitter follows the last packets: its mean over this many is that of the time measured. */
+const countEveryMs = 500
+
+async function count(): Promise<void> {
+  const now = await member?.counters()
+  if (now !== undefined) counters.push(now)
+}
 
 const glass = {
   async join(way: GlassWay, name: string) {
@@ -32,10 +40,18 @@ const glass = {
   watch: () => witness?.watch(() => member?.pictures()),
   /** Whether both pictures and sound have come. */
   hasBoth: () => (witness?.shown.length ?? 0) > 0 && (witness?.heardMs.length ?? 0) > 0,
+  /** What is measured begins now. */
+  async measure(): Promise<void> {
+    await count()
+    setInterval(() => void count(), countEveryMs)
+  },
   async record(): Promise<PageRecord> {
+    await count()
     const { shown = [], heardMs = [] } = witness ?? {}
-    const counters = await member?.counters()
-    return { shown: [...shown], heardMs: [...heardMs], clicksMs: [...(scene?.clicksMs ?? [])], counters }
+    return {
+      ...{ shown: [...shown], heardMs: [...heardMs], clicksMs: [...(scene?.clicksMs ?? [])] },
+      counters: [...counters],
+    }
   },
 }
 

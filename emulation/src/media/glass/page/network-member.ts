@@ -26,9 +26,14 @@ export async function joinNetwork(
       const members = [...player.report.members.values()]
       const shown = members.find(({ height }) => height !== undefined)
       if (shown === undefined) return Promise.resolve(undefined)
-      const { frames, jitterMs, concealedShare } = shown
-      const lostShare = frames.lost / Math.max(1, frames.lost + frames.decoded)
-      return Promise.resolve({ jitterMs, concealedShare, lostShare })
+      const { frames, jitterMs, soundFrames } = shown
+      return Promise.resolve({
+        jitterMs,
+        soundUnits: soundFrames.played + soundFrames.concealed,
+        concealedUnits: soundFrames.concealed,
+        pictureUnits: frames.lost + frames.decoded,
+        lostUnits: frames.lost,
+      })
     },
   }
 }
