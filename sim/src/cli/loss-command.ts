@@ -1,5 +1,6 @@
 import type { CommandModule } from 'yargs'
-import { runProcesses, type ProcessesOptions } from '../processes/run-processes.ts'
+import { overAfter } from '../processes/over.ts'
+import { runProcesses, type ProcessesOptions, type ProcessesReport } from '../processes/run-processes.ts'
 import { describeSeed, isPerfect, summarize } from '../report/loss-report.ts'
 import { lossDefaults, runLoss, type LossReport } from '../scenarios/loss.ts'
 import { floodsOption, type Floods } from './floods-option.ts'
@@ -90,8 +91,10 @@ async function loss(argv: LossArguments, onProgress: Progress): Promise<boolean>
     thinFloods: argv.floods === 'thin',
   }
   const reports: LossReport[] = []
-  for (const seed of seedsOf(argv)) {
-    const report = await runLoss({ ...options, seed }, onProgress)
+  const seeds = seedsOf(argv)
+  for (const seed of seeds) {
+    const done = `${reports.length} of ${seeds.length} runs, `
+    const report = await runLoss({ ...options, seed }, (text) => onProgress(done + text))
     reports.push(report)
     showProgress('')
     if (!argv.json) process.stdout.write(`${describeSeed(report)}\n`)
@@ -117,8 +120,14 @@ async function oneLink(argv: LossArguments, onProgress: Progress): Promise<boole
 }
 
 async function processes(argv: LossArguments): Promise<boolean> {
-  const runs = []
-  for (const seed of seedsOf(argv, 1)) runs.push(await runProcesses(processesOptions(argv, seed)))
+  const runs: ProcessesReport[] = []
+  const seeds = seedsOf(argv, 1)
+  const over = overAfter(argv.minutes, () => `${runs.length} of ${seeds.length} runs`)
+  try {
+    for (const seed of seeds) runs.push(await runProcesses(processesOptions(argv, seed), over))
+  } finally {
+    over.cancel()
+  }
   const report = { sim: 'loss', processes: true, runs }
   process.stdout.write(`${JSON.stringify(report, null, argv.json ? 0 : 2)}\n`)
   return runs.every(isPerfect)
@@ -137,7 +146,6 @@ function processesOptions(argv: LossArguments, seed: string): ProcessesOptions {
     lossRate,
     killEveryMessages: killEvery * rate * publishers,
     settleLimitMs,
-    minutes: argv.minutes,
   }
 }
 

@@ -34,7 +34,7 @@ export const matrix: Experiment = {
           counts[at] = (counts[at] ?? 0) + 1
         }
       })
-      if (graph % 10 === 9) onProgress(`${graph + 1} of ${repeats} graphs`)
+      onProgress(`${graph + 1} of ${repeats} graphs`)
     }
     const measures = measureCounts({ counts, nodes, degree, repeats })
     const report = { experiment: 'matrix', seed, nodes, degree, repeats, ...measures, published }
