@@ -30,6 +30,8 @@ export const attack: Experiment = {
   describe:
     'hubs, an eclipse, lies about round-trip times, dropped messages: which nodes still get everything?',
   takesFloods: true,
+  ignores: ['repeats'],
+  usualNodes: `${defaultNodes} honest ones`,
   async run(options, onProgress) {
     const { nodes = defaultNodes, degree = 4, overlay, latency, seed, thinFloods, rate } = options
     const attackers = Math.max(1, Math.round(nodes * attackerShare))

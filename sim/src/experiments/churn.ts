@@ -15,6 +15,8 @@ export const churn: Experiment = {
   describe:
     'nodes come and go, 1 % to 50 % a minute, and half of them at once: who misses what, for how long?',
   takesFloods: true,
+  ignores: ['repeats'],
+  usualNodes: String(defaultNodes),
   async run(options, onProgress) {
     const { nodes = defaultNodes, degree = 4, overlay, latency, seed, thinFloods } = options
     const messagesPerS = options.rate

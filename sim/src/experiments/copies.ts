@@ -14,6 +14,7 @@ const seconds = 20
 export const copies: Experiment = {
   name: 'copies',
   describe: 'copies received per message and delays, with thin floods and without; a node is lost',
+  usualNodes: String(defaultNodes),
   async run(options, onProgress) {
     const { nodes = defaultNodes, degree = 4, overlay, latency, seed, repeats = 1 } = options
     const rows = []

@@ -27,6 +27,8 @@ interface DiameterRow {
 export const diameter: Experiment = {
   name: 'diameter',
   describe: 'hops from one end of the overlay to the other: equation 5.2 of the thesis and measured',
+  ignores: ['overlay', 'latency'],
+  usualNodes: sizes.join(', '),
   async run({ nodes, degree, seed, repeats = 1 }, onProgress) {
     const rows: DiameterRow[] = []
     for (const d of degree === undefined ? degrees : [degree]) {

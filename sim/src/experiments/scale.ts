@@ -42,7 +42,7 @@ function experimentWith(which: {
   return {
     name,
     describe,
-    isOneRun: true,
+    ignores: ['repeats'],
     takesReplaced: true,
     usualNodes: sizes.join(', '),
     async run(options, onProgress) {
