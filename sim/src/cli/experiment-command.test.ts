@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { optionsOf } from './experiment-command.ts'
+import { attack } from '../experiments/attack.ts'
+import { churn } from '../experiments/churn.ts'
+import { compare } from '../experiments/compare.ts'
+import { diameter } from '../experiments/diameter.ts'
+import { matrix } from '../experiments/matrix.ts'
+import { propagation } from '../experiments/propagation.ts'
+import { experimentCommand, optionsOf } from './experiment-command.ts'
 
 const given = {
   nodes: undefined,
@@ -28,5 +34,21 @@ describe('optionsOf', () => {
     expect(() => optionsOf({ ...given, ...wrong })).toThrow(
       expect.objectContaining({ code: 'INVALID_ARGUMENT' }),
     )
+  })
+})
+
+describe('experimentCommand', () => {
+  const common = ['overlay', 'latency', 'repeats']
+
+  it.each([
+    [propagation, common],
+    [matrix, ['repeats']],
+    [diameter, ['repeats']],
+    [compare, ['repeats']],
+    [churn, ['overlay', 'latency']],
+    [attack, ['overlay', 'latency']],
+  ])('takes no option that would change nothing: %o', (experiment, taken) => {
+    const builder = Object.keys(experimentCommand(experiment).builder ?? {})
+    expect(builder.filter((name) => common.includes(name))).toEqual(taken)
   })
 })

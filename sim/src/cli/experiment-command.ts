@@ -12,8 +12,8 @@ import { checkMinutes, minutesOption, progressWithin, sayBound } from './time-bo
 interface ExperimentArguments {
   readonly nodes: number | undefined
   readonly degree: number | undefined
-  readonly overlay: string
-  readonly latency: string
+  readonly overlay?: string
+  readonly latency?: string
   readonly seed: string
   readonly repeats: number | undefined
   readonly floods?: Floods
@@ -36,6 +36,16 @@ const aDay = 1_440
 
 const rateOption = { type: 'number', describe: 'messages a second of each publisher' } as const
 
+const overlayOption = { type: 'string', default: 'random', describe: overlays.join(' or ') } as const
+
+const latencyOption = {
+  type: 'string',
+  default: 'aws',
+  describe: 'aws, aws-lastmile, transit-stub, or a file',
+} as const
+
+const repeatsOption = { type: 'number', describe: 'runs, each with an overlay of its own' } as const
+
 const replacedOption = {
   type: 'number',
   describe: 'percentage of nodes that are replaced by new ones after the first measurement',
@@ -43,19 +53,17 @@ const replacedOption = {
 
 /** An experiment as a command of the command line. */
 export function experimentCommand(experiment: Experiment): CommandModule<object, ExperimentArguments> {
-  const { usualNodes = 'all sizes of the published table', minutes = aDay } = experiment
+  const { ignores = [], usualNodes, minutes = aDay } = experiment
   return {
     command: experiment.name,
     describe: experiment.describe,
     builder: {
       nodes: { type: 'number', describe: `nodes; ${usualNodes} unless given` },
       degree: { type: 'number', describe: 'neighbours per node' },
-      overlay: { type: 'string', default: 'random', describe: overlays.join(' or ') },
-      latency: { type: 'string', default: 'aws', describe: 'aws, aws-lastmile, transit-stub, or a file' },
+      ...(!ignores.includes('overlay') && { overlay: overlayOption }),
+      ...(!ignores.includes('latency') && { latency: latencyOption }),
       seed: { type: 'string', default: '1', describe: 'same seed, same run' },
-      ...(experiment.isOneRun !== true && {
-        repeats: { type: 'number', describe: 'runs, each with an overlay of its own' } as const,
-      }),
+      ...(!ignores.includes('repeats') && { repeats: repeatsOption }),
       ...(experiment.takesFloods === true && { ...floodsOption, rate: rateOption }),
       ...(experiment.takesReplaced === true && { replaced: replacedOption }),
       ...minutesOption(minutes),
@@ -71,7 +79,7 @@ export function experimentCommand(experiment: Experiment): CommandModule<object,
       showProgress('')
       if (argv.out !== undefined) {
         await writeFigures(argv.out, figures)
-        writeRecord(argv.out, report, { experiment: experiment.name, parameters: givenOf(options) })
+        writeRecord(argv.out, report, { experiment: experiment.name, parameters: givenOf(options, ignores) })
       }
       process.stdout.write(`${argv.json ? JSON.stringify(report) : text}\n`)
     },
@@ -79,13 +87,14 @@ export function experimentCommand(experiment: Experiment): CommandModule<object,
 }
 
 /** Options by name; null where none was given. */
-function givenOf(options: ExperimentOptions): ExperimentRecord['parameters'] {
-  return Object.fromEntries(Object.entries(options).map(([name, value]) => [name, value ?? null]))
+function givenOf(options: ExperimentOptions, ignores: readonly string[]): ExperimentRecord['parameters'] {
+  const taken = Object.entries(options).filter(([name]) => !ignores.includes(name))
+  return Object.fromEntries(taken.map(([name, value]) => [name, value ?? null]))
 }
 
 /** Checks the arguments. Throws INVALID_ARGUMENT. */
 export function optionsOf(argv: Omit<ExperimentArguments, 'minutes' | 'json' | 'out'>): ExperimentOptions {
-  const { overlay, latency, seed } = argv
+  const { overlay = overlayOption.default, latency = latencyOption.default, seed } = argv
   if (!isOverlay(overlay)) throw simError('INVALID_ARGUMENT', `--overlay is ${overlays.join(' or ')}`)
   if (latency === '') throw simError('INVALID_ARGUMENT', '--latency is empty')
   return {

@@ -1,5 +1,6 @@
 import { limits } from '@runnel/protocol'
 import type { CommandModule } from 'yargs'
+import { simError } from '../errors.ts'
 import { runIdentities, type IdentitiesReport } from '../scenarios/identities/identities-run.ts'
 import { runPrivate } from '../scenarios/identities/private-run.ts'
 import { wholeNumbers } from './arguments.ts'
@@ -39,6 +40,8 @@ export const identitiesCommand: CommandModule<object, IdentitiesArguments> = {
   },
   handler: async ({ processes, identities, users, publishers, guests, degree, seed, minutes, json }) => {
     wholeNumbers({ processes, identities, users, publishers, guests, degree }, 200_000)
+    if (publishers > Math.min(processes, identities))
+      throw simError('INVALID_ARGUMENT', '--publishers is no more than --processes and --identities')
     const onProgress = beginBound({ minutes })
     const common = { seed, degree, publishers }
     const report = {

@@ -1,83 +1,34 @@
 import type { CommandModule } from 'yargs'
-import { runProcesses, type ProcessesOptions } from '../processes/run-processes.ts'
+import { overAfter } from '../processes/over.ts'
+import { runProcesses, type ProcessesOptions, type ProcessesReport } from '../processes/run-processes.ts'
 import { describeSeed, isPerfect, summarize } from '../report/loss-report.ts'
-import { lossDefaults, runLoss, type LossReport } from '../scenarios/loss.ts'
-import { floodsOption, type Floods } from './floods-option.ts'
+import { runLoss, type LossReport } from '../scenarios/loss.ts'
+import { checkedLoss, lossBuilder, type LossArguments } from './loss-arguments.ts'
 import { showProgress } from './progress.ts'
-import { beginBound, minutesOption } from './time-bound.ts'
+import { beginBound } from './time-bound.ts'
 import { oneLinkDefaults, runOneLink } from '../scenarios/one-link.ts'
 
-/** Node processes that a machine with two cores carries. */
-const defaultProcesses = 10
 /** How long processes may look for what they miss after the last message. */
 const settleLimitMs = 60_000
 
-interface LossArguments {
-  readonly seeds: number | undefined
-  readonly seed: number
-  readonly nodes: number | undefined
-  readonly degree: number
-  readonly publishers: number
-  readonly rate: number
-  readonly seconds: number
-  readonly loss: number
-  readonly killEvery: number
-  readonly fill: boolean
-  readonly floods: Floods
-  readonly oneLink: boolean
-  readonly processes: boolean
-  readonly minutes: number
-  readonly json: boolean
-}
-
+type Checked = ReturnType<typeof checkedLoss>
 type Progress = (text: string) => void
 
 export const lossCommand: CommandModule<object, LossArguments> = {
   command: 'loss',
   describe: 'frames are lost on every link and nodes are killed: does every subscriber get every message?',
-  builder: {
-    seeds: { type: 'number', describe: 'runs, each with the next seed; default 20, with processes 1' },
-    seed: { type: 'number', default: 1, describe: 'the first seed' },
-    nodes: { type: 'number', describe: `${lossDefaults.nodes}, processes ${defaultProcesses}` },
-    degree: { type: 'number', default: lossDefaults.degree, describe: 'neighbours per node' },
-    publishers: { type: 'number', default: lossDefaults.publishers },
-    rate: { type: 'number', default: lossDefaults.rate, describe: 'messages per second of each publisher' },
-    seconds: { type: 'number', default: lossDefaults.seconds, describe: 'virtual seconds of publishing' },
-    loss: { type: 'number', default: lossDefaults.lossRate, describe: 'part of frames lost' },
-    killEvery: {
-      type: 'number',
-      default: lossDefaults.killEverySeconds,
-      describe: 'virtual seconds from one killed node to the next; 0 for none',
-    },
-    fill: {
-      type: 'boolean',
-      default: true,
-      describe: 'fill gaps; --no-fill shows what flooding alone delivers',
-    },
-    ...floodsOption,
-    oneLink: {
-      type: 'boolean',
-      default: false,
-      describe: 'only one link loses frames: how soon are gaps filled?',
-    },
-    processes: {
-      type: 'boolean',
-      default: false,
-      describe: 'real processes, WebRTC and WebSockets in real time; nodes: 10 unless given',
-    },
-    ...minutesOption(120),
-    json: { type: 'boolean', default: false, describe: 'one line of JSON' },
-  },
+  builder: lossBuilder,
   handler: async (argv) => {
+    const checked = checkedLoss(argv)
     const run = argv.processes ? processes : argv.oneLink ? oneLink : loss
-    const complete = await run(argv, beginBound(argv))
+    const complete = await run(checked, beginBound(argv))
     process.exitCode = complete ? 0 : 1
   },
 }
 
 /** True when every survivor got everything in every run. */
-async function loss(argv: LossArguments, onProgress: Progress): Promise<boolean> {
-  const { nodes = lossDefaults.nodes, degree, publishers, rate, seconds } = argv
+async function loss(argv: Checked, onProgress: Progress): Promise<boolean> {
+  const { nodes, degree, publishers, rate, seconds, thinFloods } = argv
   const options = {
     nodes,
     degree,
@@ -87,11 +38,13 @@ async function loss(argv: LossArguments, onProgress: Progress): Promise<boolean>
     lossRate: argv.loss,
     killEverySeconds: argv.killEvery,
     fillGaps: argv.fill,
-    thinFloods: argv.floods === 'thin',
+    thinFloods,
   }
   const reports: LossReport[] = []
-  for (const seed of seedsOf(argv)) {
-    const report = await runLoss({ ...options, seed }, onProgress)
+  const seeds = seedsOf(argv)
+  for (const seed of seeds) {
+    const done = `${reports.length} of ${seeds.length} runs, `
+    const report = await runLoss({ ...options, seed }, (text) => onProgress(done + text))
     reports.push(report)
     showProgress('')
     if (!argv.json) process.stdout.write(`${describeSeed(report)}\n`)
@@ -101,11 +54,11 @@ async function loss(argv: LossArguments, onProgress: Progress): Promise<boolean>
   return reports.every(isPerfect)
 }
 
-async function oneLink(argv: LossArguments, onProgress: Progress): Promise<boolean> {
+async function oneLink(argv: Checked, onProgress: Progress): Promise<boolean> {
   const runs = []
   for (const seed of seedsOf(argv)) {
     // Other neighbours that have everything; and none but the one at the other end of the lossy link.
-    for (const nodes of [argv.nodes ?? oneLinkDefaults.nodes, 2]) {
+    for (const nodes of [argv.nodes, 2]) {
       const options = { ...oneLinkDefaults, degree: argv.degree, lossRate: argv.loss, nodes, seed }
       runs.push(await runOneLink(options, onProgress))
     }
@@ -116,19 +69,25 @@ async function oneLink(argv: LossArguments, onProgress: Progress): Promise<boole
   return runs.every(({ delivered, expected }) => delivered === expected)
 }
 
-async function processes(argv: LossArguments): Promise<boolean> {
-  const runs = []
-  for (const seed of seedsOf(argv, 1)) runs.push(await runProcesses(processesOptions(argv, seed)))
+async function processes(argv: Checked): Promise<boolean> {
+  const runs: ProcessesReport[] = []
+  const seeds = seedsOf(argv)
+  const over = overAfter(argv.minutes, () => `${runs.length} of ${seeds.length} runs`)
+  try {
+    for (const seed of seeds) runs.push(await runProcesses(processesOptions(argv, seed), over))
+  } finally {
+    over.cancel()
+  }
   const report = { sim: 'loss', processes: true, runs }
   process.stdout.write(`${JSON.stringify(report, null, argv.json ? 0 : 2)}\n`)
   return runs.every(isPerfect)
 }
 
-function processesOptions(argv: LossArguments, seed: string): ProcessesOptions {
-  const { degree, publishers, rate, seconds, loss: lossRate, killEvery } = argv
+function processesOptions(argv: Checked, seed: string): ProcessesOptions {
+  const { nodes, degree, publishers, rate, seconds, loss: lossRate, killEvery } = argv
   return {
     seed,
-    nodes: argv.nodes ?? defaultProcesses,
+    nodes,
     degree,
     listenEvery: 3,
     publishers,
@@ -137,10 +96,9 @@ function processesOptions(argv: LossArguments, seed: string): ProcessesOptions {
     lossRate,
     killEveryMessages: killEvery * rate * publishers,
     settleLimitMs,
-    minutes: argv.minutes,
   }
 }
 
-function seedsOf({ seed, seeds }: LossArguments, byDefault = 20): string[] {
-  return Array.from({ length: seeds ?? byDefault }, (_, i) => String(seed + i))
+function seedsOf({ seed, seeds }: Checked): string[] {
+  return Array.from({ length: seeds }, (_, i) => String(seed + i))
 }

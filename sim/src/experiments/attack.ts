@@ -14,6 +14,11 @@ const attackerShare = 20 / 1_000
 /** The ordinary random overlay: as in the literature. */
 const gossip = { viewSize: 20, rounds: 50 }
 
+/** Where a flood alone might do, it is tried as well. */
+const cases = attacks.flatMap((kind) =>
+  (kind === 'hub' || kind === 'drop' ? [true, false] : [true]).map((fillGaps) => ({ kind, fillGaps })),
+)
+
 interface AttackRow extends AttackReport {
   readonly attack: Attack
   readonly fillGaps: boolean
@@ -25,28 +30,19 @@ export const attack: Experiment = {
   describe:
     'hubs, an eclipse, lies about round-trip times, dropped messages: which nodes still get everything?',
   takesFloods: true,
+  ignores: ['repeats'],
+  usualNodes: `${defaultNodes} honest ones`,
   async run(options, onProgress) {
     const { nodes = defaultNodes, degree = 4, overlay, latency, seed, thinFloods, rate } = options
     const attackers = Math.max(1, Math.round(nodes * attackerShare))
     const model = createLatencyModel({ latency, nodes: nodes + attackers, seed })
     const rows: AttackRow[] = []
-    for (const kind of attacks)
-      for (const fillGaps of kind === 'hub' || kind === 'drop' ? [true, false] : [true]) {
-        const attackOptions = {
-          seed,
-          attack: kind,
-          nodes,
-          attackers,
-          degree,
-          overlay,
-          model,
-          fillGaps,
-          thinFloods,
-          rate,
-        }
-        const report = await runAttack(attackOptions, onProgress)
-        rows.push({ attack: kind, fillGaps, ...rounded(report) })
-      }
+    const common = { seed, nodes, attackers, degree, overlay, model, thinFloods, rate }
+    for (const [at, { kind, fillGaps }] of cases.entries()) {
+      const say = (text: string): void => onProgress(`${kind} (${at + 1} of ${cases.length}): ${text}`)
+      const report = await runAttack({ ...common, attack: kind, fillGaps }, say)
+      rows.push({ attack: kind, fillGaps, ...rounded(report) })
+    }
     const random = seededRandom(`gossip of ${seed}`)
     const before = gossipOverlay({ ...gossip, nodes, attackers: 0 }, random.fork('before'))
     const after = gossipOverlay({ ...gossip, nodes, attackers }, random.fork('after'))

@@ -15,13 +15,16 @@ export const churn: Experiment = {
   describe:
     'nodes come and go, 1 % to 50 % a minute, and half of them at once: who misses what, for how long?',
   takesFloods: true,
+  ignores: ['repeats'],
+  usualNodes: String(defaultNodes),
   async run(options, onProgress) {
     const { nodes = defaultNodes, degree = 4, overlay, latency, seed, thinFloods } = options
     const messagesPerS = options.rate
     const rows: ReturnType<typeof rowOf>[] = []
-    for (const rate of rates) {
+    for (const [at, rate] of rates.entries()) {
       const model = createLatencyModel({ latency, nodes: placesFor(nodes, rate), seed })
-      const say = (text: string): void => onProgress(`${rateName(rate)}: ${text}`)
+      const say = (text: string): void =>
+        onProgress(`${rateName(rate)} (${at + 1} of ${rates.length}): ${text}`)
       const run = { seed, nodes, degree, overlay, model, rate, thinFloods, messagesPerS }
       rows.push(rowOf(rate, await runChurn(run, say)))
     }

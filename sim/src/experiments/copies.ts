@@ -14,17 +14,19 @@ const seconds = 20
 export const copies: Experiment = {
   name: 'copies',
   describe: 'copies received per message and delays, with thin floods and without; a node is lost',
+  usualNodes: String(defaultNodes),
   async run(options, onProgress) {
     const { nodes = defaultNodes, degree = 4, overlay, latency, seed, repeats = 1 } = options
     const rows = []
-    for (const rate of rates) {
+    for (const [at, rate] of rates.entries()) {
       for (const thinFloods of [false, true]) {
         const reports: CopiesReport[] = []
         const lost: CopiesReport[] = []
         for (let i = 0; i < repeats; i++) {
           const ofRun = repeats === 1 ? seed : `${seed} ${i}`
           const model = createLatencyModel({ latency, nodes, seed: ofRun })
-          const say = (text: string): void => onProgress(`${rate}/s ${thinFloods ? 'thin' : 'full'}: ${text}`)
+          const say = (text: string): void =>
+            onProgress(`${rate}/s (${at + 1} of ${rates.length}), ${thinFloods ? 'thin' : 'full'}: ${text}`)
           const run = { seed: ofRun, degree, overlay, model, rate, seconds, thinFloods }
           reports.push(await runCopies({ ...run, kills: false }, say))
           lost.push(await runCopies({ ...run, kills: true }, say))

@@ -27,12 +27,14 @@ interface DiameterRow {
 export const diameter: Experiment = {
   name: 'diameter',
   describe: 'hops from one end of the overlay to the other: equation 5.2 of the thesis and measured',
+  ignores: ['overlay', 'latency'],
+  usualNodes: sizes.join(', '),
   async run({ nodes, degree, seed, repeats = 1 }, onProgress) {
     const rows: DiameterRow[] = []
     for (const d of degree === undefined ? degrees : [degree]) {
       for (const n of nodes === undefined ? sizes : [nodes]) {
-        onProgress(`${n} nodes, degree ${d}`)
-        rows.push(measure(n, d, seed, repeats))
+        const say = (repeat: number) => onProgress(`${n} nodes, degree ${d}: ${repeat} of ${repeats} graphs`)
+        rows.push(measure(n, d, { seed, repeats, onRepeat: say }))
       }
     }
     const report = { experiment: 'diameter', seed, repeats, rows }
@@ -50,13 +52,20 @@ export function diameterBounds(nodes: number, degree: number): { lower: number; 
   }
 }
 
-function measure(nodes: number, degree: number, seed: string, repeats: number): DiameterRow {
+interface Repeats {
+  readonly seed: string
+  readonly repeats: number
+  onRepeat(number: number): void
+}
+
+function measure(nodes: number, degree: number, { seed, repeats, onRepeat }: Repeats): DiameterRow {
   const { lower, upper } = diameterBounds(nodes, degree)
   const sources = sourcesAmong(nodes, seed)
   let greatest = 0
   for (let repeat = 0; repeat < repeats; repeat++) {
     const neighbours = buildOverlay(nodes, degree, `${seed}/${repeat}/${nodes}/${degree}`)
     greatest = Math.max(greatest, greatestEccentricity(neighbours, degree, sources))
+    onRepeat(repeat + 1)
   }
   return {
     nodes,

@@ -37,10 +37,10 @@ export interface Experiment {
   readonly takesFloods?: boolean
   /** Whether it takes `replaced`. */
   readonly takesReplaced?: boolean
-  /** Whether it is one run, which takes no `repeats`. */
-  readonly isOneRun?: boolean
-  /** What `nodes` is where none is given, for people. Default: all sizes of the published table. */
-  readonly usualNodes?: string
+  /** Options that would change nothing, so that it does not take them. */
+  readonly ignores?: readonly ('overlay' | 'latency' | 'repeats')[]
+  /** What `nodes` is where none is given, for people. */
+  readonly usualNodes: string
   /** Of real time, that it may take unless told otherwise. Default: a day. */
   readonly minutes?: number
   /** `onProgress` is called now and then with a few words for people. */

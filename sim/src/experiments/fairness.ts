@@ -18,6 +18,7 @@ export const fairness: Experiment = {
   name: 'fairness',
   describe:
     'who hears first? By region, by age of membership, and nodes that lie to the tracker or leave and rejoin, against honest ones in the same places',
+  usualNodes: String(defaultNodes),
   async run(options, onProgress) {
     const { nodes = defaultNodes, degree = 4, overlay, latency, seed, repeats = defaultRepeats } = options
     const subjects = subjectsOf(nodes)

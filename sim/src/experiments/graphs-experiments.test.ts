@@ -24,6 +24,12 @@ describe('matrix', () => {
     expect((await matrix.run(options, () => {})).report).toEqual(report)
   })
 
+  it.each([5, 1_000_000])('refuses %d nodes: no pair may be left out, or too many pairs', async (nodes) => {
+    await expect(matrix.run({ ...options, nodes }, () => {})).rejects.toMatchObject({
+      code: 'INVALID_ARGUMENT',
+    })
+  })
+
   it('sees when some pairs are likelier than others', () => {
     const nodes = 60
     const counts = new Uint32Array(nodes * nodes)

@@ -1,3 +1,4 @@
+import { simError } from '../errors.ts'
 import { buildOverlay } from '../graphs/build-overlay.ts'
 import { upperTail } from '../measures/normal.ts'
 import { round } from '../measures/statistics.ts'
@@ -14,6 +15,8 @@ const published = {
   meanEdgeProbability: 0.004004,
   firstJoinersRatio: 3,
 }
+/** Of a table of all pairs, four bytes each. */
+const maxNodes = 10_000
 /** Nodes that join first, whose edges among each other are looked at alone. */
 const firstJoiners = 10
 
@@ -21,10 +24,14 @@ const firstJoiners = 10
 export const matrix: Experiment = {
   name: 'matrix',
   describe: 'how often is each pair of nodes connected? section 5.1.1 of the thesis',
+  ignores: ['overlay', 'latency'],
+  usualNodes: String(published.nodes),
   async run(
     { nodes = published.nodes, degree = published.degree, repeats = published.repeats, seed },
     onProgress,
   ) {
+    if (nodes <= degree + 1 || nodes > maxNodes)
+      throw simError('INVALID_ARGUMENT', `--nodes is from ${degree + 2} to ${maxNodes} here`)
     const counts = new Uint32Array(nodes * nodes)
     for (let graph = 0; graph < repeats; graph++) {
       const neighbours = buildOverlay(nodes, degree, `${seed}/${graph}`)
@@ -34,7 +41,7 @@ export const matrix: Experiment = {
           counts[at] = (counts[at] ?? 0) + 1
         }
       })
-      if (graph % 10 === 9) onProgress(`${graph + 1} of ${repeats} graphs`)
+      onProgress(`${graph + 1} of ${repeats} graphs`)
     }
     const measures = measureCounts({ counts, nodes, degree, repeats })
     const report = { experiment: 'matrix', seed, nodes, degree, repeats, ...measures, published }

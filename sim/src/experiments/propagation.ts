@@ -23,6 +23,7 @@ export const propagation: Experiment = {
   name: 'propagation',
   describe:
     'how long do messages take, and is that predicted? tables 5.2 and 5.3 of the thesis. Without --nodes: 7 sizes, random overlays 10 times (small ones more often, 20480 / nodes), topology-aware ones once; with it: one run',
+  usualNodes: sizes.join(', '),
   async run(options, onProgress) {
     const { nodes, degree = 4, seed, overlay } = options
     const rows: PropagationRow[] = []

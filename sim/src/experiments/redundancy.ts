@@ -11,6 +11,7 @@ const degrees = [4, 6, 8, 10, 12, 14, 16]
 export const redundancy: Experiment = {
   name: 'redundancy',
   describe: 'duplicates per message against the degree: figure 5.4 of the thesis',
+  usualNodes: String(nodesOfThesis),
   async run(options, onProgress) {
     const { nodes = nodesOfThesis, degree, repeats = 1, seed, overlay, latency } = options
     const rows = []

@@ -42,7 +42,7 @@ function experimentWith(which: {
   return {
     name,
     describe,
-    isOneRun: true,
+    ignores: ['repeats'],
     takesReplaced: true,
     usualNodes: sizes.join(', '),
     async run(options, onProgress) {
@@ -87,7 +87,10 @@ async function measure(
   const { nodes, degree = 4, overlay, latency, seed } = options
   const model = createLatencyModel({ latency, nodes, seed })
   const replacedShare = (options.replaced ?? 0) / 100
-  const scaled = { seed, degree, overlay, model, watchedS: watchedS[overlay], replacedShare }
+  const scaled = {
+    ...{ seed, degree, overlay, model, watchedS: watchedS[overlay], replacedShare },
+    onPassing: (second: number) => onProgress(`${nodes} nodes: second ${second}`),
+  }
   const found = await runScale(await create(scaled), scaled, onProgress)
   const orNull = (value: number | null) => (value === null ? null : round(value))
   return {

@@ -35,7 +35,7 @@ function experimentWith(which: {
   return {
     name,
     describe,
-    isOneRun: true,
+    ignores: ['repeats'],
     usualNodes: `${defaultNodes} with the sender`,
     minutes: 120,
     async run(options, onProgress) {

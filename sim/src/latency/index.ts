@@ -1,3 +1,3 @@
 /** Delays between regions, as files and as models of nodes spread over them. */
 export { parseLatencyTable, readLatencyTable, type LatencyTable } from './latency-table.ts'
-export { createLatencyModel, meanOneWayMs, type LatencyModel } from './latency-model.ts'
+export { createLatencyModel, type LatencyModel } from './latency-model.ts'

@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { createLatencyModel, meanOneWayMs } from './latency-model.ts'
+import { mean } from '../measures/statistics.ts'
+import { createLatencyModel, meanOneWayFromMs, type LatencyModel } from './latency-model.ts'
 import { parseLatencyTable } from './latency-table.ts'
+
+/** Over all ordered pairs of different nodes. */
+function meanOneWayMs(model: LatencyModel): number {
+  return mean(Array.from({ length: model.nodes }, (_, from) => meanOneWayFromMs(model, from))) ?? 0
+}
 
 describe('createLatencyModel', () => {
   it('spreads nodes evenly over the regions of the published table', () => {

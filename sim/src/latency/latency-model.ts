@@ -41,15 +41,7 @@ export function createLatencyModel({ latency, nodes, seed }: LatencyModelOptions
   }
 }
 
-/** The mean over all ordered pairs of different nodes: what a message takes when it is sent straight to everybody. */
-export function meanOneWayMs({ nodes, oneWayMs }: LatencyModel): number {
-  let sumMs = 0
-  for (let from = 0; from < nodes; from++)
-    for (let to = 0; to < nodes; to++) if (from !== to) sumMs += oneWayMs(from, to)
-  return sumMs / (nodes * (nodes - 1))
-}
-
-/** From one node to all others. */
+/** The mean from one node to all others. */
 export function meanOneWayFromMs({ nodes, oneWayMs }: LatencyModel, from: number): number {
   let sumMs = 0
   for (let to = 0; to < nodes; to++) if (from !== to) sumMs += oneWayMs(from, to)

@@ -14,22 +14,24 @@ export async function* inChildren<Task extends object, Result>(
   { jobs, minutes }: { readonly jobs: number; readonly minutes: number },
 ): AsyncGenerator<Result, void> {
   const left = tasks[Symbol.iterator]()
+  let done = 0
   const children = Array.from({ length: jobs }, () => fork(file, { execArgv: ['--conditions=runnel-src'] }))
   const working = new Map<ChildProcess, Promise<{ readonly child: ChildProcess; readonly result: Result }>>()
   const give = (child: ChildProcess): void => {
     working.delete(child)
-    const { done, value } = left.next()
-    if (done === true) return
-    const result = resultOf<Task, Result>(child, value)
+    const next = left.next()
+    if (next.done === true) return
+    const result = resultOf<Task, Result>(child, next.value)
     working.set(child, result)
     // After the iteration has ended this error has no receiver.
     result.catch(() => {})
   }
-  const over = overAfter(minutes, () => `${working.size} tasks under way`)
+  const over = overAfter(minutes, () => `${done} tasks done, ${working.size} under way`)
   try {
     for (const child of children) give(child)
     while (working.size > 0) {
       const { child, result } = await Promise.race([...working.values(), over.promise])
+      done++
       give(child)
       yield result
     }

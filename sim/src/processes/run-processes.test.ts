@@ -1,5 +1,20 @@
 import { describe, expect, it } from 'vitest'
-import { runProcesses } from './run-processes.ts'
+import { overAfter } from './over.ts'
+import { runProcesses, type ProcessesOptions } from './run-processes.ts'
+
+const options: ProcessesOptions = {
+  seed: 'test',
+  nodes: 7,
+  // With more, flooding alone brings nearly everything.
+  degree: 2,
+  listenEvery: 1,
+  publishers: 2,
+  messages: 80,
+  intervalMs: 100,
+  lossRate: 0.2,
+  killEveryMessages: 50,
+  settleLimitMs: 60_000,
+}
 
 describe('real processes that lose packets and are killed', () => {
   it.each([
@@ -9,20 +24,9 @@ describe('real processes that lose packets and are killed', () => {
     'leave every survivor with every message, once and in order, over $kind',
     { timeout: 180_000 },
     async ({ kind, listenEvery }) => {
-      const report = await runProcesses({
-        seed: 'test',
-        nodes: 7,
-        // With more, flooding alone brings nearly everything.
-        degree: 2,
-        listenEvery,
-        publishers: 2,
-        messages: 80,
-        intervalMs: 100,
-        lossRate: 0.2,
-        killEveryMessages: 50,
-        settleLimitMs: 60_000,
-        minutes: 5,
-      })
+      const over = overAfter(5, () => kind)
+      const report = await runProcesses({ ...options, listenEvery }, over)
+      over.cancel()
       expect(report.killed).toBe(3)
       expect(report.survivors).toBeGreaterThan(3)
       const missing = report.nodes.flatMap((node) =>
@@ -34,4 +38,12 @@ describe('real processes that lose packets and are killed', () => {
       expect(report.nodes.flatMap(({ transports }) => transports)).toContain(kind)
     },
   )
+
+  it('end when the time of all runs is over', async () => {
+    const over = overAfter(0, () => '1 of 3 runs')
+    await expect(runProcesses(options, over)).rejects.toMatchObject({
+      code: 'TOO_SLOW',
+      message: expect.stringContaining('1 of 3 runs') as string,
+    })
+  })
 })

@@ -13,7 +13,7 @@ import { systemClock, systemRandom } from '@runnel/protocol/system'
 import { createTracker, type Tracker } from '@runnel/tracker'
 import type { ChainEnd, NodeReport } from './node-child.ts'
 import { NodeProcess } from './node-process.ts'
-import { overAfter } from './over.ts'
+import type { Over } from './over.ts'
 
 export interface ProcessesOptions {
   /** Decides which packets are lost and which nodes are killed, but not when things happen. */
@@ -32,8 +32,6 @@ export interface ProcessesOptions {
   readonly killEveryMessages: number
   /** How long, after the last message, the nodes may look for what they miss. */
   readonly settleLimitMs: number
-  /** That all of it may take. */
-  readonly minutes: number
 }
 
 export interface ProcessesReport {
@@ -50,9 +48,12 @@ export interface ProcessesReport {
 
 /**
  * A real tracker, and real nodes in processes of their own on WebRTC and WebSockets. Some nodes are killed while publishers
- * publish and packets are lost. Rejects with TOO_SLOW when the minutes are over.
+ * publish and packets are lost. Rejects as `over` does, once the time is over.
  */
-export async function runProcesses(options: ProcessesOptions): Promise<ProcessesReport> {
+export async function runProcesses(
+  options: ProcessesOptions,
+  over: Pick<Over, 'promise'>,
+): Promise<ProcessesReport> {
   const crypto = await loadCrypto()
   const identity = createIdentity(generatePrivateKey(systemRandom), crypto)
   const tracker = createTracker(
@@ -61,11 +62,9 @@ export async function runProcesses(options: ProcessesOptions): Promise<Processes
   )
   await tracker.start()
   const run = new ProcessesRun(options, tracker)
-  const over = overAfter(options.minutes, () => `seed ${options.seed}`)
   try {
     return await Promise.race([run.run(), over.promise])
   } finally {
-    over.cancel()
     await run.end()
     await tracker.stop()
   }

@@ -82,10 +82,11 @@ export class Formation {
       jitterMs,
       thinFloods,
       lossRate: () => 0,
+      onPassing: (second) => onProgress(`second ${second}`),
       latencyMs: (from, to) => model.oneWayMs(placeOf(from), placeOf(to)) + processingMs,
     })
     const formation = new Formation(options, world, indexes)
-    await formation.#join(onProgress)
+    await formation.#join()
     await formation.#settle(onProgress)
     return formation
   }
@@ -172,7 +173,7 @@ export class Formation {
     return prediction.delays
   }
 
-  async #join(onProgress: (text: string) => void): Promise<void> {
+  async #join(): Promise<void> {
     const { model, servesGuests = false } = this.#options
     const { nodes } = model
     const light = servesGuests ? { parts: lightParts, servesGuests } : undefined
@@ -185,7 +186,6 @@ export class Formation {
       simNode.node.join(this.world.streamPartId)
       this.nodes.push(simNode)
       simNode.node.on('neighbours', (_, neighbours) => this.#changed(index, neighbours))
-      if (index % 100 === 0) onProgress(`${index} of ${nodes} nodes joined`)
     }
   }
 

@@ -67,8 +67,9 @@ export async function runLoss(
     jitterMs,
     thinFloods,
     lossRate: () => lossRate,
+    onPassing: (second) => onProgress(`seed ${seed}: second ${second}`),
   })
-  const scenario = new LossScenario(options, world, onProgress)
+  const scenario = new LossScenario(options, world)
   await scenario.form()
   await scenario.publishAndKill()
   return scenario.measure()
@@ -77,7 +78,6 @@ export async function runLoss(
 class LossScenario {
   readonly #options: LossOptions
   readonly #world: World
-  readonly #onProgress: (text: string) => void
   readonly #archive = new CountingArchive()
   readonly #trace = new TraceHash()
   /** The living nodes, in the order they came. */
@@ -89,10 +89,9 @@ class LossScenario {
   /** The nodes that are there before the first message. */
   #founders: readonly LossMember[] = []
 
-  constructor(options: LossOptions, world: World, onProgress: (text: string) => void) {
+  constructor(options: LossOptions, world: World) {
     this.#options = options
     this.#world = world
-    this.#onProgress = onProgress
     this.#costs = new FloodWatch(world.clock)
   }
 
@@ -111,16 +110,7 @@ class LossScenario {
     }
     this.#founders = [...this.#members]
     for (const { node } of this.#founders) this.#costs.add(node)
-    await this.#passUntil(formingMs)
-  }
-
-  /** Tells of each second of virtual time. */
-  async #passUntil(atMs: number): Promise<void> {
-    const { clock } = this.#world
-    while (clock.monotonicMs() < atMs) {
-      await this.#world.advanceTo(Math.min(atMs, clock.monotonicMs() + 1_000))
-      this.#onProgress(`seed ${this.#options.seed}: second ${Math.floor(clock.monotonicMs() / 1_000)}`)
-    }
+    await this.#world.advanceTo(formingMs)
   }
 
   async publishAndKill(): Promise<void> {
@@ -130,11 +120,11 @@ class LossScenario {
     const everyMs = killEverySeconds > 0 ? killEverySeconds * 1000 : Infinity
     const random = this.#world.random('deaths')
     for (let atMs = formingMs + everyMs; atMs < untilMs; atMs += everyMs) {
-      await this.#passUntil(atMs)
+      await this.#world.advanceTo(atMs)
       this.#killOne(random)
       await this.#join()
     }
-    await this.#passUntil(untilMs + settlingMs)
+    await this.#world.advanceTo(untilMs + settlingMs)
   }
 
   measure(): LossReport {

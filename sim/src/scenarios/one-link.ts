@@ -58,6 +58,7 @@ export async function runOneLink(
     latencyMs: () => latencyMs,
     jitterMs: 0,
     lossRate: (from, to) => (lossy.has(from) && lossy.has(to) ? lossRate : 0),
+    onPassing: (second) => onProgress(`seed ${seed}, ${nodes} nodes: second ${second}`),
   })
   const { clock, crypto, streamPartId } = world
   const archive = new CountingArchive()
@@ -76,7 +77,6 @@ export async function runOneLink(
   for (let i = 0; i < messages; i++) {
     await world.advanceTo(formingMs + (i * 1000) / rate)
     source.node.publish(publisher.next())
-    onProgress(`seed ${seed}, ${nodes} nodes: ${i + 1} of ${messages} messages`)
   }
   await world.advanceTo(clock.monotonicMs() + settlingMs)
   const ledger = subscriber.ledger(publisher.publisherId)

@@ -1,10 +1,12 @@
-import type { NodeId, Random } from '@runnel/protocol'
+import type { NodeId } from '@runnel/protocol'
 import type { FloodDelays } from '@runnel/tracker'
 import { meanDelayMs, meanDelayOfAllMs, shortestDelaysMs } from '../graphs/shortest-delays.ts'
-import { meanOneWayFromMs, meanOneWayMs } from '../latency/latency-model.ts'
+import { meanOneWayFromMs } from '../latency/latency-model.ts'
+import { mean } from '../measures/statistics.ts'
 import { TraceHash } from '../measures/trace-hash.ts'
 import { ChainPublisher } from '../world/chain-publisher.ts'
 import { Formation, pick, type FormationOptions, type FormationWatch } from './formation.ts'
+import { publishersOf } from './publishers.ts'
 
 export interface PropagationOptions extends FormationOptions {
   /** Published by so many nodes, one after the other. */
@@ -34,7 +36,8 @@ export interface PropagationRun {
   readonly trueMeanMs: number
   /** What the tracker says of the stream part over HTTP; undefined when it says nothing. */
   readonly predicted: FloodDelays | undefined
-  readonly underlayMeanMs: number
+  /** Mean one-way delay of the underlay from the nodes that published to all others, no processing included. */
+  readonly directMeanMs: number
   /** Mean delay of what the first node sends, by its mean one-way delay to the others. */
   readonly rdpOfFirst: number
   /** Of the overlay that the tracker wants. */
@@ -59,7 +62,7 @@ export async function runPropagation(
 ): Promise<PropagationRun> {
   const formation = await Formation.run(options, onProgress)
   const { world, nodes, wantedDegrees, attachedDegrees } = formation
-  const sources = publishersOf(options.messages, nodes.length, world.random('publishers'))
+  const sources = publishersOf(options.messages, options.model, world.random('publishers'))
   const [reported, real] = [formation.reportedDelays, formation.trueDelays]
   const everywhere = pick(nodes.length, maxEstimateSources, world.random('estimate sources'))
   const { convergedAfterS, formationS, edgeChangesPerNode, predicted, watched } = formation
@@ -77,7 +80,7 @@ export async function runPropagation(
     estimatedMeanOfPublishersMs: meanDelayMs(reported, sources),
     trueMeanMs: meanDelayOfAllMs(real, everywhere),
     predicted,
-    underlayMeanMs: meanOneWayMs(options.model),
+    directMeanMs: mean(sources.map((source) => meanOneWayFromMs(options.model, source))) ?? 0,
     rdpOfFirst: meanDelayMs(real, [0]) / meanOneWayFromMs(options.model, 0),
     minDegree: Math.min(...wantedDegrees),
     maxDegree: Math.max(...wantedDegrees),
@@ -91,15 +94,6 @@ export async function runPropagation(
     edgeChangesPerNode,
     traceHash: flood.traceHash,
   }
-}
-
-/**
- * Every so many nodes one publishes, from any of them on, so that all regions have their share: in the thesis all nodes did.
- * Some do so once more where there are fewer nodes than messages.
- */
-function publishersOf(messages: number, nodes: number, random: Random): number[] {
-  const first = random.next() * nodes
-  return Array.from({ length: messages }, (_, i) => Math.floor(first + (i * nodes) / messages) % nodes)
 }
 
 /** Every message is the first of a chain of its own, so that none waits for another. */

@@ -73,6 +73,7 @@ export async function runRate(
   const world: World = await World.create({
     ...{ seed, degree: 4, jitterMs: 0, latencyMs: () => latencyMs, lossRate: () => 0 },
     line: { bytesPerMs, windowBytes: queueBytes + underWayBytes },
+    onPassing: (second) => onProgress(`${latencyMs} ms: second ${second}`),
   })
   const { clock, crypto, streamPartId } = world
   const names = ['camera', 'reader', ...(relayed ? ['relay'] : [])]
@@ -110,7 +111,6 @@ export async function runRate(
     nodes.reduce((sum, { node }) => sum + (node.metrics().counters['urgent.shed'] ?? 0), 0)
   const report: SecondOfRate[] = []
   for (let second = 0; second < seconds; second++) {
-    onProgress(`${latencyMs} ms: second ${second}`)
     Object.assign(now, { pictureBytes: 0, bulkBytes: 0, pictures: 0, waitedMs: [] })
     for (let picture = 0; picture < picturesPerS; picture++) {
       await world.advanceTo(formingMs + second * 1000 + (picture * 1000) / picturesPerS)

@@ -19,7 +19,7 @@ export interface PropagationRow {
   /** Mean delay of the deliveries that took 25 hops or more, as in section 5.4.3 of the thesis, and their share; null where there were none. */
   readonly longPathMeanMs: number | null
   readonly longPathPercent: number
-  /** Mean delay by the mean one-way delay between any two nodes. */
+  /** Mean delay by the mean one-way delay from the nodes that published. */
   readonly rdp: number
   /** The same of what the first node sends, by its own mean one-way delay. */
   readonly rdpOfFirst: number
@@ -97,7 +97,7 @@ function summarize(runs: readonly PropagationRun[]) {
     p99Ms: round(delaysMs[Math.ceil(0.99 * delaysMs.length) - 1] ?? 0),
     meanHops: average(({ hops }) => mean(hops) ?? 0),
     ...summarizePaths(runs),
-    rdp: average((run) => meanOf(run) / run.underlayMeanMs),
+    rdp: average((run) => meanOf(run) / run.directMeanMs),
     rdpOfFirst: average((run) => run.rdpOfFirst),
     estimatedMeanMs: average((run) => run.estimatedMeanMs),
     estimatedErrorMs: standardError(runs.map((run) => run.estimatedMeanMs)),

@@ -49,7 +49,7 @@ export async function runViewers(
     onProgress,
   )
   const { world } = formation
-  const nodes = [...formation.nodes, ...(await addGuests(formation, { light, members }, onProgress))]
+  const nodes = [...formation.nodes, ...(await addGuests(formation, { light, members }))]
   const { clock, crypto, streamPartId } = world
   const [sender, ...viewers] = nodes
   if (sender === undefined) throw new Error('a sender at least')
@@ -79,7 +79,6 @@ export async function runViewers(
   const untilMs = options.seconds * 1_000
   let [voices, pictures] = [0, 0]
   for (let atMs = 0; atMs < untilMs; atMs += tickMs) {
-    if (atMs % 100 === 0) onProgress(`second ${atMs / 1_000} of ${options.seconds}`)
     await world.advanceTo(startMs + atMs)
     for (; voices * 1_000 <= atMs * sound.perS; voices++)
       sender.node.publish(voice.next(new Uint8Array(sound.bytes), sound))
@@ -109,7 +108,6 @@ export async function runViewers(
 async function addGuests(
   formation: Formation,
   { light, members }: { readonly light: number; readonly members: number },
-  onProgress: (text: string) => void,
 ): Promise<SimNode[]> {
   const { world, nodes } = formation
   // Whose pictures are watched serves nobody.
@@ -125,7 +123,6 @@ async function addGuests(
     const guest = await world.startNode(name, noArchive, undefined, hosting)
     guest.node.join(world.streamPartId)
     guests.push(guest)
-    if (number % 10 === 0) onProgress(`${number} of ${light} light nodes joined`)
   }
   await world.advanceTo(startMs + 2 * attachingMs)
   return guests

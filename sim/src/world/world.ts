@@ -74,6 +74,8 @@ export interface WorldOptions {
   readonly admission?: NodeAdmission
   /** Resolves when what an instant began waits for time to pass; undefined where nothing takes more than a turn. */
   settled?(): Promise<void> | undefined
+  /** Called now and then while time passes, with the second. What it throws ends the run; no timer could, as events follow each other without a pause. */
+  onPassing?(second: number): void
   /** What a node's cryptography goes through: to count what it does. */
   tappedCrypto?(nodeId: NodeId, crypto: Crypto): Crypto
 }
@@ -92,6 +94,9 @@ export interface SimNode {
 export type Death = 'silent' | 'closed'
 
 const allowEverybody = (): PublisherPolicy => ({ check: () => 'allowed', resolve: () => Promise.resolve() })
+
+/** Instants of virtual time from one call of `onPassing` to the next: each takes a few milliseconds at most. */
+const instantsAtOnce = 250
 
 /** Signatures whose signers are remembered: in one process every node would recover the same ones again. */
 const maxRecoveries = 50_000
@@ -116,6 +121,7 @@ export class World {
   #trackerRuns = true
   /** Trackers started so far: each draws other chances. */
   #trackers = 0
+  #instants = 0
 
   private constructor(options: WorldOptions, crypto: Crypto) {
     this.#options = options
@@ -269,6 +275,7 @@ export class World {
     for (let nextMs = clock.nextAtMs; nextMs !== undefined && nextMs <= atMs; nextMs = clock.nextAtMs) {
       clock.advanceTo(nextMs)
       await (this.#options.settled?.() ?? Promise.resolve())
+      if (++this.#instants % instantsAtOnce === 0) this.#options.onPassing?.(Math.floor(nextMs / 1000))
     }
     clock.advanceTo(atMs)
   }

@@ -75,11 +75,11 @@ export async function runAttack(
     thinFloods,
     jitterMs: 0,
     lossRate: () => 0,
+    onPassing: (second) => onProgress(`second ${second}`),
     latencyMs: (from, to) => model.oneWayMs(placeOf(from), placeOf(to)) + processingMs,
   })
   const run = new AttackRun(options, world, places)
-  await run.join(onProgress)
-  onProgress(`${options.attack}: messages`)
+  await run.join()
   await run.strike()
   return run.report()
 }
@@ -118,9 +118,8 @@ class AttackRun {
   }
 
   /** The attackers come evenly among the others; where they are after a victim, all around its join. */
-  async join(onProgress: (text: string) => void): Promise<void> {
+  async join(): Promise<void> {
     const { attack, nodes, attackers, overlay } = this.#options
-    const all = nodes + attackers
     const victimAt = Math.floor(nodes / 2)
     for (let i = 0; i < nodes; i++) {
       await this.#pass((joiningMs * (i + 1)) / nodes)
@@ -129,7 +128,6 @@ class AttackRun {
       if (attack === 'eclipse' && i === victimAt) await this.#addHonest(i)
       while (this.#attackers.length < due) await this.#addAttacker()
       if (attack !== 'eclipse' || i !== victimAt) await this.#addHonest(i)
-      if (i % 100 === 0) onProgress(`${attack}: ${i} of ${all} joined`)
     }
     await this.#pass(joiningMs + formingMs[overlay])
   }

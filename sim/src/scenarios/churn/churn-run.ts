@@ -70,12 +70,11 @@ export async function runChurn(
     thinFloods,
     jitterMs: 0,
     lossRate: () => 0,
+    onPassing: (second) => onProgress(`second ${second}`),
     latencyMs: (from, to) => model.oneWayMs(placeOf(from), placeOf(to)) + processingMs,
   })
   const run = new ChurnRun(options, world, places)
-  onProgress('joining')
   await run.form()
-  onProgress('nodes come and go')
   await run.churn()
   return run.report()
 }

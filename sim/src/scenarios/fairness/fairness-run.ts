@@ -48,10 +48,10 @@ export async function runFairness(
     model.oneWayMs(places.get(from) ?? 0, places.get(to) ?? 0) + processingMs
   const world = await World.create({
     ...{ seed, degree, overlay, jitterMs: 0, lossRate: () => 0, latencyMs: oneWayMs },
+    onPassing: (second) => onProgress(`second ${second}`),
   })
   const run = new FairnessRun(options, world, places, oneWayMs)
-  await run.join(onProgress)
-  onProgress('messages')
+  await run.join()
   return run.publish()
 }
 
@@ -76,7 +76,7 @@ class FairnessRun {
     this.#oneWayMs = oneWayMs
   }
 
-  async join(onProgress: (text: string) => void): Promise<void> {
+  async join(): Promise<void> {
     const { model, subjects, conduct } = this.#options
     const world = this.#world
     for (let index = 0; index < model.nodes; index++) {
@@ -95,7 +95,6 @@ class FairnessRun {
         if (heard !== undefined && from !== undefined)
           heard.delaysMs[index] = world.clock.monotonicMs() - heard.atMs
       })
-      if (index % 100 === 0) onProgress(`${index} of ${model.nodes} joined`)
     }
     await world.advanceTo(joiningMs + formingMs)
   }

@@ -69,12 +69,12 @@ export async function runIdentities(
   onProgress: (text: string) => void = () => {},
 ): Promise<IdentitiesReport> {
   const { processes, publishers, guests } = options
-  const scenario = await IdentitiesScenario.create(options)
-  const members = await scenario.join('process', processes, onProgress)
-  await scenario.publish(members.slice(0, publishers), onProgress)
+  const scenario = await IdentitiesScenario.create(options, onProgress)
+  const members = await scenario.join('process', processes)
+  await scenario.publish(members.slice(0, publishers))
   const before = scenario.measure(members, publishers)
-  const visitors = await scenario.join('guest', guests, onProgress)
-  await scenario.publish(visitors, onProgress)
+  const visitors = await scenario.join('guest', guests)
+  await scenario.publish(visitors)
   return { processes, ...before, guests: scenario.measureGuests(members, visitors) }
 }
 
@@ -96,12 +96,17 @@ class IdentitiesScenario {
   }
 
   /** Tables have room for the processes and chains there are without guests. */
-  static async create(options: IdentitiesOptions): Promise<IdentitiesScenario> {
+  static async create(
+    options: IdentitiesOptions,
+    onProgress: (text: string) => void,
+  ): Promise<IdentitiesScenario> {
+    const { processes, identities } = options
     const given: Given = { checks: new DelegationChecks(), delegations: new Map(), addresses: new Map() }
     const world = await World.create({
       ...{ seed: options.seed, degree: options.degree, jitterMs: 0 },
       latencyMs: () => latencyMs,
       lossRate: () => 0,
+      onPassing: (second) => onProgress(`${processes} processes, identities ${identities}: second ${second}`),
       nodeLimits: { maxChains: options.publishers },
       trackerLimits: { maxNodes: options.processes },
       addressOf: (nodeId) => given.addresses.get(nodeId),
@@ -114,16 +119,11 @@ class IdentitiesScenario {
     return new IdentitiesScenario(options, world, given)
   }
 
-  async join(
-    kind: 'process' | 'guest',
-    count: number,
-    onProgress: (text: string) => void,
-  ): Promise<Process[]> {
+  async join(kind: 'process' | 'guest', count: number): Promise<Process[]> {
     const all: Process[] = []
     if (count === 0) return all
     for (let i = 0; i < count; i++) {
       all.push(await this.#start(kind, i))
-      onProgress(`${kind} ${i + 1} of ${count} joined`)
       await this.#pass(joinEveryMs)
     }
     await this.#pass(formingMs)
@@ -131,7 +131,7 @@ class IdentitiesScenario {
   }
 
   /** Each a few messages, in a chain of its own. */
-  async publish(members: readonly Process[], onProgress: (text: string) => void): Promise<void> {
+  async publish(members: readonly Process[]): Promise<void> {
     if (members.length === 0) return
     const { clock, crypto, streamPartId } = this.#world
     const chains = members.map(({ name, node, user, delegation }) => {
@@ -142,7 +142,6 @@ class IdentitiesScenario {
     })
     for (let round = 0; round < messagesEach; round++)
       for (const { node, publisher } of chains) {
-        onProgress(`message ${round + 1} of ${messagesEach} of each publisher`)
         node.publish(publisher.next())
         await this.#pass(publishEveryMs)
       }

@@ -41,6 +41,7 @@ export async function runPrivate(
     ...{ seed, degree, jitterMs: 0, admission },
     latencyMs: () => latencyMs,
     lossRate: () => 0,
+    onPassing: (second) => onProgress(`private network: second ${second}`),
     actingOf: (nodeId) => {
       const delegation = delegations.get(nodeId)
       return delegation && actingUnder(delegation)
@@ -67,7 +68,6 @@ export async function runPrivate(
     const userName = `user ${i % users}`
     listed.add(world.identity(userName).nodeId)
     members.push(await start(`node ${i}`, userName))
-    onProgress(`${i + 1} nodes of the private network`)
   }
   await start('stranger', 'nobody')
   await world.advanceTo(world.clock.monotonicMs() + formingMs)

@@ -39,8 +39,8 @@ const windowBytes = 64 * 1024
 
 /** A room whose members send sound and pictures: how many copies of each come, how late, and how many not at all? */
 export async function runRoom(options: RoomOptions, onProgress: (text: string) => void): Promise<RoomReport> {
-  const run = await RoomRun.form(options)
-  return run.publish(onProgress)
+  const run = await RoomRun.form(options, onProgress)
+  return run.publish()
 }
 
 class RoomRun {
@@ -62,7 +62,7 @@ class RoomRun {
   }
 
   /** Members in two overlays, of sound and of pictures. */
-  static async form(options: RoomOptions): Promise<RoomRun> {
+  static async form(options: RoomOptions, onProgress: (text: string) => void): Promise<RoomRun> {
     const { seed, degree, thinFloods, members } = options
     const lines = { lossRate: 0 }
     const world = await World.create({
@@ -70,6 +70,7 @@ class RoomRun {
       latencyMs: (from, to) => delayBetween(world, from, to),
       lossRate: () => lines.lossRate,
       line: { bytesPerMs: () => options.kbitPerS / 8, windowBytes },
+      onPassing: (second) => onProgress(`second ${second}`),
     })
     const run = new RoomRun(options, world, lines)
     for (let number = 0; number < members; number++) await run.#add(number)
@@ -77,14 +78,13 @@ class RoomRun {
     return run
   }
 
-  async publish(onProgress: (text: string) => void): Promise<RoomReport> {
+  async publish(): Promise<RoomReport> {
     const { seconds, lossRate, kills, churns } = this.#options
     const staying = this.#members.filter((_, number) => this.#stays(number))
     const unsteady = this.#members.filter((member) => !staying.includes(member))
     this.#lines.lossRate = lossRate
     for (let atMs = formingMs; atMs < this.#endMs; atMs += tickMs) {
       await this.#world.advanceTo(atMs)
-      if (atMs % 100 === 0) onProgress(`second ${(atMs - formingMs) / 1_000}`)
       if (atMs === this.#startMs) this.#measure.begin(staying)
       if (kills && atMs === this.#startMs + 500 * seconds) unsteady[0]?.vanish()
       if (churns && atMs % churnMs === 0) unsteady[(atMs / churnMs) % unsteady.length]?.turn()

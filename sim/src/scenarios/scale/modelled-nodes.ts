@@ -80,6 +80,7 @@ export class ModelledNodes implements GrowingOverlay {
         this.#handle({ type: 'tick' })
       }
       this.#nowMs = untilMs
+      this.#options.onPassing?.(Math.floor(untilMs / 1_000))
       for (const [index, sinceMs] of [...this.#owed]) this.#reportOwed(index, sinceMs)
     }
   }

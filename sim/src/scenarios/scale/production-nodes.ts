@@ -30,6 +30,7 @@ export class ProductionNodes implements GrowingOverlay {
     const trackerLimits = limitsFor(model.nodes)
     const world = await World.create({
       ...{ seed, degree, overlay, trackerLimits, jitterMs: 0, lossRate: () => 0, latencyMs },
+      onPassing: (second) => options.onPassing?.(second),
     })
     return new ProductionNodes(options, world, indexes)
   }

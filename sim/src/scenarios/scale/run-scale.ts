@@ -25,7 +25,6 @@ export async function runScale(
   const [bytesBefore, cpuBefore] = [heldBytes(), cpuMs()]
   for (let index = 0; index < nodes; index++) {
     await overlay.join((joiningMs * (index + 1)) / nodes)
-    if (index % 1_000 === 0) onProgress(`${index} of ${nodes} nodes joined`)
   }
   const perNode = (count: number | undefined) => (count === undefined ? null : count / nodes)
   const trackerMsPerJoin = perNode(overlay.trackerMs)

@@ -13,6 +13,8 @@ export interface ScaleOptions {
   readonly watchedS: number
   /** The part of the nodes that leave then, with others in their places. Default 0. */
   readonly replacedShare?: number
+  /** As of `WorldOptions`. */
+  onPassing?(second: number): void
 }
 
 /** An overlay that nodes join in virtual time, each with the next number. */

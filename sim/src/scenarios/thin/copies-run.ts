@@ -47,7 +47,6 @@ export async function runCopies(
   onProgress: (text: string) => void,
 ): Promise<CopiesReport> {
   const run = new CopiesRun(options, await Formation.run({ ...options, jitterMs }, onProgress))
-  onProgress('publishing')
   await run.publish()
   return run.measure()
 }
