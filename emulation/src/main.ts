@@ -2,6 +2,7 @@ import { isRunnelError } from '@runnel/protocol'
 import yargs from 'yargs'
 import { hideBin } from 'yargs/helpers'
 import { experimentCommand } from './cli/experiment-command.ts'
+import { refuseRepeated } from './cli/refuse-repeated.ts'
 import { emulationError } from './errors.ts'
 import { churn } from './experiments/churn.ts'
 import { delays } from './experiments/delays.ts'
@@ -39,6 +40,7 @@ try {
   await parser
     .demandCommand(1, 'Name an experiment.')
     .strict()
+    .check(refuseRepeated)
     .fail((message, error) => {
       throw error ?? emulationError('INVALID_ARGUMENT', message)
     })
