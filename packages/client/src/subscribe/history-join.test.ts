@@ -105,6 +105,18 @@ describe.each(['chain', 'arrival'] as const)('history joined to live, order %s',
     expect(timesHeard()).toEqual(times(1, 20))
   })
 
+  it('gives what filled a gap while history came before the messages behind that gap', async () => {
+    const { stored, timesHeard, join, gaps } = setUp({ order })
+    const all = messagesOf(times(1, 20))
+    stored.push(...all.slice(0, 5))
+    const running = join.run()
+    for (const message of [...all.slice(4, 8), ...all.slice(15), ...all.slice(8, 15)]) join.message(message)
+    await running
+    await settle()
+    expect(timesHeard()).toEqual(times(1, 20))
+    expect(gaps).toEqual([])
+  })
+
   it('asks once more for what was published between the two', async () => {
     const { stored, timesHeard, join, reads } = setUp({ order })
     const all = messagesOf(times(1, 20))

@@ -1,5 +1,4 @@
 import { compareRefs, placeOf, type MessageRef, type StreamMessage } from '@runnel/protocol'
-import { ByteQueue } from '../queue/byte-queue.ts'
 
 export interface LiveBufferLimits {
   readonly maxMessages: number
@@ -12,10 +11,17 @@ export interface DroppedStretch {
   readonly to: MessageRef
 }
 
-/** Live messages that wait for history. At a limit the oldest go, and it is remembered where, so that they can be read from storage. */
+/**
+ * Live messages that wait for history, by their places: what filled a gap came after the messages behind that gap, and the node does not count it
+ * as missing any more. At a limit the oldest go, and it is remembered where, so that they can be read from storage.
+ */
 export class LiveBuffer {
   readonly #limits: LiveBufferLimits
-  readonly #messages = new ByteQueue<StreamMessage>()
+  /** Ascending. */
+  #messages: StreamMessage[] = []
+  /** Those before this index were taken. */
+  #start = 0
+  #bytes = 0
   #dropped: DroppedStretch | undefined
 
   constructor(limits: LiveBufferLimits) {
@@ -23,15 +29,26 @@ export class LiveBuffer {
   }
 
   push(message: StreamMessage): void {
-    this.#messages.push(message, message.content.length)
+    this.#messages.splice(this.#indexFor(message), 0, message)
+    this.#bytes += message.content.length
     while (this.#isTooFull()) {
       const oldest = this.shift()
       if (oldest !== undefined) this.#noteDropped(oldest)
     }
   }
 
+  /** Takes the oldest one out. */
   shift(): StreamMessage | undefined {
-    return this.#messages.shift()
+    const message = this.#messages[this.#start]
+    if (message === undefined) return undefined
+    this.#start++
+    this.#bytes -= message.content.length
+    // Shifting an array moves all of it, so the taken half is removed at once.
+    if (this.#start * 2 >= this.#messages.length) {
+      this.#messages = this.#messages.slice(this.#start)
+      this.#start = 0
+    }
+    return message
   }
 
   /** What had to go since it was asked last. */
@@ -43,7 +60,21 @@ export class LiveBuffer {
 
   #isTooFull(): boolean {
     const { maxMessages, maxBytes } = this.#limits
-    return this.#messages.length > maxMessages || this.#messages.bytes > maxBytes
+    return this.#messages.length - this.#start > maxMessages || this.#bytes > maxBytes
+  }
+
+  /** Behind all that are not after it: most come in order, at the end. */
+  #indexFor(message: StreamMessage): number {
+    let low = this.#start
+    let high = this.#messages.length
+    const newest = this.#messages[high - 1]
+    if (newest !== undefined && compareRefs(message, newest) >= 0) return high
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if (compareRefs(message, this.#messages[middle] as StreamMessage) >= 0) low = middle + 1
+      else high = middle
+    }
+    return low
   }
 
   #noteDropped(message: StreamMessage): void {
