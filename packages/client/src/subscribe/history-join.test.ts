@@ -1,5 +1,5 @@
 import type { Gap } from '@runnel/network'
-import { compareRefs, toStreamPartId, type StreamMessage } from '@runnel/protocol'
+import { compareRefs, toStreamPartId, type MessageRef, type StreamMessage } from '@runnel/protocol'
 import { VirtualClock } from '@runnel/transport'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -31,12 +31,14 @@ interface SetUp {
   /** Instead of `heard`. */
   readonly push?: (message: StreamMessage) => unknown
   readonly room?: () => Promise<void>
+  /** What the node lacks. */
+  readonly isMissing?: (chain: unknown, place: MessageRef) => boolean
 }
 
 /** A join over a store that has what is in `stored` when it is asked. */
 function setUp(options: SetUp = {}) {
   const { selection = { from: 0 }, order = 'chain', limits = {}, connected, read } = options
-  const { room = () => Promise.resolve() } = options
+  const { room = () => Promise.resolve(), isMissing = () => false } = options
   const stored: StreamMessage[] = []
   const heard: StreamMessage[] = []
   const gaps: Gap[] = []
@@ -47,7 +49,9 @@ function setUp(options: SetUp = {}) {
     gap: (gap) => gaps.push(gap),
   }
   const flow =
-    order === 'chain' ? new OrderedFlow(sink, { node: { isMissing: () => false } }) : new ArrivalFlow(sink)
+    order === 'chain'
+      ? new OrderedFlow(sink, { node: { isMissing: (_, chain, place) => isMissing(chain, place) } })
+      : new ArrivalFlow(sink)
   const history: HistoryJoinModules['history'] = {
     limits: { ...resendLimits, ...limits },
     sourceModules: { clock: new VirtualClock({ startMs: now }) },
@@ -389,4 +393,29 @@ describe.each(['chain', 'arrival'] as const)('history joined to live, order %s',
       { numRuns: 50 },
     )
   }, 120_000)
+})
+
+it('waits for what filled a gap behind a message that is held already, while there is no room', async () => {
+  const gate = Promise.withResolvers<void>()
+  const missing = new Set([3, 4, 5].map((time) => now + time))
+  let isHeld = false
+  const { stored, timesHeard, join, gaps } = setUp({
+    isMissing: (_, { timestamp }) => {
+      isHeld ||= missing.has(timestamp)
+      return missing.has(timestamp)
+    },
+    room: () => (isHeld ? gate.promise : Promise.resolve()),
+  })
+  const all = messagesOf(times(1, 6))
+  stored.push(...all.slice(0, 2))
+  const running = join.run()
+  for (const message of [...all.slice(1, 2), ...all.slice(5)]) join.message(message)
+  await settle()
+  expect(isHeld).toBe(true)
+  missing.clear()
+  for (const message of all.slice(2, 5)) join.message(message)
+  gate.resolve()
+  await running
+  expect(timesHeard()).toEqual(times(1, 6))
+  expect(gaps).toEqual([])
 })

@@ -87,6 +87,7 @@ export class HistoryJoin implements LiveFlow {
       if (this.#heads.get(chain) !== undefined) this.#heads.advance(chain, last)
     })
     if (this.#wanted.selection.kind === 'range') this.#from = this.#wanted.selection.from
+    modules.flow.waitAlsoFor?.((chain, place) => this.#holds(chain, place))
   }
 
   get late(): number {
@@ -132,6 +133,12 @@ export class HistoryJoin implements LiveFlow {
   }
 
   start(): void {}
+
+  /** It has come, and waits for history or for room. */
+  #holds(chain: MessageChain, place: MessageRef): boolean {
+    const waiting = this.#waiting.get(keyOfChain(chain))
+    return this.#buffer.holds(chain, place) || waiting?.buffer.holds(chain, place) === true
+  }
 
   end(): void {
     this.#ending.abort()
@@ -286,7 +293,12 @@ export class HistoryJoin implements LiveFlow {
     this.#fetchBetween(chain, after, upTo)
       .then(() => this.#letThrough({ chain, buffer }))
       .catch((error: unknown) => this.#modules.onFailed(error))
-      .finally(() => this.#waiting.delete(key))
+      .finally(() => this.#forgetWaiting({ chain, buffer }))
+  }
+
+  #forgetWaiting({ chain, buffer }: Waiting): void {
+    const key = keyOfChain(chain)
+    if (this.#waiting.get(key)?.buffer === buffer) this.#waiting.delete(key)
   }
 
   /** Delivers the waiting live messages of a chain as there is room, and from storage those that did not fit. */
@@ -298,7 +310,11 @@ export class HistoryJoin implements LiveFlow {
       const dropped = buffer.takeDropped()
       if (dropped === undefined) {
         const next = buffer.shift()
-        if (next === undefined) return
+        if (next === undefined) {
+          // At once: what comes from now on would wait here for nobody.
+          this.#forgetWaiting({ chain, buffer })
+          return
+        }
         this.#pass(next)
         continue
       }

@@ -1,4 +1,11 @@
-import { compareRefs, placeOf, type MessageRef, type StreamMessage } from '@runnel/protocol'
+import {
+  compareRefs,
+  placeOf,
+  type MessageChain,
+  type MessageRef,
+  type StreamMessage,
+} from '@runnel/protocol'
+import { keyOfChain } from './chain-heads.ts'
 
 export interface LiveBufferLimits {
   readonly maxMessages: number
@@ -51,6 +58,15 @@ export class LiveBuffer {
     return message
   }
 
+  holds(chain: MessageChain, place: MessageRef): boolean {
+    for (let i = this.#indexFor(place) - 1; i >= this.#start; i--) {
+      const message = this.#messages[i] as StreamMessage
+      if (compareRefs(message, place) !== 0) return false
+      if (keyOfChain(message) === keyOfChain(chain)) return true
+    }
+    return false
+  }
+
   /** What had to go since it was asked last. */
   takeDropped(): DroppedStretch | undefined {
     const dropped = this.#dropped
@@ -64,14 +80,14 @@ export class LiveBuffer {
   }
 
   /** Behind all that are not after it: most come in order, at the end. */
-  #indexFor(message: StreamMessage): number {
+  #indexFor(place: MessageRef): number {
     let low = this.#start
     let high = this.#messages.length
     const newest = this.#messages[high - 1]
-    if (newest !== undefined && compareRefs(message, newest) >= 0) return high
+    if (newest !== undefined && compareRefs(place, newest) >= 0) return high
     while (low < high) {
       const middle = (low + high) >>> 1
-      if (compareRefs(message, this.#messages[middle] as StreamMessage) >= 0) low = middle + 1
+      if (compareRefs(place, this.#messages[middle] as StreamMessage) >= 0) low = middle + 1
       else high = middle
     }
     return low

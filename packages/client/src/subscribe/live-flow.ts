@@ -25,6 +25,8 @@ export interface LiveFlow {
   start(chain: MessageChain, last: MessageRef): void
   /** Ends the input and releases held messages. */
   end(): void
+  /** Only of one that keeps order: what waits on its way here is no less missing than what the node lacks. */
+  waitAlsoFor?(isOnItsWay: (chain: MessageChain, place: MessageRef) => boolean): void
 }
 
 /** As they come. */
@@ -55,11 +57,13 @@ export class OrderedFlow implements LiveFlow {
   readonly isOrdered = true
   readonly #sink: Sink
   readonly #order: ChainOrder
+  #isOnItsWay = (_chain: MessageChain, _place: MessageRef): boolean => false
 
   constructor(sink: Sink, modules: { node: Pick<NetworkNode, 'isMissing'> }) {
     this.#sink = sink
     this.#order = new ChainOrder(chainOrderLimits, {
-      isMissing: (chain, place) => modules.node.isMissing(streamPartOf(chain), chain, place),
+      isMissing: (chain, place) =>
+        modules.node.isMissing(streamPartOf(chain), chain, place) || this.#isOnItsWay(chain, place),
     })
   }
 
@@ -81,6 +85,10 @@ export class OrderedFlow implements LiveFlow {
 
   end(): void {
     this.#give(this.#order.flush())
+  }
+
+  waitAlsoFor(isOnItsWay: (chain: MessageChain, place: MessageRef) => boolean): void {
+    this.#isOnItsWay = isOnItsWay
   }
 
   #give(items: readonly Ordered[]): void {
