@@ -212,11 +212,25 @@ describe('messages', async () => {
     const [first, second, third] = sent
     if (first === undefined || second === undefined || third === undefined) throw new Error('too few')
     delivery.given({ kind: 'message', message: first })
+    delivery.lost({ chain: first, after: first, upTo: second })
     delivery.given({ kind: 'gap', chain: first, after: first, upTo: second })
     delivery.given({ kind: 'message', message: third })
     expect(found()).toBeUndefined()
     delivery.given({ kind: 'message', message: changed(third) })
     expect(found()).toBe('delivery')
+  })
+
+  it.each([
+    ['that the node gave up, or where there was no room to wait', true, undefined],
+    ['and not where the node still looks for them, or has them', false, 'delivery'],
+  ])('are left out %s', (_, isForced, expected) => {
+    const { sent, found, ...modules } = published(3)
+    const [first, second, third] = sent
+    if (first === undefined || second === undefined || third === undefined) throw new Error('too few')
+    const delivery = new DeliveryChecker(a, modules)
+    delivery.lost({ chain: first, after: second, upTo: third })
+    delivery.given({ kind: 'gap', chain: first, after: first, upTo: second }, isForced)
+    expect(found()).toBe(expected)
   })
 })
 

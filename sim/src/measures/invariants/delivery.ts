@@ -1,5 +1,5 @@
-import type { Ordered } from '@runnel/network'
-import type { NodeId } from '@runnel/protocol'
+import type { Gap, Ordered } from '@runnel/network'
+import { compareRefs, type MessageRef, type NodeId } from '@runnel/protocol'
 import type { Breaches } from './breaches.ts'
 import { chainKey, partOf, type PublishedMessages } from './published.ts'
 
@@ -9,11 +9,21 @@ interface Progress {
   readonly gap: boolean
 }
 
-/** What an application is given: each message once, in the order of its chain, and nothing left out without saying so. */
+interface Range {
+  readonly after: MessageRef
+  readonly upTo: MessageRef
+}
+
+/**
+ * What an application is given: each message once, in the order of its chain, nothing left out without saying so, and nothing that the node
+ * did not give up.
+ */
 export class DeliveryChecker {
   readonly #nodeId: NodeId
   readonly #modules: { readonly breaches: Breaches; readonly published: PublishedMessages }
   readonly #chains = new Map<string, Progress>()
+  /** What the node gave up, by chain. */
+  readonly #lost = new Map<string, Range[]>()
 
   constructor(
     nodeId: NodeId,
@@ -23,12 +33,22 @@ export class DeliveryChecker {
     this.#modules = modules
   }
 
-  given(item: Ordered): void {
+  /** The node gave up messages. */
+  lost({ chain, after, upTo }: Pick<Gap, 'chain' | 'after' | 'upTo'>): void {
+    const key = chainKey(chain)
+    const ranges = this.#lost.get(key) ?? []
+    ranges.push({ after, upTo })
+    this.#lost.set(key, ranges)
+  }
+
+  /** `isForced`: there was no room to wait for what a gap lacks. */
+  given(item: Ordered, isForced = false): void {
     if (item.kind === 'gap') {
-      const { streamId, partition, publisherId, messageChainId } = item.chain
-      const key = `${streamId}#${partition} ${publisherId} ${messageChainId}`
+      const key = chainKey(item.chain)
       const before = this.#chains.get(key)
       if (before !== undefined) this.#chains.set(key, { ...before, gap: true })
+      if (!isForced && !this.#isLost(key, item))
+        this.#modules.breaches.report('delivery', `a gap of ${key} at ${this.#nodeId} that was not given up`)
       return
     }
     const { breaches, published } = this.#modules
@@ -43,5 +63,10 @@ export class DeliveryChecker {
         breaches.report('delivery', `${what} after message ${before.index}, and no gap was told of`)
     }
     this.#chains.set(key, { index, gap: false })
+  }
+
+  #isLost(key: string, { after, upTo }: Range): boolean {
+    const ranges = this.#lost.get(key) ?? []
+    return ranges.some((lost) => compareRefs(lost.after, upTo) < 0 && compareRefs(lost.upTo, after) > 0)
   }
 }

@@ -1,4 +1,10 @@
-import { decodeBatch, toStreamPartId, type StreamMessage, type StreamPartId } from '@runnel/protocol'
+import {
+  decodeBatch,
+  toStreamPartId,
+  type MessageChain,
+  type StreamMessage,
+  type StreamPartId,
+} from '@runnel/protocol'
 
 interface PublishedMessage {
   readonly key: string
@@ -31,12 +37,12 @@ export class PublishedMessages {
   }
 }
 
-export function partOf({ streamId, partition }: StreamMessage): StreamPartId {
+export function partOf({ streamId, partition }: Pick<MessageChain, 'streamId' | 'partition'>): StreamPartId {
   return toStreamPartId(streamId, partition)
 }
 
-export function chainKey(message: StreamMessage): string {
-  return `${partOf(message)} ${message.publisherId} ${message.messageChainId}`
+export function chainKey(chain: MessageChain): string {
+  return `${partOf(chain)} ${chain.publisherId} ${chain.messageChainId}`
 }
 
 /** Names a message. */

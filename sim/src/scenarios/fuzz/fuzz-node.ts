@@ -63,11 +63,13 @@ export class FuzzNode {
       modules.onTook?.(this.nodeId, streamPartId, message, from)
       if (streamPartId === modules.sealed?.keyPart) return this.#user?.receivedRecord(message)
       if (streamPartId === modules.sealed?.part) this.#user?.received(message)
-      this.#give(stay, stay.order.push(message))
+      this.#push(stay, message)
     })
     node.on('gap', ({ streamPartId, chain, after, upTo }) => {
       const stay = this.#stays.get(streamPartId)
-      if (stay !== undefined) this.#give(stay, stay.order.gap(chain, after, upTo))
+      if (stay === undefined) return
+      stay.delivery.lost({ chain, after, upTo })
+      this.#give(stay, stay.order.gap(chain, after, upTo))
     })
     node.on('dropped', (counter, detail) => this.#dropped(counter, detail))
   }
@@ -166,10 +168,16 @@ export class FuzzNode {
     return new Set(part?.neighbours.map(({ nodeId }) => nodeId))
   }
 
-  #give({ delivery }: Stay, items: readonly Ordered[]): void {
+  #push(stay: Stay, message: StreamMessage): void {
+    const { passedOver } = stay.order.counters
+    const items = stay.order.push(message)
+    this.#give(stay, items, stay.order.counters.passedOver > passedOver)
+  }
+
+  #give({ delivery }: Stay, items: readonly Ordered[], isForced = false): void {
     for (const item of items) {
       const { publisherId } = item.kind === 'gap' ? item.chain : item.message
-      if (!this.#modules.mayPublishAnything(publisherId)) delivery.given(item)
+      if (!this.#modules.mayPublishAnything(publisherId)) delivery.given(item, isForced)
       this.#modules.onGiven(this.nodeId, item)
     }
   }
