@@ -66,7 +66,7 @@ def _experiment(options: argparse.Namespace) -> None:
         try:
             _drive(options, config, directory, state, lock)
         except BaseException as error:
-            error.add_note(what_may_run(config, directory.load(), error))
+            error.add_note(what_may_run(config, directory.last, error))
             raise
 
 

@@ -52,6 +52,8 @@ class StateDirectory:
         self._config = config.to_json()
         self._file = path / "state.json"
         self.token_file = path / "token"
+        #: The last that was loaded or was to be saved: known also where the file cannot be read any more.
+        self.last = State()
 
     def load(self) -> State:
         """The state of the experiment; a fresh one at first. Raises CONFIG_CHANGED, STATE_INVALID."""
@@ -79,10 +81,12 @@ class StateDirectory:
         ]
         if len(changed) > 0:
             raise AwsError("CONFIG_CHANGED", f"{self._file}: {', '.join(changed)}")
+        self.last = state
         return state
 
     def save(self, state: State) -> None:
         """Keeps how far it has come."""
+        self.last = state
         self.path.mkdir(parents=True, exist_ok=True)
         kept = {"format": FORMAT, "version": 1, "config": self._config, "state": asdict(state)}
         write_file(self._file, json.dumps(kept, indent=2) + "\n")

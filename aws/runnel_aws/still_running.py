@@ -15,7 +15,10 @@ def what_may_run(config: Config, state: State, error: BaseException) -> str:
     if _has_scaled_out(state) and not (isinstance(error, AwsError) and error.all_ended):
         machines.append(f"{config.role}s in {', '.join(config.regions)}")
     if len(machines) == 0:
-        return f"No machine of {config.id} runs. What is left costs nothing; to delete it: {teardown_command(config.id)}"
+        return (
+            f"No machine of {config.id} that was started from this folder runs. "
+            f"To end any others, and delete the rest: {teardown_command(config.id)}"
+        )
     return f"May still run, and cost: {' and '.join(machines)}. To end them: {teardown_command(config.id)}"
 
 

@@ -9,8 +9,10 @@ import pytest
 from botocore.config import Config as ClientConfig
 
 from . import cli
+from .driver import Driver
 from .errors import ERRORS, AwsError, error_line
 from .regions import REPOSITORY_ROOT
+from .state import State
 
 EXPERIMENT = ["--id", "t", "--regions", "us-east-1", "--sizes", "2", "--driver-cidr", "192.0.2.7/32"]
 REVISION = ["--repository", "https://git.example/runnel.git", "--revision", "0" * 40]
@@ -138,6 +140,22 @@ def test_a_setup_that_fails_says_what_may_run_and_how_to_end_it(
     *_, failure, note = capsys.readouterr().err.splitlines()
     assert "us-east-1: no more machines" in failure and "stopped" not in failure
     assert "the tracker in eu-north-1" in note and "runnel_aws teardown --id t" in note
+
+
+def test_a_state_that_cannot_be_read_hides_no_failure(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(driver: Driver, state: State) -> None:
+        driver._save(state.at("scale-out"))
+        (tmp_path / "state.json").write_text("{", "utf-8")
+        raise AwsError("REGION_FAILED", "us-east-1: no more machines")
+
+    monkeypatch.setattr(Driver, "run", fail)
+    nowhere = ["--endpoint-url", "http://127.0.0.1:1", "--address-map", "true"]
+    assert run("run", *EXPERIMENT, *REVISION, *nowhere, "--out", str(tmp_path), "--yes") == 1
+    *_, failure, note = capsys.readouterr().err.splitlines()
+    assert "us-east-1: no more machines" in failure
+    assert "the tracker in eu-north-1 and nodes in us-east-1" in note
 
 
 def test_teardown_says_that_nothing_is_left(capsys: pytest.CaptureFixture[str], endpoint: str) -> None:

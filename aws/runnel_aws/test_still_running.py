@@ -37,5 +37,7 @@ def test_the_tracker_stays_where_all_nodes_were_ended() -> None:
 
 def test_workers_have_no_tracker() -> None:
     config = worker_config()
-    assert what_may_run(config, State("setup"), KeyboardInterrupt()).startswith("No machine of test-1 runs.")
+    said = what_may_run(config, State("setup"), KeyboardInterrupt())
+    assert said.startswith("No machine of test-1 that was started from this folder runs. ")
+    assert said.endswith(TEARDOWN) and "costs nothing" not in said
     assert ": workers in eu-west-1. " in what_may_run(config, State("scale-out"), KeyboardInterrupt())

@@ -36,6 +36,10 @@ export const emulationErrors = {
     remedy:
       'Run it on a machine that is less busy, or measure for longer. Figures of the other arms are printed.',
   },
+  MEASUREMENTS_DROPPED: {
+    summary: 'Nodes had more messages than they remember for measurements',
+    remedy: 'Run it with fewer --nodes, --messages or --repeats: a node remembers 200,000 messages.',
+  },
   CORE_FAILED: {
     summary: 'The network emulator CORE is missing, or failed',
     remedy:

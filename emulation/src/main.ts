@@ -19,7 +19,7 @@ import { sessionsCostCommand } from './sessions/sessions-cost-command.ts'
 import { soakCommand } from './soak/soak-command.ts'
 
 const stop = new AbortController()
-for (const name of ['SIGINT', 'SIGTERM'] as const)
+for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
   process.once(name, () => stop.abort(emulationError('INTERRUPTED', name)))
 
 const parser = yargs(hideBin(process.argv))

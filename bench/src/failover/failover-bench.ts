@@ -99,9 +99,12 @@ async function outage(
   }
 }
 
-/** Ends it, and has others join at once; `takenOverMs` is from its end until the streams that nobody joins are whole at others. */
+/**
+ * Ends it, and has others join at once; `takenOverMs` is from its end until the streams that nobody joins are whole at others:
+ * null when that takes too long, undefined where it led none of them.
+ */
 export async function endAndJoin(
-  network: Pick<FailoverNetwork, 'settled' | 'join'>,
+  network: Pick<FailoverNetwork, 'settled' | 'join' | 'orderOf'>,
   tracker: TrackerProcess,
   outage: {
     readonly joined: readonly string[]
@@ -109,13 +112,14 @@ export async function endAndJoin(
     readonly joins: number
     readonly how: 'kill' | 'freeze'
   },
-): Promise<{ readonly times: readonly JoinTimes[]; readonly takenOverMs: number | null }> {
+): Promise<{ readonly times: readonly JoinTimes[]; readonly takenOverMs: number | null | undefined }> {
   const { joined, watched, joins, how } = outage
+  const isTakenOver = watched.some((stream) => network.orderOf(stream)[0] === tracker)
   if (how === 'kill') await tracker.kill()
   else tracker.freeze()
   const [times, takenOverMs] = await Promise.all([
     joinAll(network, joined, joins),
-    network.settled([tracker], watched),
+    isTakenOver ? network.settled([tracker], watched) : undefined,
   ])
   return { times, takenOverMs }
 }

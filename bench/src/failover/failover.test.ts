@@ -49,7 +49,9 @@ it(
 it('times the takeover from the end of the tracker, while others join', async () => {
   const order: string[] = []
   const isSettled = Promise.withResolvers<number>()
+  const tracker = { kill: () => Promise.resolve(void order.push('killed')) } as Partial<TrackerProcess>
   const network = {
+    orderOf: (stream: string) => (stream === 'c' ? [tracker as TrackerProcess] : []),
     settled: (_: unknown, streams?: readonly string[]) => {
       order.push(`waits for ${streams?.join()}`)
       return isSettled.promise
@@ -60,9 +62,19 @@ it('times the takeover from the end of the tracker, while others join', async ()
       return Promise.resolve({ neighbourMs: 1, messageMs: 2 })
     },
   }
-  const tracker: Pick<TrackerProcess, 'kill'> = { kill: () => Promise.resolve(void order.push('killed')) }
   const outage = { joined: ['a'], watched: ['b', 'c'], joins: 1, how: 'kill' } as const
   const { takenOverMs } = await endAndJoin(network, tracker as TrackerProcess, outage)
   expect(takenOverMs).toBe(70)
   expect(order).toEqual(['killed', 'waits for b,c', 'joined'])
+})
+
+it('times no takeover where the tracker leads only streams that others join', async () => {
+  const tracker = { kill: () => Promise.resolve() } as Partial<TrackerProcess> as TrackerProcess
+  const network = {
+    orderOf: (stream: string) => (stream === 'a' ? [tracker] : []),
+    settled: () => Promise.resolve(0),
+    join: () => Promise.resolve({ neighbourMs: 1, messageMs: 2 }),
+  }
+  const outage = { joined: ['a'], watched: ['b'], joins: 1, how: 'kill' } as const
+  expect(await endAndJoin(network, tracker, outage)).toMatchObject({ times: [{}], takenOverMs: undefined })
 })

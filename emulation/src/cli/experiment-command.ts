@@ -5,7 +5,7 @@ import { checkMinutes, minutesOption } from '@runnel/sim/time-bound'
 import { emulationError } from '../errors.ts'
 import type { Experiment, ExperimentOptions } from '../experiments/experiment.ts'
 import { runOnPlace } from '../experiments/run-on-place.ts'
-import { createPlace, placeKinds, type PlaceOptions } from '../places/create-place.ts'
+import { createPlace, hostsGiven, placeKinds, type PlaceOptions } from '../places/create-place.ts'
 import { floodKinds, linkKinds, overlayKinds } from '../places/place.ts'
 import { createUnderlay } from '../underlay/underlay.ts'
 import { checkOption } from './check-option.ts'
@@ -208,9 +208,10 @@ function refuseWhatRealNetworksCannot(
     throw emulationError('PLACE_CANNOT', 'hosts cannot have their loss set: only --loss 0')
 }
 
-/** What is checked when it is used. Throws INVALID_ARGUMENT, and what reading latencies throws. */
-function checkTheRest({ latency }: PlaceOptions, minutes: number): void {
+/** What is checked when it is used; the file of hosts may not be there yet. Throws INVALID_ARGUMENT, and what reading latencies throws. */
+function checkTheRest({ place, hosts, latency }: PlaceOptions, minutes: number): void {
   checkMinutes(minutes)
+  if (place === 'hosts') hostsGiven(hosts)
   if (latency !== undefined) createUnderlay(latency)
 }
 

@@ -9,8 +9,16 @@ const defaults = { nodes: 16, degree: 4, repeats: 5, messages: 3_000, links: 'mi
 const intervalMs = 50
 const bytes = 64
 const quietMs = 60_000
-/** One node in so many publishes, and is not killed. */
+/** One node in so many may publish, and is not killed. */
 const publisherEvery = 4
+/** What a node remembers for its measurements: `maxMeasuredMessages` of @runnel/node. */
+const mostMessages = 200_000
+
+/** Every fourth node, but no more than nodes can remember the messages of; `messages` is of each. */
+export function publishersOf(everybody: readonly number[], messages: number): number[] {
+  const most = Math.max(1, Math.floor(mostMessages / messages))
+  return everybody.filter((index) => index % publisherEvery === 0).slice(0, most)
+}
 
 /**
  * Nodes are killed and come back while others publish: every message must reach all nodes that were there all the time. Only
@@ -19,7 +27,7 @@ const publisherEvery = 4
 export const churn: Experiment = {
   name: 'churn',
   describe:
-    'is anything lost when nodes are killed and come back? --repeats nodes are, one after the other, spread over the time in which --messages are published, 50 ms apart',
+    'is anything lost when nodes are killed and come back? --repeats nodes are, one after the other, spread over the time in which --messages are published, 50 ms apart, by every fourth node (together 200,000 messages at most)',
   takes: [],
   columns: [
     'nodes',
@@ -38,7 +46,7 @@ export const churn: Experiment = {
     const { repeats: kills = defaults.repeats, messages = defaults.messages } = options
     return onFleet({ nodes, degree, links, overlay }, async ({ session, latency, restart }) => {
       await session.join()
-      const publishers = session.everybody.filter((index) => index % publisherEvery === 0)
+      const publishers = publishersOf(session.everybody, messages)
       const victims = session.everybody.filter((index) => index % publisherEvery !== 0).slice(0, kills)
       await session.publish(publishers, { messages, intervalMs, bytes })
       const repairedMs: number[] = []

@@ -100,7 +100,7 @@ describe.skipIf(lacksRoot)('in namespaces', () => {
   })
 
   it('nothing is lost when a node is killed amid messages and comes back', { timeout }, async () => {
-    const { rows } = await run(churn, { sizes: [6], repeats: 1, messages: 60 }, namespaces)
+    const { rows } = await run(churn, { sizes: [6], repeats: 1, messages: 200 }, namespaces)
     expect(rows).toMatchObject([{ killed: 1, killsPlanned: 1, missing: 0, undelivered: 0 }])
   })
 

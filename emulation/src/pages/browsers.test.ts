@@ -22,3 +22,9 @@ it('launches none once they have been closed, and closes what did not start', as
   await expect(browsers.launch({})).rejects.toMatchObject({ code: 'PROCESS_FAILED' })
   expect(launch).toHaveBeenCalledOnce()
 })
+
+it('gives up one that does not start within half a minute', async () => {
+  const launch = vi.fn(() => Promise.resolve<Partial<Browser>>({}) as Promise<Browser>)
+  await new Browsers(launch).launch({ headless: true })
+  expect(launch).toHaveBeenCalledWith(expect.objectContaining({ headless: true, timeout: 30_000 }))
+})

@@ -3,6 +3,8 @@ import { emulationError } from '../errors.ts'
 
 /** Where Debian's package puts it. */
 export const chromiumPath = process.env['RUNNEL_CHROMIUM'] ?? '/usr/bin/chromium'
+/** On a busy machine one takes some seconds. Who closes them waits for those being launched, so at most as long. */
+const launchedWithinMs = 30_000
 const args = ['--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking']
 
 /** The Chromiums of a run. One that is still being launched when they are closed is closed as well. */
@@ -20,6 +22,7 @@ export class Browsers {
     if (this.#isClosed) throw emulationError('PROCESS_FAILED', 'Chromiums have been closed')
     const launched = this.#launch({
       executablePath: chromiumPath,
+      timeout: launchedWithinMs,
       ...options,
       args: [...args, ...(options.args ?? [])],
       // Who runs this ends the whole experiment, and not only the browser.

@@ -30,7 +30,12 @@ export function createPlace(options: PlaceOptions): Place {
     case 'core':
       return new CorePlace({ python: process.env['RUNNEL_CORE_PYTHON'] ?? defaultPython })
     case 'hosts':
-      if (hosts === undefined) throw emulationError('INVALID_ARGUMENT', '--place hosts needs --hosts FILE')
-      return new HostsPlace(readHostsFile(hosts), latency)
+      return new HostsPlace(readHostsFile(hostsGiven(hosts)), latency)
   }
+}
+
+/** The file of hosts, which this place needs. Throws INVALID_ARGUMENT. */
+export function hostsGiven(hosts: string | undefined): string {
+  if (hosts === undefined) throw emulationError('INVALID_ARGUMENT', '--place hosts needs --hosts FILE')
+  return hosts
 }

@@ -65,6 +65,13 @@ describe('analyse', () => {
     const figures = analyse({ nodes, restarted: 1, tracker }, { published: 2 })
     expect(figures).toMatchObject({ expected: 4, missing: 2, restarted: 1, undelivered: 2 })
   })
+
+  it('takes nothing for lost that a node did not remember', () => {
+    const nodes = [node('a', { published: 1, messages: [copy({})] }), node('b', { dropped: 1 })]
+    expect(() => analyse({ nodes, restarted: 0, tracker }, { published: 1 })).toThrow(
+      expect.objectContaining({ code: 'MEASUREMENTS_DROPPED' }),
+    )
+  })
 })
 
 describe('worstClockErrorMs', () => {

@@ -1,4 +1,5 @@
 import { mean, percentile, round } from '@runnel/sim/statistics'
+import { emulationError } from '../errors.ts'
 import type { SessionMeasurements } from './session.ts'
 
 /** What came of one run, over all messages at all nodes but their publisher. */
@@ -36,10 +37,13 @@ export interface AnalysisOptions {
   readonly dilation?: number
 }
 
+/** Throws MEASUREMENTS_DROPPED where a node had more messages than it remembers: these would look like lost ones. */
 export function analyse(
   { nodes, restarted }: SessionMeasurements,
   { published, publishedBefore = 0, sinceMs = -Infinity, dilation = 1 }: AnalysisOptions,
 ): MessageFigures {
+  const dropped = nodes.reduce((sum, node) => sum + node.dropped, 0)
+  if (dropped > 0) throw emulationError('MEASUREMENTS_DROPPED', `${dropped} at all nodes together`)
   const all = nodes.length + restarted
   const received = nodes.flatMap(({ nodeId, messages }) =>
     messages.filter(({ publisherId, timestamp }) => publisherId !== nodeId && timestamp >= sinceMs),
