@@ -276,6 +276,19 @@ describe('the room', () => {
     await page.getByRole('button', { name: 'Join' }).waitFor()
   })
 
+  it('lets one join again where joining failed', async () => {
+    const page = await (await browser.newContext()).newPage()
+    pages.push(page)
+    await page.route('**/network.json', (route) => route.abort(), { times: 1 })
+    await page.goto(served.url)
+    await page.getByLabel('Your name').fill('Ada')
+    await page.getByRole('button', { name: 'Join' }).click()
+    await page.getByText('Failed to fetch').waitFor()
+    await page.getByRole('button', { name: 'Join again' }).click()
+    await page.getByRole('button', { name: 'Join', exact: true }).click()
+    await page.locator('#room').waitFor()
+  })
+
   it('leaves no error in a page', () => {
     expect(errors).toEqual([])
   })
