@@ -108,7 +108,7 @@ describe('the room', () => {
     await ada.getByText('You are in the room.', { exact: true }).waitFor()
   })
 
-  it('is a node of its own in each tab, also in one that was duplicated; a tab that is loaded again stays who it is', async () => {
+  it('has a user of its own in each tab, also in one that was duplicated; a tab that is loaded again stays who it is', async () => {
     const ada = await enter('Ada', { permissions: [] })
     const join = async (page: Page, name: string): Promise<Page> => {
       await page.getByLabel('Your name').fill(name)

@@ -39,8 +39,8 @@ function remembered(): ThisTab | undefined {
 }
 
 /**
- * Takes a lock for as long as the page is open. A tab that is duplicated remembers what the first one does, which has the lock: with one key, both
- * would be one node.
+ * Takes a lock for as long as the page is open. A tab that is duplicated remembers what the first one does, which has the lock: with one key and
+ * session, it would take the place of the first.
  */
 async function takes(id: string): Promise<boolean> {
   // Elsewhere there are no locks.
