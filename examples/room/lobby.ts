@@ -33,3 +33,11 @@ export function joined(): Promise<{ readonly name: string; readonly context: Aud
     })
   })
 }
+
+/** After leaving, and where joining failed: a page loaded anew has nothing left of the one before. */
+export function offerAgain(): void {
+  const again = element('again', HTMLButtonElement)
+  again.addEventListener('click', () => location.reload(), { once: true })
+  again.hidden = false
+  again.focus()
+}

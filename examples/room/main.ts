@@ -2,7 +2,7 @@ import type { RunnelClient } from '@runnel/client/browser'
 import { openSession, SessionPlayer, supportedCodecs, type MediaSession } from '@runnel/media/page'
 import { element, onSubmit, run, say, sayWhatFailed, show, streamCalled } from '../shared/page.ts'
 import { joinRoom, recordingsOf } from './join-room.ts'
-import { isLinkWhole, joined } from './lobby.ts'
+import { isLinkWhole, joined, offerAgain } from './lobby.ts'
 import { NetworkPanel } from './network-panel.ts'
 import { RoomRecorder } from './recorder.ts'
 import { newRoomSecret } from './room-key.ts'
@@ -67,14 +67,17 @@ async function recorderOf(
   const [recorder, button] = [new RoomRecorder(client, streamId, kept), element('record', HTMLButtonElement)]
   button.hidden = false
   button.addEventListener('click', () => {
-    recorder.toggle().then(() => tell(recorder.isRecording), sayWhatFailed)
+    const was = recorder.isRecording
+    recorder
+      .toggle()
+      .catch(sayWhatFailed)
+      // It may have stopped with an error; where it did not begin, there is nothing to tell.
+      .finally(() => recorder.isRecording !== was && tell(recorder.isRecording))
   })
   return recorder
 }
 
-run(async () => {
-  if (!isLinkWhole()) return
-  const { name, context } = await joined()
+async function enter(name: string, context: AudioContext): Promise<void> {
   say('Joining…')
   const query = new URLSearchParams(location.search)
   // Without a secret this is a new room.
@@ -122,14 +125,22 @@ run(async () => {
     tiles.clear()
     element('room', HTMLElement).hidden = true
     say('You left.')
-    const again = element('again', HTMLButtonElement)
-    again.hidden = false
-    again.focus()
+    offerAgain()
   }
   element('leave', HTMLButtonElement).addEventListener('click', () => void leave())
-  element('again', HTMLButtonElement).addEventListener('click', () => location.reload())
   // Back from the browser's cache, with a session that is over.
   addEventListener('pageshow', ({ persisted }) => persisted && location.reload())
   update()
   await startDevices(senders)
+}
+
+run(async () => {
+  if (!isLinkWhole()) return
+  const { name, context } = await joined()
+  try {
+    await enter(name, context)
+  } catch (error) {
+    offerAgain()
+    throw error
+  }
 })

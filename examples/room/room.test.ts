@@ -108,7 +108,7 @@ describe('the room', () => {
     await ada.getByText('You are in the room.', { exact: true }).waitFor()
   })
 
-  it('is a node of its own in each tab, also in one that was duplicated; a tab that is loaded again stays who it is', async () => {
+  it('has a user of its own in each tab, also in one that was duplicated; a tab that is loaded again stays who it is', async () => {
     const ada = await enter('Ada', { permissions: [] })
     const join = async (page: Page, name: string): Promise<Page> => {
       await page.getByLabel('Your name').fill(name)
@@ -274,6 +274,19 @@ describe('the room', () => {
     await page.goto(`${served.url}#short`)
     await page.getByRole('link', { name: 'Start a new room' }).click()
     await page.getByRole('button', { name: 'Join' }).waitFor()
+  })
+
+  it('lets one join again where joining failed', async () => {
+    const page = await (await browser.newContext()).newPage()
+    pages.push(page)
+    await page.route('**/network.json', (route) => route.abort(), { times: 1 })
+    await page.goto(served.url)
+    await page.getByLabel('Your name').fill('Ada')
+    await page.getByRole('button', { name: 'Join' }).click()
+    await page.getByText('Failed to fetch').waitFor()
+    await page.getByRole('button', { name: 'Join again' }).click()
+    await page.getByRole('button', { name: 'Join', exact: true }).click()
+    await page.locator('#room').waitFor()
   })
 
   it('leaves no error in a page', () => {

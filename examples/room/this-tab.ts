@@ -8,8 +8,8 @@ export interface ThisTab {
 }
 
 const item = 'runnel-room'
-/** How long a page that is loaded again waits for the one before to be gone. */
-const patienceMs = 1_000
+/** How long a page that is loaded again waits for the one before to be gone, also on a busy machine; a duplicated tab joins so much later. */
+const patienceMs = 3_000
 
 /** What the tab remembers; a new one, a duplicate of another, or one that may keep nothing, has a new key. */
 export async function thisTab(): Promise<ThisTab> {
@@ -39,8 +39,8 @@ function remembered(): ThisTab | undefined {
 }
 
 /**
- * Takes a lock for as long as the page is open. A tab that is duplicated remembers what the first one does, which has the lock: with one key, both
- * would be one node.
+ * Takes a lock for as long as the page is open. A tab that is duplicated remembers what the first one does, which has the lock: with one key and
+ * session, it would take the place of the first.
  */
 async function takes(id: string): Promise<boolean> {
   // Elsewhere there are no locks.

@@ -107,6 +107,13 @@ describe('a mistake', () => {
     const member = { name: 'Ada', decodes: ['vp8'] }
     expect(mistakeInMember(member)).toBeUndefined()
     expect(mistakeInMember({ ...member, name: 7 as unknown as string })).toBe('name must be text; it is 7')
+    expect(mistakeInMember({ ...member, name: 7n as unknown as string })).toBe('name must be text; it is 7')
+    const circular: { self?: unknown } = {}
+    circular.self = circular
+    expect(mistakeInMember({ ...member, name: circular as unknown as string })).toBe(
+      'name must be text; it is object',
+    )
+    expect(mistakeInMember('Ada' as unknown as typeof member)).toMatch(/; it is "Ada"$/)
     expect(mistakeInMember({ ...member, replaces: 'x' })).toMatch(
       /^replaces must be the id of .*; it is "x"$/,
     )

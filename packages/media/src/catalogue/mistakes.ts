@@ -31,15 +31,25 @@ export function firstMistake(
   value: object,
   { error }: { readonly error?: z.ZodError | undefined },
 ): string | undefined {
-  const field = error?.issues[0]?.path[0]
-  if (field === undefined) return undefined
+  if (error === undefined) return undefined
+  const field = error.issues[0]?.path[0]
+  if (field === undefined) return `it must have the fields that are described; it is ${shortText(value)}`
   const given = (value as Readonly<Record<PropertyKey, unknown>>)[field]
   const is = given === undefined ? 'it is missing' : `it is ${shortText(given)}`
   return `${String(field)} must be ${wanted[String(field)] ?? 'something else'}; ${is}`
 }
 
-/** JSON, which has no NaN. */
 function shortText(value: unknown): string {
-  const text = typeof value === 'number' ? String(value) : (JSON.stringify(value) ?? typeof value)
+  const text = textOf(value)
   return text.length > 40 ? `${text.slice(0, 40)}…` : text
+}
+
+/** JSON, where it has such a value: it has no NaN, no BigInt, and nothing that refers to itself. */
+function textOf(value: unknown): string {
+  if (typeof value === 'number' || typeof value === 'bigint') return String(value)
+  try {
+    return JSON.stringify(value) ?? typeof value
+  } catch {
+    return typeof value
+  }
 }

@@ -29,8 +29,8 @@ export interface PublishIvfOptions extends PublishFileOptions {
 }
 
 /**
- * Publishes Opus in Ogg at playback pace, from a file or a pipe (`createReadStream`, `process.stdin`), once members that are there are linked;
- * resolves at its end, or when the session is closed meanwhile. All packets must have one length. Throws FILE_INVALID, SESSION_CLOSED, and the errors of `publish`.
+ * Publishes Opus in Ogg at playback pace, from a file or a pipe (`createReadStream`, `process.stdin`), from the first link to a member on
+ * (see `MediaSession.linked`); resolves at its end, or when the session is closed meanwhile. All packets must have one length. Throws FILE_INVALID, SESSION_CLOSED, and the errors of `publish`.
  */
 export async function publishOgg(
   session: MediaSession,
@@ -111,7 +111,7 @@ function requireOpen(session: MediaSession): void {
   if (session.isClosed) throw mediaError('SESSION_CLOSED', 'the file is not published')
 }
 
-/** The first frame, which is a key frame, is worth waiting for those who are there. */
+/** The first frame, which is a key frame, is worth waiting for a link. */
 async function startPace(
   session: MediaSession,
   { track }: TrackPublisher,

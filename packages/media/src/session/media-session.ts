@@ -142,6 +142,8 @@ export class MediaSession implements AsyncDisposable {
   #saidMs = -Infinity
   /** Resolves when that has been sent. */
   #said: Promise<void> = Promise.resolve()
+  /** The calls of `linked` that wait for their partition. */
+  readonly #linking = new Set<Promise<void>>()
   readonly #answer: Alarm
   /** What the application's rate was last. */
   #givenBitsPerS: number | undefined
@@ -255,14 +257,22 @@ export class MediaSession implements AsyncDisposable {
   }
 
   /**
-   * Resolves when members that are there know the tracks of this one, and get what is sent to a partition: frames of before are lost, as
-   * they wait for nobody. At once where nobody is there. Rejects as publishing does.
+   * Resolves when a partition has its first link to a member, who then knows the tracks of this one: frames of before are lost, as they wait for
+   * nobody. Calls side by side resolve together, so that what begins then is in time. After 1.25 s a partition is waited for no longer; at once
+   * where nobody is there. Rejects as publishing does.
    */
   async linked(partition: number): Promise<void> {
-    await this.#said
-    await untilLinked(this.#streamId, partition, {
-      ...{ client: this.#client, clock: this.#clock, signal: this.ended },
-    })
+    const modules = { client: this.#client, clock: this.#clock, signal: this.ended }
+    const linking = untilLinked(this.#streamId, partition, this.#said, modules)
+    this.#linking.add(linking)
+    try {
+      await linking
+    } finally {
+      this.#linking.delete(linking)
+    }
+    await Promise.allSettled(this.#linking)
+    // Links show what they carry only from the first frame on.
+    this.#networkRate?.added()
   }
 
   /** Reads these partitions from now on, besides the one with sound and control messages: see `Track.partition`. */

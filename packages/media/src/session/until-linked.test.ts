@@ -1,0 +1,105 @@
+import { createReadStream } from 'node:fs'
+import { join } from 'node:path'
+import type { RunnelClient, UrgentRate } from '@runnel/client'
+import { expect, it } from 'vitest'
+import { VirtualClock } from '../../../transport/src/memory/virtual-clock.ts'
+import { decodeObject } from '../core/media-object.ts'
+import { publishIvf, publishOgg } from '../files/publish-files.ts'
+import { MediaSession, type MediaSessionModules, type NewTrack } from './media-session.ts'
+
+const vectors = join(import.meta.dirname, '../../vectors')
+const kbitPerS = 100
+const clip: NewTrack = {
+  ...{ kind: 'video', source: 'file', codec: 'vp8', codedWidth: 320, codedHeight: 180, framerate: 15 },
+  ...{ bitrate: 500_000, altGroup: 0 },
+}
+
+/** Rates of partitions: with a link in that of sound, and in others only from `link` on. */
+class Rates {
+  readonly #listeners: (() => void)[] = []
+
+  open(partition = 0): UrgentRate {
+    const listeners = this.#listeners
+    const rate = {
+      kbitPerS: partition === 0 ? kbitPerS : undefined,
+      on: (_: 'rate', listener: (kbitPerS: number) => void) =>
+        void (partition > 0 && listeners.push(() => listener(kbitPerS))),
+      close() {},
+      [Symbol.dispose]() {},
+    }
+    return rate as unknown as UrgentRate
+  }
+
+  link(): void {
+    for (const listener of this.#listeners) listener()
+  }
+}
+
+/** A session whose client is a stub, on a virtual clock. `firstUs`: the timestamp of the first frame in each partition. */
+async function setUp(publish: () => Promise<void> = async () => {}) {
+  const [clock, rates, firstUs] = [new VirtualClock(), new Rates(), new Map<number, number>()]
+  const client: Partial<Record<keyof RunnelClient, unknown>> = {
+    prepare: async () => ({ send() {} }),
+    subscribe: async () => ({ unsubscribe: async () => {} }),
+    urgentRate: async (_: string, { partition }: { partition: number }) => rates.open(partition),
+    publish: (_: string, content: unknown, { partition }: { partition: number }) => {
+      const object = content instanceof Uint8Array ? decodeObject(content) : undefined
+      if (object === undefined) return publish()
+      if (!firstUs.has(partition)) firstUs.set(partition, object.timestampUs)
+      return Promise.resolve()
+    },
+  }
+  const modules = { client: client as MediaSessionModules['client'], clock }
+  const session = new MediaSession('0x00/room', { name: 'Ada', partitions: 4 }, modules)
+  await session.start()
+  return { session, clock, rates, firstUs }
+}
+
+/** Lets what was promised happen, each time that so much has passed. */
+async function pass(clock: VirtualClock, ms: number): Promise<void> {
+  for (let passedMs = 0; passedMs < ms; passedMs += 50) {
+    clock.advanceBy(50)
+    await new Promise(setImmediate)
+  }
+}
+
+it('lets files that are published together begin together, though nobody reads the pictures', async () => {
+  const { session, clock, firstUs } = await setUp()
+  const playing = Promise.all([
+    publishOgg(session, createReadStream(join(vectors, 'tone.opus')), { clock }),
+    publishIvf(session, createReadStream(join(vectors, 'clip-vp8.ivf')), { clock }),
+  ])
+  await expect.poll(async () => (await pass(clock, 50), firstUs.size), { timeout: 20_000 }).toBe(2)
+  const [soundUs = NaN, picturesUs = NaN] = [firstUs.get(0), firstUs.get(1)]
+  expect(Math.abs(soundUs - picturesUs)).toBeLessThan(100_000)
+  await session.close()
+  await playing
+})
+
+it('tries a rate from the link on, and not from before it', async () => {
+  const { session, clock, rates } = await setUp()
+  const publisher = session.publishTrack(clip)
+  const linked = session.linked(1)
+  await pass(clock, 900)
+  rates.link()
+  await pass(clock, 300)
+  await linked
+  // A trial takes 3 s.
+  await pass(clock, 2_500)
+  expect(publisher.track.state).toBe('live')
+  await pass(clock, 1_000)
+  expect(publisher.track.state).toBe('paused')
+  await session.close()
+})
+
+it('waits no longer where nothing is heard of what was sent', async () => {
+  const { session, clock } = await setUp(() => new Promise(() => {}))
+  session.publishTrack(clip)
+  let isLinked = false
+  void session.linked(1).then(() => (isLinked = true))
+  await pass(clock, 1_200)
+  expect(isLinked).toBe(false)
+  await pass(clock, 100)
+  expect(isLinked).toBe(true)
+  session.leave()
+})
