@@ -3,7 +3,7 @@ interface Item<T> {
   readonly bytes: number
 }
 
-/** First in, first out, with the bytes of all that is in it. */
+/** First in, first out, or in an order of its own, with the bytes of all that is in it. */
 export class ByteQueue<T> {
   #items: Item<T>[] = []
   /** Index in `#items` of the first item not taken yet. */
@@ -27,6 +27,18 @@ export class ByteQueue<T> {
     this.#bytes += bytes
   }
 
+  /** Puts it before the first that is after it, where all are in order. */
+  insert(value: T, bytes: number, isAfter: (other: T) => boolean): void {
+    this.#items.splice(this.#indexOfFirst(isAfter), 0, { value, bytes })
+    this.#bytes += bytes
+  }
+
+  /** Those before the first that is after something, where all are in order; the last one first. */
+  *backFrom(isAfter: (other: T) => boolean): Iterable<T> {
+    for (let i = this.#indexOfFirst(isAfter) - 1; i >= this.#start; i--)
+      yield (this.#items[i] as Item<T>).value
+  }
+
   /** Takes the first one out. */
   shift(): T | undefined {
     const item = this.#items[this.#start]
@@ -48,5 +60,16 @@ export class ByteQueue<T> {
     this.#start = 0
     this.#bytes = 0
     return values
+  }
+
+  #indexOfFirst(isAfter: (other: T) => boolean): number {
+    let low = this.#start
+    let high = this.#items.length
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if (isAfter((this.#items[middle] as Item<T>).value)) high = middle
+      else low = middle + 1
+    }
+    return low
   }
 }

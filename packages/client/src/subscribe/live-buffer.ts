@@ -5,6 +5,7 @@ import {
   type MessageRef,
   type StreamMessage,
 } from '@runnel/protocol'
+import { ByteQueue } from '../queue/byte-queue.ts'
 import { keyOfChain } from './chain-heads.ts'
 
 export interface LiveBufferLimits {
@@ -25,10 +26,7 @@ export interface DroppedStretch {
 export class LiveBuffer {
   readonly #limits: LiveBufferLimits
   /** Ascending. */
-  #messages: StreamMessage[] = []
-  /** Those before this index were taken. */
-  #start = 0
-  #bytes = 0
+  readonly #messages = new ByteQueue<StreamMessage>()
   #dropped: DroppedStretch | undefined
 
   constructor(limits: LiveBufferLimits) {
@@ -36,8 +34,7 @@ export class LiveBuffer {
   }
 
   push(message: StreamMessage): void {
-    this.#messages.splice(this.#indexFor(message), 0, message)
-    this.#bytes += message.content.length
+    this.#messages.insert(message, message.content.length, isAfter(message))
     while (this.#isTooFull()) {
       const oldest = this.shift()
       if (oldest !== undefined) this.#noteDropped(oldest)
@@ -46,21 +43,11 @@ export class LiveBuffer {
 
   /** Takes the oldest one out. */
   shift(): StreamMessage | undefined {
-    const message = this.#messages[this.#start]
-    if (message === undefined) return undefined
-    this.#start++
-    this.#bytes -= message.content.length
-    // Shifting an array moves all of it, so the taken half is removed at once.
-    if (this.#start * 2 >= this.#messages.length) {
-      this.#messages = this.#messages.slice(this.#start)
-      this.#start = 0
-    }
-    return message
+    return this.#messages.shift()
   }
 
   holds(chain: MessageChain, place: MessageRef): boolean {
-    for (let i = this.#indexFor(place) - 1; i >= this.#start; i--) {
-      const message = this.#messages[i] as StreamMessage
+    for (const message of this.#messages.backFrom(isAfter(place))) {
       if (compareRefs(message, place) !== 0) return false
       if (keyOfChain(message) === keyOfChain(chain)) return true
     }
@@ -76,21 +63,7 @@ export class LiveBuffer {
 
   #isTooFull(): boolean {
     const { maxMessages, maxBytes } = this.#limits
-    return this.#messages.length - this.#start > maxMessages || this.#bytes > maxBytes
-  }
-
-  /** Behind all that are not after it: most come in order, at the end. */
-  #indexFor(place: MessageRef): number {
-    let low = this.#start
-    let high = this.#messages.length
-    const newest = this.#messages[high - 1]
-    if (newest !== undefined && compareRefs(place, newest) >= 0) return high
-    while (low < high) {
-      const middle = (low + high) >>> 1
-      if (compareRefs(place, this.#messages[middle] as StreamMessage) >= 0) low = middle + 1
-      else high = middle
-    }
-    return low
+    return this.#messages.length > maxMessages || this.#messages.bytes > maxBytes
   }
 
   #noteDropped(message: StreamMessage): void {
@@ -102,3 +75,8 @@ export class LiveBuffer {
     }
   }
 }
+
+const isAfter =
+  (place: MessageRef) =>
+  (other: MessageRef): boolean =>
+    compareRefs(other, place) > 0
