@@ -346,6 +346,11 @@ export const clientErrors = {
     remedy:
       'Check that it is not overloaded. It stays on standby, and is asked for messages that the others lack.',
   },
+  TIMESTAMP_REFUSED: {
+    summary: 'The timestamp of a message is too far from the clock of this machine',
+    remedy:
+      'Check the clock of this machine, and keep it synchronized. If it is right, the clock of the publisher, or of the neighbour that forwarded the message, is wrong.',
+  },
   RESEND_LINK_LOST: {
     summary: 'The link to a storage node cannot be opened, or broke too often',
     remedy: 'Check that it is running and reachable. Other storage nodes of the stream are asked instead.',

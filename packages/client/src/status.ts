@@ -121,8 +121,11 @@ export type ClientStatus =
       readonly peerId?: NodeId
       readonly error: Error
     }
-  /** The node dropped or refused something; `counter` is the metric that grew. */
-  | { readonly type: 'dropped'; readonly counter: string; readonly detail: string }
+  /**
+   * The node dropped or refused something; `counter` is the metric that grew. `error` is TIMESTAMP_REFUSED where the cause may be this
+   * machine's clock.
+   */
+  | { readonly type: 'dropped'; readonly counter: string; readonly detail: string; readonly error?: Error }
   /** This consumer of the statuses was too slow: `count` statuses were left out here. */
   | { readonly type: 'statuses-missed'; readonly count: number }
 

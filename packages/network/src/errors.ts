@@ -1,4 +1,4 @@
-import { errorFactory, RunnelError, type ErrorTable } from '@runnel/protocol'
+import { errorFactory, protocolErrors, RunnelError, type ErrorTable, type ProtocolErrorCode } from '@runnel/protocol'
 
 /** Error and close codes of `@runnel/network`. */
 export const networkErrors = {
@@ -59,14 +59,15 @@ export const networkErrors = {
 export type NetworkErrorCode = keyof typeof networkErrors
 export const networkError = errorFactory(networkErrors)
 
-/** TRACKER_LOST because the tracker closed the connection and gave a reason. */
+/** TRACKER_LOST because the tracker closed the connection and gave a reason. What to do about a refused credential is told with it. */
 export class TrackerClosedError extends RunnelError<'TRACKER_LOST'> {
-  /** The code of the tracker's close: one of `trackerErrors`, or of `transportErrors`. */
+  /** The code of the tracker's close: one of `trackerErrors`, `transportErrors` or `protocolErrors`. */
   readonly closeCode: string
 
   constructor(closeCode: string, text: string) {
     const { summary, remedy } = networkErrors.TRACKER_LOST
-    super('TRACKER_LOST', `${summary}: the tracker closed: ${closeCode} ${text}`, remedy)
+    const refusal = Object.hasOwn(protocolErrors, closeCode) && protocolErrors[closeCode as ProtocolErrorCode]
+    super('TRACKER_LOST', `${summary}: the tracker closed: ${closeCode} ${text}`, refusal ? refusal.remedy : remedy)
     this.closeCode = closeCode
   }
 }

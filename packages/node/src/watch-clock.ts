@@ -2,6 +2,7 @@ import { isNetworkUrl, type DescribedNetwork } from './cli/network-source.ts'
 import { errorLine } from './cli/error-line.ts'
 import { notice } from './cli/output.ts'
 import { httpUrlOf } from './cli/tracker-state.ts'
+import { networkLimits } from '@runnel/network'
 import { clockWrongMs, middleOffsetMs, offsetText } from './clock-offset.ts'
 import { nodeError } from './errors.ts'
 import type { Logger } from './logger.ts'
@@ -17,13 +18,28 @@ export async function watchClock(network: DescribedNetwork, logger: Pick<Logger,
   logger.error({ code, offsetMs: wrong.offsetMs }, `${message}. ${remedy}`)
 }
 
-/** Tells the person at the terminal the same. `told` resolves when it is known, or called off by `stop`. */
+/**
+ * Tells the person at the terminal the same. `told` resolves when it is known, or called off by `stop`. `requireAccepted` throws
+ * CLOCK_WRONG once the clock is known to be so wrong that others refuse what was published by it.
+ */
 export function tellOfClock(network: DescribedNetwork) {
   const calledOff = new AbortController()
+  let offsetMs = 0
   const told = wrongClock(network, calledOff.signal).then((wrong) => {
-    if (wrong) notice(errorLine(wrong.error))
+    if (wrong === undefined) return
+    offsetMs = wrong.offsetMs
+    notice(errorLine(wrong.error))
   })
-  return { told, stop: () => calledOff.abort() }
+  const requireAccepted = () => {
+    if (isAccepted(offsetMs)) return
+    throw nodeError('CLOCK_WRONG', `${offsetText(offsetMs)}, so that others refuse the messages`)
+  }
+  return { told, requireAccepted, stop: () => calledOff.abort() }
+}
+
+/** Whether other nodes take messages of a clock that is behind by `offsetMs`, or ahead where that is negative. */
+function isAccepted(offsetMs: number): boolean {
+  return -offsetMs <= networkLimits.clockToleranceMs && offsetMs <= networkLimits.maxLiveAgeMs
 }
 
 async function wrongClock(network: DescribedNetwork, signal?: AbortSignal) {

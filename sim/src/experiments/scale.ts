@@ -11,8 +11,14 @@ import { runScale } from '../scenarios/scale/run-scale.ts'
 import type { GrowingOverlay, ScaleOptions } from '../scenarios/scale/scale-run.ts'
 import type { Experiment, ExperimentOptions, Overlay } from './experiment.ts'
 
-/** Virtual seconds after the last join: a random overlay does nothing any more once it is complete. */
-const watchedS = { random: 20, 'topology-aware': 300, tree: 60 } as const satisfies Record<Overlay, number>
+/**
+ * Virtual seconds after the last join: a random overlay does nothing any more once it is complete, and a large topology-aware one exchanges
+ * edges for up to fifteen minutes.
+ */
+function watchedSOf(overlay: Overlay, nodes: number): number {
+  if (overlay === 'topology-aware') return nodes > 16_384 ? 900 : 300
+  return overlay === 'tree' ? 60 : 20
+}
 
 /** Production nodes: what an overlay is like and costs at different sizes. */
 export const scale = experimentWith({
@@ -87,14 +93,15 @@ async function measure(
   const { nodes, degree = 4, overlay, latency, seed } = options
   const model = createLatencyModel({ latency, nodes, seed })
   const replacedShare = (options.replaced ?? 0) / 100
+  const watchedS = watchedSOf(overlay, nodes)
   const scaled = {
-    ...{ seed, degree, overlay, model, watchedS: watchedS[overlay], replacedShare },
+    ...{ seed, degree, overlay, model, watchedS, replacedShare },
     onPassing: (second: number) => onProgress(`${nodes} nodes: second ${second}`),
   }
   const found = await runScale(await create(scaled), scaled, onProgress)
   const orNull = (value: number | null) => (value === null ? null : round(value))
   return {
-    ...{ nodes, overlay, latency, degree, rdp: round(found.rdp), watchedS: watchedS[overlay] },
+    ...{ nodes, overlay, latency, degree, rdp: round(found.rdp), watchedS },
     convergedAfterS: convergedAfterS(found.samples),
     rdpReplaced: orNull(found.afterReplacing?.rdp ?? null),
     convergedReplacedS: found.afterReplacing ? convergedAfterS(found.afterReplacing.samples) : null,

@@ -1,5 +1,5 @@
 import type { NetworkNode } from '@runnel/network'
-import { asError } from '../errors.ts'
+import { asError, clientError } from '../errors.ts'
 import type { Faults } from '../faults.ts'
 import type { Gate } from '../gate.ts'
 import { toMessagesWithheld } from '../light/host-messages.ts'
@@ -51,7 +51,11 @@ export function hearNode(
     if (state === 'connected') phases.reach('tracker')
     status.emit({ type: 'tracker', trackerId, state, ...(error === undefined ? {} : { error }) })
   })
-  node.on('dropped', (counter, detail) => status.emit({ type: 'dropped', counter, detail }))
+  node.on('dropped', (counter, detail) => {
+    const isOfClock = counter === 'data.timestampAhead' || counter === 'data.tooOld'
+    const error = isOfClock ? clientError('TIMESTAMP_REFUSED', detail) : undefined
+    status.emit({ type: 'dropped', counter, detail, ...(error && { error }) })
+  })
   faults.onFault = ({ error, ...where }) => status.emit({ type: 'fault', ...where, error: asError(error) })
   node.on('fault', (fault) => faults.report(fault))
 }

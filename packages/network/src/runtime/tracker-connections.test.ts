@@ -1,4 +1,11 @@
-import { PacketType, type About, type NodeId, type RunnelError, type Status } from '@runnel/protocol'
+import {
+  PacketType,
+  protocolErrors,
+  type About,
+  type NodeId,
+  type RunnelError,
+  type Status,
+} from '@runnel/protocol'
 import type { Connection, ConnectionLimits, Transport } from '@runnel/transport'
 import { describe, expect, it } from 'vitest'
 import { directWay, type Way } from '../core/tracker-link/way.ts'
@@ -48,6 +55,11 @@ describe('a connection to a tracker', () => {
     expect(errors).toEqual([expect.objectContaining({ code: 'TRACKER_LOST', closeCode: 'TRACKER_BUSY' })])
     expect(errors[0]).toBeInstanceOf(TrackerClosedError)
     expect(errors[0]?.message).toContain('the tracker closed: TRACKER_BUSY once more')
+  })
+
+  it('that is refused for its credential says what to do about that', async () => {
+    const errors = await errorsAfter((connection) => connection.close('DELEGATION_NOT_YET', 'it begins later'))
+    expect(errors).toMatchObject([{ code: 'TRACKER_LOST', remedy: protocolErrors.DELEGATION_NOT_YET.remedy }])
   })
 
   it('that another one replaced says whether that may be one of its own', async () => {

@@ -13,7 +13,7 @@ export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes]
 
 /** For the end of every help text. */
 export const exitCodesHelp =
-  'Exit codes: 0 ok, 1 failure, 64 wrong command line, 65 bad input data, 69 a tracker, chain or port is not available, 77 no permission, 78 bad configuration or key.'
+  'Exit codes: 0 ok, 1 failure, 64 wrong command line, 65 bad input data, 69 a tracker, chain or port is not available, 77 no permission, 78 bad configuration, key or clock.'
 
 /** The exit code for each error code; codes not listed give 1. */
 const codesOf: Readonly<Record<Exclude<keyof typeof exitCodes, 'ok' | 'failure'>, readonly string[]>> = {
@@ -74,6 +74,7 @@ const codesOf: Readonly<Record<Exclude<keyof typeof exitCodes, 'ok' | 'failure'>
       'NETWORK_OWNER_MISSING',
     ],
     ...['MNEMONIC_INVALID', 'KEYSTORE_INVALID', 'PASSWORD_REQUIRED'],
+    'CLOCK_WRONG',
     ...['KEY_FILE_MISSING', 'KEY_FILE_UNREADABLE', 'KEY_FILE_TOO_OPEN', 'NETWORK_NOT_CONFIGURED'],
     ...['DELEGATION_FILE_MISSING', 'DELEGATION_FILE_UNREADABLE', 'DELEGATION_FILE_TOO_OPEN'],
     ...['DELEGATION_FILE_INVALID', 'DELEGATION_TOO_LONG', 'DELEGATION_TOO_BROAD', 'DELEGATION_OTHER_CHAIN'],

@@ -13,6 +13,8 @@ export interface WithClientOptions {
   readonly needsKey?: boolean
   /** Refuse to start without a user, rather than make one up: what it does is kept under its name. */
   readonly needsUser?: boolean
+  /** Fail in the end if the clock is so wrong that others refuse what was published. */
+  readonly publishes?: boolean
 }
 
 /**
@@ -21,7 +23,7 @@ export interface WithClientOptions {
  */
 export async function withClient<T>(
   { network, key, as, via, 'reading-key': readingKeyFile }: Partial<MemberArguments>,
-  { needsKey = false, needsUser = false }: WithClientOptions,
+  { needsKey = false, needsUser = false, publishes = false }: WithClientOptions,
   work: (client: RunnelClient, trackers: TrackerWatch) => Promise<T>,
 ): Promise<T> {
   checkVia(via)
@@ -39,7 +41,9 @@ export async function withClient<T>(
       transports: via === undefined ? { websocket: {}, webrtc: {} } : {},
       via,
     })
-    return await workWith(client, work)
+    const result = await workWith(client, work)
+    if (publishes) clock.requireAccepted()
+    return result
   } catch (error) {
     // A wrong clock has errors that do not name it.
     await clock.told

@@ -76,7 +76,7 @@ export const publish = defineCommand({
     const stop = listenForStop()
     const given = messages.length > 0
     if (!given && process.stdin.isTTY) notice(howToType(text))
-    await withClient(network, {}, async (client, trackers) => {
+    await withClient(network, { publishes: true }, async (client, trackers) => {
       const streamId = streamOf(client)
       const lines = given ? linesOf(messages) : readLines(standardInput(stop.signal), maxLineBytes)
       const result = await publishLines(client, lines, {
