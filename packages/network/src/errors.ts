@@ -1,4 +1,10 @@
-import { errorFactory, protocolErrors, RunnelError, type ErrorTable, type ProtocolErrorCode } from '@runnel/protocol'
+import {
+  errorFactory,
+  protocolErrors,
+  RunnelError,
+  type ErrorTable,
+  type ProtocolErrorCode,
+} from '@runnel/protocol'
 
 /** Error and close codes of `@runnel/network`. */
 export const networkErrors = {
@@ -67,7 +73,11 @@ export class TrackerClosedError extends RunnelError<'TRACKER_LOST'> {
   constructor(closeCode: string, text: string) {
     const { summary, remedy } = networkErrors.TRACKER_LOST
     const refusal = Object.hasOwn(protocolErrors, closeCode) && protocolErrors[closeCode as ProtocolErrorCode]
-    super('TRACKER_LOST', `${summary}: the tracker closed: ${closeCode} ${text}`, refusal ? refusal.remedy : remedy)
+    super(
+      'TRACKER_LOST',
+      `${summary}: the tracker closed: ${closeCode} ${text}`,
+      refusal ? refusal.remedy : remedy,
+    )
     this.closeCode = closeCode
   }
 }

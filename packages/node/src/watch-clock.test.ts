@@ -38,15 +38,18 @@ describe('tellOfClock', () => {
     [9, true],
     [11, false],
     [-6, false],
-  ])('whether others take messages of a clock that is behind by %i minutes: %s', async (minutes, isAccepted) => {
-    const stderr = vi.spyOn(process.stderr, 'write').mockReturnValue(true)
-    onTestFinished(() => stderr.mockRestore())
-    const { told, requireAccepted } = tellOfClock(await chainAhead(minutes * 60_000))
-    expect(requireAccepted).not.toThrow()
-    await told
-    if (isAccepted) expect(requireAccepted).not.toThrow()
-    else expect(requireAccepted).toThrow(expect.objectContaining({ code: 'CLOCK_WRONG' }))
-  })
+  ])(
+    'whether others take messages of a clock that is behind by %i minutes: %s',
+    async (minutes, isAccepted) => {
+      const stderr = vi.spyOn(process.stderr, 'write').mockReturnValue(true)
+      onTestFinished(() => stderr.mockRestore())
+      const { told, requireAccepted } = tellOfClock(await chainAhead(minutes * 60_000))
+      expect(requireAccepted).not.toThrow()
+      await told
+      if (isAccepted) expect(requireAccepted).not.toThrow()
+      else expect(requireAccepted).toThrow(expect.objectContaining({ code: 'CLOCK_WRONG' }))
+    },
+  )
 })
 
 async function chainAhead(offsetMs: number) {

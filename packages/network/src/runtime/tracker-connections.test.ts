@@ -58,7 +58,9 @@ describe('a connection to a tracker', () => {
   })
 
   it('that is refused for its credential says what to do about that', async () => {
-    const errors = await errorsAfter((connection) => connection.close('DELEGATION_NOT_YET', 'it begins later'))
+    const errors = await errorsAfter((connection) =>
+      connection.close('DELEGATION_NOT_YET', 'it begins later'),
+    )
     expect(errors).toMatchObject([{ code: 'TRACKER_LOST', remedy: protocolErrors.DELEGATION_NOT_YET.remedy }])
   })
 
