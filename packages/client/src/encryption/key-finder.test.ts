@@ -5,6 +5,7 @@ import {
   commitmentOf,
   epochIdOf,
   seededRandom,
+  type EncryptionChoice,
   type EpochId,
   type KeyRecord,
   type NodeId,
@@ -42,8 +43,10 @@ let known: KnownKeys
 let granters: readonly NodeId[]
 let clock: VirtualClock
 let refresh: () => Promise<void>
+let choice: EncryptionChoice
 let finder: KeyFinder
 beforeEach(() => {
+  choice = { history: 'none' }
   records = new Map()
   isBuried = false
   looks = 0
@@ -53,6 +56,9 @@ beforeEach(() => {
   clock = new VirtualClock()
   finder = new KeyFinder({
     ...{ userId: reader.userId, streamId, ciphers, clock, known, keyring: () => undefined },
+    get choice() {
+      return choice
+    },
     keyPart: {
       find: async (publisherId, chain) => {
         looks++
@@ -81,7 +87,12 @@ const put = (messageChainId: string, record: KeyRecord, { userId }: TestUser = o
   records.set(`${userId} ${messageChainId}`, { publisherId: userId, messageChainId, record })
 }
 const holder = ({ userId, cardHash }: TestUser) => ({ userId, cardHash })
-const plan = (users: readonly TestUser[], earlier: readonly EpochKey[] = [], more = 0): PlannedEpoch => {
+const plan = (
+  users: readonly TestUser[],
+  earlier: readonly EpochKey[] = [],
+  more = 0,
+  createdMs = 0,
+): PlannedEpoch => {
   const others = Array.from({ length: more }, (_, i) => ({
     userId: `0x${i.toString(16).padStart(40, '0')}` as NodeId,
     cardHash: new Uint8Array(32),
@@ -89,7 +100,7 @@ const plan = (users: readonly TestUser[], earlier: readonly EpochKey[] = [], mor
   const planned = planEpoch(
     {
       readers: [...users.map(holder), ...others],
-      ...{ publishers: [], earlier, cohorts: [], createdMs: 0, readersAtBlock: 0 },
+      ...{ publishers: [], earlier, cohorts: [], createdMs, readersAtBlock: 0 },
     },
     { keyring, ciphers, random },
   )
@@ -170,6 +181,21 @@ describe('the key of an epoch', () => {
     await link(reader, first)
     const second = plan([stranger])
     expect(await look(second.id)).toBe(false)
+  })
+
+  it('is given by nobody any more once its opener has used another, on a stream without history', async () => {
+    const isPast = (id: EpochId) => finder.isPast({ publisherId: opener.userId, id }, signal)
+    expect(await isPast('0011223344556677' as EpochId)).toBe(false)
+    const first = plan([], [], 0, 1_000)
+    expect(await isPast(first.id)).toBe(false)
+    const second = plan([], [], 0, 2_000)
+    expect(await Promise.all([first.id, second.id].map(isPast))).toEqual([true, false])
+    // What storage nodes tell of the newest may be late.
+    put(newestChain, { kind: 'newest', keyringId: keyring.id, commitment: first.commitment })
+    expect(await isPast(second.id)).toBe(false)
+    put(newestChain, { kind: 'newest', keyringId: keyring.id, commitment: second.commitment })
+    choice = { history: 'all' }
+    expect(await isPast(first.id)).toBe(false)
   })
 
   it('is not taken from a link of somebody who may only publish', async () => {

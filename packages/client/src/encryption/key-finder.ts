@@ -18,6 +18,7 @@ import {
   type AnswerRecord,
   type Ciphers,
   type Clock,
+  type EncryptionChoice,
   type EpochId,
   type EpochRecord,
   type LinkRecord,
@@ -38,6 +39,7 @@ import { openAnswer, openLink } from './sealed-records.ts'
 export interface KeyFinderModules {
   readonly userId: NodeId
   readonly streamId: StreamId
+  readonly choice: EncryptionChoice
   readonly ciphers: Ciphers
   readonly clock: Clock
   readonly keyPart: Pick<KeyPart, 'find' | 'newest'>
@@ -101,6 +103,21 @@ export class KeyFinder {
     for (const openerId of openers) if (await this.#fromEpoch(openerId, wanted, signal)) return true
     for (const userId of openers) if (await this.#fromAnswer(userId, wanted, signal)) return true
     for (const openerId of openers) if (await this.#goBack(openerId, wanted, signal)) return true
+    return false
+  }
+
+  /** Whether nobody gives the key any more: without history an opener gives what it uses now, and it has used another epoch since. */
+  async isPast({ publisherId, id }: WantedKey, signal: AbortSignal): Promise<boolean> {
+    const { choice, openersFor, keyPart } = this.#modules
+    if (choice.history !== 'none') return false
+    for (const openerId of openersFor(publisherId)) {
+      const wanted = await this.#record(openerId, id, signal)
+      if (wanted === undefined) continue
+      const newest = await keyPart.find(openerId, newestChain, signal)
+      if (newest?.kind !== 'newest') return false
+      const later = await this.#record(openerId, epochIdOf(newest.commitment), signal)
+      return later !== undefined && later.createdMs > wanted.createdMs
+    }
     return false
   }
 

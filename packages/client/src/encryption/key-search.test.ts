@@ -14,6 +14,7 @@ let looks: number
 let lookMs: number
 let refreshes: number
 let isThere: boolean
+let isPast: boolean
 let asked: KeyRecord[]
 let taken: (() => void)[]
 let closing: AbortController
@@ -24,6 +25,7 @@ beforeEach(() => {
   lookMs = 0
   refreshes = 0
   isThere = false
+  isPast = false
   asked = []
   taken = []
   closing = new AbortController()
@@ -54,6 +56,7 @@ beforeEach(() => {
       finder: {
         look,
         lookAgain: look,
+        isPast: async () => isPast,
         takeAnswer: () => new Promise<void>((resolve) => taken.push(resolve)),
       },
       signal: closing.signal,
@@ -95,6 +98,13 @@ describe('KeySearch', () => {
     await pass(31)
     expect([await found, looks, asked.length]).toEqual(['KEY_NOT_FOUND', 16, 15])
     expect([await codeOf(search.find(wanted)), looks]).toEqual(['KEY_NOT_FOUND', 16])
+  })
+
+  it('gives up after five seconds a key that nobody should give any more', async () => {
+    isPast = true
+    const found = codeOf(search.find(wanted))
+    await pass(6)
+    expect([await found, asked.length]).toEqual(['KEY_NOT_FOUND', 3])
   })
 
   it('asks whoever is there, however long storage nodes do not answer', async () => {

@@ -19,7 +19,7 @@ export interface KeySearchModules {
   readonly clock: Clock
   readonly card: Pick<OwnCard, 'ensure' | 'refresh'>
   readonly keyPart: Pick<KeyPart, 'join' | 'publish' | 'isDenied'>
-  readonly finder: Pick<KeyFinder, 'look' | 'lookAgain' | 'takeAnswer'>
+  readonly finder: Pick<KeyFinder, 'look' | 'lookAgain' | 'isPast' | 'takeAnswer'>
   /** Aborted when nothing is looked for any more. */
   readonly signal: AbortSignal
 }
@@ -33,7 +33,7 @@ interface Finding {
 
 /** A key that does not come within this time is given up. */
 const maxWaitMs = 30_000
-/** The same when a key of that id is known but is the wrong one. */
+/** The same when a key of that id is known but is the wrong one, or when nobody should give the key any more. */
 const maxWaitAgainMs = 5_000
 /** A key that was given up is not sought again for this long, unless a new key comes. */
 const restMs = 15_000
@@ -103,15 +103,13 @@ export class KeySearch {
   }
 
   async #find(wanted: WantedKey): Promise<void> {
-    const { publisherId, id, tried = [] } = wanted
+    const { publisherId, id } = wanted
     const { clock, signal, finder, keyPart } = this.#modules
     const startMs = clock.monotonicMs()
     let limited: ReturnType<typeof deadline> | undefined
     try {
       if (await finder.look(wanted, signal)) return
-      const lookedMs = clock.monotonicMs() - startMs
-      const maxMs = tried.length > 0 ? maxWaitAgainMs : maxWaitMs
-      limited = deadline(clock, Math.max(minAskMs, maxMs - lookedMs), signal)
+      limited = deadline(clock, await this.#askMs(wanted, startMs), signal)
       // The looks that follow use what it brings.
       void this.#refreshCard(limited.signal)
       // Nobody answers a user who may not read.
@@ -135,6 +133,14 @@ export class KeySearch {
     )
     this.#givenUp.set(`${publisherId} ${id}`, { untilMs: clock.monotonicMs() + restMs, error })
     throw error
+  }
+
+  /** How long whoever is there is asked for a key that is not stored. */
+  async #askMs(wanted: WantedKey, startMs: number): Promise<number> {
+    const { clock, signal, finder } = this.#modules
+    if (await finder.isPast(wanted, signal)) return maxWaitAgainMs
+    const maxMs = wanted.tried?.length ? maxWaitAgainMs : maxWaitMs
+    return Math.max(minAskMs, maxMs - (clock.monotonicMs() - startMs))
   }
 
   /** What was sealed may be for a card that the user took into use elsewhere. That it cannot be had is no reason not to go on. */
