@@ -11,7 +11,7 @@ import { VideoPlayer } from './video-player.ts'
 
 /** How a member is heard and seen. */
 export interface MemberReport {
-  /** The height of what is painted; undefined while there is nothing. */
+  /** The height of the rendition that it plays, also before its first picture is painted; undefined while there is none. */
   readonly height: number | undefined
   readonly painted: number
   readonly frames: FrameCounters

@@ -438,6 +438,10 @@ describe('a session', () => {
     // Others would take nothing more that she says of herself.
     expect(() => ada.session.publishTrack({ ...picture, framerate: 0 })).toThrow('framerate must be')
     expect(() => ada.session.publishTrack({ ...sound, bitrate: -1 })).toThrow('bitrate must be')
+    const asBigInt = 20n as unknown as number
+    expect(() => ada.session.publishTrack({ ...sound, frameMs: asBigInt } as NewTrack)).toThrow(
+      'frameMs must be',
+    )
     const tracks = Array.from({ length: 16 }, () => ada.session.publishTrack(sound))
     expect(new Set(tracks.map(({ track }) => track.id)).size).toBe(16)
     expect(() => ada.session.publishTrack(sound)).toThrow('up to 16 tracks')

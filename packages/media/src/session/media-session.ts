@@ -227,11 +227,11 @@ export class MediaSession implements AsyncDisposable {
     if (this.#tracks.size >= mediaLimits.maxTracks)
       throw mediaError('TRACK_INVALID', `a member has up to ${mediaLimits.maxTracks} tracks`)
     const { minBitsPerS, rendition = 0, ...described } = newTrack
-    const plan = planOf(newTrack, minBitsPerS)
     const place = { id: this.#freeTrackId(), partition: this.#partitionOf(newTrack), state: 'live' } as const
     const track: Track = { ...described, ...place }
     const mistake = mistakeInTrack(track)
     if (mistake !== undefined) throw mediaError('TRACK_INVALID', mistake)
+    const plan = planOf(newTrack, minBitsPerS)
     const publisher = new TrackPublisher(
       track,
       { plan, rendition, events },
