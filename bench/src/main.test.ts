@@ -36,7 +36,7 @@ describe('the command line', { timeout: 120_000 }, () => {
     const [refusal, remedy, end] = said.replace(/^ends within \d+ s\n/, '').split('\n')
     expect(refusal).toMatch(/^INVALID_ARGUMENT: /)
     expect(refusal).toContain(why)
-    expect([remedy?.includes('--help'), end, code]).toEqual([true, '', 1])
+    expect([remedy?.includes('--help'), end, code]).toEqual([true, '', 64])
   })
 
   it('leaves nothing when it took too long', async () => {

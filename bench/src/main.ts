@@ -22,14 +22,14 @@ const benches = [
 ]
 
 openScratch()
-for (const name of ['SIGINT', 'SIGTERM'] as const)
+for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
   process.on(name, () => endWith(benchError('INTERRUPTED', name)))
 
 /** Processes that were started end with this one. */
 function endWith(error: unknown): never {
   if (isRunnelError(error)) process.stderr.write(`${error.code}: ${error.message}\n${error.remedy}\n`)
   else console.error(error)
-  process.exit(1)
+  process.exit(isRunnelError(error, 'INVALID_ARGUMENT') ? 64 : 1)
 }
 
 try {

@@ -24,7 +24,7 @@ describe('the command line', { timeout: 120_000 }, () => {
   it('refuses hosts without their file, though it only checks', async () => {
     const { said, ended } = await run('propagation --place hosts --check')
     expect(said).toMatch(/^INVALID_ARGUMENT: .*--hosts FILE/)
-    expect(ended).toEqual([1, null])
+    expect(ended).toEqual([64, null])
     const file = '/nonexistent/hosts.json'
     expect(await run(`propagation --place hosts --hosts ${file} --check`)).toEqual({
       said: '',

@@ -48,5 +48,5 @@ try {
 } catch (error) {
   if (!isRunnelError(error)) throw error
   process.stderr.write(`${error.code}: ${error.message}\n${error.remedy}\n`)
-  process.exitCode = 1
+  process.exitCode = error.code === 'INVALID_ARGUMENT' ? 64 : 1
 }

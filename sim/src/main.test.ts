@@ -1,0 +1,15 @@
+import { spawnSync } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { expect, it } from 'vitest'
+
+const main = fileURLToPath(new URL('main.ts', import.meta.url))
+
+it.each([
+  ['churn --nodes many', /^INVALID_ARGUMENT: .*nodes/],
+  ['churns', /^INVALID_ARGUMENT: /],
+])('the command line refuses %s with 64', (command, why) => {
+  const args = ['--conditions=runnel-src', main, ...command.split(' ')]
+  const { status, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' })
+  expect(stderr).toMatch(why)
+  expect(status).toBe(64)
+})
