@@ -5,6 +5,7 @@ import { joinRoom, recordingsOf } from './join-room.ts'
 import { isLinkWhole, joined, offerAgain } from './lobby.ts'
 import { NetworkPanel } from './network-panel.ts'
 import { RoomRecorder } from './recorder.ts'
+import { RecordingNotice } from './recording-notice.ts'
 import { newRoomSecret } from './room-key.ts'
 import { Senders } from './senders.ts'
 import { tellFaults } from './tell-faults.ts'
@@ -104,10 +105,9 @@ async function enter(name: string, context: AudioContext): Promise<void> {
   chat(session, name)
   tellWhoLeft(session)
   tellFaults(session, say)
-  const recorder = await recorderOf(client, streamId, path, (isRecording) => {
-    const text = isRecording ? 'I am recording this room.' : 'I am no longer recording.'
-    session.say({ chat: { name, text } }).catch(sayWhatFailed)
-  })
+  const notice = new RecordingNotice(session, name)
+  notice.start()
+  const recorder = await recorderOf(client, streamId, path, (isRecording) => notice.changed(isRecording))
   const timers = [
     setInterval(update, 250),
     setInterval(() => {

@@ -63,6 +63,6 @@ export class RoomRecorder {
     this.#startedMs = Date.now()
     const onFault = (error: unknown): void => say(`The recording has a gap: ${String(error)}`)
     this.#recorder = await recordSession(this.#from, this.#to, { onFault }, { client: this.#client })
-    say('This room is being recorded. The chat tells those who are here.')
+    say('Recording. All who are here, or come later, are told.')
   }
 }

@@ -37,7 +37,7 @@ export async function openHttpUser(gateway: HttpGatewayPlace, options: UserOptio
         if (!signal.aborted) onError(error)
       })
   }
-  const publish = async (body: Uint8Array<ArrayBuffer>) => {
+  const post = async (body: Uint8Array<ArrayBuffer>) => {
     const type = { 'content-type': 'application/octet-stream' }
     const response = await fetch(`${stream}/messages${query}`, {
       ...{ method: 'POST', body, signal, headers: { ...headers, ...type } },
@@ -45,8 +45,16 @@ export async function openHttpUser(gateway: HttpGatewayPlace, options: UserOptio
     await requireOk(response)
     await response.arrayBuffer()
   }
+  // One after the other: requests side by side arrive in any order.
+  let posted = Promise.resolve()
+  const publish = (content: Uint8Array) => {
+    const body = new Uint8Array(content)
+    const done = posted.then(() => post(body))
+    posted = done.catch(() => {})
+    return done
+  }
   return {
-    publish: (content) => publish(new Uint8Array(content)),
+    publish,
     dropped: () => undefined,
     neighbours: () => Promise.resolve(undefined),
     stop: () => Promise.resolve(ended.abort()),
