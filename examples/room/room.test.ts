@@ -215,7 +215,13 @@ describe('the room', () => {
   it('is recorded, and played back: with a time line, thumbnails, speeds and keys, on a phone, too', async () => {
     const ada = await enter('Ada')
     await ada.getByRole('button', { name: 'Record' }).click()
-    await ada.getByText('Recording. All who are here').waitFor().catch(async (e) => { console.log(await ada.locator('body').innerText()); throw e })
+    await ada
+      .getByText('Recording. All who are here')
+      .waitFor()
+      .catch(async (e) => {
+        console.log(await ada.locator('body').innerText())
+        throw e
+      })
     await ada.getByText('Ada is recording this room.').waitFor()
     const ben = await enter('Ben', { link: ada.url() })
     await ben.getByText('Ada is recording this room.').waitFor()

@@ -163,6 +163,7 @@ export class CoreScript {
   hostile: (port: string, args: readonly unknown[]) => void = () => {}
   readonly hasArchive: boolean
 
+  random = 0
   readonly isLight: boolean
   readonly servesGuests: boolean
   networkOf: (peerId: NodeId) => string = () => ''
@@ -197,6 +198,7 @@ export class CoreScript {
           return verifyMembership(token, nodeId, wallMs, crypto)
         },
         membershipToken: () => undefined,
+        random: () => this.random,
         checkPublisher: (streamId, publisherId, _wallMs, oldestMs = Infinity, delegation) => {
           this.hostile('checkPublisher', [streamId, publisherId])
           if (delegation !== undefined && this.delegates[delegation.delegateId] !== undefined)

@@ -30,6 +30,8 @@ export interface OverlayModules
   readonly chainId?: number | undefined
   /** Whether a delegation is signed by its user, as far as can be said without a chain, and within bounds. */
   verifyDelegation(delegation: Delegation): boolean
+  /** In [0, 1). */
+  random(): number
   /** In whose name the node acts, when that is not its own. */
   membershipToken(): AccessToken | undefined
   /** The link's smoothed round-trip time. */

@@ -57,6 +57,21 @@ describe('UrgentQueue', () => {
     expect(drain()).toEqual(['p10 3.0', 'p10 3.1', 'p10 2.0', 'p10 2.1', 'p10 1.0', 'p10 1.1'])
   })
 
+  it('holds a message once that is pushed again before it has gone', () => {
+    make()
+    const message = {
+      ...{ batchBytes: new Uint8Array(100), headerBytes: 0, deadlineMs: 1000 },
+      publisher: 'p',
+    }
+    const pulled = { ...message, chain: 'c', priority: 10, group: 0, object: 0, order: 'oldest' } as const
+    queue.push(pulled, 0)
+    queue.push(pulled, 0)
+    expect([queue.size, queue.bytes]).toEqual([1, 100])
+    expect(drain()).toEqual(['p10 0.0'])
+    queue.push(pulled, 0)
+    expect(drain()).toEqual(['p10 0.0'])
+  })
+
   it('lets object 0 of a group take the place of older groups, of its chain alone', () => {
     make()
     push({ group: 1, object: 0, order: 'newest-only' })

@@ -47,6 +47,8 @@ export class UrgentQueue {
 
   push(message: UrgentMessage, nowMs: number): void {
     if (message.deadlineMs <= nowMs) return this.#modules.dropped('late', message)
+    // A neighbour that pulls it again, before the first copy has left, gets one.
+    if (this.#waiting.includes(message)) return
     if (this.#waiting.some((other) => replaces(other, message)))
       return this.#modules.dropped('replaced', message)
     if (this.#buildsOnBroken(message)) return this.#modules.dropped('shed', message)

@@ -74,6 +74,23 @@ describe('seen messages', () => {
     ])
   })
 
+  it('forgets one chain each of several publishers that have equally many: to find them it looks at all', () => {
+    const counters = newCounters()
+    const seen = seenMessages({ maxChains: 300 }, counters)
+    const batchOf = (key: number, chainId: string) =>
+      batchAt([startMs], { publisher: identityOf(key), chainId })
+    let nowMs = startMs
+    for (const chainId of ['a', 'b', 'c'])
+      for (let key = 1; key <= 100; key++) seen.mark(batchOf(key, chainId), undefined, nowMs++)
+    seen.mark(batchOf(101, 'a'), undefined, nowMs++)
+    expect([seen.chains, counters['dedup.chainsDropped']]).toEqual([298, 3])
+    const isKept = (key: number, chainId: string) => seen.find(batchOf(key, chainId).chain) !== undefined
+    expect([1, 2, 3, 4].map((key) => [isKept(key, 'a'), isKept(key, 'b')])).toEqual([
+      ...Array.from({ length: 3 }, () => [false, true]),
+      [true, true],
+    ])
+  })
+
   it('takes over what is known of forgotten chains', () => {
     const seen = seenMessages({ maxChains: 1 })
     const batches = ['a', 'b'].map((chainId) => batchAt([startMs], { chainId }))

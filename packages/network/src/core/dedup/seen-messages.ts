@@ -176,8 +176,8 @@ export class SeenMessages {
 
   /**
    * Evicts the least recently used chains of the publisher with the most, so that a publisher with many evicts its own; several at once, as
-   * finding them takes a look at all, but never so many that another publisher has more. `Shares` would refuse newcomers when all have
-   * equally many; where anybody may publish, they are let in.
+   * finding them takes a look at all, but never so many that another publisher has more: of those that have equally many, one of each.
+   * `Shares` would refuse newcomers when all have equally many; where anybody may publish, they are let in.
    */
   #forgetSome(): void {
     let [most, second] = [0, 0]
@@ -189,8 +189,9 @@ export class SeenMessages {
       else second = Math.max(second, others.length)
     }
     const lead = heaviest.length === 1 ? most - second : 1
-    const count = Math.max(1, Math.min(lead, Math.floor(this.#limits.maxChains * forgottenShare)))
-    const oldest = heaviest.flat().sort((a, b) => a.lastUsedMs - b.lastUsedMs)
+    const count = Math.max(1, Math.floor(this.#limits.maxChains * forgottenShare))
+    const byUse = (a: ChainProgress, b: ChainProgress): number => a.lastUsedMs - b.lastUsedMs
+    const oldest = heaviest.flatMap((chains) => chains.sort(byUse).slice(0, lead)).sort(byUse)
     for (const progress of oldest.slice(0, count)) this.#forget(progress)
   }
 

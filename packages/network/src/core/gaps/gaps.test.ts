@@ -388,6 +388,19 @@ describe('the end of a chain', () => {
     expect(new Set(tellings(core.pass(60_000)))).toEqual(new Set(['heads 3 [0]']))
   })
 
+  it('is told of all chains at once, however many there are', () => {
+    const core = scheduled().withNeighbours(2, 3)
+    const chainIds = Array.from({ length: 150 }, (_, i) => `chain ${i}`)
+    for (const chainId of chainIds) core.run(data(2, batchAt([startMs], { chainId })))
+    const told = (lines: readonly string[], peer: number) =>
+      tellings(lines).filter((line) => line.startsWith(`heads ${peer} `))
+    expect(told(core.pass(199), 2)).toHaveLength(3)
+    core.sent.length = 0
+    expect(told(core.pass(1), 3)).toHaveLength(3)
+    const heads = core.sent.flatMap((packet) => (packet.type === 'heads' ? packet.heads : []))
+    expect(new Set(heads.map(({ messageChainId }) => messageChainId))).toEqual(new Set(chainIds))
+  })
+
   it('is not told to those who have shown that they have it', () => {
     const core = scheduled().withNeighbours(2, 3, 4, 5)
     core.run(data(2, message(0)), data(3, message(0)), control(4, heads(0)))
@@ -395,6 +408,14 @@ describe('the end of a chain', () => {
     expect(new Set(tellings(core.pass(60_000)))).toEqual(new Set(['heads 5 [0]']))
     core.run(publish(message(61_000, 0)))
     expect(tellings(core.pass(200))).toHaveLength(4)
+  })
+
+  it('is told to a neighbour that attaches again: it may be another process, which has nothing', () => {
+    const core = scheduled().withNeighbours(2, 3)
+    core.run(data(2, message(0)), control(3, heads(0)))
+    expect(tellings(core.pass(5_000))).toEqual(['heads 2 [0]'])
+    core.run(attach(3))
+    expect(new Set(tellings(core.pass(60_000)))).toEqual(new Set(['heads 3 [0]']))
   })
 
   it('is told to a neighbour that was gone, and may have lost it', () => {

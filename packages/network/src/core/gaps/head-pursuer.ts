@@ -86,11 +86,13 @@ export class HeadPursuer {
         .filter(({ holders, who, isTold }) =>
           who === 'waiting' ? holders.waits(peerId) : isTold && holders.lacks(peerId),
         )
-        .slice(0, wireLimits.maxChainHeads)
         .map(({ head }) => head)
-      if (heads.length === 0) continue
-      this.#modules.counters['heads.sent']++
-      this.#modules.effects.sendControl(peerId, { type: 'heads', streamPartId: part.id, heads })
+      // All of them: what is left out has no turn later, as the newest come first again.
+      for (let at = 0; at < heads.length; at += wireLimits.maxChainHeads) {
+        const some = heads.slice(at, at + wireLimits.maxChainHeads)
+        this.#modules.counters['heads.sent']++
+        this.#modules.effects.sendControl(peerId, { type: 'heads', streamPartId: part.id, heads: some })
+      }
     }
   }
 

@@ -149,6 +149,9 @@ export class Attaches {
    */
   #answerAgain(part: StreamPart, peerId: NodeId, edge: Edge, packet: AnyAttach, nowMs: number): void {
     if (!edge.sent || nowMs - edge.sentAtMs < this.#limits.attachRetryMs) return
+    // It may be another process than the one that had what this node remembers.
+    part.seen.neighbourGone(peerId)
+    for (const head of packet.heads) part.seen.shown(peerId, head, head)
     this.#modules.steps.attach(part, peerId, edge, nowMs)
     this.#replay(part, peerId, edge, packet, nowMs)
   }

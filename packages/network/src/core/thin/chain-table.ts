@@ -11,16 +11,22 @@ export interface AliasedChain {
   readonly alias: number
 }
 
+/** How many first aliases there are: few enough for three bytes in a packet. */
+const firstAliases = 2 ** 20
+
 /** Chains whose floods are thinned, by what tells them apart and by alias: a bounded number, of all and of one publisher. */
 export class ChainTable<K, C extends AliasedChain> implements Iterable<C> {
   readonly #limits: ChainTableLimits
+  readonly #random: () => number
   #chains: Map<K, C> = noEntries()
   #byAlias: Map<number, C> = noEntries()
   #ofPublisher: Map<NodeId, number> = noEntries()
   #lastAlias = 0
 
-  constructor(limits: ChainTableLimits) {
+  /** `random` in [0, 1): neighbours may still use aliases of an earlier process of this node, which are none here. */
+  constructor(limits: ChainTableLimits, random: () => number) {
     this.#limits = limits
+    this.#random = random
   }
 
   get size(): number {
@@ -48,6 +54,7 @@ export class ChainTable<K, C extends AliasedChain> implements Iterable<C> {
       this.#chains = new Map()
       this.#byAlias = new Map()
       this.#ofPublisher = new Map()
+      this.#lastAlias ||= Math.floor(this.#random() * firstAliases)
     }
     const chain = make((this.#lastAlias = (this.#lastAlias + 1) >>> 0))
     this.#ofPublisher.set(publisherId, ofPublisher + 1)

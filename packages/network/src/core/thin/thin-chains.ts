@@ -43,10 +43,10 @@ export class ThinChains implements Iterable<ThinChain> {
   readonly #paces = new WeakMap<ChainProgress, Pace>()
   readonly #chains: ChainTable<ChainProgress, ThinChain>
 
-  constructor(limits: ThinChainsLimits) {
+  constructor(limits: ThinChainsLimits, random: () => number) {
     this.#limits = limits
     const { maxThinChains: maxChains, maxThinChainsOfPublisher: maxChainsOfPublisher } = limits
-    this.#chains = new ChainTable({ maxChains, maxChainsOfPublisher })
+    this.#chains = new ChainTable({ maxChains, maxChainsOfPublisher }, random)
   }
 
   get size(): number {

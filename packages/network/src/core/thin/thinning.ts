@@ -26,6 +26,8 @@ export interface ThinningModules
   readonly effects: Pick<OverlayEffects, 'sendControl' | 'sendData' | 'dropped'>
   /** False in a light node. */
   readonly relays: boolean
+  /** In [0, 1). */
+  random(): number
 }
 
 /**
@@ -46,7 +48,7 @@ export class Thinning {
   constructor(limits: ThinningLimits, modules: ThinningModules) {
     this.#limits = limits
     this.#modules = modules
-    const chains = (this.#chains = new ThinChains(limits))
+    const chains = (this.#chains = new ThinChains(limits, () => modules.random()))
     const asks = (this.#asks = new ChainAsks(limits, modules))
     this.#links = new ThinLinks(limits, modules)
     const { counters } = modules

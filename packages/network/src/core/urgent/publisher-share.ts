@@ -1,4 +1,4 @@
-import { TokenBucket, type MessageRef } from '@runnel/protocol'
+import { TokenBucket, limits as wireLimits, type MessageRef } from '@runnel/protocol'
 import { RecentPlaces } from './recent-places.ts'
 
 export interface PublisherShareLimits {
@@ -7,12 +7,25 @@ export interface PublisherShareLimits {
   readonly maxFirstBytesPerS: number
   readonly maxUrgentChains: number
   readonly maxUrgentPlaces: number
+  readonly clockToleranceMs: number
 }
 
 /** Priorities below it are for what little has to come first, such as sound: it comes by two ways. */
 export const firstPriorities = 64
 /** The priority of what goes beyond the share of those. */
 const usualPriority = 128
+
+/** Nothing that was taken longer ago can come again: its timestamp is too old by any clock that is tolerated. */
+export const forgottenAfterMs = ({
+  clockToleranceMs,
+}: Pick<PublisherShareLimits, 'clockToleranceMs'>): number =>
+  2 * clockToleranceMs + wireLimits.maxUrgentLifetimeMs
+
+/** What came in one message chain, which a process has to itself. */
+interface SeenChain {
+  readonly places: RecentPlaces
+  readonly usedMs: number
+}
 
 /** A second's worth may come at once, and at least the largest batch. */
 const burstOf = (perSecond: number) => ({ perSecond, burst: perSecond })
@@ -23,7 +36,7 @@ export class PublisherShare {
   readonly #messages: TokenBucket
   readonly #bytes: TokenBucket
   readonly #firstBytes: TokenBucket
-  readonly #chains = new Map<string, RecentPlaces>()
+  readonly #chains = new Map<string, SeenChain>()
   /** When its last message was taken. */
   usedMs: number
 
@@ -36,13 +49,21 @@ export class PublisherShare {
   }
 
   isSeen(messageChainId: string, place: MessageRef): boolean {
-    return this.#chains.get(messageChainId)?.has(place) ?? false
+    return this.#chains.get(messageChainId)?.places.has(place) ?? false
   }
 
   /** Whether it may send another message now, of so many bytes. */
   hasRoom(messageChainId: string, bytes: number, nowMs: number): boolean {
-    const hasChain = this.#chains.has(messageChainId) || this.#chains.size < this.#limits.maxUrgentChains
-    return hasChain && this.#messages.has(nowMs) && this.#bytes.has(nowMs, bytes)
+    return this.#hasChain(messageChainId, nowMs) && this.#messages.has(nowMs) && this.#bytes.has(nowMs, bytes)
+  }
+
+  /** Whether it has that chain, or room for it. Those of processes that ended long ago are forgotten. */
+  #hasChain(messageChainId: string, nowMs: number): boolean {
+    const { maxUrgentChains } = this.#limits
+    if (this.#chains.has(messageChainId) || this.#chains.size < maxUrgentChains) return true
+    const oldestMs = nowMs - forgottenAfterMs(this.#limits)
+    for (const [id, { usedMs }] of this.#chains) if (usedMs < oldestMs) this.#chains.delete(id)
+    return this.#chains.size < maxUrgentChains
   }
 
   /** Takes a message that is not seen and has room; returns the priority that it has from here on. */
@@ -55,8 +76,8 @@ export class PublisherShare {
     this.#messages.take(nowMs)
     this.#bytes.take(nowMs, bytes)
     const { messageChainId } = message
-    let places = this.#chains.get(messageChainId)
-    if (places === undefined) this.#chains.set(messageChainId, (places = new RecentPlaces()))
+    const { places } = this.#chains.get(messageChainId) ?? { places: new RecentPlaces() }
+    this.#chains.set(messageChainId, { places, usedMs: nowMs })
     places.add(message)
     if (places.size > this.#limits.maxUrgentPlaces) places.dropOldest()
     if (priority >= firstPriorities || this.#firstBytes.take(nowMs, bytes)) return priority

@@ -48,12 +48,10 @@ export class UrgentChains {
   readonly #limits: UrgentChainsLimits
   readonly #chains: ChainTable<string, UrgentChain>
 
-  constructor(limits: UrgentChainsLimits) {
+  constructor(limits: UrgentChainsLimits, random: () => number) {
     this.#limits = limits
-    this.#chains = new ChainTable({
-      maxChains: limits.maxUrgentThinChains,
-      maxChainsOfPublisher: limits.maxThinChainsOfPublisher,
-    })
+    const { maxUrgentThinChains: maxChains, maxThinChainsOfPublisher: maxChainsOfPublisher } = limits
+    this.#chains = new ChainTable({ maxChains, maxChainsOfPublisher }, random)
   }
 
   get size(): number {

@@ -162,6 +162,16 @@ describe('the share of a publisher', () => {
     expect(script.core.counters['urgent.duplicates']).toBe(4)
   })
 
+  it('is taken of the next process of a publisher, however many it had before', () => {
+    const script = new CoreScript({ maxUrgentChains: 2 }).withNeighbours(2, 3)
+    for (const chainId of ['!a', '!b']) script.run(urgent(2, urgentAt(0, {}, { chainId })))
+    const laterMs = 12 * 60_000
+    script.nowMs += laterMs
+    expect(script.run(urgent(2, urgentAt(laterMs, {}, { chainId: '!c' })))).toContain(`deliver ${laterMs}`)
+    const again = script.run(urgent(3, urgentAt(laterMs, {}, { chainId: '!c' })))
+    expect(again.filter((line) => !line.startsWith('thin'))).toEqual([])
+  })
+
   it('is for so many publishers at once, until some have been silent for long', () => {
     const script = new CoreScript({ maxUrgentPublishers: 1 }).withNeighbours(2, 3)
     script.run(urgent(2, urgentAt(0)))

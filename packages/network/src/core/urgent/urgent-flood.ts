@@ -19,7 +19,7 @@ import type { Author, Authorship } from '../delegations/authorship.ts'
 import { DeniedPublishers } from '../flood/denied-publishers.ts'
 import type { OverlayEffects } from '../overlay-effects.ts'
 import type { StreamPart } from '../stream-part/stream-part.ts'
-import { PublisherShare, type PublisherShareLimits } from './publisher-share.ts'
+import { forgottenAfterMs, PublisherShare, type PublisherShareLimits } from './publisher-share.ts'
 import { urgentChainKey } from './urgent-chains.ts'
 import type { UrgentThinning } from './urgent-thinning.ts'
 
@@ -186,10 +186,10 @@ export class UrgentFlood {
     this.#parts.set(streamPartId, shares)
     const known = shares.get(publisherId)
     if (known !== undefined) return known
-    const { maxUrgentPublishers, clockToleranceMs } = this.#limits
-    const forgetMs = 2 * clockToleranceMs + wireLimits.maxUrgentLifetimeMs
+    const { maxUrgentPublishers } = this.#limits
+    const oldestMs = nowMs - forgottenAfterMs(this.#limits)
     if (shares.size >= maxUrgentPublishers)
-      for (const [other, { usedMs }] of shares) if (nowMs - usedMs > forgetMs) shares.delete(other)
+      for (const [other, { usedMs }] of shares) if (usedMs < oldestMs) shares.delete(other)
     if (shares.size >= maxUrgentPublishers) return undefined
     const share = new PublisherShare(this.#limits, nowMs)
     shares.set(publisherId, share)

@@ -31,6 +31,8 @@ export interface UrgentThinningModules
   readonly effects: Pick<OverlayEffects, 'sendControl' | 'sendUrgent' | 'dropped'>
   /** False in a light node. */
   readonly relays: boolean
+  /** In [0, 1). */
+  random(): number
 }
 
 /** An urgent message that was taken or came again. */
@@ -62,7 +64,7 @@ export class UrgentThinning {
   constructor(limits: UrgentThinningLimits, modules: UrgentThinningModules) {
     this.#limits = limits
     this.#modules = modules
-    const chains = (this.#chains = new UrgentChains(limits))
+    const chains = (this.#chains = new UrgentChains(limits, () => modules.random()))
     const asks = (this.#asks = new ChainAsks(limits, modules))
     this.#serving = new UrgentServing(limits, modules)
     this.#named = new Allowances(limits.maxUrgentNamedPerS)
