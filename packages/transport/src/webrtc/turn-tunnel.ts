@@ -21,19 +21,25 @@ export class TurnTunnel {
     this.#options = options
   }
 
-  /** Where the agent is to look for its server. Rejects with an error of the system. */
+  /** Where the agent is to look for its server. Rejects with an error of the system, or when it is stopped meanwhile. */
   async start(): Promise<{ readonly hostname: string; readonly port: number }> {
     const udp = createSocket('udp4')
     this.#udp = udp
     udp.on('message', (datagram, from) => this.#outward(datagram, from.address, from.port))
     await new Promise<void>((resolve, reject) => {
       udp.once('error', reject)
+      udp.once('close', () => reject(new Error('stopped')))
       udp.bind(0, tunnelHost, resolve)
     })
     // A datagram that cannot be delivered is lost, and nothing else.
     udp.on('error', () => {})
     udp.unref()
     return { hostname: tunnelHost, port: udp.address().port }
+  }
+
+  /** Whether a peer connection uses it. */
+  get isUsed(): boolean {
+    return this.#legs.size > 0
   }
 
   /** Idempotent. */

@@ -70,6 +70,25 @@ describe('TurnTunnels', () => {
     }
   })
 
+  it('are so many at once: others take the place of those that nothing goes through', async () => {
+    const tunnels = tunnelsWith({ always: true, localAddress: '127.0.0.1' })
+    const used = turn(await echoes.tcp(), 'tcp')
+    const placeOf = async (server: { url: string; username: string; credential: string }) =>
+      (await tunnels.servers([server]))[0]?.url
+    const place = await placeOf(used)
+    const back = Promise.withResolvers<Buffer>()
+    const agent = await udp((datagram) => back.resolve(datagram))
+    agent.send(stun(1), Number(place?.split(':')[2]), '127.0.0.1')
+    await back.promise
+    const named = Array.from({ length: 100 }, (_, i) => turn(1_000 + i, 'udp'))
+    for (const server of named) expect(await placeOf(server)).toMatch(/^turn:127/)
+    expect(tunnels.size).toBe(32)
+    expect(await placeOf(used)).toBe(place)
+    // More than there is room for, all at once: each has a place, or is left out.
+    const reached = await tunnels.servers(named)
+    expect(reached.length).toBeLessThanOrEqual(31)
+  })
+
   it('are for TCP and TLS alone, or for all servers, and then none is asked for the outer address', async () => {
     const servers = [turn(3478, 'udp'), { url: 'stun:127.0.0.1:3478', username: '', credential: '' }]
     expect(await tunnelsWith({ always: false }).servers(servers)).toEqual(servers)

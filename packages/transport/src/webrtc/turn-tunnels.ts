@@ -9,15 +9,28 @@ export interface TurnTunnelsOptions {
   readonly localAddress?: string | undefined
 }
 
+/** Tunnels at once, each a socket of this machine: trackers name servers, and others every few minutes. */
+const maxTunnels = 32
+
+interface Started {
+  readonly tunnel: TurnTunnel
+  readonly where: Promise<string>
+}
+
 /** The tunnels to the TURN servers that are reached by TCP or TLS, or to all, one for each. */
 export class TurnTunnels {
   readonly always: boolean
   readonly #localAddress: string | undefined
-  readonly #tunnels = new Map<string, { readonly tunnel: TurnTunnel; readonly where: Promise<string> }>()
+  /** The one named longest ago first. */
+  readonly #tunnels = new Map<string, Started>()
 
   constructor({ always, localAddress }: TurnTunnelsOptions) {
     this.always = always
     this.#localAddress = localAddress
+  }
+
+  get size(): number {
+    return this.#tunnels.size
   }
 
   /** The same servers, those that have a tunnel as where that is. One whose tunnel cannot be made is left out. */
@@ -38,18 +51,31 @@ export class TurnTunnels {
     if (isUdp && !this.always) return server
     if (parsed.scheme === 'stun') return undefined
     const options = { server: parsed, localAddress: this.#localAddress }
-    const known = this.#tunnels.get(server.url) ?? this.#start(server.url, new TurnTunnel(options))
+    const known = this.#tunnels.get(server.url) ?? this.#start(new TurnTunnel(options))
+    if (known === undefined) return undefined
+    this.#tunnels.delete(server.url)
+    this.#tunnels.set(server.url, known)
     return known.where.then(
       (url) => ({ ...server, url }),
       () => undefined,
     )
   }
 
-  #start(url: string, tunnel: TurnTunnel) {
+  /** Undefined when all that may be are in use. */
+  #start(tunnel: TurnTunnel): Started | undefined {
+    if (this.#tunnels.size >= maxTunnels && !this.#stopUnused()) return undefined
     const where = tunnel.start().then(({ hostname, port }) => `turn:${hostname}:${port}`)
     where.catch(() => {})
-    const started = { tunnel, where }
-    this.#tunnels.set(url, started)
-    return started
+    return { tunnel, where }
+  }
+
+  /** Of those that nothing goes through, the one named longest ago. */
+  #stopUnused(): boolean {
+    for (const [url, { tunnel }] of this.#tunnels) {
+      if (tunnel.isUsed) continue
+      tunnel.stop()
+      return this.#tunnels.delete(url)
+    }
+    return false
   }
 }
