@@ -30,6 +30,10 @@ describe('the command line', { timeout: 120_000 }, () => {
   it.each([
     ['cores --rounds 0', '--rounds is a whole number'],
     ['idle --transport tcp', 'Given: "tcp"'],
+    ['peers --only nothing', '--only names one of runnel-'],
+    ['peers --only runnel --write', '--write is for all systems'],
+    ['relay --verify on --verify off', '--verify is given more than once'],
+    ['encryption --messages 1000', 'a multiple of 16384'],
     ['idle --seconds 280', '--settle and --seconds take 310 s, --limit 300'],
   ])('refuses %s in two lines', async (command, why) => {
     const { said, code } = await run(command)
@@ -37,6 +41,13 @@ describe('the command line', { timeout: 120_000 }, () => {
     expect(refusal).toMatch(/^INVALID_ARGUMENT: /)
     expect(refusal).toContain(why)
     expect([remedy?.includes('--help'), end, code]).toEqual([true, '', 64])
+  })
+
+  it('says in two lines that a benchmark that it profiles failed', async () => {
+    const { said, code } = await run(`profile --out ${join(temporary, 'profiles')} relay --messages 0`)
+    expect(said).toMatch(/INVALID_ARGUMENT: .*\n.*\nCHILD_FAILED: .*relay --messages 0: exit code 64\n.*\n$/)
+    expect(code).toBe(1)
+    rmSync(join(temporary, 'profiles'), { recursive: true })
   })
 
   it('leaves nothing when it took too long', async () => {

@@ -8,6 +8,7 @@ import { identitiesCommand } from './cli/identities-command.ts'
 import { lossCommand } from './cli/loss-command.ts'
 import { placementCommand } from './cli/placement-command.ts'
 import { rateCommand } from './cli/rate-command.ts'
+import { refuseRepeated } from './cli/refuse-repeated.ts'
 import { roomCommand } from './cli/room-command.ts'
 import { reportCommand } from './cli/report-command.ts'
 import { simError } from './errors.ts'
@@ -55,6 +56,7 @@ try {
   await parser
     .demandCommand(1, 'Name an experiment.')
     .strict()
+    .check(refuseRepeated)
     .fail((message, error) => {
       throw error ?? simError('INVALID_ARGUMENT', message)
     })

@@ -1,6 +1,7 @@
 import type { CommandModule, InferredOptionTypes, Options } from 'yargs'
 import { within } from '../settling.ts'
 import { checkCounts } from './counts.ts'
+import { refuseRepeated } from './refuse-repeated.ts'
 
 const transports = ['webrtc', 'websocket', 'mixed'] as const
 
@@ -43,6 +44,7 @@ export function benchCommand<O extends Record<string, Options>>(
     builder: (yargs) => yargs.options({ ...common, ...options }),
     async handler(args) {
       const { json, limit } = args as unknown as InferredOptionTypes<typeof common>
+      refuseRepeated({ ...common, ...options }, args)
       checkCounts(options, args)
       let doing = name
       const say = (text: string) => void process.stderr.write(`${text}\n`)

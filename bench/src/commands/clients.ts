@@ -58,8 +58,8 @@ export const clientCommands = [
       },
       limitS: 600,
     },
-    ({ transport, nodes, messages, rounds, joins, delegations, limitS }) =>
-      delegationBench({ transport, nodes, messages, rounds, joins, delegations, limitS }),
+    ({ transport, nodes, messages, rounds, joins, delegations }) =>
+      delegationBench({ transport, nodes, messages, rounds, joins, delegations }),
   ),
   benchCommand(
     'encryption',
@@ -73,10 +73,16 @@ export const clientCommands = [
         revocations: count(40),
         rate: count(100, 'messages a second in each of two streams'),
       },
-      limitS: 600,
+      limitS: 1_200,
     },
-    ({ messages, readers, grants, revocations, rate, limitS }, tell) =>
-      encryptionBench({ messages, readers, grants, revocations, ratePerS: rate, limitS }, tell),
+    async ({ messages, readers, grants, revocations, rate }, tell) => {
+      if (messages % 16_384 !== 0)
+        throw benchError(
+          'INVALID_ARGUMENT',
+          '--messages is a multiple of 16384: batches are of several sizes',
+        )
+      return encryptionBench({ messages, readers, grants, revocations, ratePerS: rate }, tell)
+    },
   ),
   benchCommand(
     'last',

@@ -65,8 +65,8 @@ export const nodeCommands = [
       options: { ...link, nodes: count(16), messages: count(20_000) },
       limitS: 300,
     },
-    ({ transport, verify, nodes, messages, limitS }) =>
-      floodBench({ transport, verify: verify === 'on', nodes, messages, limitS }),
+    ({ transport, verify, nodes, messages }) =>
+      floodBench({ transport, verify: verify === 'on', nodes, messages }),
   ),
   benchCommand(
     'idle',

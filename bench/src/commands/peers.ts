@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { comparisonPage, comparisonPath } from '../peers/comparison-page.ts'
 import { peersBench } from '../peers/peers-bench.ts'
+import { benchError } from '../errors.ts'
 import { benchCommand } from './bench-command.ts'
 import { count } from './counts.ts'
 
@@ -18,7 +19,7 @@ export const peerCommands = [
           default: [] as string[],
           describe: 'only systems whose names begin with this; may be repeated',
         },
-        nodes: count(16, 'of which one publishes and the others subscribe'),
+        nodes: count(16, 'of which one publishes and the others subscribe', { min: 2 }),
         rounds: count(3, 'of which the median counts'),
         seconds: count(2, 'of each load'),
         rate: count(100, 'messages a second of the paced load'),
@@ -28,6 +29,11 @@ export const peerCommands = [
       limitS: 1_500,
     },
     async ({ only, nodes, rounds, seconds, rate, joins, write, limitS }, tell) => {
+      if (write && only.length > 0)
+        throw benchError(
+          'INVALID_ARGUMENT',
+          '--write is for all systems, without --only: the page compares them',
+        )
       const options = { only: only.map(String), nodes, rounds, seconds, perS: rate, joins }
       // What is begun in time may end in the last seconds.
       const report = await peersBench({ ...options, limitS: 0.95 * limitS }, tell)

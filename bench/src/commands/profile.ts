@@ -1,6 +1,16 @@
 import type { CommandModule } from 'yargs'
 import { benchError } from '../errors.ts'
 import { profileBench } from '../profile/profile-bench.ts'
+import { refuseRepeated } from './refuse-repeated.ts'
+
+const options = {
+  out: {
+    type: 'string' as const,
+    default: '.runnel/profile',
+    describe: 'folder for the profiles; before the name',
+  },
+  json: { type: 'boolean' as const, default: false, describe: 'one line of JSON; before the name' },
+}
 
 /** `profile <benchmark> …`: from its name on everything is the benchmark's, which says by when it ends. */
 export function profileCommand(benches: readonly CommandModule[], argv: readonly string[]): CommandModule {
@@ -9,16 +19,9 @@ export function profileCommand(benches: readonly CommandModule[], argv: readonly
     command: 'profile <benchmark..>',
     describe:
       'profiles the CPU time and memory of a benchmark, by package and function; its options follow its name',
-    builder: (yargs) =>
-      yargs.strict(false).options({
-        out: {
-          type: 'string',
-          default: '.runnel/profile',
-          describe: 'folder for the profiles; before the name',
-        },
-        json: { type: 'boolean', default: false, describe: 'one line of JSON; before the name' },
-      }),
+    builder: (yargs) => yargs.strict(false).options(options),
     async handler(args) {
+      refuseRepeated(options, args)
       const at = argv.findIndex((word) => names.has(word))
       if (at < 0) throw benchError('INVALID_ARGUMENT', `name one of ${[...names].join(', ')}`)
       const report = await profileBench({ words: argv.slice(at), directory: String(args['out']) })

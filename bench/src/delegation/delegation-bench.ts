@@ -1,6 +1,5 @@
 import { loadCrypto } from '@runnel/protocol'
 import { nodeRelay } from '../relay/relay-bench.ts'
-import { within } from '../settling.ts'
 import { round } from '../statistics.ts'
 import { floodPairs, joinPairs, startPairs } from './overlay-pairs.ts'
 import { compared, pairs } from './pairs.ts'
@@ -17,16 +16,10 @@ export interface DelegationOptions {
   readonly joins: number
   /** Remembered by one node. */
   readonly delegations: number
-  /** It fails when it takes longer. */
-  readonly limitS: number
 }
 
 /** What it costs that delegates sign and nodes act for users, beside users that sign and act themselves. */
-export function delegationBench(options: DelegationOptions) {
-  return within(1000 * options.limitS, 'the benchmark', measure(options))
-}
-
-async function measure(options: DelegationOptions) {
+export async function delegationBench(options: DelegationOptions) {
   const { messages, rounds, joins, delegations } = options
   // First, while nothing else leaves garbage.
   const bytes = await bytesPerDelegation(delegations)

@@ -3,7 +3,7 @@ import { delegationBench } from './delegation-bench.ts'
 import { compared, pairs } from './pairs.ts'
 
 it('sets delegates beside users that sign themselves', { timeout: 100_000 }, async () => {
-  const size = { nodes: 4, messages: 640, rounds: 1, joins: 1, delegations: 10_000, limitS: 90 }
+  const size = { nodes: 4, messages: 640, rounds: 1, joins: 1, delegations: 10_000 }
   const { memory, ...report } = await delegationBench({ transport: 'websocket', ...size })
   const { startMs, firstMessageMs, joinMs } = report
   const { floodCpuUsPerDelivery, floodUnbatchedCpuUsPerDelivery } = report

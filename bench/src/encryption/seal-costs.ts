@@ -9,6 +9,7 @@ import {
   type Crypto,
   type MessageBatch,
 } from '@runnel/protocol'
+import { setImmediate } from 'node:timers/promises'
 import { systemRandom } from '@runnel/protocol/system'
 import type { ContentSteps } from '../../../packages/client/src/content/content-steps.ts'
 import { cpuUs, percentile, round } from '../statistics.ts'
@@ -39,11 +40,14 @@ const messagesAtOnce = 1024
  * What a message costs its publisher and a subscriber: to be sealed and opened by the client's content step, and, beside that, to be put
  * into a batch, signed, decoded and verified. The medians of all rounds.
  */
-export function sealCosts(crypto: Crypto, ciphers: Ciphers, options: SealCostsOptions) {
-  const rounds = Array.from({ length: options.rounds + 1 }, () => ({
-    clear: costsOf(crypto, undefined, options),
-    sealed: costsOf(crypto, ciphers, options),
-  })).slice(1)
+export async function sealCosts(crypto: Crypto, ciphers: Ciphers, options: SealCostsOptions) {
+  const rounds: { readonly clear: Costs; readonly sealed: Costs }[] = []
+  for (let round = 0; round <= options.rounds; round++) {
+    const [clear, sealed] = [costsOf(crypto, undefined, options), costsOf(crypto, ciphers, options)]
+    if (round > 0) rounds.push({ clear, sealed })
+    // Whoever interrupts it, and the limit, are heard between rounds.
+    await setImmediate()
+  }
   const median = (value: (one: (typeof rounds)[number]) => number) => percentile(rounds.map(value), 0.5)
   const total = ({ seal, publish, receive, open }: Costs) => seal + publish + receive + open
   return {

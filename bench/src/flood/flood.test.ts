@@ -2,15 +2,9 @@ import { expect, it } from 'vitest'
 import { floodBench } from './flood-bench.ts'
 
 it.each(['websocket', 'webrtc'] as const)('measures a small flood over %s, and ends', async (transport) => {
-  const report = await floodBench({ transport, verify: true, nodes: 8, messages: 1280, limitS: 100 })
-  expect(report.limitS).toBe(100)
+  const report = await floodBench({ transport, verify: true, nodes: 8, messages: 1280 })
   // Eight nodes with four neighbours have 16 edges: 32 ends, less two for each of the seven that a message reaches.
   expect(report.unbatched.duplicatesPerMessage).toBe(18)
   expect(report.baseline.duplicatesPerMessage).toBe(18)
   expect(report.ratio.cpuPerDelivery).toBeGreaterThan(0)
-})
-
-it('fails when it takes longer than it may', async () => {
-  const tooShort = floodBench({ transport: 'websocket', verify: true, nodes: 4, messages: 64, limitS: 0.001 })
-  await expect(tooShort).rejects.toThrow('did not end within 0.001 s')
 })

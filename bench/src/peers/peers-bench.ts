@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os'
+import { benchError } from '../errors.ts'
 import { catalogue } from './catalogue.ts'
 import { install } from './install.ts'
 import { firstLine, runArm, type InstalledArm, type Round, type RoundOptions } from './run-arm.ts'
@@ -25,6 +26,11 @@ export async function peersBench(options: PeersOptions, tell: (text: string) => 
   const wanted = catalogue.filter(
     ({ name }) => options.only.length === 0 || options.only.some((prefix) => name.startsWith(prefix)),
   )
+  if (wanted.length === 0)
+    throw benchError(
+      'INVALID_ARGUMENT',
+      `--only names one of ${catalogue.map(({ name }) => name).join(', ')}`,
+    )
   const absent = new Map<string, string>()
   const failed: Record<string, string> = {}
   const brokeAtStop: Record<string, string> = {}

@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
+import { benchError } from '../errors.ts'
 import { summaryOfCpu, summaryOfHeap, type CpuProfile, type HeapProfile } from './profile-summary.ts'
 
 const main = fileURLToPath(new URL('../main.ts', import.meta.url))
@@ -17,7 +18,7 @@ export interface ProfileOptions {
 
 /**
  * Runs a benchmark with V8's sampling profilers of time and memory in all its processes, and sums up what they wrote. A process that is killed
- * writes nothing. Rejects where the benchmark fails.
+ * writes nothing. Rejects with CHILD_FAILED where the benchmark fails.
  */
 export async function profileBench({ words, directory }: ProfileOptions) {
   const parent = resolve(directory)
@@ -29,8 +30,11 @@ export async function profileBench({ words, directory }: ProfileOptions) {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: { ...process.env, NODE_OPTIONS },
   })
+  const end = (): void => void bench.kill('SIGTERM')
+  process.once('exit', end)
   const [report, [code]] = await Promise.all([text(bench.stdout), once(bench, 'close')])
-  if (code !== 0) throw new Error(`${words.join(' ')}: exit code ${String(code)}`)
+  process.off('exit', end)
+  if (code !== 0) throw benchError('CHILD_FAILED', `${words.join(' ')}: exit code ${String(code)}`)
   const cpu = readAll<CpuProfile>(out, '.cpuprofile')
   const heap = readAll<HeapProfile>(out, '.heapprofile')
   return {

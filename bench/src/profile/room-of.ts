@@ -18,6 +18,7 @@ export function roomOf({
 }): string {
   const inV8 = url === '' ? (ofV8[functionName] ?? 'V8 built in') : undefined
   if (inV8 !== undefined) return inV8
+  if (url.startsWith('wasm:')) return 'WebAssembly'
   if (url.startsWith('node:internal/modules/')) return 'Node, loading modules'
   if (url.startsWith('node:')) return 'Node'
   const ofNpm = url.split('/node_modules/').at(-1)

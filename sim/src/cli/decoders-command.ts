@@ -1,5 +1,5 @@
 import type { CommandModule } from 'yargs'
-import { inChildren } from '../processes/in-children.ts'
+import { inChildren, maxJobs } from '../processes/in-children.ts'
 import type { DecodersReport, DecodersTask } from '../scenarios/decoders/decoders-run.ts'
 import { wholeNumbers } from './arguments.ts'
 import { showProgress } from './progress.ts'
@@ -29,7 +29,8 @@ export const decodersCommand: CommandModule<object, DecodersArguments> = {
     json: { type: 'boolean', default: false, describe: 'one line of JSON' },
   },
   handler: async ({ packets, from, jobs, minutes, json }) => {
-    wholeNumbers({ packets, from, jobs }, maxPackets)
+    wholeNumbers({ packets, from }, maxPackets)
+    wholeNumbers({ jobs }, maxJobs)
     beginBound({ minutes })
     const total = { frames: 0, packets: 0, mostBufferBytes: 0 }
     const refused: Record<string, number> = {}

@@ -1,5 +1,5 @@
 import type { CommandModule } from 'yargs'
-import { inChildren } from '../processes/in-children.ts'
+import { inChildren, maxJobs } from '../processes/in-children.ts'
 import type { FuzzReport } from '../scenarios/fuzz/report.ts'
 import { worldNames, type FuzzRuns, type WorldName } from '../scenarios/fuzz/worlds.ts'
 import { wholeNumbers } from './arguments.ts'
@@ -34,18 +34,20 @@ export const fuzzCommand: CommandModule<object, FuzzArguments> = {
     },
     seeds: { type: 'number', default: 100, describe: 'runs, each with the next seed' },
     from: { type: 'number', default: 1, describe: 'the first seed' },
-    jobs: { type: 'number', default: 1, describe: 'processes to run them in' },
+    jobs: { type: 'number', default: 1, describe: 'processes to run them in: one for each 20 seeds at most' },
     ...minutesOption(1_440),
     ...floodsOption,
     stopAtFirst: { type: 'boolean', default: false, describe: 'stops at the first violation' },
     json: { type: 'boolean', default: false, describe: 'one line of JSON' },
   },
   handler: async ({ world, seeds, from, jobs, floods, stopAtFirst, minutes, json }) => {
-    wholeNumbers({ seeds, from, jobs }, maxSeeds)
+    wholeNumbers({ seeds, from }, maxSeeds)
+    wholeNumbers({ jobs }, maxJobs)
     beginBound({ minutes })
     const total = newTotal()
     const runs = runsOf({ world, from, seeds, thinFloods: floods === 'thin' })
-    for await (const reports of inChildren<FuzzRuns, FuzzReport[]>(fuzzChild, runs, { jobs, minutes })) {
+    const children = { jobs: Math.min(jobs, Math.ceil(seeds / seedsAtATime)), minutes }
+    for await (const reports of inChildren<FuzzRuns, FuzzReport[]>(fuzzChild, runs, children)) {
       for (const report of reports) {
         add(total, report)
         showProgress('')

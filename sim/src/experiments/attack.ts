@@ -112,6 +112,8 @@ function describe(
   ])
   return [
     textTable(head, cells),
-    `Where nodes choose their neighbours by gossip, ${baseline.reachedAfterHubsLeft} of them are in one piece after hubs left; ${baseline.reachedWithoutAttack} without attack.`,
+    `Where nodes choose their neighbours by gossip, ${percent(baseline.reachedAfterHubsLeft)} of them are in one piece after hubs left; ${percent(baseline.reachedWithoutAttack)} without attack.`,
   ].join('\n')
 }
+
+const percent = (share: number): string => `${Math.round(100 * share)} %`

@@ -41,7 +41,7 @@ function experimentWith(which: {
     async run(options, onProgress) {
       const { nodes = defaultNodes, degree = 4, overlay, latency, seed } = options
       const light = isLight ? nodes - hosts - 1 : 0
-      if (light < 0) throw simError('INVALID_ARGUMENT', `--nodes is ${hosts + 2} at least`)
+      if (isLight && light < 1) throw simError('INVALID_ARGUMENT', `--nodes is ${hosts + 2} at least`)
       const model = createLatencyModel({ latency, nodes, seed })
       const found = await runViewers({ seed, degree, overlay, model, light, seconds, jitterMs }, onProgress)
       const rows = found.kinds.map((row) => ({ ...row, degree, overlay, nodes }))

@@ -3,6 +3,9 @@ import { once } from 'node:events'
 import { simError } from '../errors.ts'
 import { overAfter } from './over.ts'
 
+/** Processes at once. */
+export const maxJobs = 1_000
+
 /**
  * Runs tasks in child processes, each one at a time, and yields the results as they arrive. `file` is a module that calls
  * `serveParent`. Children end when all tasks are done or the iteration ends. Rejects with CHILD_FAILED when one ends before its
