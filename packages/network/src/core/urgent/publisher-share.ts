@@ -16,10 +16,11 @@ export const firstPriorities = 64
 const usualPriority = 128
 
 /** Nothing that was taken longer ago can come again: its timestamp is too old by any clock that is tolerated. */
-export const forgottenAfterMs = ({
+export function forgottenAfterMs({
   clockToleranceMs,
-}: Pick<PublisherShareLimits, 'clockToleranceMs'>): number =>
-  2 * clockToleranceMs + wireLimits.maxUrgentLifetimeMs
+}: Pick<PublisherShareLimits, 'clockToleranceMs'>): number {
+  return 2 * clockToleranceMs + wireLimits.maxUrgentLifetimeMs
+}
 
 /** What came in one message chain, which a process has to itself. */
 interface SeenChain {
