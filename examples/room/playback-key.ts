@@ -1,4 +1,4 @@
-export type PlaybackKey = 'toggle' | 'back' | 'forward' | 'slower' | 'faster'
+type PlaybackKey = 'toggle' | 'back' | 'forward' | 'slower' | 'faster'
 
 const keys: Readonly<Record<string, PlaybackKey>> = {
   ' ': 'toggle',
