@@ -1,4 +1,4 @@
-import { element, say } from '../shared/page.ts'
+import { element, isComplete, say } from '../shared/page.ts'
 import { incompleteLink, isRoomSecret } from './room-key.ts'
 
 const nameKey = 'runnel-chat-name'
@@ -26,9 +26,11 @@ export function joined(): Promise<{ readonly name: string; readonly context: Aud
   return new Promise((resolve) => {
     lobby.addEventListener('submit', (event) => {
       event.preventDefault()
+      if (!isComplete(lobby)) return
       localStorage.setItem(nameKey, name.value)
-      // It works once.
+      // It works once. The keyboard's focus would be lost with it.
       lobby.hidden = true
+      element('title', HTMLHeadingElement).focus()
       resolve({ name: name.value, context: new AudioContext({ sampleRate: 48_000 }) })
     })
   })

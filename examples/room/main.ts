@@ -9,7 +9,7 @@ import { RecordingNotice } from './recording-notice.ts'
 import { newRoomSecret } from './room-key.ts'
 import { Senders } from './senders.ts'
 import { tellFaults } from './tell-faults.ts'
-import { rememberTab, thisTab } from './this-tab.ts'
+import { rememberTab, thisTab, type ThisTab } from './this-tab.ts'
 import { Tiles } from './tiles.ts'
 
 /** Large pictures are of use where few share the page. */
@@ -36,6 +36,12 @@ function tellWhoLeft(session: MediaSession): void {
   })
 }
 
+function tellWhetherAlone(isAlone: boolean): void {
+  element('alone', HTMLParagraphElement).hidden = !isAlone
+  // Once somebody was here.
+  if (!isAlone) element('nobody', HTMLSpanElement).textContent = 'Nobody else is here now.'
+}
+
 function buttons(senders: Senders): void {
   for (const source of ['microphone', 'camera', 'screen'] as const)
     element(source, HTMLButtonElement).addEventListener('click', () => void senders.toggle(source))
@@ -48,12 +54,11 @@ function buttons(senders: Senders): void {
 }
 
 /** Says so, as the browser may ask whether it may, and a camera takes its time; unless there is something else to say meanwhile. */
-async function startDevices(senders: Senders): Promise<void> {
-  const starting =
-    'You are in the room. Your microphone and camera are starting: allow them if the browser asks.'
+async function startDevices(senders: Senders, welcome: string): Promise<void> {
+  const starting = `${welcome} Your microphone and camera are starting: allow them if the browser asks.`
   say(starting)
   await Promise.all([senders.toggle('microphone'), senders.toggle('camera')])
-  if (element('state', HTMLParagraphElement).textContent === starting) say('You are in the room.')
+  if (element('state', HTMLParagraphElement).textContent === starting) say(welcome)
 }
 
 /** Undefined where the network has no stream that keeps recordings. Whoever is there is told. */
@@ -61,11 +66,13 @@ async function recorderOf(
   client: RunnelClient,
   streamId: string,
   path: string,
+  tab: ThisTab,
   tell: (isRecording: boolean) => void,
 ): Promise<RoomRecorder | undefined> {
   const kept = await streamCalled(client, recordingsOf(path)).catch(() => undefined)
   if (kept === undefined) return undefined
-  const [recorder, button] = [new RoomRecorder(client, streamId, kept), element('record', HTMLButtonElement)]
+  const recorder = new RoomRecorder(client, streamId, kept, tab)
+  const button = element('record', HTMLButtonElement)
   button.hidden = false
   button.addEventListener('click', () => {
     const was = recorder.isRecording
@@ -83,22 +90,23 @@ async function enter(name: string, context: AudioContext): Promise<void> {
   const query = new URLSearchParams(location.search)
   // Without a secret this is a new room.
   if (!query.has('stream') && location.hash === '') history.replaceState(null, '', `#${newRoomSecret()}`)
-  const tab = await thisTab()
-  const { client, path } = await joinRoom(query, tab)
+  const earlier = await thisTab()
+  const { client, path } = await joinRoom(query, earlier)
   const streamId = await streamCalled(client, path)
   const { decodes } = await supportedCodecs()
-  const session = await openSession(streamId, { name, decodes, replaces: tab.session }, { client })
-  rememberTab({ ...tab, session: session.id })
+  const session = await openSession(streamId, { name, decodes, replaces: earlier.session }, { client })
+  const tab = { ...earlier, session: session.id }
+  rememberTab(tab)
   const player = new SessionPlayer(session, context)
   player.start()
   element('room', HTMLElement).hidden = false
   const [senders, tiles] = [new Senders(session), new Tiles(session, player, decodes)]
-  const panel = new NetworkPanel(client, session, player)
+  const panel = new NetworkPanel(client, streamId, { session, player, tiles })
   const update = (): void => {
     player.limitRendition(session.members.length <= fewMembers ? 1 : 0)
     tiles.update()
     senders.update()
-    element('alone', HTMLParagraphElement).hidden = session.members.length > 0
+    tellWhetherAlone(session.members.length === 0)
   }
   session.on('members', update)
   buttons(senders)
@@ -107,7 +115,7 @@ async function enter(name: string, context: AudioContext): Promise<void> {
   tellFaults(session, say)
   const notice = new RecordingNotice(session, name)
   notice.start()
-  const recorder = await recorderOf(client, streamId, path, (isRecording) => notice.changed(isRecording))
+  const recorder = await recorderOf(client, streamId, path, tab, (isRecording) => notice.changed(isRecording))
   const timers = [
     setInterval(update, 250),
     setInterval(() => {
@@ -131,7 +139,7 @@ async function enter(name: string, context: AudioContext): Promise<void> {
   // Back from the browser's cache, with a session that is over.
   addEventListener('pageshow', ({ persisted }) => persisted && location.reload())
   update()
-  await startDevices(senders)
+  await startDevices(senders, `You are in the room. ${recorder?.showEarlier() ?? ''}`.trim())
 }
 
 run(async () => {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { overallText } from './overall-text.ts'
+import { overallText, pictureText, roundTripsMs } from './overall-text.ts'
 
 it('says that there is nobody, where there is nobody', () => {
   expect(overallText({ 'urgent.published': 50, 'urgent.messages': 50 }, [])).toBe(
@@ -21,4 +21,20 @@ it('tells how many copies came, and what was dropped', () => {
   expect(overallText(counters, [10, 30, undefined])).toBe(
     '3 neighbours, 20 ms round trip; 1.25 copies of each message received; 12.5 % of all copies dropped because they were late; 3 packets sent again because links lost them. 7 messages dropped, because somebody sends more than one member may.',
   )
+})
+
+it("counts the neighbours in the room's stream, each of them once", () => {
+  const part = (streamPartId: string, ...nodeIds: string[]) => ({
+    streamPartId,
+    neighbours: nodeIds.map((nodeId, i) => ({ nodeId, rttMs: 10 * i })),
+  })
+  const parts = [part('0xa/rooms#0', 'ben', 'carla'), part('0xa/rooms#1', 'ben'), part('0xa/rooms-2#0', 'x')]
+  expect(roundTripsMs(parts, '0xa/rooms')).toEqual([0, 10])
+})
+
+it('says how high a picture is and how often it is painted, unless there is only sound', () => {
+  expect(pictureText(180, 14.6, '')).toBe('180p, 15/s')
+  expect(pictureText(180, 0, 'Waiting for their video …')).toBe('180p, 0/s')
+  expect(pictureText(180, 0, 'Sound only: your network is too slow for video now')).toBe('sound only')
+  expect(pictureText(undefined, 0, 'No camera')).toBe('none')
 })

@@ -1,6 +1,26 @@
 export const percent = (share: number): string => `${(100 * share).toFixed(1)} %`
 export const milliseconds = (ms: number): string => `${ms.toFixed(0)} ms`
 
+/** What is known of the round trips to the neighbours in a stream, one a neighbour; those in other streams, as in that of the recordings, do not count. */
+export function roundTripsMs(
+  streamParts: readonly {
+    readonly streamPartId: string
+    readonly neighbours: readonly { readonly nodeId: string; readonly rttMs?: number | undefined }[]
+  }[],
+  streamId: string,
+): readonly (number | undefined)[] {
+  const neighbours = streamParts
+    .filter(({ streamPartId }) => streamPartId.startsWith(`${streamId}#`))
+    .flatMap((part) => part.neighbours.map(({ nodeId, rttMs }) => [nodeId, rttMs] as const))
+  return [...new Map(neighbours).values()]
+}
+
+/** A member's picture in figures: as it is played, unless its tile says that there is only sound. */
+export function pictureText(height: number | undefined, framesPerS: number, sentence: string): string {
+  if (sentence.startsWith('Sound only')) return 'sound only'
+  return height === undefined ? 'none' : `${height}p, ${framesPerS.toFixed(0)}/s`
+}
+
 /** What the network carries here, in figures: of its counters, and of the round trips to its neighbours. Leaves out what there is nothing to say of. */
 export function overallText(
   counters: Readonly<Record<string, number>>,

@@ -2,6 +2,7 @@ import { isRunnelError } from '@runnel/client/browser'
 import { openRecording, playbackRates, RecordingPlayer } from '@runnel/media/page'
 import { element, run, say, streamCalled } from '../shared/page.ts'
 import { joinRoom, recordingsOf } from './join-room.ts'
+import { playbackKey } from './playback-key.ts'
 import { RecordedTiles } from './recorded-tiles.ts'
 import { thisTab } from './this-tab.ts'
 import { TimeLineView } from './time-line.ts'
@@ -50,7 +51,6 @@ class Controls {
   update(): void {
     const button = element('play', HTMLButtonElement)
     button.textContent = this.#player.isPaused ? 'Play' : 'Pause'
-    button.ariaPressed = String(!this.#player.isPaused)
     button.ariaBusy = String(this.#player.isWaiting)
     for (const [i, rate] of playbackRates.entries()) {
       const one = element('rates', HTMLSpanElement).children[i]
@@ -66,15 +66,20 @@ class Controls {
   #onKey(event: KeyboardEvent): void {
     // Buttons know the space bar themselves, and the slider its arrows, which move it by as much as here.
     const isButton = event.target instanceof HTMLButtonElement
-    const at = playbackRates.findIndex((rate) => rate === this.#player.rate)
-    const rate =
-      event.key === '+' ? playbackRates[at + 1] : event.key === '-' ? playbackRates[at - 1] : undefined
-    if (event.key === ' ' && !isButton) this.toggle()
-    else if (event.key === 'ArrowLeft') this.#player.seek(this.#player.positionMs - stepMs)
-    else if (event.key === 'ArrowRight') this.#player.seek(this.#player.positionMs + stepMs)
-    else if (rate !== undefined) this.#useRate(rate)
-    else return
+    const key = playbackKey(event)
+    if (key === undefined || (key === 'toggle' && isButton)) return
     event.preventDefault()
+    if (key === 'toggle') this.toggle()
+    else if (key === 'back') this.#player.seek(this.#player.positionMs - stepMs)
+    else if (key === 'forward') this.#player.seek(this.#player.positionMs + stepMs)
+    else this.#changeRate(key === 'faster' ? 1 : -1)
+  }
+
+  /** To the next one in this direction, if there is one. */
+  #changeRate(by: 1 | -1): void {
+    const at = playbackRates.findIndex((rate) => rate === this.#player.rate)
+    const rate = playbackRates[at + by]
+    if (rate !== undefined) this.#useRate(rate)
   }
 }
 

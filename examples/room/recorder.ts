@@ -1,37 +1,45 @@
 import type { RunnelClient } from '@runnel/client/browser'
 import { recordSession, type SessionRecorder } from '@runnel/media/page'
 import { element, say } from '../shared/page.ts'
+import { whileBusy } from './busy-button.ts'
 import { clockText } from './clock-text.ts'
+import { playbackLink, type OwnRecording } from './own-recording.ts'
+import { rememberTab, type ThisTab } from './this-tab.ts'
 
 /** The button that records the room. Who has the link of the room and of its recording can play it. */
 export class RoomRecorder {
   readonly #client: RunnelClient
   readonly #from: string
   readonly #to: string
+  readonly #tab: ThisTab
   #recorder: SessionRecorder | undefined
   #startedMs = 0
 
-  constructor(client: RunnelClient, from: string, to: string) {
+  constructor(client: RunnelClient, from: string, to: string, tab: ThisTab) {
     this.#client = client
     this.#from = from
     this.#to = to
+    this.#tab = tab
+    addEventListener('pagehide', () => {
+      if (this.isRecording) this.#remember(Date.now(), false)
+    })
   }
 
   get isRecording(): boolean {
     return this.#recorder !== undefined
   }
 
-  async toggle(): Promise<void> {
+  toggle(): Promise<void> {
     const button = element('record', HTMLButtonElement)
-    button.disabled = true
-    try {
-      if (this.#recorder === undefined) await this.#start()
-      else await this.stop()
-    } finally {
-      button.disabled = false
-      button.ariaPressed = String(this.isRecording)
-      this.update()
-    }
+    return whileBusy(button, async () => {
+      try {
+        if (this.#recorder === undefined) await this.#start()
+        else await this.stop()
+      } finally {
+        button.ariaPressed = String(this.isRecording)
+        this.update()
+      }
+    })
   }
 
   /** Says for how long it records. */
@@ -48,21 +56,41 @@ export class RoomRecorder {
     this.#recorder = undefined
     if (recorder === undefined) return
     await recorder.stop()
-    const query = new URLSearchParams(location.search)
-    query.set('from', String(this.#startedMs))
-    query.set('to', String(Date.now()))
-    const link = element('recording', HTMLAnchorElement)
-    // With the secret of the room, which its frames are sealed with.
-    link.href = `playback.html?${query.toString()}${location.hash}`
-    link.hidden = false
+    showLink(this.#remember(Date.now(), true))
     const { failed } = recorder.counters
     say(failed === 0 ? 'Recorded. Use the link to play it.' : `Recorded, except for ${failed} frames.`)
+  }
+
+  /** Shows where the recording is that an earlier page of this tab made of this room. Returns what there is to say of it. */
+  showEarlier(): string {
+    const { recording } = this.#tab
+    if (recording?.room !== roomAddress()) return ''
+    showLink(recording)
+    return recording.isStopped
+      ? ''
+      : 'The recording ended when this page was loaded again. Use the link to play it.'
   }
 
   async #start(): Promise<void> {
     this.#startedMs = Date.now()
     const onFault = (error: unknown): void => say(`The recording has a gap: ${String(error)}`)
     this.#recorder = await recordSession(this.#from, this.#to, { onFault }, { client: this.#client })
+    this.#remember(undefined, false)
     say('Recording. All who are here, or come later, are told.')
   }
+
+  /** For this tab's next page: where this one ends first, nobody else knows where the recording is. */
+  #remember(toMs: number | undefined, isStopped: boolean): OwnRecording {
+    const recording = { room: roomAddress(), fromMs: this.#startedMs, toMs, isStopped }
+    rememberTab({ ...this.#tab, recording })
+    return recording
+  }
+}
+
+const roomAddress = (): string => location.search + location.hash
+
+function showLink(recording: OwnRecording): void {
+  const link = element('recording', HTMLAnchorElement)
+  link.href = playbackLink(recording)
+  link.hidden = false
 }

@@ -55,12 +55,16 @@ async function enter(
 
 const isThere = (page: Page, name: string) => tile(page, name).waitFor({ timeout: 60_000 })
 
-/** What the page says of those who left. */
+/** The id of the element that the keyboard is at. */
+const focused = (page: Page) => page.evaluate(() => document.activeElement?.id)
+
+/** What the page says of those who left, and what was said. */
 const notices = (page: Page) => page.locator('li').allTextContents()
 
 describe('the room', () => {
   it('is entered by its link: people see and hear each other, chat, mute, and leave', async () => {
     const ada = await enter('Ada')
+    expect(await focused(ada)).toBe('title')
     const link = ada.url()
     expect(link).toMatch(/#[\w-]{43}$/)
     await ada.getByText('Nobody else is here yet.').waitFor()
@@ -69,8 +73,10 @@ describe('the room', () => {
     await ada.getByText('Nobody else is here yet.').waitFor({ state: 'hidden' })
     await ada.locator('.tile.self video').waitFor()
     await ben.locator('.tile.speaking', { hasText: 'Ada' }).waitFor()
-    await say(ada, 'good morning')
+    await say(ada, '   ')
+    await say(ada, ' good morning ')
     await ben.locator('li').getByText('good morning').waitFor()
+    expect((await notices(ben)).map((text) => text.replace(/ \(\w+\)/, ': '))).toEqual(['Ada: good morning'])
     await ben.getByText('Network', { exact: true }).click()
     const figures = ben.locator('#figures tr', { hasText: 'Ada' })
     await until(async () => /(180|360)p, [1-9]\d*\/s/.test((await figures.textContent()) ?? '')).toBe(true)
@@ -85,6 +91,7 @@ describe('the room', () => {
     await until(() => tile(ben, 'Ada').locator('canvas').count()).toBe(0)
     await ada.getByRole('button', { name: 'Leave' }).click()
     await tile(ben, 'Ada').waitFor({ state: 'detached' })
+    await ben.getByText('Nobody else is here now.').waitFor()
     await ada.getByRole('button', { name: 'Join again' }).click()
     await ada.getByRole('button', { name: 'Join', exact: true }).waitFor()
   })
@@ -101,10 +108,14 @@ describe('the room', () => {
       },
     })
     await ada.getByText(/Your microphone and camera are starting: allow them/).waitFor()
-    await ada.getByRole('button', { name: 'Camera: starting …' }).waitFor()
+    const camera = ada.getByRole('button', { name: 'Camera: starting …' })
+    await camera.focus()
+    // Who presses it meanwhile does not turn it off again.
+    await camera.dispatchEvent('click')
     await ada.evaluate(() => dispatchEvent(new Event('allowed')))
     for (const name of ['Camera: on', 'Microphone: on', 'Screen: off'])
       await ada.getByRole('button', { name }).waitFor()
+    expect(await focused(ada)).toBe('camera')
     await ada.getByText('You are in the room.', { exact: true }).waitFor()
   })
 
@@ -215,17 +226,11 @@ describe('the room', () => {
   it('is recorded, and played back: with a time line, thumbnails, speeds and keys, on a phone, too', async () => {
     const ada = await enter('Ada')
     await ada.getByRole('button', { name: 'Record' }).click()
-    await ada
-      .getByText('Recording. All who are here')
-      .waitFor()
-      .catch(async (e) => {
-        console.log(await ada.locator('body').innerText())
-        throw e
-      })
+    await ada.getByText('Recording. All who are here').waitFor()
     await ada.getByText('Ada is recording this room.').waitFor()
     const ben = await enter('Ben', { link: ada.url() })
     await ben.getByText('Ada is recording this room.').waitFor()
-    await ada.getByRole('button', { name: /Recording 0:1\d/ }).click()
+    await ada.getByRole('button', { name: /Recording \d+:[1-5]\d/ }).click()
     await ada.getByText('Recorded. Use the link to play it.').waitFor()
     await ben.getByText('Ada is recording this room.').waitFor({ state: 'hidden' })
     await ben.close()
@@ -241,6 +246,16 @@ describe('the room', () => {
     await eve.keyboard.press('ArrowRight')
     await until(at).toBeGreaterThan(0)
     await eve.locator('#thumbnails canvas').first().waitFor()
+    const line = await eve.locator('#line').boundingBox()
+    for (const x of [1, (line?.width ?? 0) - 1]) {
+      await eve.locator('#line').hover({ position: { x, y: 20 } })
+      await eve.locator('#preview').waitFor()
+      const preview = await eve.locator('#preview').boundingBox()
+      expect(preview?.x).toBeGreaterThanOrEqual(line?.x ?? 0)
+      expect((preview?.x ?? 0) + (preview?.width ?? 0)).toBeLessThanOrEqual(360)
+      await eve.mouse.move(0, 0)
+      await eve.locator('#preview').waitFor({ state: 'hidden' })
+    }
     await eve.getByRole('button', { name: '0.5×' }).click()
     await eve.keyboard.press('ArrowLeft')
     await until(at).toBe(0)
@@ -250,6 +265,24 @@ describe('the room', () => {
     expect(widths[0]).toBeLessThanOrEqual(widths[1] ?? 0)
     const heights = await eve.locator('nav button').evaluateAll((all) => all.map((one) => one.clientHeight))
     expect(Math.min(...heights)).toBeGreaterThanOrEqual(40)
+  })
+
+  it('offers a recording that ended because its page was loaded again', async () => {
+    const ada = await enter('Ada', { permissions: ['microphone'] })
+    await ada.getByRole('button', { name: 'Record' }).click()
+    await ada.getByRole('button', { name: /Recording \d+:\d[5-9]/ }).waitFor()
+    expect(await focused(ada)).toBe('record')
+    await ada.reload()
+    await ada.getByLabel('Your name').fill('   ')
+    await ada.getByRole('button', { name: 'Join' }).click()
+    expect(await focused(ada)).toBe('name')
+    await ada.getByLabel('Your name').fill('Ada')
+    await ada.getByRole('button', { name: 'Join' }).click()
+    await ada.getByText('The recording ended when this page was loaded again.').waitFor()
+    const link = await ada.locator('#recording').evaluate((anchor: HTMLAnchorElement) => anchor.href)
+    expect(link).toMatch(/playback\.html\?from=\d+&to=\d+#[\w-]{43}$/)
+    await ada.goto(link)
+    await ada.getByText('Recorded on').waitFor()
   })
 
   it('says so where there is no recording that one can read', async () => {
@@ -266,8 +299,11 @@ describe('the room', () => {
     const ben = await enter('Ben', { link: ada.url(), viewport: { width: 360, height: 740 } })
     await sees(ada, 'Ben')
     await ben.getByText('Network', { exact: true }).click()
+    await ben.locator('#figures tr').waitFor()
     const widths = await ben.evaluate(() => [document.documentElement.scrollWidth, innerWidth])
     expect(widths[0]).toBeLessThanOrEqual(widths[1] ?? 0)
+    const table = await ben.locator('#network').evaluate((one) => [one.scrollWidth, one.clientWidth])
+    expect(table[0]).toBeLessThanOrEqual(table[1] ?? 0)
     const heights = await ada.locator('nav button').evaluateAll((all) => all.map((one) => one.clientHeight))
     expect(Math.min(...heights)).toBeGreaterThanOrEqual(40)
   })

@@ -11,6 +11,7 @@ import {
   type PublishedVideo,
 } from '@runnel/media/page'
 import { element, say, sayWhatFailed } from '../shared/page.ts'
+import { whileBusy } from './busy-button.ts'
 
 /** What is published, and the devices behind it. */
 interface Sending {
@@ -31,22 +32,20 @@ export class Senders {
   }
 
   /** Turns one on, or off. */
-  async toggle(source: Source): Promise<void> {
+  toggle(source: Source): Promise<void> {
     const button = element(source, HTMLButtonElement)
-    button.disabled = true
-    button.ariaBusy = 'true'
-    try {
-      if (this.#sending.has(source)) this.stop(source)
-      else await this.#start(source)
-    } catch (error) {
-      // Who is asked for a screen may choose none.
-      if (source === 'screen' && isRunnelError(error, 'DEVICE_REFUSED')) say('Your screen is not shared.')
-      else sayWhatFailed(error)
-    } finally {
-      button.disabled = false
-      button.ariaBusy = 'false'
-      button.ariaPressed = String(this.#sending.has(source))
-    }
+    return whileBusy(button, async () => {
+      try {
+        if (this.#sending.has(source)) this.stop(source)
+        else await this.#start(source)
+      } catch (error) {
+        // Who is asked for a screen may choose none.
+        if (source === 'screen' && isRunnelError(error, 'DEVICE_REFUSED')) say('Your screen is not shared.')
+        else sayWhatFailed(error)
+      } finally {
+        button.ariaPressed = String(this.#sending.has(source))
+      }
+    })
   }
 
   stop(source: Source): void {

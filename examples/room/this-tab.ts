@@ -1,3 +1,5 @@
+import type { OwnRecording } from './own-recording.ts'
+
 /** Who somebody is in a room, for as long as the tab is open: a page that is loaded again takes the place of the one before. */
 export interface ThisTab {
   /** Tells tabs apart. */
@@ -5,6 +7,7 @@ export interface ThisTab {
   readonly privateKey: string
   /** The session of the page before. */
   readonly session?: string | undefined
+  readonly recording?: OwnRecording | undefined
 }
 
 const item = 'runnel-room'
@@ -30,8 +33,8 @@ export function rememberTab(tab: ThisTab): void {
 
 function remembered(): ThisTab | undefined {
   try {
-    const { id, privateKey, session } = JSON.parse(sessionStorage.getItem(item) ?? '') as Partial<ThisTab>
-    if (typeof id === 'string' && typeof privateKey === 'string') return { id, privateKey, session }
+    const { id, privateKey, ...rest } = JSON.parse(sessionStorage.getItem(item) ?? '') as Partial<ThisTab>
+    if (typeof id === 'string' && typeof privateKey === 'string') return { ...rest, id, privateKey }
   } catch {
     // Nothing is kept, or may be read.
   }

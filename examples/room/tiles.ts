@@ -20,11 +20,10 @@ export class Tiles {
     const shown = new Set<string>()
     for (const member of members) {
       for (const what of ['camera', 'screen'] as const) {
-        const tracks = member.catalogue.tracks.filter((track) => isOf(track, what))
-        if (what === 'screen' && tracks.length === 0) continue
+        if (what === 'screen' && tracksOf(member, what).length === 0) continue
         const key = `${member.id} ${what}`
         shown.add(key)
-        this.#fill(this.#tileOf(key), member, what, tracks)
+        this.#fill(this.#tileOf(key), member, what)
       }
     }
     for (const [key, tile] of this.#tiles) {
@@ -34,20 +33,22 @@ export class Tiles {
     }
   }
 
+  /** Why there is no picture of a member's camera; empty where there is one. */
+  cameraSentence(member: Member): string {
+    return this.#sentence(member, 'camera')
+  }
+
   clear(): void {
     this.update([])
   }
 
-  #fill(tile: HTMLElement, member: Member, what: 'camera' | 'screen', tracks: readonly Track[]): void {
+  #fill(tile: HTMLElement, member: Member, what: 'camera' | 'screen'): void {
     const { name, tracks: all } = member.catalogue
     const sound = all.find(({ kind }) => kind === 'audio')
     const isSilent = sound === undefined || sound.state !== 'live'
     const canvas = this.#player.canvasOf(member.id, what)
-    const busy = { here: this.#session.isBusy, there: member.catalogue.isBusy === true }
-    const { rendition, members } = this.#player.report
-    const isLive = tracks.some(({ state }) => state === 'live')
-    const isPainted = what === 'screen' || (members.get(member.id)?.painted ?? 0) > 0
-    const sentence = sentenceOf(tracks, this.#decodes, rendition, busy, isPainted)
+    const isLive = tracksOf(member, what).some(({ state }) => state === 'live')
+    const sentence = this.#sentence(member, what)
     tile.classList.toggle('speaking', this.#player.speaker === member.id && what === 'camera')
     const [label, text] = [tile.querySelector('b'), tile.querySelector('p')]
     if (label)
@@ -61,6 +62,13 @@ export class Tiles {
     if (canvas.parentElement !== tile) tile.append(canvas)
   }
 
+  #sentence(member: Member, what: 'camera' | 'screen'): string {
+    const busy = { here: this.#session.isBusy, there: member.catalogue.isBusy === true }
+    const { rendition, members } = this.#player.report
+    const isPainted = what === 'screen' || (members.get(member.id)?.painted ?? 0) > 0
+    return sentenceOf(tracksOf(member, what), this.#decodes, rendition, busy, isPainted)
+  }
+
   #tileOf(key: string): HTMLElement {
     const known = this.#tiles.get(key)
     if (known !== undefined) return known
@@ -70,6 +78,8 @@ export class Tiles {
   }
 }
 
-function isOf({ kind, source }: Track, what: 'camera' | 'screen'): boolean {
-  return kind === 'video' && (source === 'screen') === (what === 'screen')
+function tracksOf({ catalogue }: Member, what: 'camera' | 'screen'): readonly Track[] {
+  return catalogue.tracks.filter(
+    ({ kind, source }) => kind === 'video' && (source === 'screen') === (what === 'screen'),
+  )
 }

@@ -1,6 +1,7 @@
 import { Thumbnails, thumbnailTimes, type MediaRecording, type RecordingPlayer } from '@runnel/media/page'
 import { element } from '../shared/page.ts'
 import { clockText } from './clock-text.ts'
+import { previewLeft } from './preview-left.ts'
 
 /** Thumbnails along the line: what fits at some 100 pixels each, so many at most. */
 const thumbnailWidth = 96
@@ -80,12 +81,12 @@ export class TimeLineView {
     // The pointer went on meanwhile.
     if (this.#previewed !== atMs) return
     const figure = element('preview', HTMLElement)
-    figure.style.left = `${100 * share}%`
     for (const old of figure.querySelectorAll('canvas')) old.remove()
     if (picture !== undefined) figure.prepend(copyOf(picture))
     const caption = figure.querySelector('figcaption')
     if (caption !== null) caption.textContent = clockText((atMs - fromMs) / 1_000)
     figure.hidden = false
+    figure.style.left = `${previewLeft(share * width, width, figure.offsetWidth)}px`
   }
 
   #hidePreview(): void {

@@ -52,11 +52,18 @@ export function show(from: string, text: string, where: 'top' | 'bottom' = 'top'
     (where === 'top' ? messages.lastElementChild : messages.firstElementChild)?.remove()
 }
 
+/** Whether everything is filled in that has to be, with more than spaces; the browser points at what is not. Spaces around what was typed are taken away. */
+export function isComplete(form: HTMLFormElement): boolean {
+  for (const input of form.querySelectorAll('input')) input.value = input.value.trim()
+  return form.reportValidity()
+}
+
 /** What somebody typed, when they send a form; the field `text` is emptied. */
 export function onSubmit(id: string, send: (fields: FormData) => Promise<unknown>): void {
   const form = element(id, HTMLFormElement)
   form.addEventListener('submit', (event) => {
     event.preventDefault()
+    if (!isComplete(form)) return
     const fields = new FormData(form)
     if (fields.get('text') === '') return
     send(fields).then(() => {
