@@ -4,8 +4,9 @@ import { decodeObject, type MediaObject } from '../core/media-object.ts'
 import { mediaError } from '../errors.ts'
 import { mediaLimits } from '../limits.ts'
 import { idOf, type ObjectPlace } from '../session/media-session.ts'
+import { EarlierNotes } from './earlier-notes.ts'
 import { notePartition, objectPartition } from './partitions.ts'
-import { parseNote, type KeyFrame } from './recording-note.ts'
+import { parseNote, type KeyFrame, type RecordingNote } from './recording-note.ts'
 import { TimeLine, type TimeRange } from './time-line.ts'
 
 /** A frame in a recording. */
@@ -20,7 +21,7 @@ export interface RecordedObject {
 }
 
 export interface OpenRecordingOptions {
-  /** Opens only what was recorded in this time, in Unix milliseconds: a stream can hold several recordings. */
+  /** Opens only what was recorded in this time, in Unix milliseconds of the recorder's clock: a stream can hold several recordings. */
   readonly fromMs?: number | undefined
   readonly toMs?: number | undefined
   readonly signal?: AbortSignal | undefined
@@ -42,10 +43,15 @@ export interface ReadOptions {
 const packedMs = 600
 /** How far the dates of a note and of a message may differ. */
 const keyMarginMs = 20
+/** How long before a moment the note is that names the members of that moment: notes are taken that often, and those that name members less often. */
+const earlierNotesMs = mediaLimits.noteMembersEveryMs + 2 * mediaLimits.noteEveryMs
 /** Of what somebody else sealed in the same stream. */
 const sealedByOthers = 'ENCRYPTED_CONTENT'
 
-/** Opens what `recordSession` recorded, as far as it is stored: reads its notes. Throws RECORDING_EMPTY, and what `resend` throws. */
+/**
+ * Opens what `recordSession` recorded, as far as it is stored: reads its notes, also those shortly before `fromMs`, which say who was there at that
+ * moment. Throws RECORDING_EMPTY, and what `resend` throws.
+ */
 export async function openRecording(
   streamId: string,
   { fromMs = 0, toMs, signal }: OpenRecordingOptions,
@@ -53,16 +59,23 @@ export async function openRecording(
 ): Promise<MediaRecording> {
   const { partitions } = await client.getStream(streamId)
   const timeLine = new TimeLine()
+  const earlier = new EarlierNotes()
   const options: ResendOptions = { partitions: [notePartition], signal }
   // Two clocks, and what comes after the last frame.
   const to = toMs === undefined ? undefined : toMs + mediaLimits.noteEveryMs
-  for await (const { content, timestamp } of client.resend(streamId, { from: fromMs, to }, options)) {
-    const note = parseNote(content)
-    if (note !== undefined) timeLine.add(note, timestamp)
+  const from = Math.max(0, Math.floor(fromMs - earlierNotesMs))
+  for await (const message of client.resend(streamId, { from, to }, options)) {
+    const note = parseNote(message.content)
+    if (note === undefined) continue
+    const dated = { note, atMs: message.timestamp }
+    const recording = recordingOf(message, note)
+    if (dated.atMs < fromMs) earlier.keep(recording, dated)
+    else for (const one of [...earlier.take(recording), dated]) timeLine.add(one.note, one.atMs)
   }
   const { range } = timeLine
   if (range === undefined) throw mediaError('RECORDING_EMPTY', streamId)
-  return new MediaRecording(streamId, { timeLine, range, partitions }, { client })
+  const wanted = { ...range, fromMs: Math.max(range.fromMs, fromMs) }
+  return new MediaRecording(streamId, { timeLine, range: wanted, partitions }, { client })
 }
 
 /** A recording that can be read from any moment. Made by `openRecording`. */
@@ -146,4 +159,9 @@ export class MediaRecording {
     const atMs = offsetMs === undefined ? recordedMs : offsetMs + object.timestampUs / 1_000
     return { memberId, object, place: urgent, atMs, recordedMs }
   }
+}
+
+/** Tells recordings apart that follow each other in one stream. Undefined for notes of earlier versions, which do not say when theirs began. */
+function recordingOf(message: Message, { beganAtMs }: RecordingNote): string | undefined {
+  return beganAtMs === undefined ? undefined : `${idOf(message)} ${beganAtMs}`
 }
