@@ -30,7 +30,7 @@ export interface PublishIvfOptions extends PublishFileOptions {
 
 /**
  * Publishes Opus in Ogg at playback pace, from a file or a pipe (`createReadStream`, `process.stdin`), from the first link to a member on
- * (see `MediaSession.linked`); resolves at its end, or when the session is closed meanwhile. All packets must have one length. Throws FILE_INVALID, SESSION_CLOSED, and the errors of `publish`.
+ * (see `MediaSession.linked`); resolves at its end, or when the session is closed meanwhile. All packets must have one length, but the last may be shorter. Throws FILE_INVALID, SESSION_CLOSED, and the errors of `publish`.
  */
 export async function publishOgg(
   session: MediaSession,
@@ -41,15 +41,12 @@ export async function publishOgg(
   const reader = new BytesReader(pieces, ended)
   let track: TrackPublisher | undefined
   let pace: Pace | undefined
-  let frameMs = 0
+  const lengths = new PacketLengths()
   let decoder: OpusPlayback | undefined
   try {
     requireOpen(session)
     for await (const data of opusPackets(reader)) {
-      const durationMs = opusDurationMs(data)
-      if (durationMs === undefined || (track !== undefined && durationMs !== frameMs))
-        throw mediaError('FILE_INVALID', 'packets of different lengths, or one that is not Opus')
-      frameMs = durationMs
+      const frameMs = lengths.next(data)
       decoder ??= await OpusPlayback.create(frameMs)
       if (ended.aborted) return
       track ??= announceSound(session, frameMs)
@@ -94,6 +91,27 @@ export async function publishIvf(
   } finally {
     track?.close()
     await reader.close()
+  }
+}
+
+/** Checks that packets have one length, as a track has. */
+class PacketLengths {
+  #frameMs: number | undefined
+  #shorterMs: number | undefined
+
+  /** The length of the track's frames, for each packet in turn. Throws FILE_INVALID for one that is longer, or that follows a shorter one. */
+  next(packet: Uint8Array): number {
+    const durationMs = opusDurationMs(packet)
+    if (durationMs === undefined) throw mediaError('FILE_INVALID', 'a packet is not Opus')
+    this.#frameMs ??= durationMs
+    const otherMs = this.#shorterMs ?? (durationMs > this.#frameMs ? durationMs : undefined)
+    if (otherMs !== undefined)
+      throw mediaError(
+        'FILE_INVALID',
+        `a packet of ${otherMs} ms among packets of ${this.#frameMs} ms: only the last may be shorter`,
+      )
+    if (durationMs < this.#frameMs) this.#shorterMs = durationMs
+    return this.#frameMs
   }
 }
 

@@ -8,6 +8,7 @@ import type { Tracker } from '@runnel/tracker'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { VirtualClock } from '../../../transport/src/memory/virtual-clock.ts'
 import { Clients, newAccount, startTracker } from '../../../client/src/client.testkit.ts'
+import { opusDurationMs } from '../files/opus-packet.ts'
 import { publishIvf, publishOgg } from '../files/publish-files.ts'
 import type { MediaObject } from '../core/media-object.ts'
 import { controlContent, type Control } from '../catalogue/catalogue.ts'
@@ -539,6 +540,28 @@ describe('files', () => {
     const ivf = createReadStream(resolve(vectors, sounds))
     await expect(publishIvf(ada.session, ivf)).rejects.toThrow()
     expect([ogg.destroyed, ivf.destroyed]).toEqual([true, true])
+  })
+
+  it('of sound may end with a shorter packet, as opusenc writes them, but have no other one', async () => {
+    const file = readFileSync(join(vectors, 'ends-short.opus'))
+    const { ada, ben } = await pair()
+    await publishOgg(ada.session, Readable.from([file]))
+    const published = () => ada.client.network.metrics().counters['urgent.published']
+    // Eight of 60 ms and one of 40, which is sent as it is.
+    await until(published).toBe(9)
+    await until(() => ben.got.length).toBe(9)
+    expect(ben.got.map(({ object }) => opusDurationMs(object.data))).toEqual([
+      ...Array<number>(8).fill(60),
+      40,
+    ])
+    const again = file.subarray(file.lastIndexOf('OggS'))
+    const twice = publishOgg(ada.session, Readable.from([file, again]))
+    await expect(twice).rejects.toMatchObject({
+      code: 'FILE_INVALID',
+      message: expect.stringContaining(
+        'a packet of 40 ms among packets of 60 ms: only the last may be shorter',
+      ) as string,
+    })
   })
 
   it('go on at once after a time that is none', async () => {
