@@ -38,8 +38,8 @@ export const mediaErrors = {
     remedy: 'Playback continues with the rest. Another storage node may have what is missing.',
   },
   SESSION_INVALID: {
-    summary: 'An option of the session is invalid',
-    remedy: 'Correct the option that the message names.',
+    summary: 'The session cannot be opened',
+    remedy: 'Correct what the message names.',
   },
   SESSION_CLOSED: { summary: 'The session is closed', remedy: 'Open another one.' },
 } as const satisfies ErrorTable

@@ -476,6 +476,30 @@ describe('openSession', () => {
   })
 })
 
+it('a client has one session in a stream at a time', async () => {
+  const client = await clients.create({ privateKey: newAccount().privateKey })
+  const open = (stream: string) => openSession(stream, { name: 'Ada' }, { client })
+  const [first, second] = await Promise.allSettled([open(room), open(room)])
+  expect([first.status, second.status]).toEqual(['fulfilled', 'rejected'])
+  await expect(open(room)).rejects.toMatchObject({
+    code: 'SESSION_INVALID',
+    message: expect.stringContaining(`this client has a session in ${room}; close that one first`) as string,
+  })
+  const elsewhere = await open(small)
+  if (first.status === 'fulfilled') await first.value.close()
+  const again = await open(room)
+  await Promise.all([elsewhere.close(), again.close()])
+})
+
+it('a session that could not be opened takes no place', async () => {
+  const client = await clients.create({ privateKey: newAccount().privateKey })
+  const subscribe = vi.spyOn(client, 'subscribe').mockRejectedValueOnce(new Error('no more'))
+  const open = () => openSession(room, { name: 'Ada' }, { client })
+  await expect(open()).rejects.toThrow('no more')
+  subscribe.mockRestore()
+  await (await open()).close()
+})
+
 describe('files', () => {
   it('are published as they would be played', async () => {
     const { ada, ben } = await pair()

@@ -21,6 +21,7 @@ import { Goodbye } from './goodbye.ts'
 import { replacedBy, type LeaveReason, type Member } from './member.ts'
 import { NetworkRate } from './network-rate.ts'
 import { RateShare } from './rate-share.ts'
+import { takePlace } from './session-place.ts'
 import { TrackPublisher, type TrackEvents } from './track-publisher.ts'
 import { untilLinked } from './until-linked.ts'
 
@@ -94,7 +95,10 @@ export interface SessionCounters {
   readonly membersRefused: number
 }
 
-/** Joins a session of sound and pictures in a stream: its members and their tracks. Throws SESSION_INVALID, and what `getStream` and `subscribe` throw. */
+/**
+ * Joins a session of sound and pictures in a stream: its members and their tracks. A client has one session in a stream at a time. Throws
+ * SESSION_INVALID, and what `getStream` and `subscribe` throw.
+ */
 export async function openSession(
   streamId: string,
   options: MediaSessionOptions,
@@ -103,10 +107,17 @@ export async function openSession(
   const { name, decodes = [], replaces } = options
   const mistake = mistakeInMember({ name, decodes, replaces })
   if (mistake !== undefined) throw mediaError('SESSION_INVALID', mistake)
-  const { partitions } = await modules.client.getStream(streamId)
-  const session = new MediaSession(streamId, { ...options, partitions }, modules)
-  await session.start()
-  return session
+  const { id, partitions } = await modules.client.getStream(streamId)
+  const leavePlace = takePlace(modules.client, id)
+  try {
+    const session = new MediaSession(streamId, { ...options, partitions }, modules)
+    session.ended.addEventListener('abort', leavePlace)
+    await session.start()
+    return session
+  } catch (error) {
+    leavePlace()
+    throw error
+  }
 }
 
 /** One member of a session: publishes tracks, and receives those of the others. Made by `openSession`. */
