@@ -443,11 +443,25 @@ describe('a session', () => {
     expect(() => ada.session.publishTrack({ ...sound, frameMs: asBigInt } as NewTrack)).toThrow(
       'frameMs must be',
     )
+    expect(() => ada.session.publishTrack({ ...picture, rendition: -1 })).toThrow('rendition must be')
+    expect(() => ada.session.publishTrack({ ...picture, minBitsPerS: -1 })).toThrow('minBitsPerS must be')
+    const placed = { ...picture, partition: 2 } as NewTrack
+    expect(() => ada.session.publishTrack(placed)).toThrow('partition must be left out')
     const tracks = Array.from({ length: 16 }, () => ada.session.publishTrack(sound))
     expect(new Set(tracks.map(({ track }) => track.id)).size).toBe(16)
     expect(() => ada.session.publishTrack(sound)).toThrow('up to 16 tracks')
     await ada.session.close()
     expect(() => ada.session.publishTrack(sound)).toThrow('session is closed')
+  })
+
+  it('that is closed says and reads nothing more', async () => {
+    const { session, client } = await joinAs('Ada')
+    await session.close()
+    const [publish, subscribe] = [vi.spyOn(client, 'publish'), vi.spyOn(client, 'subscribe')]
+    await expect(session.say('hello')).rejects.toMatchObject({ code: 'SESSION_CLOSED' })
+    await expect(session.read([1])).rejects.toMatchObject({ code: 'SESSION_CLOSED' })
+    expect(publish).not.toHaveBeenCalled()
+    expect(subscribe).not.toHaveBeenCalled()
   })
 })
 
@@ -472,6 +486,15 @@ describe('openSession', () => {
     await expect(opening).rejects.toMatchObject({
       code: 'SESSION_INVALID',
       message: expect.stringContaining(`: ${name} must be `) as string,
+    })
+  })
+
+  it('refuses an option that there is not', async () => {
+    const client = await clients.create({ privateKey: newAccount().privateKey })
+    const misspelt = { name: 'Ada', decode: ['vp8'] }
+    await expect(openSession(room, misspelt, { client })).rejects.toMatchObject({
+      code: 'SESSION_INVALID',
+      message: expect.stringContaining('there is no option decode') as string,
     })
   })
 })
