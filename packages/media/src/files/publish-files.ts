@@ -6,7 +6,7 @@ import { opusDefaults, OpusPlayback } from '../opus/opus.ts'
 import type { MediaSession } from '../session/media-session.ts'
 import type { TrackPublisher } from '../session/track-publisher.ts'
 import { pause } from '../session/pause.ts'
-import { BytesReader, type Pieces } from './bytes-reader.ts'
+import { BytesReader, piecesOf, type Pieces } from './bytes-reader.ts'
 import { readIvf } from './ivf.ts'
 import { opusPackets } from './ogg.ts'
 import { opusDurationMs } from './opus-packet.ts'
@@ -29,16 +29,17 @@ export interface PublishIvfOptions extends PublishFileOptions {
 }
 
 /**
- * Publishes Opus in Ogg at playback pace, from a file or a pipe (`createReadStream`, `process.stdin`), from the first link to a member on
- * (see `MediaSession.linked`); resolves at its end, or when the session is closed meanwhile. All packets must have one length, but the last may be shorter. Throws FILE_INVALID, SESSION_CLOSED, and the errors of `publish`.
+ * Publishes Opus in Ogg at playback pace, from a file or a pipe (`createReadStream`, `process.stdin`) or from its bytes, from the first link to a
+ * member on (see `MediaSession.linked`); resolves at its end, or when the session is closed meanwhile. All packets must have one length, but the
+ * last may be shorter. Throws FILE_INVALID, SESSION_CLOSED, and the errors of `publish`.
  */
 export async function publishOgg(
   session: MediaSession,
-  pieces: Pieces,
+  pieces: Pieces | Uint8Array,
   options: PublishFileOptions = {},
 ): Promise<void> {
   const ended = endOf(session, options)
-  const reader = new BytesReader(pieces, ended)
+  const reader = new BytesReader(piecesOf(pieces), ended)
   let track: TrackPublisher | undefined
   let pace: Pace | undefined
   const lengths = new PacketLengths()
@@ -68,11 +69,11 @@ export async function publishOgg(
 /** As `publishOgg`, an IVF file of VP8, VP9 or AV1. */
 export async function publishIvf(
   session: MediaSession,
-  pieces: Pieces,
+  pieces: Pieces | Uint8Array,
   { framerate = 30, bitrate = 500_000, ...options }: PublishIvfOptions = {},
 ): Promise<void> {
   const ended = endOf(session, options)
-  const reader = new BytesReader(pieces, ended)
+  const reader = new BytesReader(piecesOf(pieces), ended)
   let track: TrackPublisher | undefined
   try {
     requireOpen(session)

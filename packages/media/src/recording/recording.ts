@@ -32,11 +32,11 @@ export interface RecordingModules {
 }
 
 export interface ReadOptions {
-  /** The highest useful rendition; 0 is the lowest. */
-  readonly rendition: number
-  readonly signal: AbortSignal
+  /** The highest useful rendition; 0 is the lowest. Default: all of them. */
+  readonly rendition?: number | undefined
+  readonly signal?: AbortSignal | undefined
   /** Something is missing, or cannot be opened; reading goes on with the rest. */
-  readonly onDamage: (reason: string) => void
+  readonly onDamage?: ((reason: string) => void) | undefined
 }
 
 /** A frame's message is published within this time after the frame came, even by a busy recorder. */
@@ -99,12 +99,17 @@ export class MediaRecording {
     this.#client = client
   }
 
-  /** Frames from `fromMs` on, in the order in which the recorder had them; read as they are taken. Throws what `resend` throws. */
-  async *read(fromMs: number, options: ReadOptions): AsyncGenerator<RecordedObject, void, undefined> {
+  /**
+   * Frames from `fromMs` (default: the beginning) to the end of `range`, in the order in which the recorder had them; read as they are taken. Throws
+   * what `resend` throws.
+   */
+  async *read(
+    fromMs: number = this.range.fromMs,
+    options: ReadOptions = {},
+  ): AsyncGenerator<RecordedObject, void, undefined> {
+    const { rendition = Infinity } = options
     // Of each member in each of its states: renditions of several are no ladder.
-    const tracks = this.timeLine.members.flatMap(({ catalogue }) =>
-      tracksRead(catalogue.tracks, options.rendition),
-    )
+    const tracks = this.timeLine.members.flatMap(({ catalogue }) => tracksRead(catalogue.tracks, rendition))
     const wanted = [0, ...tracks.map(({ partition }) => partition)]
     yield* this.#objects({ from: Math.max(0, Math.floor(fromMs)), to: this.range.toMs }, wanted, options)
   }
@@ -120,8 +125,7 @@ export class MediaRecording {
       ?.catalogue.tracks.find(({ id }) => id === track)
     if (wanted === undefined) return undefined
     const around = { from: Math.max(0, atMs - keyMarginMs), to: atMs + packedMs }
-    const options = { rendition: 0, signal, onDamage: () => {} }
-    for await (const found of this.#objects(around, [wanted.partition], options))
+    for await (const found of this.#objects(around, [wanted.partition], { signal }))
       if (
         found.memberId === memberId &&
         found.object.track === track &&
@@ -139,9 +143,9 @@ export class MediaRecording {
     const partitions = [...new Set(sessionPartitions.map((it) => objectPartition(it, this.#partitions)))]
     const messages = this.#client.resend(this.#streamId, range, {
       ...{ partitions, recording: true, signal },
-      onGap: () => onDamage('a storage node lacks messages'),
+      onGap: () => onDamage?.('a storage node lacks messages'),
       onUndecodable: ({ error }) => {
-        if (error.code !== sealedByOthers) onDamage(error.message)
+        if (error.code !== sealedByOthers) onDamage?.(error.message)
       },
     })
     for await (const message of messages) {

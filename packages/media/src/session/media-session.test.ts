@@ -440,7 +440,7 @@ describe('a session', () => {
     expect(() => ada.session.publishTrack({ ...picture, framerate: 0 })).toThrow('framerate must be')
     expect(() => ada.session.publishTrack({ ...sound, bitrate: -1 })).toThrow('bitrate must be')
     const asBigInt = 20n as unknown as number
-    expect(() => ada.session.publishTrack({ ...sound, frameMs: asBigInt } as NewTrack)).toThrow(
+    expect(() => ada.session.publishTrack({ ...sound, frameMs: asBigInt })).toThrow(
       'frameMs must be',
     )
     expect(() => ada.session.publishTrack({ ...picture, rendition: -1 })).toThrow('rendition must be')
@@ -592,7 +592,7 @@ describe('files', () => {
   it('of sound may end with a shorter packet, as opusenc writes them, but have no other one', async () => {
     const file = readFileSync(join(vectors, 'ends-short.opus'))
     const { ada, ben } = await pair()
-    await publishOgg(ada.session, Readable.from([file]))
+    await publishOgg(ada.session, file)
     const published = () => ada.client.network.metrics().counters['urgent.published']
     // Eight of 60 ms and one of 40, which is sent as it is.
     await until(published).toBe(9)
@@ -602,6 +602,7 @@ describe('files', () => {
       40,
     ])
     const again = file.subarray(file.lastIndexOf('OggS'))
+    await expect(publishOgg(ada.session, 'voice.opus' as never)).rejects.toThrow('it is of type string')
     const twice = publishOgg(ada.session, Readable.from([file, again]))
     await expect(twice).rejects.toMatchObject({
       code: 'FILE_INVALID',
