@@ -1,7 +1,5 @@
+import { mediaLimits } from '../limits.ts'
 import type { RecordingNote } from './recording-note.ts'
-
-/** Notes of ten recorders in the time that is looked back: whoever may publish can invent others. */
-const maxKept = 100
 
 /** A note, and when it was written, in Unix milliseconds. */
 export interface DatedNote {
@@ -13,11 +11,11 @@ export interface DatedNote {
 export class EarlierNotes {
   #kept: { readonly recording: string; readonly dated: DatedNote }[] = []
 
-  /** Beyond 100, the oldest are dropped. Those of no known recording are not kept. */
+  /** Not of an unknown recording. */
   keep(recording: string | undefined, dated: DatedNote): void {
     if (recording === undefined) return
     this.#kept.push({ recording, dated })
-    if (this.#kept.length > maxKept) this.#kept.shift()
+    if (this.#kept.length > mediaLimits.maxEarlierNotes) this.#kept.shift()
   }
 
   /** Takes those of a recording, in the order in which they came. */

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { mediaLimits } from '../limits.ts'
 import { ada, memberOf } from './members.testkit.ts'
 import { NoteTaker } from './note-taker.ts'
-import { noteContent } from './recording-note.ts'
+import { noteContent, parseNote } from './recording-note.ts'
 import { openRecording, type OpenRecordingOptions } from './recording.ts'
 
 const ben = memberOf('ben', [])
@@ -54,6 +54,18 @@ it.each([
   expect(range).toEqual({ fromMs, toMs: beganAtMs + 29 * noteEveryMs })
   expect(timeLine.membersAt(fromMs)).toEqual([ada])
   expect(timeLine.keyBefore(ada.id, 2, fromMs)?.atMs).toBe(fromMs - (afterMs % noteEveryMs))
+})
+
+it('a recording says who was there though the note that named them last is missing', async () => {
+  const fromMs = beganAtMs + 2 * noteMembersEveryMs
+  const named = whole.filter(({ content }) => parseNote(content)?.change !== undefined)
+  const [first, last] = named.filter(({ timestamp }) => timestamp < fromMs)
+  expect(first?.timestamp).toBe(beganAtMs)
+  const { timeLine } = await open(
+    whole.filter((note) => note !== last),
+    { fromMs },
+  )
+  expect(timeLine.membersAt(fromMs)).toEqual([ada])
 })
 
 it('a recording does not begin before its first note', async () => {

@@ -43,8 +43,6 @@ export interface ReadOptions {
 const packedMs = 600
 /** How far the dates of a note and of a message may differ. */
 const keyMarginMs = 20
-/** How long before a moment the note is that names the members of that moment: notes are taken that often, and those that name members less often. */
-const earlierNotesMs = mediaLimits.noteMembersEveryMs + 2 * mediaLimits.noteEveryMs
 /** Of what somebody else sealed in the same stream. */
 const sealedByOthers = 'ENCRYPTED_CONTENT'
 
@@ -63,7 +61,7 @@ export async function openRecording(
   const options: ResendOptions = { partitions: [notePartition], signal }
   // Two clocks, and what comes after the last frame.
   const to = toMs === undefined ? undefined : toMs + mediaLimits.noteEveryMs
-  const from = Math.max(0, Math.floor(fromMs - earlierNotesMs))
+  const from = Math.max(0, Math.floor(fromMs - mediaLimits.earlierNotesMs))
   for await (const message of client.resend(streamId, { from, to }, options)) {
     const note = parseNote(message.content)
     if (note === undefined) continue
