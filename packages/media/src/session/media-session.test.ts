@@ -440,9 +440,7 @@ describe('a session', () => {
     expect(() => ada.session.publishTrack({ ...picture, framerate: 0 })).toThrow('framerate must be')
     expect(() => ada.session.publishTrack({ ...sound, bitrate: -1 })).toThrow('bitrate must be')
     const asBigInt = 20n as unknown as number
-    expect(() => ada.session.publishTrack({ ...sound, frameMs: asBigInt })).toThrow(
-      'frameMs must be',
-    )
+    expect(() => ada.session.publishTrack({ ...sound, frameMs: asBigInt })).toThrow('frameMs must be')
     expect(() => ada.session.publishTrack({ ...picture, rendition: -1 })).toThrow('rendition must be')
     expect(() => ada.session.publishTrack({ ...picture, minBitsPerS: -1 })).toThrow('minBitsPerS must be')
     const placed = { ...picture, partition: 2 } as NewTrack
