@@ -28,13 +28,18 @@ export const mediaErrors = {
     summary: 'There is no recording here, or none that you can read',
     remedy: 'Use the whole link of the recording, and wait until the storage node has it.',
   },
+  RECORDING_UNREADABLE: {
+    summary: 'Nobody could open the recording once the session is over',
+    remedy:
+      'Assign a storage node to the session’s stream, with addToStorageNode or runnel storage add, and record again.',
+  },
   RECORDING_DAMAGED: {
     summary: 'A part of the recording is missing or damaged',
     remedy: 'Playback continues with the rest. Another storage node may have what is missing.',
   },
   SESSION_INVALID: {
-    summary: 'An option of the session is invalid',
-    remedy: 'Correct the option that the message names.',
+    summary: 'The session cannot be opened',
+    remedy: 'Correct what the message names.',
   },
   SESSION_CLOSED: { summary: 'The session is closed', remedy: 'Open another one.' },
 } as const satisfies ErrorTable

@@ -36,6 +36,10 @@ export const mediaLimits = {
   noteEveryMs: 4_000,
   /** How often a recorder writes down who is there, though nobody came or went. */
   noteMembersEveryMs: 30_000,
+  /** How far before the moment from which a recording is opened notes are read for who was there then: two notes that name members, as one may be missing. */
+  earlierNotesMs: 68_000,
+  /** Notes of that time that wait for a later one of the same recording: those of five recorders. Beyond it, the oldest are dropped. */
+  maxEarlierNotes: 100,
   /** Key frames in one note; more are found by reading (`keysLeftOut`). */
   maxNoteKeys: 2_000,
   /** Key frames and times that a reader of a recording holds: those of three members in some eight hours; further key frames are found by reading. */

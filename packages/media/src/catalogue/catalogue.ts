@@ -102,6 +102,21 @@ export function controlIn({ content, urgent }: Pick<Message, 'content' | 'urgent
 export const mistakeInTrack = (track: Track): string | undefined =>
   firstMistake(track, trackSchema.safeParse(track))
 
+const chosenBySession = ['id', 'partition', 'state']
+const publishingSchema = z.object({
+  minBitsPerS: z.number().min(0).optional(),
+  rendition: z.number().int().min(0).optional(),
+})
+
+/** As `mistakeInTrack`, of how a new track is to be published. */
+export function mistakeInPublishing(newTrack: object): string | undefined {
+  const given = Object.entries(newTrack).find(
+    ([field, value]) => value !== undefined && chosenBySession.includes(field),
+  )
+  if (given !== undefined) return `${given[0]} must be left out: the session chooses it`
+  return firstMistake(newTrack, publishingSchema.safeParse(newTrack))
+}
+
 /** A longer name is cut. */
 const memberSchema = catalogueSchema.pick({ replaces: true, decodes: true }).extend({ name: z.string() })
 

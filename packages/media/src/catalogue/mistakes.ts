@@ -21,6 +21,8 @@ const wanted: Readonly<Record<string, string>> = {
   codedHeight: pixels,
   framerate: 'a number of pictures a second above 0, up to 240',
   altGroup: 'a whole number from 0 to 255',
+  minBitsPerS: 'a number of bits a second from 0',
+  rendition: 'a whole number from 0, the lowest',
   name: 'text',
   decodes: `a list of up to ${mediaLimits.maxCodecs} codecs, each ${codec}`,
   replaces: 'the id of an earlier session: 16 digits from 0-9 a-f',

@@ -1,7 +1,23 @@
 import { untilAborted } from '@runnel/protocol'
+import { mediaError } from '../errors.ts'
 
 /** Pieces of a file or a pipe. What is called off while it brings nothing is let go of at once where it can be destroyed, as streams of Node can; else with what it brings next. */
 export type Pieces = AsyncIterable<Uint8Array> & { destroy?(): unknown }
+
+/** Pieces, or all bytes at once. Throws FILE_INVALID for anything else, such as the name of a file. */
+export function piecesOf(source: Pieces | Uint8Array): Pieces {
+  if (source instanceof Uint8Array) return wholeOf(source)
+  const given = source as Partial<Pieces> | null | undefined
+  if (typeof given?.[Symbol.asyncIterator] === 'function') return source
+  throw mediaError(
+    'FILE_INVALID',
+    `it must be bytes, or a stream of them such as createReadStream('voice.opus'); it is of type ${typeof source}`,
+  )
+}
+
+async function* wholeOf(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield await Promise.resolve(bytes)
+}
 
 /** Bytes that come in pieces of any length, such as those of a pipe, in the lengths that they are wanted. */
 export class BytesReader {

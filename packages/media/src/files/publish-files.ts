@@ -6,7 +6,7 @@ import { opusDefaults, OpusPlayback } from '../opus/opus.ts'
 import type { MediaSession } from '../session/media-session.ts'
 import type { TrackPublisher } from '../session/track-publisher.ts'
 import { pause } from '../session/pause.ts'
-import { BytesReader, type Pieces } from './bytes-reader.ts'
+import { BytesReader, piecesOf, type Pieces } from './bytes-reader.ts'
 import { readIvf } from './ivf.ts'
 import { opusPackets } from './ogg.ts'
 import { opusDurationMs } from './opus-packet.ts'
@@ -29,27 +29,25 @@ export interface PublishIvfOptions extends PublishFileOptions {
 }
 
 /**
- * Publishes Opus in Ogg at playback pace, from a file or a pipe (`createReadStream`, `process.stdin`), from the first link to a member on
- * (see `MediaSession.linked`); resolves at its end, or when the session is closed meanwhile. All packets must have one length. Throws FILE_INVALID, SESSION_CLOSED, and the errors of `publish`.
+ * Publishes Opus in Ogg at playback pace, from a file or a pipe (`createReadStream`, `process.stdin`) or from its bytes, from the first link to a
+ * member on (see `MediaSession.linked`); resolves at its end, or when the session is closed meanwhile. All packets must have one length, but the
+ * last may be shorter. Throws FILE_INVALID, SESSION_CLOSED, and the errors of `publish`.
  */
 export async function publishOgg(
   session: MediaSession,
-  pieces: Pieces,
+  pieces: Pieces | Uint8Array,
   options: PublishFileOptions = {},
 ): Promise<void> {
   const ended = endOf(session, options)
-  const reader = new BytesReader(pieces, ended)
+  const reader = new BytesReader(piecesOf(pieces), ended)
   let track: TrackPublisher | undefined
   let pace: Pace | undefined
-  let frameMs = 0
+  const lengths = new PacketLengths()
   let decoder: OpusPlayback | undefined
   try {
     requireOpen(session)
     for await (const data of opusPackets(reader)) {
-      const durationMs = opusDurationMs(data)
-      if (durationMs === undefined || (track !== undefined && durationMs !== frameMs))
-        throw mediaError('FILE_INVALID', 'packets of different lengths, or one that is not Opus')
-      frameMs = durationMs
+      const frameMs = lengths.next(data)
       decoder ??= await OpusPlayback.create(frameMs)
       if (ended.aborted) return
       track ??= announceSound(session, frameMs)
@@ -71,11 +69,11 @@ export async function publishOgg(
 /** As `publishOgg`, an IVF file of VP8, VP9 or AV1. */
 export async function publishIvf(
   session: MediaSession,
-  pieces: Pieces,
+  pieces: Pieces | Uint8Array,
   { framerate = 30, bitrate = 500_000, ...options }: PublishIvfOptions = {},
 ): Promise<void> {
   const ended = endOf(session, options)
-  const reader = new BytesReader(pieces, ended)
+  const reader = new BytesReader(piecesOf(pieces), ended)
   let track: TrackPublisher | undefined
   try {
     requireOpen(session)
@@ -94,6 +92,27 @@ export async function publishIvf(
   } finally {
     track?.close()
     await reader.close()
+  }
+}
+
+/** Checks that packets have one length, as a track has. */
+class PacketLengths {
+  #frameMs: number | undefined
+  #shorterMs: number | undefined
+
+  /** The length of the track's frames, for each packet in turn. Throws FILE_INVALID for one that is longer, or that follows a shorter one. */
+  next(packet: Uint8Array): number {
+    const durationMs = opusDurationMs(packet)
+    if (durationMs === undefined) throw mediaError('FILE_INVALID', 'a packet is not Opus')
+    this.#frameMs ??= durationMs
+    const otherMs = this.#shorterMs ?? (durationMs > this.#frameMs ? durationMs : undefined)
+    if (otherMs !== undefined)
+      throw mediaError(
+        'FILE_INVALID',
+        `a packet of ${otherMs} ms among packets of ${this.#frameMs} ms: only the last may be shorter`,
+      )
+    if (durationMs < this.#frameMs) this.#shorterMs = durationMs
+    return this.#frameMs
   }
 }
 

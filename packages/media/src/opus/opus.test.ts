@@ -57,6 +57,18 @@ describe('Opus', () => {
     expect(recovered).toBeLessThan(concealed)
   })
 
+  it('plays a frame that is shorter than the others, with silence behind it', async () => {
+    using playback = await OpusPlayback.create(60)
+    const packets = await encoded()
+    for (const data of packets.slice(0, 10)) {
+      const heard = playback.play({ type: 'frame', frame: { timestampUs: 0, level: 0, data } })
+      expect(heard).toHaveLength(3 * samplesPerFrame)
+      expect(energy(heard?.slice(samplesPerFrame) ?? samples)).toBe(0)
+      expect(energy(heard ?? samples)).toBeGreaterThan(0)
+    }
+    expect(playback.malformed).toBe(0)
+  })
+
   it('conceals what is not Opus, and counts it', async () => {
     using playback = await OpusPlayback.create()
     const play = (data: Uint8Array) =>

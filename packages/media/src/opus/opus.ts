@@ -67,7 +67,7 @@ export class OpusPlayback implements Disposable {
         data,
         isFrame ? {} : { decodeFec: true, frameSize: this.#samples },
       )
-      if (samples.length === this.#samples) return samples
+      if (samples.length > 0 && samples.length <= this.#samples) return this.#whole(samples)
     } catch {
       // Counted below: whoever published it can send what they like.
     }
@@ -77,6 +77,14 @@ export class OpusPlayback implements Disposable {
 
   [Symbol.dispose](): void {
     this.#decoder.free()
+  }
+
+  /** With silence behind a shorter frame: encoders end a file with one. */
+  #whole(samples: Float32Array): Float32Array {
+    if (samples.length === this.#samples) return samples
+    const whole = new Float32Array(this.#samples)
+    whole.set(samples)
+    return whole
   }
 
   #conceal(): Float32Array {

@@ -82,6 +82,7 @@ export class NoteTaker {
     const changedAtMs = this.#changedAtMs
     if (changedAtMs !== undefined) this.#membersSaidMs = nowMs
     const note = {
+      beganAtMs: this.#beganAtMs,
       change:
         changedAtMs === undefined ? undefined : { atMs: changedAtMs, members: [...this.#members.values()] },
       clocks: [...this.#clocks.values()],

@@ -6,6 +6,7 @@ import { ada, picture } from './members.testkit.ts'
 import { noteContent, parseNote, type RecordingNote } from './recording-note.ts'
 
 const note: RecordingNote = {
+  beganAtMs: 900,
   change: { atMs: 1_000, members: [ada] },
   clocks: [{ memberId: ada.id, atMs: 1_500, timestampUs: 40_000 }],
   keys: [{ memberId: ada.id, track: picture.id, atMs: 1_600, timestampUs: 90_000 }],
@@ -18,7 +19,7 @@ const wire = (changes: object): unknown => {
 describe('a note of a recorder', () => {
   it('is read as it was written', () => {
     expect(parseNote(JSON.parse(JSON.stringify(noteContent(note))))).toEqual(note)
-    const empty = { change: undefined, clocks: [], keys: [] }
+    const empty = { beganAtMs: undefined, change: undefined, clocks: [], keys: [] }
     expect(parseNote(JSON.parse(JSON.stringify(noteContent(empty))))).toEqual(empty)
   })
 
@@ -52,6 +53,7 @@ describe('a note of a recorder', () => {
     const members = ids.map((id) => ({ id, userId: id, catalogue }))
     const time = (i: number) => ({ memberId: ids[i % ids.length] ?? '', atMs: 2 ** 48, timestampUs: 2 ** 48 })
     const whole: RecordingNote = {
+      beganAtMs: 2 ** 48,
       change: { atMs: 2 ** 48, members },
       clocks: ids.map((_, i) => time(i)),
       keys: Array.from({ length: mediaLimits.maxNoteKeys }, (_, i) => ({ ...time(i), track: 255 })),

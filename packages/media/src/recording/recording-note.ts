@@ -25,6 +25,8 @@ export interface MembersChange {
 
 /** What a recorder writes beside what it records, so that a reader finds its way without reading it all. */
 export interface RecordingNote {
+  /** When its recording began, in Unix milliseconds of the recorder's clock: tells recordings in one stream apart. */
+  readonly beganAtMs?: number | undefined
   readonly change?: MembersChange | undefined
   /** Of each member that sent something, the object that came the quickest. */
   readonly clocks: readonly MemberTime[]
@@ -48,6 +50,7 @@ const index = z.number().int().min(0)
 const noteSchema = z.object({
   recording: z.object({
     version: z.literal(1),
+    beganAtMs: recorderTime.optional(),
     who: z.array(id).max(mediaLimits.maxMembers),
     change: z
       .object({
@@ -63,11 +66,11 @@ const noteSchema = z.object({
 })
 
 /** The content of a message: members are named once. */
-export function noteContent({ change, clocks, keys }: RecordingNote): unknown {
+export function noteContent({ beganAtMs, change, clocks, keys }: RecordingNote): unknown {
   const who = [...new Set([...clocks, ...keys].map(({ memberId }) => memberId))]
   return {
     recording: {
-      ...{ version: 1, who, change },
+      ...{ version: 1, beganAtMs, who, change },
       clocks: clocks.map(({ memberId, atMs, timestampUs }) => [who.indexOf(memberId), atMs, timestampUs]),
       keys: keys.map(({ memberId, track, atMs, timestampUs }) => [
         who.indexOf(memberId),
@@ -83,9 +86,10 @@ export function noteContent({ change, clocks, keys }: RecordingNote): unknown {
 export function parseNote(content: unknown): RecordingNote | undefined {
   const parsed = noteSchema.safeParse(content)
   if (!parsed.success) return undefined
-  const { who, change, clocks, keys } = parsed.data.recording
+  const { beganAtMs, who, change, clocks, keys } = parsed.data.recording
   const named = (i: number): string => who[i] ?? ''
   return {
+    beganAtMs,
     change: change && {
       atMs: change.atMs,
       members: change.members.flatMap((member) => memberOf(member) ?? []),

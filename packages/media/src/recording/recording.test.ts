@@ -11,7 +11,7 @@ const ada = memberOf('ada', [picture, large])
 const muted = memberOf('ada', [{ ...picture, state: 'muted' } as const, large])
 
 /** The partitions that a reader of this rendition reads, of a recording with these members in turn. */
-async function partitionsRead(rendition: number, ...states: (readonly (typeof ada)[])[]) {
+async function partitionsRead(rendition: number | undefined, ...states: (readonly (typeof ada)[])[]) {
   const timeLine = new TimeLine()
   for (const [i, members] of states.entries())
     timeLine.add({ change: { atMs: 1_000 * i, members }, clocks: [], keys: [] }, 1_000 * i)
@@ -25,8 +25,7 @@ async function partitionsRead(rendition: number, ...states: (readonly (typeof ad
   }
   const range = { fromMs: 0, toMs: 1_000 * states.length }
   const recording = new MediaRecording('0xa/recording', { timeLine, range, partitions }, { client })
-  const options = { rendition, signal: new AbortController().signal, onDamage: () => {} }
-  for await (const found of recording.read(0, options)) expect.fail(String(found))
+  for await (const found of recording.read(0, { rendition })) expect.fail(String(found))
   return asked.flatMap((one) => one.partitions)
 }
 
@@ -39,4 +38,5 @@ it.each([
 ] as const)('a recording is read up to the rendition that is wanted: of %s', async (_, states) => {
   expect(await partitionsRead(0, ...states)).toEqual(inRecording(0, 1))
   expect(await partitionsRead(1, ...states)).toEqual(inRecording(0, 1, 2))
+  expect(await partitionsRead(undefined, ...states)).toEqual(inRecording(0, 1, 2))
 })

@@ -4,8 +4,9 @@ import { decodeObject, type MediaObject } from '../core/media-object.ts'
 import { mediaError } from '../errors.ts'
 import { mediaLimits } from '../limits.ts'
 import { idOf, type ObjectPlace } from '../session/media-session.ts'
+import { EarlierNotes } from './earlier-notes.ts'
 import { notePartition, objectPartition } from './partitions.ts'
-import { parseNote, type KeyFrame } from './recording-note.ts'
+import { parseNote, type KeyFrame, type RecordingNote } from './recording-note.ts'
 import { TimeLine, type TimeRange } from './time-line.ts'
 
 /** A frame in a recording. */
@@ -20,7 +21,7 @@ export interface RecordedObject {
 }
 
 export interface OpenRecordingOptions {
-  /** Opens only what was recorded in this time, in Unix milliseconds: a stream can hold several recordings. */
+  /** Opens only what was recorded in this time, in Unix milliseconds of the recorder's clock: a stream can hold several recordings. */
   readonly fromMs?: number | undefined
   readonly toMs?: number | undefined
   readonly signal?: AbortSignal | undefined
@@ -31,11 +32,11 @@ export interface RecordingModules {
 }
 
 export interface ReadOptions {
-  /** The highest useful rendition; 0 is the lowest. */
-  readonly rendition: number
-  readonly signal: AbortSignal
+  /** The highest useful rendition; 0 is the lowest. Default: all of them. */
+  readonly rendition?: number | undefined
+  readonly signal?: AbortSignal | undefined
   /** Something is missing, or cannot be opened; reading goes on with the rest. */
-  readonly onDamage: (reason: string) => void
+  readonly onDamage?: ((reason: string) => void) | undefined
 }
 
 /** A frame's message is published within this time after the frame came, even by a busy recorder. */
@@ -45,7 +46,10 @@ const keyMarginMs = 20
 /** Of what somebody else sealed in the same stream. */
 const sealedByOthers = 'ENCRYPTED_CONTENT'
 
-/** Opens what `recordSession` recorded, as far as it is stored: reads its notes. Throws RECORDING_EMPTY, and what `resend` throws. */
+/**
+ * Opens what `recordSession` recorded, as far as it is stored: reads its notes, also those shortly before `fromMs`, which say who was there at that
+ * moment. Throws RECORDING_EMPTY, and what `resend` throws.
+ */
 export async function openRecording(
   streamId: string,
   { fromMs = 0, toMs, signal }: OpenRecordingOptions,
@@ -53,16 +57,23 @@ export async function openRecording(
 ): Promise<MediaRecording> {
   const { partitions } = await client.getStream(streamId)
   const timeLine = new TimeLine()
+  const earlier = new EarlierNotes()
   const options: ResendOptions = { partitions: [notePartition], signal }
   // Two clocks, and what comes after the last frame.
   const to = toMs === undefined ? undefined : toMs + mediaLimits.noteEveryMs
-  for await (const { content, timestamp } of client.resend(streamId, { from: fromMs, to }, options)) {
-    const note = parseNote(content)
-    if (note !== undefined) timeLine.add(note, timestamp)
+  const from = Math.max(0, Math.floor(fromMs - mediaLimits.earlierNotesMs))
+  for await (const message of client.resend(streamId, { from, to }, options)) {
+    const note = parseNote(message.content)
+    if (note === undefined) continue
+    const dated = { note, atMs: message.timestamp }
+    const recording = recordingOf(message, note)
+    if (dated.atMs < fromMs) earlier.keep(recording, dated)
+    else for (const one of [...earlier.take(recording), dated]) timeLine.add(one.note, one.atMs)
   }
   const { range } = timeLine
   if (range === undefined) throw mediaError('RECORDING_EMPTY', streamId)
-  return new MediaRecording(streamId, { timeLine, range, partitions }, { client })
+  const wanted = { ...range, fromMs: Math.max(range.fromMs, fromMs) }
+  return new MediaRecording(streamId, { timeLine, range: wanted, partitions }, { client })
 }
 
 /** A recording that can be read from any moment. Made by `openRecording`. */
@@ -86,12 +97,17 @@ export class MediaRecording {
     this.#client = client
   }
 
-  /** Frames from `fromMs` on, in the order in which the recorder had them; read as they are taken. Throws what `resend` throws. */
-  async *read(fromMs: number, options: ReadOptions): AsyncGenerator<RecordedObject, void, undefined> {
+  /**
+   * Frames from `fromMs` (default: the beginning) to the end of `range`, in the order in which the recorder had them; read as they are taken. Throws
+   * what `resend` throws.
+   */
+  async *read(
+    fromMs: number = this.range.fromMs,
+    options: ReadOptions = {},
+  ): AsyncGenerator<RecordedObject, void, undefined> {
+    const { rendition = Infinity } = options
     // Of each member in each of its states: renditions of several are no ladder.
-    const tracks = this.timeLine.members.flatMap(({ catalogue }) =>
-      tracksRead(catalogue.tracks, options.rendition),
-    )
+    const tracks = this.timeLine.members.flatMap(({ catalogue }) => tracksRead(catalogue.tracks, rendition))
     const wanted = [0, ...tracks.map(({ partition }) => partition)]
     yield* this.#objects({ from: Math.max(0, Math.floor(fromMs)), to: this.range.toMs }, wanted, options)
   }
@@ -107,8 +123,7 @@ export class MediaRecording {
       ?.catalogue.tracks.find(({ id }) => id === track)
     if (wanted === undefined) return undefined
     const around = { from: Math.max(0, atMs - keyMarginMs), to: atMs + packedMs }
-    const options = { rendition: 0, signal, onDamage: () => {} }
-    for await (const found of this.#objects(around, [wanted.partition], options))
+    for await (const found of this.#objects(around, [wanted.partition], { signal }))
       if (
         found.memberId === memberId &&
         found.object.track === track &&
@@ -126,9 +141,9 @@ export class MediaRecording {
     const partitions = [...new Set(sessionPartitions.map((it) => objectPartition(it, this.#partitions)))]
     const messages = this.#client.resend(this.#streamId, range, {
       ...{ partitions, recording: true, signal },
-      onGap: () => onDamage('a storage node lacks messages'),
+      onGap: () => onDamage?.('a storage node lacks messages'),
       onUndecodable: ({ error }) => {
-        if (error.code !== sealedByOthers) onDamage(error.message)
+        if (error.code !== sealedByOthers) onDamage?.(error.message)
       },
     })
     for await (const message of messages) {
@@ -146,4 +161,9 @@ export class MediaRecording {
     const atMs = offsetMs === undefined ? recordedMs : offsetMs + object.timestampUs / 1_000
     return { memberId, object, place: urgent, atMs, recordedMs }
   }
+}
+
+/** Tells recordings apart that follow each other in one stream. Undefined for notes of earlier versions, which do not say when theirs began. */
+function recordingOf(message: Message, { beganAtMs }: RecordingNote): string | undefined {
+  return beganAtMs === undefined ? undefined : `${idOf(message)} ${beganAtMs}`
 }

@@ -1,6 +1,6 @@
-import { toStreamId } from '@runnel/protocol'
+import { toStreamId, type StreamId } from '@runnel/protocol'
 import type { Tracker } from '@runnel/tracker'
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest'
 import { Clients, newAccount, startTracker } from '../../../client/src/client.testkit.ts'
 import { VirtualClock } from '../../../transport/src/memory/virtual-clock.ts'
 import { controlContent, parseControl } from '../catalogue/catalogue.ts'
@@ -13,12 +13,18 @@ import { recordSession } from './session-recorder.ts'
 const owner = newAccount()
 const meeting = toStreamId(`${owner.nodeId}/meeting`)
 const recording = toStreamId(`${owner.nodeId}/recording`)
+const [secret, kept, always] = ['secret', 'kept', 'always'].map((path) =>
+  toStreamId(`${owner.nodeId}/${path}`),
+) as [StreamId, StreamId, StreamId]
 
 let tracker: Tracker
 let clients: Clients
 
 beforeAll(async () => {
   tracker = await startTracker()
+  const owners = [{ user: owner.nodeId, publish: true, subscribe: true }]
+  // Nobody listens there: what counts is that it is assigned.
+  const storageNodes = [{ nodeId: newAccount().nodeId, url: 'ws://127.0.0.1:1' }]
   const permissions = [{ user: 'public' as const, publish: true, subscribe: true }]
   const document = {
     version: 1 as const,
@@ -26,6 +32,9 @@ beforeAll(async () => {
     streams: [
       { id: meeting, permissions },
       { id: recording, partitions: 2, permissions },
+      { id: secret, permissions: owners },
+      { id: kept, permissions: owners, storageNodes },
+      { id: always, permissions, metadata: '{"encryption":{"content":"always"}}' },
     ],
   }
   clients = new Clients({ network: { kind: 'static', document } })
@@ -108,13 +117,34 @@ it('records nothing more where one of its partitions could not be recorded', asy
     one.stop = () => (begun.push('stopped'), stop())
     return one
   }
-  const { getStream, subscribe, publish } = client
+  const { getStream, getStorageNodes, getPermissions, subscribe, publish } = client
   const others = {
     getStream: getStream.bind(client),
+    getStorageNodes: getStorageNodes.bind(client),
+    getPermissions: getPermissions.bind(client),
     subscribe: subscribe.bind(client),
     publish: publish.bind(client),
   }
   const modules = { client: { ...others, record } }
   await expect(recordSession(recording, meeting, {}, modules)).rejects.toThrow('no more')
   expect(begun).toEqual(['recording', 'stopped'])
+})
+
+it.each([
+  ['that its permissions encrypt', () => secret],
+  ['that is always encrypted', () => always],
+])('does not record a stream %s whose keys no storage node keeps', async (_, stream) => {
+  const client = await clients.create({ privateKey: owner.privateKey })
+  const record = vi.spyOn(client, 'record')
+  await expect(recordSession(stream(), recording, {}, { client })).rejects.toMatchObject({
+    code: 'RECORDING_UNREADABLE',
+    message: expect.stringContaining(stream()) as string,
+  })
+  expect(record).not.toHaveBeenCalled()
+})
+
+it('records an encrypted stream whose keys a storage node keeps', async () => {
+  const client = await clients.create({ privateKey: owner.privateKey })
+  const recorder = await recordSession(kept, recording, {}, { client })
+  await recorder.stop()
 })

@@ -6,6 +6,7 @@ import { decodeObject } from '../core/media-object.ts'
 import { mediaLimits } from '../limits.ts'
 import { idOf } from '../session/media-session.ts'
 import { NoteTaker, type Moment } from './note-taker.ts'
+import { requireKeptKeys } from './kept-keys.ts'
 import { noteContent } from './recording-note.ts'
 import { notePartition, objectPartition } from './partitions.ts'
 
@@ -15,7 +16,10 @@ export interface SessionRecordingOptions {
 }
 
 export interface SessionRecorderModules {
-  readonly client: Pick<RunnelClient, 'record' | 'subscribe' | 'publish' | 'getStream'>
+  readonly client: Pick<
+    RunnelClient,
+    'record' | 'subscribe' | 'publish' | 'getStream' | 'getStorageNodes' | 'getPermissions'
+  >
   readonly clock?: Clock | undefined
 }
 
@@ -31,7 +35,8 @@ export interface RecordedCounters {
 
 /**
  * Records a session into another stream, which storage nodes keep: the frames as they were signed, and the recorder's notes of who was there
- * and where key frames are. That stream should have one partition more than the session's. Throws what `record` and `subscribe` throw.
+ * and where key frames are. That stream should have one partition more than the session's. Throws RECORDING_UNREADABLE if the session's stream is
+ * encrypted and has no storage node, which would keep the keys; what `record` and `subscribe` throw; and errors of the registry.
  */
 export async function recordSession(
   from: string,
@@ -39,8 +44,9 @@ export async function recordSession(
   options: SessionRecordingOptions,
   modules: SessionRecorderModules,
 ): Promise<SessionRecorder> {
-  const { client } = modules
+  const { client, clock = systemClock } = modules
   const [source, target] = await Promise.all([client.getStream(from), client.getStream(to)])
+  await requireKeptKeys(source, { client, now: () => clock.now() })
   const recorder = new SessionRecorder({ from, to }, options, modules)
   const partitions = Array.from({ length: source.partitions }, (_, partition) => partition)
   await recorder.start({ partitions, toPartitions: target.partitions })

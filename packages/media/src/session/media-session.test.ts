@@ -8,6 +8,7 @@ import type { Tracker } from '@runnel/tracker'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { VirtualClock } from '../../../transport/src/memory/virtual-clock.ts'
 import { Clients, newAccount, startTracker } from '../../../client/src/client.testkit.ts'
+import { opusDurationMs } from '../files/opus-packet.ts'
 import { publishIvf, publishOgg } from '../files/publish-files.ts'
 import type { MediaObject } from '../core/media-object.ts'
 import { controlContent, type Control } from '../catalogue/catalogue.ts'
@@ -439,14 +440,26 @@ describe('a session', () => {
     expect(() => ada.session.publishTrack({ ...picture, framerate: 0 })).toThrow('framerate must be')
     expect(() => ada.session.publishTrack({ ...sound, bitrate: -1 })).toThrow('bitrate must be')
     const asBigInt = 20n as unknown as number
-    expect(() => ada.session.publishTrack({ ...sound, frameMs: asBigInt } as NewTrack)).toThrow(
-      'frameMs must be',
-    )
+    expect(() => ada.session.publishTrack({ ...sound, frameMs: asBigInt })).toThrow('frameMs must be')
+    expect(() => ada.session.publishTrack({ ...picture, rendition: -1 })).toThrow('rendition must be')
+    expect(() => ada.session.publishTrack({ ...picture, minBitsPerS: -1 })).toThrow('minBitsPerS must be')
+    const placed = { ...picture, partition: 2 } as NewTrack
+    expect(() => ada.session.publishTrack(placed)).toThrow('partition must be left out')
     const tracks = Array.from({ length: 16 }, () => ada.session.publishTrack(sound))
     expect(new Set(tracks.map(({ track }) => track.id)).size).toBe(16)
     expect(() => ada.session.publishTrack(sound)).toThrow('up to 16 tracks')
     await ada.session.close()
     expect(() => ada.session.publishTrack(sound)).toThrow('session is closed')
+  })
+
+  it('that is closed says and reads nothing more', async () => {
+    const { session, client } = await joinAs('Ada')
+    await session.close()
+    const [publish, subscribe] = [vi.spyOn(client, 'publish'), vi.spyOn(client, 'subscribe')]
+    await expect(session.say('hello')).rejects.toMatchObject({ code: 'SESSION_CLOSED' })
+    await expect(session.read([1])).rejects.toMatchObject({ code: 'SESSION_CLOSED' })
+    expect(publish).not.toHaveBeenCalled()
+    expect(subscribe).not.toHaveBeenCalled()
   })
 })
 
@@ -473,6 +486,39 @@ describe('openSession', () => {
       message: expect.stringContaining(`: ${name} must be `) as string,
     })
   })
+
+  it('refuses an option that there is not', async () => {
+    const client = await clients.create({ privateKey: newAccount().privateKey })
+    const misspelt = { name: 'Ada', decode: ['vp8'] }
+    await expect(openSession(room, misspelt, { client })).rejects.toMatchObject({
+      code: 'SESSION_INVALID',
+      message: expect.stringContaining('there is no option decode') as string,
+    })
+  })
+})
+
+it('a client has one session in a stream at a time', async () => {
+  const client = await clients.create({ privateKey: newAccount().privateKey })
+  const open = (stream: string) => openSession(stream, { name: 'Ada' }, { client })
+  const [first, second] = await Promise.allSettled([open(room), open(room)])
+  expect([first.status, second.status]).toEqual(['fulfilled', 'rejected'])
+  await expect(open(room)).rejects.toMatchObject({
+    code: 'SESSION_INVALID',
+    message: expect.stringContaining(`this client has a session in ${room}; close that one first`) as string,
+  })
+  const elsewhere = await open(small)
+  if (first.status === 'fulfilled') await first.value.close()
+  const again = await open(room)
+  await Promise.all([elsewhere.close(), again.close()])
+})
+
+it('a session that could not be opened takes no place', async () => {
+  const client = await clients.create({ privateKey: newAccount().privateKey })
+  const subscribe = vi.spyOn(client, 'subscribe').mockRejectedValueOnce(new Error('no more'))
+  const open = () => openSession(room, { name: 'Ada' }, { client })
+  await expect(open()).rejects.toThrow('no more')
+  subscribe.mockRestore()
+  await (await open()).close()
 })
 
 describe('files', () => {
@@ -539,6 +585,29 @@ describe('files', () => {
     const ivf = createReadStream(resolve(vectors, sounds))
     await expect(publishIvf(ada.session, ivf)).rejects.toThrow()
     expect([ogg.destroyed, ivf.destroyed]).toEqual([true, true])
+  })
+
+  it('of sound may end with a shorter packet, as opusenc writes them, but have no other one', async () => {
+    const file = readFileSync(join(vectors, 'ends-short.opus'))
+    const { ada, ben } = await pair()
+    await publishOgg(ada.session, file)
+    const published = () => ada.client.network.metrics().counters['urgent.published']
+    // Eight of 60 ms and one of 40, which is sent as it is.
+    await until(published).toBe(9)
+    await until(() => ben.got.length).toBe(9)
+    expect(ben.got.map(({ object }) => opusDurationMs(object.data))).toEqual([
+      ...Array<number>(8).fill(60),
+      40,
+    ])
+    const again = file.subarray(file.lastIndexOf('OggS'))
+    await expect(publishOgg(ada.session, 'voice.opus' as never)).rejects.toThrow('it is of type string')
+    const twice = publishOgg(ada.session, Readable.from([file, again]))
+    await expect(twice).rejects.toMatchObject({
+      code: 'FILE_INVALID',
+      message: expect.stringContaining(
+        'a packet of 40 ms among packets of 60 ms: only the last may be shorter',
+      ) as string,
+    })
   })
 
   it('go on at once after a time that is none', async () => {

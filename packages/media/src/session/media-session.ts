@@ -5,6 +5,7 @@ import {
   controlContent,
   controlIn,
   mistakeInMember,
+  mistakeInPublishing,
   mistakeInTrack,
   type Catalogue,
   type Control,
@@ -21,6 +22,7 @@ import { Goodbye } from './goodbye.ts'
 import { replacedBy, type LeaveReason, type Member } from './member.ts'
 import { NetworkRate } from './network-rate.ts'
 import { RateShare } from './rate-share.ts'
+import { takePlace } from './session-place.ts'
 import { TrackPublisher, type TrackEvents } from './track-publisher.ts'
 import { untilLinked } from './until-linked.ts'
 
@@ -94,19 +96,36 @@ export interface SessionCounters {
   readonly membersRefused: number
 }
 
-/** Joins a session of sound and pictures in a stream: its members and their tracks. Throws SESSION_INVALID, and what `getStream` and `subscribe` throw. */
+/**
+ * Joins a session of sound and pictures in a stream: its members and their tracks. A client has one session in a stream at a time. Throws
+ * SESSION_INVALID, and what `getStream` and `subscribe` throw.
+ */
 export async function openSession(
   streamId: string,
   options: MediaSessionOptions,
   modules: MediaSessionModules,
 ): Promise<MediaSession> {
   const { name, decodes = [], replaces } = options
-  const mistake = mistakeInMember({ name, decodes, replaces })
+  const mistake = unknownOption(options) ?? mistakeInMember({ name, decodes, replaces })
   if (mistake !== undefined) throw mediaError('SESSION_INVALID', mistake)
-  const { partitions } = await modules.client.getStream(streamId)
-  const session = new MediaSession(streamId, { ...options, partitions }, modules)
-  await session.start()
-  return session
+  const { id, partitions } = await modules.client.getStream(streamId)
+  const leavePlace = takePlace(modules.client, id)
+  try {
+    const session = new MediaSession(streamId, { ...options, partitions }, modules)
+    session.ended.addEventListener('abort', leavePlace)
+    await session.start()
+    return session
+  } catch (error) {
+    leavePlace()
+    throw error
+  }
+}
+
+const optionNames = ['name', 'decodes', 'replaces', 'rate'] satisfies (keyof MediaSessionOptions)[]
+
+function unknownOption(options: object): string | undefined {
+  const unknown = Object.keys(options).find((name) => !optionNames.some((known) => known === name))
+  return unknown && `there is no option ${unknown}; the options are ${optionNames.join(', ')}`
 }
 
 /** One member of a session: publishes tracks, and receives those of the others. Made by `openSession`. */
@@ -223,14 +242,16 @@ export class MediaSession implements AsyncDisposable {
 
   /** Announces a track. Frames given to `send` of the returned publisher go to the others. Throws SESSION_CLOSED and TRACK_INVALID. */
   publishTrack(newTrack: NewTrack, events: TrackEvents = {}): TrackPublisher {
-    if (this.isClosed) throw mediaError('SESSION_CLOSED', this.#streamId)
+    this.#requireOpen()
     if (this.#tracks.size >= mediaLimits.maxTracks)
       throw mediaError('TRACK_INVALID', `a member has up to ${mediaLimits.maxTracks} tracks`)
+    const mistake = mistakeInPublishing(newTrack)
+    if (mistake !== undefined) throw mediaError('TRACK_INVALID', mistake)
     const { minBitsPerS, rendition = 0, ...described } = newTrack
     const place = { id: this.#freeTrackId(), partition: this.#partitionOf(newTrack), state: 'live' } as const
     const track: Track = { ...described, ...place }
-    const mistake = mistakeInTrack(track)
-    if (mistake !== undefined) throw mediaError('TRACK_INVALID', mistake)
+    const refused = mistakeInTrack(track)
+    if (refused !== undefined) throw mediaError('TRACK_INVALID', refused)
     const plan = planOf(newTrack, minBitsPerS)
     const publisher = new TrackPublisher(
       track,
@@ -275,13 +296,15 @@ export class MediaSession implements AsyncDisposable {
     this.#networkRate?.added()
   }
 
-  /** Reads these partitions from now on, besides the one with sound and control messages: see `Track.partition`. */
+  /** Reads these partitions from now on, besides the one with sound and control messages: see `Track.partition`. Rejects with SESSION_CLOSED. */
   async read(partitions: Iterable<number>): Promise<void> {
+    this.#requireOpen()
     const wanted = new Set([controlPartition, ...partitions])
     for (const [partition, subscription] of this.#subscriptions) {
       if (wanted.has(partition)) continue
       this.#subscriptions.delete(partition)
       await (await subscription).unsubscribe()
+      this.#requireOpen()
     }
     const added = [...wanted].filter((partition) => !this.#subscriptions.has(partition))
     await Promise.all(
@@ -304,9 +327,10 @@ export class MediaSession implements AsyncDisposable {
     this.#publish(controlContent({ key: { session, track } }), controlPartition, keyRequest)
   }
 
-  /** Sends a message to all in the stream, reliably and in order: they get it as `MediaEvents.message`. */
+  /** Sends a message to all in the stream, reliably and in order: they get it as `MediaEvents.message`. Rejects with SESSION_CLOSED, and as `publish` does. */
   async say(content: unknown): Promise<void> {
-    await this.#client.publish(this.#streamId, content, { partition: controlPartition })
+    this.#requireOpen()
+    await this.#publishReliably(content)
   }
 
   /** Says goodbye, and leaves. The client stays open. Idempotent. */
@@ -447,7 +471,15 @@ export class MediaSession implements AsyncDisposable {
   }
 
   async #say(control: Control): Promise<void> {
-    await this.say(controlContent(control)).catch((error: unknown) => this.#emit('fault', error))
+    await this.#publishReliably(controlContent(control)).catch((error: unknown) => this.#emit('fault', error))
+  }
+
+  async #publishReliably(content: unknown): Promise<void> {
+    await this.#client.publish(this.#streamId, content, { partition: controlPartition })
+  }
+
+  #requireOpen(): void {
+    if (this.isClosed) throw mediaError('SESSION_CLOSED', this.#streamId)
   }
 
   #catalogue(): Catalogue {
