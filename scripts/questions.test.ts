@@ -27,7 +27,7 @@ describe('what a page calls', () => {
   ]
 
   it.each(pages)('docs/%s: is a method of the client', (page) => {
-    const called = [...read(page).matchAll(/\bclient\.([a-z]\w*)/g)].map(([, name = '']) => name)
+    const called = [...read(page).matchAll(/(?<!\/)\bclient\.([a-z]\w*)/g)].map(([, name = '']) => name)
     const own = new Set(['userId', 'nodeId', 'phases'])
     const missing = called.filter((name) => !own.has(name) && !(name in RunnelClient.prototype))
     expect(missing).toEqual([])
