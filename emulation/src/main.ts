@@ -1,6 +1,7 @@
 import { isRunnelError } from '@runnel/protocol'
 import yargs from 'yargs'
 import { hideBin } from 'yargs/helpers'
+import { abortOnSignals } from './cli/abort-on-signals.ts'
 import { experimentCommand } from './cli/experiment-command.ts'
 import { refuseRepeated } from './cli/refuse-repeated.ts'
 import { emulationError } from './errors.ts'
@@ -19,8 +20,7 @@ import { sessionsCostCommand } from './sessions/sessions-cost-command.ts'
 import { soakCommand } from './soak/soak-command.ts'
 
 const stop = new AbortController()
-for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
-  process.once(name, () => stop.abort(emulationError('INTERRUPTED', name)))
+abortOnSignals(stop)
 
 const parser = yargs(hideBin(process.argv))
   .scriptName('emulate')
