@@ -3,8 +3,8 @@ import yargs from 'yargs'
 import { hideBin } from 'yargs/helpers'
 import { abortOnSignals } from './cli/abort-on-signals.ts'
 import { experimentCommand } from './cli/experiment-command.ts'
+import { refuse } from './cli/refuse.ts'
 import { refuseRepeated } from './cli/refuse-repeated.ts'
-import { emulationError } from './errors.ts'
 import { churn } from './experiments/churn.ts'
 import { delays } from './experiments/delays.ts'
 import { loss } from './experiments/loss.ts'
@@ -41,9 +41,7 @@ try {
     .demandCommand(1, 'Name an experiment.')
     .strict()
     .check(refuseRepeated)
-    .fail((message, error) => {
-      throw error ?? emulationError('INVALID_ARGUMENT', message)
-    })
+    .fail(refuse)
     .parseAsync()
 } catch (error) {
   if (!isRunnelError(error)) throw error

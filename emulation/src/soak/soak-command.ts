@@ -1,5 +1,6 @@
 import type { CommandModule } from 'yargs'
 import { writeFigures } from '@runnel/sim/figures'
+import { makeFolder } from '@runnel/sim/records'
 import { round } from '@runnel/sim/statistics'
 import { cellOf, textTable } from '@runnel/sim/text-table'
 import { withinMinutes } from '../cli/minutes.ts'
@@ -35,11 +36,15 @@ export function soakCommand(signal: AbortSignal): CommandModule<object, SoakArgu
     handler: async (argv) => {
       const onProgress = (text: string): void => void process.stderr.write(`soak: ${text}\n`)
       const forMs = durationMs(argv.for)
+      if (argv.out !== undefined) makeFolder(argv.out)
       const minutes = Math.ceil(forMs / 60_000) + besideMinutes
       const { series, comings } = await withinMinutes(minutes, signal, (either) =>
         runSoak(soakOptions(forMs, argv.tabs), either, onProgress),
       )
       const rows = series.flatMap((one) => trendOf(one) ?? []).map(shown)
+      process.stdout.write(
+        argv.json ? `${JSON.stringify({ experiment: 'soak', comings, rows })}\n` : reportOf(rows, comings),
+      )
       if (argv.out !== undefined) {
         const parameters = { for: argv.for, tabs: argv.tabs }
         writeResults(argv.out, {
@@ -51,11 +56,7 @@ export function soakCommand(signal: AbortSignal): CommandModule<object, SoakArgu
         })
         await writeFigures(argv.out, [soakFigure(series)])
       }
-      const growing = rows.filter(({ verdict }) => verdict === 'grows')
-      process.stdout.write(
-        argv.json ? `${JSON.stringify({ experiment: 'soak', comings, rows })}\n` : reportOf(rows, comings),
-      )
-      if (growing.length > 0) process.exitCode = 1
+      if (rows.some(({ verdict }) => verdict === 'grows')) process.exitCode = 1
     },
   }
 }

@@ -62,14 +62,14 @@ export function mediaGlassCommand(signal: AbortSignal): CommandModule<object, Me
         say(`${run.arm}, ${run.watching} watching, ${run.lossPercent} % loss`)
         rows.push(await within(longestMs(run), signal, (either) => runGlass(run, underlay, either)))
       }
+      process.stdout.write(
+        argv.json ? `${JSON.stringify({ experiment: 'media-glass', rows })}\n` : tabulate(rows),
+      )
       const { arms, watching, sites, relay, loss, seconds, seed } = argv
       const parameters = { arms, watching, sites, relay, loss, seconds, seed }
       const facts = { place: 'namespaces', latency: 'aws' }
       if (argv.out !== undefined)
         writeResults(argv.out, { experiment: 'media-glass', source: 'emulation', rows, facts, parameters })
-      process.stdout.write(
-        argv.json ? `${JSON.stringify({ experiment: 'media-glass', rows })}\n` : tabulate(rows),
-      )
       requireMeasured(rows)
     },
   }

@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs'
 import type { CommandModule } from 'yargs'
-import type { RecordRow } from '@runnel/sim/records'
+import { makeFolder, type RecordRow } from '@runnel/sim/records'
 import { cellOf, textTable } from '@runnel/sim/text-table'
 import { writeResults } from '../../cli/write-results.ts'
 import { emulationError } from '../../errors.ts'
@@ -71,6 +71,7 @@ export function mediaLinkCommand(signal: AbortSignal): CommandModule<object, Med
     handler: async (argv) => {
       const runs = runsOf(argv)
       const atOnce = wholeFrom('at-once', argv.atOnce, 1, 8)
+      if (argv.out !== undefined) makeFolder(argv.out)
       const say = (text: string): void => void process.stderr.write(`media-link: ${text}\n`)
       const runMs = 1_000 * (runs[0]?.seconds ?? 0) + besideRunMs
       say(
@@ -83,14 +84,14 @@ export function mediaLinkCommand(signal: AbortSignal): CommandModule<object, Med
           say(`${run.arm} beside ${run.beside}, ${run.oneWayMs} ms`)
           return within(runMs, signal, (either) => runLink(run, renditions, either))
         })
+        process.stdout.write(
+          argv.json ? `${JSON.stringify({ experiment: 'media-link', rows })}\n` : tabulate(rows),
+        )
         const { arms, beside, delays, returns } = argv
         const parameters = { arms, beside, delays, returns, atOnce }
         const facts = { place: 'namespaces' }
         if (argv.out !== undefined)
           writeResults(argv.out, { experiment: 'media-link', source: 'emulation', rows, facts, parameters })
-        process.stdout.write(
-          argv.json ? `${JSON.stringify({ experiment: 'media-link', rows })}\n` : tabulate(rows),
-        )
       } finally {
         rmSync(directory, { recursive: true, force: true })
       }

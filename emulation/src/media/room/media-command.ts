@@ -1,5 +1,5 @@
 import type { CommandModule } from 'yargs'
-import type { RecordRow } from '@runnel/sim/records'
+import { makeFolder, type RecordRow } from '@runnel/sim/records'
 import { cellOf, textTable } from '@runnel/sim/text-table'
 import { writeResults } from '../../cli/write-results.ts'
 import { emulationError } from '../../errors.ts'
@@ -83,6 +83,7 @@ export function mediaCommand(signal: AbortSignal): CommandModule<object, MediaAr
     },
     handler: async (argv) => {
       const runs = runsOf(argv)
+      if (argv.out !== undefined) makeFolder(argv.out)
       const say = (text: string): void => void process.stderr.write(`media: ${text}\n`)
       const boundMs = runs.reduce((sum, one) => sum + longestMs(one), 0)
       say(`${runs.length} runs, ${Math.ceil(boundMs / 60_000)} minutes at most`)
@@ -92,6 +93,7 @@ export function mediaCommand(signal: AbortSignal): CommandModule<object, MediaAr
         say(saysOf(run))
         rows.push(await within(longestMs(run), signal, (either) => runRoom(run, underlay, either)))
       }
+      process.stdout.write(argv.json ? `${JSON.stringify({ experiment: 'media', rows })}\n` : tabulate(rows))
       const { room, arms, floods, voices, pictures, sites, relays, loss, dilation, seconds, seed } = argv
       const parameters = {
         room,
@@ -109,7 +111,6 @@ export function mediaCommand(signal: AbortSignal): CommandModule<object, MediaAr
       const facts = { place: 'namespaces', latency: 'aws' }
       if (argv.out !== undefined)
         writeResults(argv.out, { experiment: 'media', source: 'emulation', rows, facts, parameters })
-      process.stdout.write(argv.json ? `${JSON.stringify({ experiment: 'media', rows })}\n` : tabulate(rows))
     },
   }
 }
