@@ -317,6 +317,9 @@ const missing = needed.filter((name) => !programs[name].isThere())
 announce(needed, missing)
 ensureNode()
 ensureInstalled()
+// Wrong arguments are told before anything is installed for them.
+if (task === 'emulate' && missing.length > 0)
+  run('node', ['--conditions=runnel-src', 'emulation/src/main.ts', ...args, '--check'])
 installPrograms(missing)
 const makers = { nothing: () => {}, bundle, packages: build }
 makers[buildFor(task, args)]()

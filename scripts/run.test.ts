@@ -1,5 +1,7 @@
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
+import { mkdtempSync, rmSync, symlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -48,4 +50,18 @@ describe('an experiment', { timeout: 120_000 }, () => {
     expect(said).toContain(one.signal)
     expect(exit).toEqual(one.exit)
   })
+})
+
+it('tells of wrong arguments before programs are installed', { timeout: 120_000 }, () => {
+  const path = mkdtempSync(join(tmpdir(), 'runnel-path-'))
+  onTestFinished(() => rmSync(path, { recursive: true }))
+  // Without Xvfb, and without anything that could install it.
+  symlinkSync(process.execPath, join(path, 'node'))
+  const args = ['scripts/run.mjs', 'emulate', 'sessions', '--members', '1']
+  const { status, stderr } = spawnSync(process.execPath, args, {
+    ...{ cwd: root, encoding: 'utf8', env: { ...process.env, PATH: path } },
+  })
+  expect(stderr).toContain('will install: ')
+  expect(stderr).toContain('INVALID_ARGUMENT: ')
+  expect(status).toBe(64)
 })

@@ -37,6 +37,23 @@ it.each([
   await expect(run(`${line} --out /dev/null/folder`)).rejects.toMatchObject({ code: 'OUT_UNWRITABLE' })
 })
 
+it.each([
+  ...[
+    'churn',
+    'first-message',
+    'first-frame',
+    'media',
+    'media-glass',
+    'media-link',
+    'nat',
+    'sessions',
+    'soak',
+  ],
+  'sessions-cost --held headless=1',
+])('only checks its arguments: %s', async (line) => {
+  await run(`${line} --check --out /dev/null/folder`)
+})
+
 describe('refuses what says nothing, or twice', () => {
   it.each([
     ['first-message --arms websocket,websocket', 'more than once'],

@@ -2,6 +2,7 @@ import type { CommandModule } from 'yargs'
 import { writeFigures } from '@runnel/sim/figures'
 import { makeFolder } from '@runnel/sim/records'
 import { cellOf, textTable } from '@runnel/sim/text-table'
+import { checkOption } from '../cli/check-option.ts'
 import { writeResults } from '../cli/write-results.ts'
 import { emulationError } from '../errors.ts'
 import { within } from '../media/within.ts'
@@ -15,6 +16,7 @@ interface FirstArguments {
   readonly repeats: number
   readonly delay: number
   readonly relayDelay: number | undefined
+  readonly check: boolean
   readonly json: boolean
   readonly out: string | undefined
 }
@@ -53,11 +55,13 @@ function firstCommand(goal: Goal, signal: AbortSignal): CommandModule<object, Fi
       },
       delay: { type: 'number', default: 50, describe: 'one way between any two hosts, ms' },
       'relay-delay': { type: 'number', describe: 'one way from each end to coturn, ms (half of --delay)' },
+      ...checkOption,
       json: { type: 'boolean', default: false, describe: 'one line of JSON' },
       out: { type: 'string', describe: 'folder for the record, JSON, and the box plot' },
     },
     handler: async (argv) => {
       const options = optionsOf(goal, argv)
+      if (argv.check) return
       if (argv.out !== undefined) makeFolder(argv.out)
       const say = (text: string): void => void process.stderr.write(`${experiment}: ${text}\n`)
       const limitMs = startingMs + options.arms.length * options.repeats * joinLimitMs

@@ -1,7 +1,8 @@
 import type { CommandModule } from 'yargs'
 import { makeFolder, type RecordRow } from '@runnel/sim/records'
 import { cellOf, textTable } from '@runnel/sim/text-table'
-import { minutesOption } from '@runnel/sim/time-bound'
+import { checkMinutes, minutesOption } from '@runnel/sim/time-bound'
+import { checkOption } from '../cli/check-option.ts'
 import { withinMinutes } from '../cli/minutes.ts'
 import { writeResults } from '../cli/write-results.ts'
 import { emulationError } from '../errors.ts'
@@ -15,6 +16,7 @@ interface NatArguments {
   readonly helpers: string | undefined
   readonly pair: string | undefined
   readonly minutes: number
+  readonly check: boolean
   readonly json: boolean
   readonly out: string | undefined
 }
@@ -53,11 +55,14 @@ export function natCommand(signal: AbortSignal): CommandModule<object, NatArgume
         describe: `only pairs with this in their name, kind × kind: ${natKinds.join(', ')}`,
       },
       ...minutesOption(720),
+      ...checkOption,
       json: { type: 'boolean', default: false, describe: 'one line of JSON' },
       out: { type: 'string', describe: 'folder for the record, JSON' },
     },
     handler: async (argv) => {
       const options = optionsOf(argv)
+      checkMinutes(argv.minutes)
+      if (argv.check) return
       if (argv.out !== undefined) makeFolder(argv.out)
       const onProgress = (text: string): void => void process.stderr.write(`nat: ${text}\n`)
       const { rows, facts } = await withinMinutes(argv.minutes, signal, (either) =>

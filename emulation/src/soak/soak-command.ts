@@ -3,6 +3,7 @@ import { writeFigures } from '@runnel/sim/figures'
 import { makeFolder } from '@runnel/sim/records'
 import { round } from '@runnel/sim/statistics'
 import { cellOf, textTable } from '@runnel/sim/text-table'
+import { checkOption } from '../cli/check-option.ts'
 import { withinMinutes } from '../cli/minutes.ts'
 import { writeResults } from '../cli/write-results.ts'
 import { emulationError } from '../errors.ts'
@@ -13,6 +14,7 @@ import { trendOf, type Trend } from './trend.ts'
 interface SoakArguments {
   readonly for: string
   readonly tabs: boolean
+  readonly check: boolean
   readonly json: boolean
   readonly out: string | undefined
 }
@@ -30,12 +32,14 @@ export function soakCommand(signal: AbortSignal): CommandModule<object, SoakArgu
     builder: {
       for: { type: 'string', default: '1h', describe: 'how long: 90s, 20m, 8h' },
       tabs: { type: 'boolean', default: true, describe: 'two tabs of a Chromium take part' },
+      ...checkOption,
       json: { type: 'boolean', default: false, describe: 'one line of JSON' },
       out: { type: 'string', describe: 'folder for the record, JSON, and the figure, SVG and PNG' },
     },
     handler: async (argv) => {
       const onProgress = (text: string): void => void process.stderr.write(`soak: ${text}\n`)
       const forMs = durationMs(argv.for)
+      if (argv.check) return
       if (argv.out !== undefined) makeFolder(argv.out)
       const minutes = Math.ceil(forMs / 60_000) + besideMinutes
       const { series, comings } = await withinMinutes(minutes, signal, (either) =>

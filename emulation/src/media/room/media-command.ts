@@ -1,6 +1,7 @@
 import type { CommandModule } from 'yargs'
 import { makeFolder, type RecordRow } from '@runnel/sim/records'
 import { cellOf, textTable } from '@runnel/sim/text-table'
+import { checkOption } from '../../cli/check-option.ts'
 import { writeResults } from '../../cli/write-results.ts'
 import { emulationError } from '../../errors.ts'
 import { within } from '../within.ts'
@@ -21,6 +22,7 @@ interface MediaArguments {
   readonly dilation: number
   readonly seconds: number
   readonly seed: number
+  readonly check: boolean
   readonly json: boolean
   readonly out: string | undefined
 }
@@ -78,11 +80,13 @@ export function mediaCommand(signal: AbortSignal): CommandModule<object, MediaAr
       },
       seconds: { type: 'number', default: 20, describe: 'what is measured, in the time of the room' },
       seed: { type: 'number', default: 1, describe: 'of loss' },
+      ...checkOption,
       json: { type: 'boolean', default: false, describe: 'one line of JSON' },
       out: { type: 'string', describe: 'folder for the record, JSON' },
     },
     handler: async (argv) => {
       const runs = runsOf(argv)
+      if (argv.check) return
       if (argv.out !== undefined) makeFolder(argv.out)
       const say = (text: string): void => void process.stderr.write(`media: ${text}\n`)
       const boundMs = runs.reduce((sum, one) => sum + longestMs(one), 0)
