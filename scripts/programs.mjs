@@ -2,13 +2,18 @@
 
 const python = 'python3 with venv'
 const emulated = ['C compiler', 'ip']
-const network = [...emulated, 'nft', 'turnserver']
+const turn = ['turnserver', 'openssl']
+const nat = ['ip', 'nft', ...turn]
 
 /** What the tests of these folders need; all others need Node alone. */
 export const testNeeds = {
   aws: [python],
+  'bench/src/commands': ['chromium'],
   'bench/src/encryption': ['chromium'],
-  emulation: [...network, python, 'vpxenc', 'chromium', 'janus'],
+  'bench/src/mqtt': ['mosquitto'],
+  'bench/src/playback': ['chromium'],
+  'bench/src/speakers': ['chromium'],
+  emulation: ['C compiler', ...nat, python, 'vpxenc', 'chromium', 'Xvfb', 'janus'],
   examples: ['chromium'],
   'packages/browser': ['chromium', 'firefox'],
   'packages/explorer': ['chromium'],
@@ -28,19 +33,54 @@ const benchNeeds = {
   browser: ['chromium'],
   encryption: ['chromium'],
   mqtt: ['mosquitto'],
+  playback: ['chromium'],
+  speakers: ['chromium'],
   tabs: ['chromium'],
+}
+
+const ofPlace = (args) => (/--place[= ](loopback|hosts|core)/.test(args.join(' ')) ? [] : emulated)
+
+/** Browsers, unless only light users are named; light users on several machines are in namespaces. */
+function sessionNeeds(args) {
+  const text = args.join(' ')
+  const [, kinds = 'browser'] = /--(?:arms|held)[= ](\S+)/.exec(text) ?? []
+  return [
+    ...(/browser|headless/.test(kinds) ? ['chromium'] : []),
+    ...(/browser/.test(kinds) ? ['Xvfb'] : []),
+    ...(/--machines[= ]/.test(text) ? ['ip'] : []),
+  ]
+}
+
+/** By experiment, given all arguments. */
+const emulateNeeds = {
+  churn: ofPlace,
+  delays: ofPlace,
+  'first-frame': () => [...emulated, ...turn, 'vpxenc'],
+  'first-message': () => [...emulated, ...turn],
+  loss: ofPlace,
+  media: () => [...emulated, 'vpxenc'],
+  'media-glass': () => [...emulated, 'chromium', 'janus'],
+  'media-link': () => [...emulated, 'vpxenc'],
+  nat: () => nat,
+  propagation: ofPlace,
+  redundancy: ofPlace,
+  sessions: sessionNeeds,
+  'sessions-cost': sessionNeeds,
+  soak: (args) => (args.includes('--no-tabs') ? [] : ['chromium']),
+}
+
+const flags = ['--check', '--fixed', '--json', '--no-tabs', '--tabs']
+
+/** The benchmark or experiment that is meant: options, with their values, may come before it, and so may `profile`. */
+function nameIn(args) {
+  const isValue = (before) => before?.startsWith('-') && !before.includes('=') && !flags.includes(before)
+  return args.find((arg, i) => !arg.startsWith('-') && arg !== 'profile' && !isValue(args[i - 1]))
 }
 
 const taskNeeds = {
   aws: () => [python],
-  bench: ([name]) => benchNeeds[name] ?? [],
-  emulate: (args) => {
-    if (args[0] === 'nat') return network
-    if (args[0]?.startsWith('sessions')) return ['chromium', 'Xvfb']
-    if (args[0] === 'media-glass') return [...emulated, 'chromium', 'janus']
-    if (args[0]?.startsWith('media')) return [...emulated, 'vpxenc']
-    return /--place[= ](loopback|hosts|core)/.test(args.join(' ')) ? [] : emulated
-  },
+  bench: (args) => benchNeeds[nameIn(args)] ?? [],
+  emulate: (args) => emulateNeeds[nameIn(args)]?.(args) ?? [],
   lint: () => [python],
   screenshot: () => ['chromium'],
   test: (args, testFiles) => {
@@ -54,8 +94,8 @@ const taskNeeds = {
  * paths of test files; where no file is meant, all are.
  */
 export function programsFor(task, args, testFiles) {
-  // Who reads what there is runs nothing yet.
-  if (args.includes('--help')) return []
+  // Who reads what there is, or has arguments checked, runs nothing yet.
+  if (args.includes('--help') || (task === 'emulate' && args.includes('--check'))) return []
   return taskNeeds[task]?.(args, testFiles) ?? []
 }
 

@@ -1,4 +1,4 @@
-import { existsSync, globSync } from 'node:fs'
+import { existsSync, globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { buildFor, programsFor, testNeeds } from './programs.mjs'
@@ -41,16 +41,50 @@ describe('the programs that tests need', () => {
 })
 
 describe('the programs that other tasks need', () => {
-  it('depend on the experiment', () => {
-    expect(programsFor('bench', ['flood'], [])).toEqual([])
-    expect(programsFor('bench', ['tabs'], [])).toEqual(['chromium'])
-    expect(programsFor('emulate', ['churn', '--place', 'loopback'], [])).toEqual([])
-    expect(programsFor('emulate', ['churn'], [])).toEqual(['C compiler', 'ip'])
-    expect(programsFor('emulate', ['nat'], [])).toContain('turnserver')
-    expect(programsFor('emulate', ['sessions-cost'], [])).toEqual(['chromium', 'Xvfb'])
-    expect(programsFor('start', [], [])).toEqual([])
-    expect(programsFor('emulate', ['media'], [])).toContain('vpxenc')
-    expect(programsFor('emulate', ['media', '--help'], [])).toEqual([])
+  it.each([
+    ['bench flood', []],
+    ['bench tabs', ['chromium']],
+    ['bench playback', ['chromium']],
+    ['bench speakers --seconds 3', ['chromium']],
+    ['bench --json encryption', ['chromium']],
+    ['bench --limit 30 mqtt', ['mosquitto']],
+    ['bench profile encryption', ['chromium']],
+    ['bench profile --out DIR browser --loads 2', ['chromium']],
+    ['bench peers --only mqtt', []],
+    ['start', []],
+    ['emulate', []],
+    ['emulate no-such-experiment', []],
+    ['emulate churn', ['C compiler', 'ip']],
+    ['emulate --fixed loss', ['C compiler', 'ip']],
+    ['emulate churn --place loopback', []],
+    ['emulate nat --pair public', ['ip', 'nft', 'turnserver', 'openssl']],
+    ['emulate --repeats 2 first-message --arms websocket', ['C compiler', 'ip', 'turnserver', 'openssl']],
+    ['emulate first-frame', ['C compiler', 'ip', 'turnserver', 'openssl', 'vpxenc']],
+    ['emulate media', ['C compiler', 'ip', 'vpxenc']],
+    ['emulate media-glass', ['C compiler', 'ip', 'chromium', 'janus']],
+    ['emulate soak --no-tabs', []],
+    ['emulate sessions', ['chromium', 'Xvfb']],
+    ['emulate sessions --arms headless', ['chromium']],
+    ['emulate sessions --machines 2 --arms light-webrtc', ['ip']],
+    ['emulate sessions-cost --held=headless=1,browser=2', ['chromium', 'Xvfb']],
+  ])('depend on what is run: %s', (line, needed) => {
+    const [task = '', ...args] = line.split(' ')
+    expect(programsFor(task, args, [])).toEqual(needed)
+  })
+
+  it('are none to read the help, or to have arguments checked', () => {
+    for (const last of ['--help', '--check'])
+      expect(programsFor('emulate', ['sessions', last], [])).toEqual([])
+    expect(programsFor('emulate', ['nat', '--help'], [])).toEqual([])
+  })
+
+  it('are told for every experiment and every benchmark in a page', () => {
+    const emulation = readFileSync(join(root, 'emulation/README.md'), 'utf8')
+    for (const [, name = ''] of emulation.matchAll(/npm run -s emulate -- ([\w-]+)/g))
+      expect(programsFor('emulate', [name], []), name).not.toEqual([])
+    const pages = readFileSync(join(root, 'bench/src/commands/pages.ts'), 'utf8')
+    for (const [, name = ''] of pages.matchAll(/benchCommand\(\s*'(\w+)'/g))
+      expect(programsFor('bench', [name], []), name).toEqual(['chromium'])
   })
 })
 

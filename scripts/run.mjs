@@ -17,6 +17,17 @@ const env = { ...process.env }
 let isInterrupted = false
 process.on('SIGINT', () => (isInterrupted = true))
 const say = (text) => process.stderr.write(`runnel: ${text}\n`)
+const shellPid = process.ppid
+
+/** npm sends its signals to a shell between, which ends and passes on none: this process then ends as if it had got one. */
+function endWithShellOfNpm() {
+  if (env.npm_lifecycle_event === undefined) return
+  const watching = setInterval(() => {
+    if (process.ppid === shellPid) return
+    clearInterval(watching)
+    process.kill(process.pid, 'SIGTERM')
+  }, 500).unref()
+}
 
 /** Runs a command with inherited streams (stdout to stderr unless `data`), and ends this process when it fails. */
 function run(command, args, { data = false, cwd = root } = {}) {
@@ -263,25 +274,25 @@ function lint({ pytest = false } = {}) {
   )
 }
 
+/** The last that a task does: the program gets the signals that this process gets. */
+const handOverSource = (path, args) =>
+  handOver('node', ['--conditions=runnel-src', path, ...args], { env, cwd: root })
+
 const tasks = {
   start: (args) =>
     handOver('node', [join(root, 'packages/node/bin/runnel.js'), 'up', ...args], {
       env,
       cwd: process.env.INIT_CWD ?? root,
     }),
-  bench: (args) => node('--conditions=runnel-src', 'bench/src/main.ts', ...args),
-  sim: (args) => node('--conditions=runnel-src', 'sim/src/main.ts', ...args),
-  emulate: (args) => node('--conditions=runnel-src', 'emulation/src/main.ts', ...args),
+  bench: (args) => handOverSource('bench/src/main.ts', args),
+  sim: (args) => handOverSource('sim/src/main.ts', args),
+  emulate: (args) => handOverSource('emulation/src/main.ts', args),
   build: () => {
     node('packages/browser/dist/bundle.js')
     node('contracts/scripts/bundle-ethers.ts')
     writeBuilt()
   },
-  example: (args) =>
-    handOver('node', ['--conditions=runnel-src', join(root, 'examples/main.ts'), ...args], {
-      env,
-      cwd: root,
-    }),
+  example: (args) => handOverSource('examples/main.ts', args),
   screenshot: () => node('--conditions=runnel-src', 'scripts/explorer-screenshot.ts'),
   aws: (args) =>
     handOver(ensurePython(), ['-m', 'runnel_aws', ...args], {
@@ -306,7 +317,11 @@ const missing = needed.filter((name) => !programs[name].isThere())
 announce(needed, missing)
 ensureNode()
 ensureInstalled()
+// Wrong arguments are told before anything is installed for them.
+if (task === 'emulate' && missing.length > 0)
+  run('node', ['--conditions=runnel-src', 'emulation/src/main.ts', ...args, '--check'])
 installPrograms(missing)
 const makers = { nothing: () => {}, bundle, packages: build }
 makers[buildFor(task, args)]()
+endWithShellOfNpm()
 await tasks[task](args)

@@ -13,7 +13,7 @@ export const emulationErrors = {
   PROCESS_FAILED: {
     summary: 'A process of the experiment did not start, or ended unexpectedly',
     remedy:
-      'Read its last lines in the message. Chromium needs many open files (ulimit -n; 64 are too few) and must be where RUNNEL_CHROMIUM says.',
+      'Read its last lines in the message. STUN and TURN need Debian’s package coturn. Chromium needs many open files (ulimit -n; 64 are too few) and must be where RUNNEL_CHROMIUM says.',
   },
   CONTROL_FAILED: {
     summary: 'A node or tracker did not carry out a control command',

@@ -1,9 +1,10 @@
 import { isRunnelError } from '@runnel/protocol'
 import yargs from 'yargs'
 import { hideBin } from 'yargs/helpers'
+import { abortOnSignals } from './cli/abort-on-signals.ts'
 import { experimentCommand } from './cli/experiment-command.ts'
+import { refuse } from './cli/refuse.ts'
 import { refuseRepeated } from './cli/refuse-repeated.ts'
-import { emulationError } from './errors.ts'
 import { churn } from './experiments/churn.ts'
 import { delays } from './experiments/delays.ts'
 import { loss } from './experiments/loss.ts'
@@ -19,8 +20,7 @@ import { sessionsCostCommand } from './sessions/sessions-cost-command.ts'
 import { soakCommand } from './soak/soak-command.ts'
 
 const stop = new AbortController()
-for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
-  process.once(name, () => stop.abort(emulationError('INTERRUPTED', name)))
+abortOnSignals(stop)
 
 const parser = yargs(hideBin(process.argv))
   .scriptName('emulate')
@@ -41,9 +41,7 @@ try {
     .demandCommand(1, 'Name an experiment.')
     .strict()
     .check(refuseRepeated)
-    .fail((message, error) => {
-      throw error ?? emulationError('INVALID_ARGUMENT', message)
-    })
+    .fail(refuse)
     .parseAsync()
 } catch (error) {
   if (!isRunnelError(error)) throw error

@@ -1,4 +1,4 @@
-/** `--check`, as an option of a command that may be run on machines that cost money: what it would refuse is refused before they are there. */
+/** `--check`, as an option of each command: what it would refuse is refused before machines that cost money are there, or programs are installed. */
 export const checkOption = {
   check: { type: 'boolean', default: false, describe: 'only check the arguments, and run nothing' },
 } as const

@@ -103,6 +103,9 @@ export function experimentCommand(
           { createPlace: () => createPlace(place), onProgress },
         ),
       )
+      process.stdout.write(
+        `${argv.json ? JSON.stringify({ experiment: experiment.name, rows }) : tabulate(experiment, rows)}\n`,
+      )
       if (argv.out !== undefined)
         writeResults(argv.out, {
           experiment: experiment.name,
@@ -111,9 +114,6 @@ export function experimentCommand(
           facts,
           parameters: { ...place, nodes: argv.nodes, ...options, floods: argv.floods, losses: argv.loss },
         })
-      process.stdout.write(
-        `${argv.json ? JSON.stringify({ experiment: experiment.name, rows }) : tabulate(experiment, rows)}\n`,
-      )
     },
   }
 }

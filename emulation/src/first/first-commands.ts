@@ -1,6 +1,8 @@
 import type { CommandModule } from 'yargs'
 import { writeFigures } from '@runnel/sim/figures'
+import { makeFolder } from '@runnel/sim/records'
 import { cellOf, textTable } from '@runnel/sim/text-table'
+import { checkOption } from '../cli/check-option.ts'
 import { writeResults } from '../cli/write-results.ts'
 import { emulationError } from '../errors.ts'
 import { within } from '../media/within.ts'
@@ -14,6 +16,7 @@ interface FirstArguments {
   readonly repeats: number
   readonly delay: number
   readonly relayDelay: number | undefined
+  readonly check: boolean
   readonly json: boolean
   readonly out: string | undefined
 }
@@ -39,7 +42,12 @@ function firstCommand(goal: Goal, signal: AbortSignal): CommandModule<object, Fi
     command: experiment,
     describe: `from the start to the first ${described[goal]}, by the way to it (source 001); needs root`,
     builder: {
-      arms: { type: 'string', default: firstArms.join(','), describe: 'how the two are linked' },
+      arms: {
+        type: 'string',
+        requiresArg: true,
+        default: firstArms.join(','),
+        describe: 'how the two are linked',
+      },
       repeats: {
         type: 'number',
         default: 30,
@@ -47,45 +55,49 @@ function firstCommand(goal: Goal, signal: AbortSignal): CommandModule<object, Fi
       },
       delay: { type: 'number', default: 50, describe: 'one way between any two hosts, ms' },
       'relay-delay': { type: 'number', describe: 'one way from each end to coturn, ms (half of --delay)' },
+      ...checkOption,
       json: { type: 'boolean', default: false, describe: 'one line of JSON' },
       out: { type: 'string', describe: 'folder for the record, JSON, and the box plot' },
     },
     handler: async (argv) => {
       const options = optionsOf(goal, argv)
+      if (argv.check) return
+      if (argv.out !== undefined) makeFolder(argv.out)
       const say = (text: string): void => void process.stderr.write(`${experiment}: ${text}\n`)
       const limitMs = startingMs + options.arms.length * options.repeats * joinLimitMs
       say(`${Math.ceil(limitMs / 60_000)} minutes at most`)
       const { rows, facts } = await within(limitMs, signal, (either) => runFirst(options, either, say))
       const { arms, ...numbers } = options
-      if (argv.out !== undefined) {
-        const parameters = { ...numbers, arms: arms.join(',') }
-        writeResults(argv.out, { experiment, source: 'emulation', parameters, facts, rows: [...rows] })
-        await writeFigures(argv.out, [firstFigure(experiment, goal, rows)])
-      }
       const all = summaries(rows)
       const text = argv.json
         ? JSON.stringify({ experiment, facts, summaries: all, rows })
         : `${tabulate(all)}\n${JSON.stringify(facts)}`
       process.stdout.write(`${text}\n`)
+      if (argv.out === undefined) return
+      const parameters = { ...numbers, arms: arms.join(',') }
+      writeResults(argv.out, { experiment, source: 'emulation', parameters, facts, rows: [...rows] })
+      await writeFigures(argv.out, [firstFigure(experiment, goal, rows)])
     },
   }
 }
 
 /** Throws INVALID_ARGUMENT. */
-function optionsOf(
-  goal: Goal,
-  { arms, repeats, delay, relayDelay = delay / 2 }: FirstArguments,
-): FirstOptions {
+function optionsOf(goal: Goal, { arms, repeats, delay, relayDelay }: FirstArguments): FirstOptions {
   if (!Number.isSafeInteger(repeats) || repeats < 1 || repeats > 1_000)
     throw emulationError('INVALID_ARGUMENT', '--repeats is a whole number from 1 to 1000')
-  for (const [flag, ms] of Object.entries({ delay, 'relay-delay': relayDelay }))
+  const relayOneWayMs = relayDelay ?? delay / 2
+  for (const [flag, ms] of Object.entries({ delay, 'relay-delay': relayOneWayMs }))
     if (!(ms > 0 && ms <= 1_000)) throw emulationError('INVALID_ARGUMENT', `--${flag} is above 0, up to 1000`)
   const some = arms.split(',').map((one) => {
     const arm = firstArms.find((known) => known === one)
     if (arm === undefined) throw emulationError('INVALID_ARGUMENT', `--arms is of ${firstArms.join(', ')}`)
     return arm
   })
-  return { goal, arms: some, repeats, oneWayMs: delay, relayOneWayMs: relayDelay }
+  if (new Set(some).size < some.length)
+    throw emulationError('INVALID_ARGUMENT', '--arms names one more than once')
+  if (relayDelay !== undefined && some.every((arm) => arm === 'websocket'))
+    throw emulationError('INVALID_ARGUMENT', '--relay-delay is for arms that use WebRTC')
+  return { goal, arms: some, repeats, oneWayMs: delay, relayOneWayMs }
 }
 
 function tabulate(all: readonly FirstSummary[]): string {

@@ -1,10 +1,12 @@
 import type { CommandModule } from 'yargs'
-import type { RecordRow } from '@runnel/sim/records'
+import { makeFolder, type RecordRow } from '@runnel/sim/records'
 import { cellOf, textTable } from '@runnel/sim/text-table'
-import { minutesOption } from '@runnel/sim/time-bound'
+import { checkMinutes, minutesOption } from '@runnel/sim/time-bound'
+import { checkOption } from '../cli/check-option.ts'
 import { withinMinutes } from '../cli/minutes.ts'
 import { writeResults } from '../cli/write-results.ts'
 import { emulationError } from '../errors.ts'
+import { natKinds } from './nat-kinds.ts'
 import type { NatRow } from './nat-rows.ts'
 import { helperSets, nameOf, type HelperSet } from './nat-scenarios.ts'
 import { natDefaults, runNat } from './run-nat.ts'
@@ -14,6 +16,7 @@ interface NatArguments {
   readonly helpers: string | undefined
   readonly pair: string | undefined
   readonly minutes: number
+  readonly check: boolean
   readonly json: boolean
   readonly out: string | undefined
 }
@@ -47,17 +50,25 @@ export function natCommand(signal: AbortSignal): CommandModule<object, NatArgume
     builder: {
       repeats: { type: 'number', default: natDefaults.repeats, describe: 'times that each pair is set up' },
       helpers: { type: 'string', describe: `only with ${Object.keys(helperSets).join(', or only with ')}` },
-      pair: { type: 'string', describe: 'only pairs with this in their name' },
+      pair: {
+        type: 'string',
+        describe: `only pairs with this in their name, kind × kind: ${natKinds.join(', ')}`,
+      },
       ...minutesOption(720),
+      ...checkOption,
       json: { type: 'boolean', default: false, describe: 'one line of JSON' },
       out: { type: 'string', describe: 'folder for the record, JSON' },
     },
     handler: async (argv) => {
       const options = optionsOf(argv)
+      checkMinutes(argv.minutes)
+      if (argv.check) return
+      if (argv.out !== undefined) makeFolder(argv.out)
       const onProgress = (text: string): void => void process.stderr.write(`nat: ${text}\n`)
       const { rows, facts } = await withinMinutes(argv.minutes, signal, (either) =>
         runNat(options, either, onProgress),
       )
+      process.stdout.write(`${argv.json ? JSON.stringify({ experiment: 'nat', rows }) : tabulate(rows)}\n`)
       if (argv.out !== undefined)
         writeResults(argv.out, {
           experiment: 'nat',
@@ -66,7 +77,6 @@ export function natCommand(signal: AbortSignal): CommandModule<object, NatArgume
           facts,
           rows: rows.map((row): RecordRow => ({ ...row })),
         })
-      process.stdout.write(`${argv.json ? JSON.stringify({ experiment: 'nat', rows }) : tabulate(rows)}\n`)
       const off = rows.filter(({ asExpected, runs }) => asExpected < runs)
       if (off.length > 0)
         throw emulationError(
@@ -85,7 +95,10 @@ function optionsOf({ repeats, helpers, pair = '' }: NatArguments) {
   if (sets.length === 0)
     throw emulationError('INVALID_ARGUMENT', `--helpers is one of ${natDefaults.helpers.join(', ')}`)
   const scenarios = natDefaults.scenarios.filter((one) => nameOf(one).includes(pair))
-  if (scenarios.length === 0) throw emulationError('INVALID_ARGUMENT', `--pair: no pair is called ${pair}`)
+  if (scenarios.length === 0) {
+    const names = natDefaults.scenarios.map(nameOf).join(', ')
+    throw emulationError('INVALID_ARGUMENT', `--pair: no pair has ${pair} in its name; there are ${names}`)
+  }
   return { repeats, helpers: sets, scenarios }
 }
 

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { untilAborted } from '@runnel/protocol'
+import { emulationError } from '../errors.ts'
 
 const port = 3478
 /** As where nothing else gets out. */
@@ -32,7 +33,7 @@ export interface TurnServer {
   readonly pid: number | undefined
 }
 
-/** For the address, signed by itself. */
+/** For the address, signed by itself. Throws PROCESS_FAILED. */
 function makeCertificate(address: string, file: string, keyFile: string): void {
   const subject = ['-subj', `/CN=${address}`, '-addext', `subjectAltName=IP:${address}`]
   const kind = [
@@ -46,12 +47,16 @@ function makeCertificate(address: string, file: string, keyFile: string): void {
     '-days',
     '2',
   ]
-  execFileSync('openssl', [...kind, '-keyout', keyFile, '-out', file, ...subject], { stdio: 'ignore' })
+  try {
+    execFileSync('openssl', [...kind, '-keyout', keyFile, '-out', file, ...subject], { stdio: 'ignore' })
+  } catch (cause) {
+    throw emulationError('PROCESS_FAILED', 'openssl made no certificate for coturn', { cause })
+  }
 }
 
 /**
- * Starts coturn: STUN for all, TURN for users with credentials made from the secret. It ends with the place. Rejects when it does not
- * start, and with whatever the signal aborts with.
+ * Starts coturn: STUN for all, TURN for users with credentials made from the secret. It ends with the place. Rejects with PROCESS_FAILED
+ * when it does not start, and with whatever the signal aborts with.
  */
 export async function startTurnServer(
   { address, directory, spawn }: TurnPlace,
@@ -89,7 +94,7 @@ export async function startTurnServer(
   }
   const ended = new Promise<never>((_, reject) => {
     child.once('close', (code) =>
-      reject(new Error(`turnserver ended with ${code}: ${said.slice(-5).join(' ')}`)),
+      reject(emulationError('PROCESS_FAILED', `turnserver ended with ${code}: ${said.slice(-5).join(' ')}`)),
     )
   })
   ended.catch(() => {})

@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { armOf, whereOf, whole } from './session-arguments.ts'
+import { armOf, whereOf, whereParameters, whole } from './session-arguments.ts'
 
 afterEach(() => vi.unstubAllEnvs())
 
-const here = { machines: 1, worker: undefined, listen: '127.0.0.1' }
+const here = { machines: undefined, worker: undefined, listen: undefined }
 const refused = { code: 'INVALID_ARGUMENT' }
 
 describe('where users are', () => {
@@ -15,16 +15,31 @@ describe('where users are', () => {
     expect(whereOf(elsewhere, ['light-websocket'])).toEqual({
       ...{ workers: ['192.0.2.1:7180'], token: 'a token', listen: '192.0.2.9' },
     })
+    expect(whereOf({ ...elsewhere, listen: undefined }, [])).toMatchObject({ listen: '127.0.0.1' })
   })
 
-  it('is refused for browsers elsewhere, for no machine, and without a token', () => {
-    vi.stubEnv('RUNNEL_BENCH_TOKEN', '')
+  it('is refused for browsers elsewhere, for no machine, for options of the other, and without a token', () => {
+    vi.stubEnv('RUNNEL_BENCH_TOKEN', 'a token')
+    const worker = ['192.0.2.1:7180']
     const places = [
       () => whereOf({ ...here, machines: 2 }, ['headless']),
       () => whereOf({ ...here, machines: 0 }, []),
-      () => whereOf({ ...here, worker: ['192.0.2.1:7180'] }, ['light-websocket']),
+      () => whereOf({ ...here, listen: '192.0.2.9' }, []),
+      () => whereOf({ ...here, machines: 2, worker }, ['light-webrtc']),
+      () => {
+        vi.stubEnv('RUNNEL_BENCH_TOKEN', '')
+        whereOf({ ...here, worker }, ['light-websocket'])
+      },
     ]
     for (const place of places) expect(place).toThrow(expect.objectContaining(refused) as Error)
+  })
+
+  it('is in the record as it was given, of many workers as much as a record takes', () => {
+    expect(whereParameters({ ...here, machines: 3 })).toEqual({ ...here, machines: 3 })
+    const worker = Array.from({ length: 30 }, (_, i) => `192.0.2.${i}:7180`)
+    const { worker: text } = whereParameters({ ...here, worker })
+    expect(text).toMatch(/^192\.0\.2\.0:7180,192/)
+    expect(text).toHaveLength(200)
   })
 })
 

@@ -2,6 +2,9 @@ import { emulationError } from '../errors.ts'
 import { isLight, sessionArms, type SessionArm } from './session-plan.ts'
 import type { Whereabouts } from './start-machine.ts'
 
+/** Of a text in a record: docs/records.md. */
+const maxTextLength = 200
+
 /** Throws INVALID_ARGUMENT. */
 export function armOf(name: string): SessionArm {
   const arm = sessionArms.find((known) => known === name)
@@ -18,17 +21,16 @@ export function whole(flag: string, value: number, min: number, max: number): nu
 
 /** Options that say where users are. */
 export interface WhereArguments {
-  readonly machines: number
+  readonly machines: number | undefined
   readonly worker: readonly string[] | undefined
-  readonly listen: string
+  readonly listen: string | undefined
 }
 
 export const whereOptions = {
   machines: {
     type: 'number',
-    default: 1,
     describe:
-      'machines with light users; more than one are emulated as namespaces of this machine, which needs root',
+      'machines with light users (1); more than one are emulated as namespaces of this machine, which needs root',
   },
   worker: {
     type: 'string',
@@ -36,12 +38,12 @@ export const whereOptions = {
     describe:
       'host:port of a runnel bench worker --drivers 500 elsewhere (token in RUNNEL_BENCH_TOKEN), repeated; its processors and memory are not seen',
   },
-  listen: { type: 'string', default: '127.0.0.1', describe: 'address of the tracker, with --worker' },
+  listen: { type: 'string', describe: 'address of the tracker, with --worker (127.0.0.1)' },
 } as const
 
 /** Throws INVALID_ARGUMENT. */
 export function whereOf(
-  { machines, worker, listen }: WhereArguments,
+  { machines = 1, worker, listen }: WhereArguments,
   arms: readonly SessionArm[],
 ): Whereabouts {
   const isElsewhere = worker !== undefined || machines > 1
@@ -51,8 +53,17 @@ export function whereOf(
       'INVALID_ARGUMENT',
       `${page} is for this machine; --machines and --worker are for light users`,
     )
-  if (worker === undefined) return { machines: whole('machines', machines, 1, 16) }
+  if (worker === undefined) {
+    if (listen !== undefined) throw emulationError('INVALID_ARGUMENT', '--listen is for --worker')
+    return { machines: whole('machines', machines, 1, 16) }
+  }
+  if (machines !== 1) throw emulationError('INVALID_ARGUMENT', '--machines is not for --worker')
   const token = process.env['RUNNEL_BENCH_TOKEN'] ?? ''
   if (token === '') throw emulationError('INVALID_ARGUMENT', '--worker needs the token in RUNNEL_BENCH_TOKEN')
-  return { workers: worker, token, listen }
+  return { workers: worker, token, listen: listen ?? '127.0.0.1' }
+}
+
+/** These options as a record has them. Texts of a record end: of more workers than it takes the first are named. */
+export function whereParameters({ machines, worker, listen }: WhereArguments) {
+  return { machines, worker: worker?.join(',').slice(0, maxTextLength), listen }
 }

@@ -3,12 +3,20 @@ import { join } from 'node:path'
 import { loadavg } from 'node:os'
 import type { CommandModule } from 'yargs'
 import { writeFigures } from '@runnel/sim/figures'
+import { makeFolder } from '@runnel/sim/records'
 import { cellOf, textTable } from '@runnel/sim/text-table'
 import { checkOption } from '../cli/check-option.ts'
 import { writeResults } from '../cli/write-results.ts'
 import { heldOf, type HeldRow } from './held.ts'
 import { runFill } from './run-fill.ts'
-import { armOf, whereOf, whereOptions, whole, type WhereArguments } from './session-arguments.ts'
+import {
+  armOf,
+  whereOf,
+  whereOptions,
+  whereParameters,
+  whole,
+  type WhereArguments,
+} from './session-arguments.ts'
 import { fillBoundMs, sessionArms, usualLimits, type FillOptions } from './session-plan.ts'
 import { sessionsCsv, sessionsFigure, type ArmPoint } from './sessions-figure.ts'
 import { sourceHeldTable } from './source-003.ts'
@@ -67,6 +75,7 @@ export function sessionsCommand(signal: AbortSignal): CommandModule<object, Sess
         plans.map(({ arm }) => arm),
       )
       if (argv.check) return
+      if (argv.out !== undefined) makeFolder(argv.out)
       const say = (text: string): void => void process.stderr.write(`${experiment}: ${text}\n`)
       say(`${Math.ceil(plans.reduce((sum, plan) => sum + fillBoundMs(plan), 0) / 60_000)} minutes at most`)
       const [points, held]: [ArmPoint[], HeldRow[]] = [[], []]
@@ -79,21 +88,22 @@ export function sessionsCommand(signal: AbortSignal): CommandModule<object, Sess
         held.push(heldOf(plan, filled))
         say(`${arm} leave out: ${filled.leavesOut}`)
       }
-      if (argv.out !== undefined) await writeAll(argv.out, argv, points, held)
       const text = argv.json ? JSON.stringify({ experiment, held, points }) : tables(held)
       process.stdout.write(`${text}\n`)
+      if (argv.out !== undefined) await writeAll(argv.out, argv, points, held)
     },
   }
 }
 
 async function writeAll(
   folder: string,
-  { arms, members, window, warmUp, budget }: SessionsArguments,
+  argv: SessionsArguments,
   points: readonly ArmPoint[],
   held: readonly HeldRow[],
 ): Promise<void> {
   const facts = { load: Math.round((loadavg()[0] ?? 0) * 10) / 10 }
-  const parameters = { arms, members, window, warmUp, budget }
+  const { arms, members, sessions, window, warmUp, budget } = argv
+  const parameters = { arms, members, sessions, window, warmUp, budget, ...whereParameters(argv) }
   const rows = held.map((row) => ({ ...row }))
   writeResults(folder, { experiment, source: 'emulation', parameters, facts, rows })
   writeFileSync(join(folder, `${experiment}.csv`), sessionsCsv(points))

@@ -1,4 +1,5 @@
 import type { CommandModule } from 'yargs'
+import { makeFolder } from '@runnel/sim/records'
 import { cellOf, textTable } from '@runnel/sim/text-table'
 import { checkOption } from '../cli/check-option.ts'
 import { writeResults } from '../cli/write-results.ts'
@@ -6,7 +7,14 @@ import { emulationError } from '../errors.ts'
 import { finalPlan, priceUsd, type FinalPlan } from './final-cost.ts'
 import { isWithin } from './held.ts'
 import { runFill } from './run-fill.ts'
-import { armOf, whereOf, whereOptions, whole, type WhereArguments } from './session-arguments.ts'
+import {
+  armOf,
+  whereOf,
+  whereOptions,
+  whereParameters,
+  whole,
+  type WhereArguments,
+} from './session-arguments.ts'
 import { fillBoundMs, usualLimits, type FillOptions } from './session-plan.ts'
 import { sourceFinalTable } from './source-003.ts'
 
@@ -60,14 +68,11 @@ export function sessionsCostCommand(signal: AbortSignal): CommandModule<object, 
         plans.map(({ arm }) => arm),
       )
       if (argv.check) return
+      if (argv.out !== undefined) makeFolder(argv.out)
       const say = (text: string): void => void process.stderr.write(`${experiment}: ${text}\n`)
       for (const plan of plans) say(planText(plan, argv))
       const rows: Awaited<ReturnType<typeof runPlan>>[] = []
       for (const plan of plans) rows.push(await runPlan(plan, argv, { where, signal }))
-      const { held, members, users, hold, machinePrice, machineName } = argv
-      const parameters = { held, members, users, hold, machinePrice, machineName }
-      if (argv.out !== undefined)
-        writeResults(argv.out, { experiment, source: 'emulation', parameters, facts: {}, rows })
       const table = textTable(
         columns,
         rows.map((row) => columns.map((column) => cellOf(row[column]))),
@@ -75,6 +80,11 @@ export function sessionsCostCommand(signal: AbortSignal): CommandModule<object, 
       process.stdout.write(
         `${argv.json ? JSON.stringify({ experiment, rows }) : `${table}\n\n${sourceFinalTable()}`}\n`,
       )
+      const { held, members, users, hold, machinePrice, machineName } = argv
+      const plan = { held, members, users, hold, machinePrice, machineName }
+      const parameters = { ...plan, ...whereParameters(argv) }
+      if (argv.out !== undefined)
+        writeResults(argv.out, { experiment, source: 'emulation', parameters, facts: {}, rows })
     },
   }
 }
@@ -107,9 +117,13 @@ function plansOf({ held, members, users, hold, machinePrice }: CostArguments): r
   whole('members', members, 2, 32)
   whole('users', users, 2, 100_000)
   whole('hold', hold, 1, 3_600)
-  if (!(machinePrice > 0)) throw emulationError('INVALID_ARGUMENT', '--machine-price is above 0')
-  return held.split(',').map((one) => {
+  if (!(machinePrice > 0 && machinePrice < Infinity))
+    throw emulationError('INVALID_ARGUMENT', '--machine-price is above 0')
+  const plans = held.split(',').map((one) => {
     const [name = '', number = ''] = one.split('=')
     return finalPlan({ arm: armOf(name), held: whole('held', Number(number), 1, 500), members, users })
   })
+  if (new Set(plans.map(({ arm }) => arm)).size < plans.length)
+    throw emulationError('INVALID_ARGUMENT', '--held names a kind of user more than once')
+  return plans
 }

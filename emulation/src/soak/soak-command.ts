@@ -1,7 +1,9 @@
 import type { CommandModule } from 'yargs'
 import { writeFigures } from '@runnel/sim/figures'
+import { makeFolder } from '@runnel/sim/records'
 import { round } from '@runnel/sim/statistics'
 import { cellOf, textTable } from '@runnel/sim/text-table'
+import { checkOption } from '../cli/check-option.ts'
 import { withinMinutes } from '../cli/minutes.ts'
 import { writeResults } from '../cli/write-results.ts'
 import { emulationError } from '../errors.ts'
@@ -12,6 +14,7 @@ import { trendOf, type Trend } from './trend.ts'
 interface SoakArguments {
   readonly for: string
   readonly tabs: boolean
+  readonly check: boolean
   readonly json: boolean
   readonly out: string | undefined
 }
@@ -29,17 +32,23 @@ export function soakCommand(signal: AbortSignal): CommandModule<object, SoakArgu
     builder: {
       for: { type: 'string', default: '1h', describe: 'how long: 90s, 20m, 8h' },
       tabs: { type: 'boolean', default: true, describe: 'two tabs of a Chromium take part' },
+      ...checkOption,
       json: { type: 'boolean', default: false, describe: 'one line of JSON' },
       out: { type: 'string', describe: 'folder for the record, JSON, and the figure, SVG and PNG' },
     },
     handler: async (argv) => {
       const onProgress = (text: string): void => void process.stderr.write(`soak: ${text}\n`)
       const forMs = durationMs(argv.for)
+      if (argv.check) return
+      if (argv.out !== undefined) makeFolder(argv.out)
       const minutes = Math.ceil(forMs / 60_000) + besideMinutes
       const { series, comings } = await withinMinutes(minutes, signal, (either) =>
         runSoak(soakOptions(forMs, argv.tabs), either, onProgress),
       )
       const rows = series.flatMap((one) => trendOf(one) ?? []).map(shown)
+      process.stdout.write(
+        argv.json ? `${JSON.stringify({ experiment: 'soak', comings, rows })}\n` : reportOf(rows, comings),
+      )
       if (argv.out !== undefined) {
         const parameters = { for: argv.for, tabs: argv.tabs }
         writeResults(argv.out, {
@@ -51,11 +60,7 @@ export function soakCommand(signal: AbortSignal): CommandModule<object, SoakArgu
         })
         await writeFigures(argv.out, [soakFigure(series)])
       }
-      const growing = rows.filter(({ verdict }) => verdict === 'grows')
-      process.stdout.write(
-        argv.json ? `${JSON.stringify({ experiment: 'soak', comings, rows })}\n` : reportOf(rows, comings),
-      )
-      if (growing.length > 0) process.exitCode = 1
+      if (rows.some(({ verdict }) => verdict === 'grows')) process.exitCode = 1
     },
   }
 }

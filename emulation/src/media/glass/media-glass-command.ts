@@ -1,6 +1,7 @@
 import type { CommandModule } from 'yargs'
 import { makeFolder, type RecordRow } from '@runnel/sim/records'
 import { cellOf, textTable } from '@runnel/sim/text-table'
+import { checkOption } from '../../cli/check-option.ts'
 import { writeResults } from '../../cli/write-results.ts'
 import { emulationError } from '../../errors.ts'
 import { createUnderlay } from '../../underlay/underlay.ts'
@@ -16,6 +17,7 @@ interface MediaGlassArguments {
   readonly loss: string
   readonly seconds: number
   readonly seed: number
+  readonly check: boolean
   readonly json: boolean
   readonly out: string | undefined
 }
@@ -48,11 +50,13 @@ export function mediaGlassCommand(signal: AbortSignal): CommandModule<object, Me
       },
       seconds: { type: 'number', default: 30, describe: 'what is measured' },
       seed: { type: 'number', default: 1, describe: 'of loss' },
+      ...checkOption,
       json: { type: 'boolean', default: false, describe: 'one line of JSON' },
       out: { type: 'string', describe: 'folder for the record, JSON' },
     },
     handler: async (argv) => {
       const runs = runsOf(argv)
+      if (argv.check) return
       if (argv.out !== undefined) makeFolder(argv.out)
       const say = (text: string): void => void process.stderr.write(`media-glass: ${text}\n`)
       say(`runs: ${runs.length}, ${Math.ceil((runs.length * longestMs(runs[0])) / 60_000)} minutes at most`)
@@ -62,14 +66,14 @@ export function mediaGlassCommand(signal: AbortSignal): CommandModule<object, Me
         say(`${run.arm}, ${run.watching} watching, ${run.lossPercent} % loss`)
         rows.push(await within(longestMs(run), signal, (either) => runGlass(run, underlay, either)))
       }
+      process.stdout.write(
+        argv.json ? `${JSON.stringify({ experiment: 'media-glass', rows })}\n` : tabulate(rows),
+      )
       const { arms, watching, sites, relay, loss, seconds, seed } = argv
       const parameters = { arms, watching, sites, relay, loss, seconds, seed }
       const facts = { place: 'namespaces', latency: 'aws' }
       if (argv.out !== undefined)
         writeResults(argv.out, { experiment: 'media-glass', source: 'emulation', rows, facts, parameters })
-      process.stdout.write(
-        argv.json ? `${JSON.stringify({ experiment: 'media-glass', rows })}\n` : tabulate(rows),
-      )
       requireMeasured(rows)
     },
   }

@@ -39,6 +39,8 @@ export async function linkFigures(run: LinkMeasurements, renditions: Renditions)
   const shown = shownPictures(receiver.pictures, showing)
   const damaged = damagedPictures(receiver.pictures, showing)
   const [fallsS = 0, returnsS = 0] = line.slice(1).map(({ fromS }) => fromS)
+  // Once the control has had ten seconds to find the lower rate.
+  const whileHalf = came.slice(fallsS + 10, returnsS)
   const besideRates = bySecond(receiver.beside, startUs, seconds)
   const otherRates = other === undefined ? undefined : rates(other.pictures)
   const of = (values: readonly number[]): number => round(mean(values) ?? 0)
@@ -47,7 +49,7 @@ export async function linkFigures(run: LinkMeasurements, renditions: Renditions)
     ssim: round3(await renditions.ssimOf(shown, 0, count)),
     ssimDamaged: round3(await renditions.ssimOf(damaged, 0, count)),
     ssimWhileHalf: round3(await renditions.ssimOf(shown, fallsS * picturesPerS, returnsS * picturesPerS)),
-    ...{ kbitPerS: of(came), kbitPerSWhileHalf: of(came.slice(fallsS + 10, returnsS)) },
+    ...{ kbitPerS: of(came), kbitPerSWhileHalf: whileHalf.length === 0 ? null : of(whileHalf) },
     backAfterS: backAfter(came, fallsS, returnsS),
     waitedP50Ms: round(percentile(waitedMs, 0.5) ?? NaN),
     waitedP95Ms: round(percentile(waitedMs, 0.95) ?? NaN),

@@ -1,7 +1,8 @@
 import { rmSync } from 'node:fs'
 import type { CommandModule } from 'yargs'
-import type { RecordRow } from '@runnel/sim/records'
+import { makeFolder, type RecordRow } from '@runnel/sim/records'
 import { cellOf, textTable } from '@runnel/sim/text-table'
+import { checkOption } from '../../cli/check-option.ts'
 import { writeResults } from '../../cli/write-results.ts'
 import { emulationError } from '../../errors.ts'
 import { openRunDirectory } from '../../places/processes/run-directory.ts'
@@ -17,6 +18,7 @@ interface MediaLinkArguments {
   readonly delays: string
   readonly returns: number
   readonly atOnce: number
+  readonly check: boolean
   readonly json: boolean
   readonly out: string | undefined
 }
@@ -65,12 +67,15 @@ export function mediaLinkCommand(signal: AbortSignal): CommandModule<object, Med
         describe: 'when the line carries all again, s; source 002 says 60, and once 90',
       },
       'at-once': { type: 'number', default: 2, describe: 'runs at a time, each on a line of its own' },
+      ...checkOption,
       json: { type: 'boolean', default: false, describe: 'one line of JSON' },
       out: { type: 'string', describe: 'folder for the record, JSON' },
     },
     handler: async (argv) => {
       const runs = runsOf(argv)
       const atOnce = wholeFrom('at-once', argv.atOnce, 1, 8)
+      if (argv.check) return
+      if (argv.out !== undefined) makeFolder(argv.out)
       const say = (text: string): void => void process.stderr.write(`media-link: ${text}\n`)
       const runMs = 1_000 * (runs[0]?.seconds ?? 0) + besideRunMs
       say(
@@ -83,14 +88,14 @@ export function mediaLinkCommand(signal: AbortSignal): CommandModule<object, Med
           say(`${run.arm} beside ${run.beside}, ${run.oneWayMs} ms`)
           return within(runMs, signal, (either) => runLink(run, renditions, either))
         })
+        process.stdout.write(
+          argv.json ? `${JSON.stringify({ experiment: 'media-link', rows })}\n` : tabulate(rows),
+        )
         const { arms, beside, delays, returns } = argv
         const parameters = { arms, beside, delays, returns, atOnce }
         const facts = { place: 'namespaces' }
         if (argv.out !== undefined)
           writeResults(argv.out, { experiment: 'media-link', source: 'emulation', rows, facts, parameters })
-        process.stdout.write(
-          argv.json ? `${JSON.stringify({ experiment: 'media-link', rows })}\n` : tabulate(rows),
-        )
       } finally {
         rmSync(directory, { recursive: true, force: true })
       }

@@ -1,6 +1,7 @@
 import type { CommandModule } from 'yargs'
-import type { RecordRow } from '@runnel/sim/records'
+import { makeFolder, type RecordRow } from '@runnel/sim/records'
 import { cellOf, textTable } from '@runnel/sim/text-table'
+import { checkOption } from '../../cli/check-option.ts'
 import { writeResults } from '../../cli/write-results.ts'
 import { emulationError } from '../../errors.ts'
 import { within } from '../within.ts'
@@ -21,6 +22,7 @@ interface MediaArguments {
   readonly dilation: number
   readonly seconds: number
   readonly seed: number
+  readonly check: boolean
   readonly json: boolean
   readonly out: string | undefined
 }
@@ -78,11 +80,14 @@ export function mediaCommand(signal: AbortSignal): CommandModule<object, MediaAr
       },
       seconds: { type: 'number', default: 20, describe: 'what is measured, in the time of the room' },
       seed: { type: 'number', default: 1, describe: 'of loss' },
+      ...checkOption,
       json: { type: 'boolean', default: false, describe: 'one line of JSON' },
       out: { type: 'string', describe: 'folder for the record, JSON' },
     },
     handler: async (argv) => {
       const runs = runsOf(argv)
+      if (argv.check) return
+      if (argv.out !== undefined) makeFolder(argv.out)
       const say = (text: string): void => void process.stderr.write(`media: ${text}\n`)
       const boundMs = runs.reduce((sum, one) => sum + longestMs(one), 0)
       say(`${runs.length} runs, ${Math.ceil(boundMs / 60_000)} minutes at most`)
@@ -92,6 +97,7 @@ export function mediaCommand(signal: AbortSignal): CommandModule<object, MediaAr
         say(saysOf(run))
         rows.push(await within(longestMs(run), signal, (either) => runRoom(run, underlay, either)))
       }
+      process.stdout.write(argv.json ? `${JSON.stringify({ experiment: 'media', rows })}\n` : tabulate(rows))
       const { room, arms, floods, voices, pictures, sites, relays, loss, dilation, seconds, seed } = argv
       const parameters = {
         room,
@@ -109,7 +115,6 @@ export function mediaCommand(signal: AbortSignal): CommandModule<object, MediaAr
       const facts = { place: 'namespaces', latency: 'aws' }
       if (argv.out !== undefined)
         writeResults(argv.out, { experiment: 'media', source: 'emulation', rows, facts, parameters })
-      process.stdout.write(argv.json ? `${JSON.stringify({ experiment: 'media', rows })}\n` : tabulate(rows))
     },
   }
 }

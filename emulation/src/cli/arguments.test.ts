@@ -1,0 +1,73 @@
+import yargs, { type CommandModule } from 'yargs'
+import { describe, expect, it } from 'vitest'
+import { churn } from '../experiments/churn.ts'
+import { firstCommands } from '../first/first-commands.ts'
+import { mediaGlassCommand } from '../media/glass/media-glass-command.ts'
+import { mediaLinkCommand } from '../media/link/media-link-command.ts'
+import { mediaCommand } from '../media/room/media-command.ts'
+import { natCommand } from '../nat/nat-command.ts'
+import { sessionsCommand } from '../sessions/sessions-command.ts'
+import { sessionsCostCommand } from '../sessions/sessions-cost-command.ts'
+import { soakCommand } from '../soak/soak-command.ts'
+import { experimentCommand } from './experiment-command.ts'
+import { refuse } from './refuse.ts'
+
+/** What begins ends at once. */
+const ended = AbortSignal.abort(new Error('it began'))
+const commands = [
+  ...firstCommands(ended),
+  experimentCommand(churn, ended),
+  mediaCommand(ended),
+  mediaGlassCommand(ended),
+  mediaLinkCommand(ended),
+  natCommand(ended),
+  sessionsCommand(ended),
+  sessionsCostCommand(ended),
+  soakCommand(ended),
+] as CommandModule[]
+
+async function run(line: string): Promise<void> {
+  await yargs(line.split(' ')).command(commands).strict().fail(refuse).parseAsync()
+}
+
+it.each([
+  ...['churn --place loopback', 'first-message', 'first-frame', 'media', 'media-glass', 'media-link', 'nat'],
+  ...['sessions --arms light-websocket', 'sessions-cost --held light-websocket=1', 'soak --no-tabs'],
+])('refuses a folder that cannot be written before anything is measured: %s', async (line) => {
+  await expect(run(`${line} --out /dev/null/folder`)).rejects.toMatchObject({ code: 'OUT_UNWRITABLE' })
+})
+
+it.each([
+  ...[
+    'churn',
+    'first-message',
+    'first-frame',
+    'media',
+    'media-glass',
+    'media-link',
+    'nat',
+    'sessions',
+    'soak',
+  ],
+  'sessions-cost --held headless=1',
+])('only checks its arguments: %s', async (line) => {
+  await run(`${line} --check --out /dev/null/folder`)
+})
+
+describe('refuses what says nothing, or twice', () => {
+  it.each([
+    ['first-message --arms websocket,websocket', 'more than once'],
+    ['first-message --arms', 'Not enough arguments following: arms'],
+    ['first-message --arms=websocket,', '--arms is of websocket'],
+    ['first-message --arms websocket --relay-delay 7', '--relay-delay is for'],
+    ['nat --pair elsewhere', 'public × full-cone'],
+    ['sessions --listen 192.0.2.1 --check', '--listen is for --worker'],
+    ['sessions-cost --held light-websocket=3,light-websocket=4 --check', 'more than once'],
+    ['sessions-cost --held light-websocket=3 --machine-price Infinity --check', '--machine-price'],
+  ])('%s', async (line, message) => {
+    await expect(run(line)).rejects.toMatchObject({
+      code: 'INVALID_ARGUMENT',
+      message: expect.stringContaining(message) as string,
+    })
+  })
+})
