@@ -26,7 +26,9 @@ function endWithShellOfNpm() {
     if (process.ppid === shellPid) return
     clearInterval(watching)
     process.kill(process.pid, 'SIGTERM')
-  }, 500).unref()
+  }, 100).unref()
+  // To a whole group it has come from the system.
+  process.once('SIGTERM', () => clearInterval(watching))
 }
 
 /** Runs a command with inherited streams (stdout to stderr unless `data`), and ends this process when it fails. */
@@ -274,7 +276,7 @@ function lint({ pytest = false } = {}) {
   )
 }
 
-/** The last that a task does: the program gets the signals that this process gets. */
+/** The last that a task does: the program gets SIGINT and SIGTERM as this process gets them. */
 const handOverSource = (path, args) =>
   handOver('node', ['--conditions=runnel-src', path, ...args], { env, cwd: root })
 

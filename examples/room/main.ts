@@ -113,7 +113,7 @@ async function enter(name: string, context: AudioContext): Promise<void> {
   chat(session, name)
   tellWhoLeft(session)
   tellFaults(session, say)
-  const notice = new RecordingNotice(session, name)
+  const notice = new RecordingNotice(session)
   notice.start()
   const recorder = await recorderOf(client, streamId, path, tab, (isRecording) => notice.changed(isRecording))
   const timers = [
@@ -128,6 +128,7 @@ async function enter(name: string, context: AudioContext): Promise<void> {
     senders.stopAll()
     player.close()
     await recorder?.stop()
+    notice.stop()
     await session.close()
     await client.close()
     tiles.clear()

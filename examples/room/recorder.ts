@@ -13,6 +13,8 @@ export class RoomRecorder {
   readonly #to: string
   readonly #tab: ThisTab
   #recorder: SessionRecorder | undefined
+  /** As it was when the room was joined: before a page goes to another room its address is that one's. */
+  readonly #room = roomAddress()
   #startedMs = 0
 
   constructor(client: RunnelClient, from: string, to: string, tab: ThisTab) {
@@ -64,7 +66,7 @@ export class RoomRecorder {
   /** Shows where the recording is that an earlier page of this tab made of this room. Returns what there is to say of it. */
   showEarlier(): string {
     const { recording } = this.#tab
-    if (recording?.room !== roomAddress()) return ''
+    if (recording?.room !== this.#room) return ''
     showLink(recording)
     return recording.isStopped
       ? ''
@@ -81,13 +83,15 @@ export class RoomRecorder {
 
   /** For this tab's next page: where this one ends first, nobody else knows where the recording is. */
   #remember(toMs: number | undefined, isStopped: boolean): OwnRecording {
-    const recording = { room: roomAddress(), fromMs: this.#startedMs, toMs, isStopped }
+    const recording = { room: this.#room, fromMs: this.#startedMs, toMs, isStopped }
     rememberTab({ ...this.#tab, recording })
     return recording
   }
 }
 
-const roomAddress = (): string => location.search + location.hash
+function roomAddress(): string {
+  return location.search + location.hash
+}
 
 function showLink(recording: OwnRecording): void {
   const link = element('recording', HTMLAnchorElement)

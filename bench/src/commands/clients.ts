@@ -81,7 +81,8 @@ export const clientCommands = [
           'INVALID_ARGUMENT',
           '--messages is a multiple of 16384: batches are of several sizes',
         )
-      return encryptionBench({ messages, readers, grants, revocations, ratePerS: rate }, tell)
+      const ended = (text: string): void => void process.stderr.write(`${text}\n`)
+      return encryptionBench({ messages, readers, grants, revocations, ratePerS: rate }, tell, ended)
     },
   ),
   benchCommand(

@@ -24,16 +24,21 @@ const pageRounds = 100
 const readersTakenAway = 10
 
 /**
- * What end-to-end encryption costs, beside the same in the clear: one part after the other. `tell` is given how far it is, and the figures of
- * each part when it has ended: they count even where a later one does not end in time.
+ * What end-to-end encryption costs, beside the same in the clear: one part after the other. `tell` is given what it is at, and `ended` the
+ * figures of each part: they count even where a later one does not end in time.
  */
-export async function encryptionBench(options: EncryptionOptions, tell: (text: string) => void = () => {}) {
+export async function encryptionBench(
+  options: EncryptionOptions,
+  tell: (text: string) => void = () => {},
+  ended: (text: string) => void = () => {},
+) {
   const crypto = await loadCrypto()
   const { messages, readers, grants, revocations, ratePerS } = options
   const part = async <T>(what: string, run: () => T | Promise<T>): Promise<T> => {
+    tell(what)
     const startMs = performance.now()
     const result = await run()
-    tell(`${what}: ${round((performance.now() - startMs) / 1000)} s, ${JSON.stringify(result)}`)
+    ended(`${what}: ${round((performance.now() - startMs) / 1000)} s, ${JSON.stringify(result)}`)
     return result
   }
   const seal = await part('sealing and opening', () => sealCostsOf(crypto, messages))

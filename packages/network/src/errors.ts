@@ -65,18 +65,21 @@ export const networkErrors = {
 export type NetworkErrorCode = keyof typeof networkErrors
 export const networkError = errorFactory(networkErrors)
 
-/** TRACKER_LOST because the tracker closed the connection and gave a reason. What to do about a refused credential is told with it. */
+/** Why a tracker may refuse who a node says it is, or its version. */
+const refusals = /^(DELEGATION_\w+|NODE_NOT_LISTED|TOO_MANY_NODES_OF_USER|UNSUPPORTED_VERSION)$/
+
+/** TRACKER_LOST because the tracker closed the connection and gave a reason. What to do about a refusal is told with it. */
 export class TrackerClosedError extends RunnelError<'TRACKER_LOST'> {
   /** The code of the tracker's close: one of `trackerErrors`, `transportErrors` or `protocolErrors`. */
   readonly closeCode: string
 
   constructor(closeCode: string, text: string) {
     const { summary, remedy } = networkErrors.TRACKER_LOST
-    const refusal = Object.hasOwn(protocolErrors, closeCode) && protocolErrors[closeCode as ProtocolErrorCode]
+    const isRefusal = refusals.test(closeCode) && Object.hasOwn(protocolErrors, closeCode)
     super(
       'TRACKER_LOST',
       `${summary}: the tracker closed: ${closeCode} ${text}`,
-      refusal ? refusal.remedy : remedy,
+      isRefusal ? protocolErrors[closeCode as ProtocolErrorCode].remedy : remedy,
     )
     this.closeCode = closeCode
   }

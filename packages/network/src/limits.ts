@@ -28,7 +28,7 @@ export const networkLimits = {
   maxUrgentBytesPerS: 512 * 1024,
   /** Bytes of those with a priority below 64: 256 kbit/s. Any beyond it have priority 128 from here on (`urgent.demoted`). */
   maxFirstBytesPerS: 32 * 1024,
-  /** Chains of urgent messages of one publisher in one stream part (`urgent.overShare`). */
+  /** Chains of urgent messages of one publisher in one stream part within eleven minutes (`urgent.overShare`). */
   maxUrgentChains: 32,
   /** Places remembered of each chain; an older place counts as seen (`urgent.duplicates`). */
   maxUrgentPlaces: 512,

@@ -1,4 +1,5 @@
 import { mkdirSync, statSync, writeFileSync } from 'node:fs'
+import { createServer as createHttpServer } from 'node:http'
 import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { toNodeId } from '@runnel/protocol'
@@ -129,6 +130,20 @@ describe('runnel', () => {
     const args = ['publish', stream, '--network', 'network.json']
     const result = await runRunnel(args, { cwd, input: '1\n' })
     expect(result).toMatchObject({ code: 69, stderr: expect.stringContaining('(TRACKER_UNREACHABLE). ') })
+  })
+
+  it('ends with 78, and does not call it published, when others refuse what its clock dates', async () => {
+    const inAnHour = () => new Date(Date.now() + 3_600_000).toUTCString()
+    const server = createHttpServer((_, response) => void response.setHeader('date', inAnHour()).end())
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const { port } = server.address() as AddressInfo
+    const trackers = [{ nodeId: someone, url: `ws://127.0.0.1:${port}` }]
+    const cwd = directoryWith({ 'network.json': staticNetwork(trackers) })
+    const result = await runRunnel(['publish', stream, '1', '--network', 'network.json'], { cwd })
+    server.close()
+    expect(result.stderr).toContain('60 min behind, so that others refuse the messages (CLOCK_WRONG). Set it')
+    expect(result.stderr).not.toContain('published 1')
+    expect(result.code).toBe(78)
   })
 
   it.each([

@@ -7,6 +7,12 @@ import { clockWrongMs, middleOffsetMs, offsetText } from './clock-offset.ts'
 import { nodeError } from './errors.ts'
 import type { Logger } from './logger.ts'
 
+export interface ToldClock {
+  readonly told: Promise<void>
+  requireAccepted(): Promise<void>
+  stop(): void
+}
+
 /** Servers asked for their time. */
 const maxServers = 3
 
@@ -19,10 +25,10 @@ export async function watchClock(network: DescribedNetwork, logger: Pick<Logger,
 }
 
 /**
- * Tells the person at the terminal the same. `told` resolves when it is known, or called off by `stop`. `requireAccepted` throws
- * CLOCK_WRONG once the clock is known to be so wrong that others refuse what was published by it.
+ * Tells the person at the terminal the same. `told` resolves when it is known, or called off by `stop`. `requireAccepted` waits
+ * for that, and throws CLOCK_WRONG where the clock is so wrong that others refuse what was published by it.
  */
-export function tellOfClock(network: DescribedNetwork) {
+export function tellOfClock(network: DescribedNetwork): ToldClock {
   const calledOff = new AbortController()
   let offsetMs = 0
   const told = wrongClock(network, calledOff.signal).then((wrong) => {
@@ -30,7 +36,8 @@ export function tellOfClock(network: DescribedNetwork) {
     offsetMs = wrong.offsetMs
     notice(errorLine(wrong.error))
   })
-  const requireAccepted = () => {
+  const requireAccepted = async (): Promise<void> => {
+    await told
     if (isAccepted(offsetMs)) return
     throw nodeError('CLOCK_WRONG', `${offsetText(offsetMs)}, so that others refuse the messages`)
   }

@@ -106,7 +106,10 @@ export class KeyFinder {
     return false
   }
 
-  /** Whether nobody gives the key any more: without history an opener gives what it uses now, and it has used another epoch since. */
+  /**
+   * Whether the key is unlikely to be given any more: without history an opener gives what it uses now, and it has used another epoch since.
+   * Another process of the same user may still use that one.
+   */
   async isPast({ publisherId, id }: WantedKey, signal: AbortSignal): Promise<boolean> {
     const { choice, openersFor, keyPart } = this.#modules
     if (choice.history !== 'none') return false

@@ -33,13 +33,14 @@ interface Finding {
 
 /** A key that does not come within this time is given up. */
 const maxWaitMs = 30_000
-/** The same when a key of that id is known but is the wrong one, or when nobody should give the key any more. */
-const maxWaitAgainMs = 5_000
 /** A key that was given up is not sought again for this long, unless a new key comes. */
 const restMs = 15_000
 /** Pause between two requests for keys, and between two searches for one key. */
 const pauseMs = 2_000
-/** Whoever is there is asked for so long at least, however long storage nodes took. */
+/**
+ * Whoever is there is asked for so long at least, however long storage nodes took; and no longer for a key that is unlikely to come: one whose id
+ * has another key, or one that its opener has replaced on a stream without history. Each answers a reader every five seconds.
+ */
 const minAskMs = 10_000
 /** Pause between two looks whether the user reads with another key now. */
 const cardPauseMs = 60_000
@@ -109,6 +110,10 @@ export class KeySearch {
     let limited: ReturnType<typeof deadline> | undefined
     try {
       if (await finder.look(wanted, signal)) return
+      if (!keyPart.isDenied) {
+        keyPart.join()
+        await this.#ask()
+      }
       limited = deadline(clock, await this.#askMs(wanted, startMs), signal)
       // The looks that follow use what it brings.
       void this.#refreshCard(limited.signal)
@@ -138,9 +143,8 @@ export class KeySearch {
   /** How long whoever is there is asked for a key that is not stored. */
   async #askMs(wanted: WantedKey, startMs: number): Promise<number> {
     const { clock, signal, finder } = this.#modules
-    if (await finder.isPast(wanted, signal)) return maxWaitAgainMs
-    const maxMs = wanted.tried?.length ? maxWaitAgainMs : maxWaitMs
-    return Math.max(minAskMs, maxMs - (clock.monotonicMs() - startMs))
+    if (wanted.tried?.length || (await finder.isPast(wanted, signal))) return minAskMs
+    return Math.max(minAskMs, maxWaitMs - (clock.monotonicMs() - startMs))
   }
 
   /** What was sealed may be for a card that the user took into use elsewhere. That it cannot be had is no reason not to go on. */

@@ -52,9 +52,17 @@ export function hearNode(
     status.emit({ type: 'tracker', trackerId, state, ...(error === undefined ? {} : { error }) })
   })
   node.on('dropped', (counter, detail) => {
-    const isOfClock = counter === 'data.timestampAhead' || counter === 'data.tooOld'
-    const error = isOfClock ? clientError('TIMESTAMP_REFUSED', detail) : undefined
-    status.emit({ type: 'dropped', counter, detail, ...(error && { error }) })
+    if (counter !== 'data.timestampAhead' && counter !== 'data.tooOld')
+      return status.emit({ type: 'dropped', counter, detail })
+    status.emit({
+      type: 'dropped',
+      counter,
+      detail,
+      // Made where it is read: any neighbour can have many dropped.
+      get error() {
+        return clientError('TIMESTAMP_REFUSED', detail)
+      },
+    })
   })
   faults.onFault = ({ error, ...where }) => status.emit({ type: 'fault', ...where, error: asError(error) })
   node.on('fault', (fault) => faults.report(fault))

@@ -74,7 +74,7 @@ export const counterHelp = {
   'latest.refused': 'Neighbours not told it because the peer is none, asked too often, or cannot take more',
   'latest.unexpected': 'Answers on the newest message of a key that was not asked for',
   'latest.dropped': 'Newest messages of keys no longer kept because there were too many, or too many bytes',
-  'heads.sent': 'Times that neighbours were told how far message chains were received',
+  'heads.sent': 'Packets that tell neighbours how far message chains were received',
   'heads.dropped': 'Heads ignored because too many chains were behind',
   'heads.unmet': 'Heads of neighbours that then did not have the messages',
   'thin.asked': 'Times that neighbours were asked to tell of the batches of a chain in place of sending them',

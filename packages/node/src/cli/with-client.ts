@@ -2,7 +2,7 @@ import { createClient, type RunnelClient } from '@runnel/client'
 import { resolveReadingKey } from '../keys/reading-keys.ts'
 import { nodeError } from '../errors.ts'
 import { requireUserKey, resolveUser } from '../keys/resolve-user.ts'
-import { tellOfClock } from '../watch-clock.ts'
+import { tellOfClock, type ToldClock } from '../watch-clock.ts'
 import type { MemberArguments } from './common-options.ts'
 import { readNetwork } from './network-source.ts'
 import { tellOfEncryption } from './tell-of-encryption.ts'
@@ -13,9 +13,13 @@ export interface WithClientOptions {
   readonly needsKey?: boolean
   /** Refuse to start without a user, rather than make one up: what it does is kept under its name. */
   readonly needsUser?: boolean
-  /** Fail in the end if the clock is so wrong that others refuse what was published. */
-  readonly publishes?: boolean
 }
+
+type Work<T> = (
+  client: RunnelClient,
+  trackers: TrackerWatch,
+  clock: Pick<ToldClock, 'requireAccepted'>,
+) => Promise<T>
 
 /**
  * Runs a command with a client that lives as long as it: one that reaches out, but listens nowhere. It publishes and
@@ -23,8 +27,8 @@ export interface WithClientOptions {
  */
 export async function withClient<T>(
   { network, key, as, via, 'reading-key': readingKeyFile }: Partial<MemberArguments>,
-  { needsKey = false, needsUser = false, publishes = false }: WithClientOptions,
-  work: (client: RunnelClient, trackers: TrackerWatch) => Promise<T>,
+  { needsKey = false, needsUser = false }: WithClientOptions,
+  work: Work<T>,
 ): Promise<T> {
   checkVia(via)
   const sources = { as, key, env: process.env }
@@ -41,9 +45,7 @@ export async function withClient<T>(
       transports: via === undefined ? { websocket: {}, webrtc: {} } : {},
       via,
     })
-    const result = await workWith(client, work)
-    if (publishes) clock.requireAccepted()
-    return result
+    return await workWith(client, clock, work)
   } catch (error) {
     // A wrong clock has errors that do not name it.
     await clock.told
@@ -64,14 +66,11 @@ function checkVia(via: readonly string[] | undefined): void {
   }
 }
 
-async function workWith<T>(
-  client: RunnelClient,
-  work: (client: RunnelClient, trackers: TrackerWatch) => Promise<T>,
-): Promise<T> {
+async function workWith<T>(client: RunnelClient, clock: ToldClock, work: Work<T>): Promise<T> {
   const trackers = watchTrackers(client)
   const told = tellOfEncryption(client)
   try {
-    return await work(client, trackers)
+    return await work(client, trackers, clock)
   } finally {
     trackers.stop()
     await client.close()

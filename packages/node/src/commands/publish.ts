@@ -76,7 +76,7 @@ export const publish = defineCommand({
     const stop = listenForStop()
     const given = messages.length > 0
     if (!given && process.stdin.isTTY) notice(howToType(text))
-    await withClient(network, { publishes: true }, async (client, trackers) => {
+    await withClient(network, {}, async (client, trackers, clock) => {
       const streamId = streamOf(client)
       const lines = given ? linesOf(messages) : readLines(standardInput(stop.signal), maxLineBytes)
       const result = await publishLines(client, lines, {
@@ -84,6 +84,7 @@ export const publish = defineCommand({
         unit: given ? 'message' : 'line',
         onInvalid: (error) => notice(errorLine(error)),
       })
+      await clock.requireAccepted()
       if (result.alone > 0) trackers.requireReached()
       if (json) printResult(result, true, [])
       else notice(describeResult(result))

@@ -86,7 +86,7 @@ describe('TurnTunnels', () => {
     expect(await placeOf(used)).toBe(place)
     // More than there is room for, all at once: each has a place, or is left out.
     const reached = await tunnels.servers(named)
-    expect(reached.length).toBeLessThanOrEqual(31)
+    expect(reached).toHaveLength(31)
   })
 
   it('are for TCP and TLS alone, or for all servers, and then none is asked for the outer address', async () => {

@@ -51,6 +51,7 @@ export class HeadPursuer {
   onHeads(part: StreamPart, peerId: NodeId, { heads }: Heads, time: Time): void {
     if (!part.isAttached(peerId)) return
     const { partition } = parseStreamPartId(part.id)
+    let dropped = 0
     for (const head of heads) {
       part.seen.shown(peerId, head, head)
       if (!part.gaps.fillGaps || isTransient({ partition, ...head })) continue
@@ -60,9 +61,11 @@ export class HeadPursuer {
       const isAhead = head.timestamp > time.wallMs + this.#limits.clockToleranceMs
       if (isAhead || !this.#isBehind(part, head, time)) continue
       const dueMs = time.nowMs + gapWaitMs(part.attached, this.#modules.rttOf, this.#limits)
-      if (part.gaps.claims.add(peerId, head, dueMs)) continue
-      drop(this.#modules, 'heads.dropped', `${part.id} from ${peerId}`)
+      if (!part.gaps.claims.add(peerId, head, dueMs)) dropped++
     }
+    if (dropped === 0) return
+    this.#modules.counters['heads.dropped'] += dropped - 1
+    drop(this.#modules, 'heads.dropped', `${dropped} of ${part.id} from ${peerId}`)
   }
 
   /** The neighbour has answered: all it announced, or it no longer keeps it. */

@@ -12,7 +12,7 @@ export interface AliasedChain {
 }
 
 /** How many first aliases there are: few enough for three bytes in a packet. */
-const firstAliases = 2 ** 20
+const firstAliases = 2 ** 19
 
 /** Chains whose floods are thinned, by what tells them apart and by alias: a bounded number, of all and of one publisher. */
 export class ChainTable<K, C extends AliasedChain> implements Iterable<C> {

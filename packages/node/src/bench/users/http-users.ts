@@ -1,6 +1,9 @@
 import { nodeError } from '../../errors.ts'
 import type { BenchUser, UserFactory, UserOptions } from './user.ts'
 
+/** A post without an answer would hold up all later ones of its user. */
+const postTimeoutMs = 30_000
+
 /** Where a gateway is, and the key for it. */
 export interface HttpGatewayPlace {
   readonly url: string
@@ -11,7 +14,7 @@ export interface HttpGatewayPlace {
 export function httpUsers(): UserFactory {
   return {
     leavesOut:
-      'being nodes: the gateway floods, verifies and repairs for them, and what is urgent goes as ordinary messages',
+      'being nodes: the gateway floods, verifies and repairs for them; each posts one message after the other; and what is urgent goes as ordinary messages',
     open: (options) => {
       const { gateway } = options.place
       if (gateway === undefined) throw nodeError('BENCH_GATEWAY_MISSING', 'users of kind http')
@@ -40,7 +43,8 @@ export async function openHttpUser(gateway: HttpGatewayPlace, options: UserOptio
   const post = async (body: Uint8Array<ArrayBuffer>) => {
     const type = { 'content-type': 'application/octet-stream' }
     const response = await fetch(`${stream}/messages${query}`, {
-      ...{ method: 'POST', body, signal, headers: { ...headers, ...type } },
+      ...{ method: 'POST', body, headers: { ...headers, ...type } },
+      signal: AbortSignal.any([signal, AbortSignal.timeout(postTimeoutMs)]),
     })
     await requireOk(response)
     await response.arrayBuffer()

@@ -21,7 +21,7 @@ export function processUsers(): UserFactory {
   const directory = claimDirectory(path)
   return {
     leavesOut:
-      'nothing of a node; it is reached over HTTP, which takes about a millisecond, and what is urgent goes as ordinary messages',
+      'nothing of a node; it is reached over HTTP, one message after the other, which takes about a millisecond each, and what is urgent goes as ordinary messages',
     open: (options) => openProcessUser(directory, options),
     stop: () => {
       directory.release()
