@@ -43,7 +43,8 @@ export async function recordTake(session: MediaSession, seconds: number): Promis
   })
   const { catalogue } = await finished.promise
   stop()
-  const tracks = catalogue.tracks.flatMap(({ id, ...track }) => {
+  // Its place and state are for the session that publishes it.
+  const tracks = catalogue.tracks.flatMap(({ id, partition: _, state: __, ...track }) => {
     const ofTrack = frames.get(id) ?? []
     return ofTrack.length === 0 ? [] : [{ track, frames: ofTrack }]
   })
