@@ -110,16 +110,12 @@ export class KeySearch {
     let limited: ReturnType<typeof deadline> | undefined
     try {
       if (await finder.look(wanted, signal)) return
-      if (!keyPart.isDenied) {
-        keyPart.join()
-        await this.#ask()
-      }
+      if (!keyPart.isDenied) await this.#ask()
       limited = deadline(clock, await this.#askMs(wanted, startMs), signal)
       // The looks that follow use what it brings.
       void this.#refreshCard(limited.signal)
       // Nobody answers a user who may not read.
       while (!limited.signal.aborted && !keyPart.isDenied) {
-        keyPart.join()
         await this.#ask()
         await pause(clock, pauseMs, anyOf(limited.signal, this.#news.signal))
         if (await finder.lookAgain(wanted, signal)) return
@@ -158,6 +154,7 @@ export class KeySearch {
   /** Asks whoever is there for all that is looked for. */
   async #ask(): Promise<void> {
     const { clock, card, signal, keyPart } = this.#modules
+    keyPart.join()
     const nowMs = clock.monotonicMs()
     if (nowMs - this.#askedMs < pauseMs) return
     this.#askedMs = nowMs

@@ -163,7 +163,6 @@ export class CoreScript {
   hostile: (port: string, args: readonly unknown[]) => void = () => {}
   readonly hasArchive: boolean
 
-  random = 0
   readonly isLight: boolean
   readonly servesGuests: boolean
   networkOf: (peerId: NodeId) => string = () => ''
@@ -198,7 +197,7 @@ export class CoreScript {
           return verifyMembership(token, nodeId, wallMs, crypto)
         },
         membershipToken: () => undefined,
-        random: () => this.random,
+        random: () => 0,
         checkPublisher: (streamId, publisherId, _wallMs, oldestMs = Infinity, delegation) => {
           this.hostile('checkPublisher', [streamId, publisherId])
           if (delegation !== undefined && this.delegates[delegation.delegateId] !== undefined)
