@@ -20,6 +20,7 @@ export function checkKept(
     { name: 'recent batches', size: kept.recentBatches, limit: maxRecentBatches },
     { name: 'recent bytes', size: kept.recentBytes, limit: maxRecentBytes },
     { name: 'head claims', size: kept.headClaims, limit: maxHeadClaims * wireLimits.maxNeighbours },
+    { name: 'heads in turn', size: kept.headsInTurn, limit: kept.chains },
   ]
   checkBounds(owner, sizes, breaches)
   if (kept.rangesSought > maxMissingRanges)

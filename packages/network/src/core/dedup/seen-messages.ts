@@ -141,11 +141,7 @@ export class SeenMessages {
   /** How far the matching chains were received, the latest first. */
   heads(isAsked: (progress: ChainProgress) => boolean = () => true): SeenHead[] {
     const all: SeenHead[] = []
-    for (const progress of this.#all()) {
-      if (progress.newest === undefined || !isAsked(progress)) continue
-      const { publisherId, messageChainId } = progress.chain
-      all.push({ head: { publisherId, messageChainId, ...progress.newest }, progress })
-    }
+    for (const progress of this.#all()) if (isAsked(progress)) all.push(...headOf(progress))
     return all.sort((a, b) => b.progress.lastUsedMs - a.progress.lastUsedMs || compareRefs(b.head, a.head))
   }
 
@@ -205,6 +201,14 @@ export class SeenMessages {
     if (progress.newest !== undefined) this.#forgotten.add(publisherId, progress.newest)
     this.#modules.counters['dedup.chainsDropped']++
   }
+}
+
+/** None of a chain of which nothing was seen yet. */
+export function headOf(progress: ChainProgress): readonly [SeenHead] | readonly [] {
+  const { newest, chain } = progress
+  if (newest === undefined) return []
+  const { publisherId, messageChainId } = chain
+  return [{ head: { publisherId, messageChainId, ...newest }, progress }]
 }
 
 function isAfter(message: MessageRef | undefined, place: MessageRef): boolean {

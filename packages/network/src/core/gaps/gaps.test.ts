@@ -24,6 +24,15 @@ const message = (offsetMs: number, previous?: number) =>
   batchAt([startMs + offsetMs], previous === undefined ? {} : { previous: at(previous) })
 const chain = { streamId, partition: 0, publisherId: identityOf(7).nodeId, messageChainId: 'c' }
 
+/** Lets 10 ms pass for two nodes that are each other's only neighbour, 2, and brings what they say. */
+function pass10Ms(one: CoreScript, other: CoreScript): void {
+  for (const node of [one, other]) node.pass(10)
+  while (one.sent.length + other.sent.length > 0) {
+    other.run(...one.sent.splice(0).map((packet) => control(2, packet)))
+    one.run(...other.sent.splice(0).map((packet) => control(2, packet)))
+  }
+}
+
 /** Without the lines about heads, which go out all the while. */
 const gapLines = (lines: readonly string[]) => lines.filter((line) => !line.startsWith('heads'))
 
@@ -388,7 +397,7 @@ describe('the end of a chain', () => {
     expect(new Set(tellings(core.pass(60_000)))).toEqual(new Set(['heads 3 [0]']))
   })
 
-  it('is told of all chains at once, however many there are', () => {
+  it('is confirmed of all chains at once, and told in turn to those who may lack it, however many there are', () => {
     const core = scheduled().withNeighbours(2, 3)
     const chainIds = Array.from({ length: 150 }, (_, i) => `chain ${i}`)
     for (const chainId of chainIds) core.run(data(2, batchAt([startMs], { chainId })))
@@ -396,9 +405,35 @@ describe('the end of a chain', () => {
       tellings(lines).filter((line) => line.startsWith(`heads ${peer} `))
     expect(told(core.pass(199), 2)).toHaveLength(3)
     core.sent.length = 0
-    expect(told(core.pass(1), 3)).toHaveLength(3)
+    for (let turn = 0; turn < 3; turn++) expect(told(core.pass(turn === 0 ? 1 : 100), 3)).toHaveLength(1)
     const heads = core.sent.flatMap((packet) => (packet.type === 'heads' ? packet.heads : []))
     expect(new Set(heads.map(({ messageChainId }) => messageChainId))).toEqual(new Set(chainIds))
+  })
+
+  it('has no turn any more once those who may lack it have shown that they have it', () => {
+    const core = scheduled().withNeighbours(2, 3)
+    const chainIds = Array.from({ length: 150 }, (_, i) => `chain ${i}`)
+    for (const chainId of chainIds) core.run(data(2, batchAt([startMs], { chainId })))
+    expect(tellings(core.pass(200))).toHaveLength(4)
+    core.run(...chainIds.map((chainId) => control(3, heads(0, chainId))))
+    expect(tellings(core.pass(60_000))).toEqual([])
+  })
+
+  it('comes to a neighbour that lost it, of many more chains than fit one telling', () => {
+    const [from, to] = [new CoreScript().withNeighbours(2), new CoreScript().withNeighbours(2)]
+    const batches = Array.from({ length: 400 }, (_, i) => batchAt([startMs], { chainId: `chain ${i}` }))
+    const batchOf = new Map(batches.map((batch) => [packetOf(batch).join(), batch]))
+    let copies = 0
+    from.onData = (_, packet) => {
+      const batch = batchOf.get(packet.join())
+      const isLost = copies < batches.length && copies % 2 === 0
+      copies++
+      if (batch !== undefined && !isLost) to.run(data(2, batch))
+    }
+    from.run(...batches.map(publish))
+    expect(to.delivered).toHaveLength(200)
+    for (let i = 0; i < 300; i++) pass10Ms(from, to)
+    expect(to.delivered).toHaveLength(400)
   })
 
   it('is not told to those who have shown that they have it', () => {

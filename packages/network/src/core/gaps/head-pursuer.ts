@@ -10,6 +10,8 @@ import {
 } from '@runnel/protocol'
 import type { NetworkLimits } from '../../limits.ts'
 import type { Counters } from '../counters.ts'
+import type { ChainProgress } from '../dedup/chain-progress.ts'
+import { headOf, type SeenHead } from '../dedup/seen-messages.ts'
 import { drop } from '../drop.ts'
 import type { OverlayEffects } from '../overlay-effects.ts'
 import type { StreamPart } from '../stream-part/stream-part.ts'
@@ -76,27 +78,39 @@ export class HeadPursuer {
   }
 
   #tell(part: StreamPart, nowMs: number): void {
-    const whoIsTold = part.gaps.heads.take(nowMs)
+    const { heads: schedule, headsInTurn } = part.gaps
+    const whoIsTold = schedule.take(nowMs)
     if (whoIsTold === undefined) return
-    const due = part.seen
-      .heads(({ lastUsedMs, chain }) => whoIsTold(lastUsedMs) !== undefined && !isTransient(chain))
-      .map(({ head, progress: { holders, lastUsedMs, isOwn } }) => ({
-        ...{ head, holders, isTold: this.#modules.relays || isOwn },
-        who: whoIsTold(lastUsedMs),
-      }))
+    const arrived: SeenHead[] = []
+    const isDue = ({ lastUsedMs, chain }: ChainProgress) =>
+      whoIsTold(lastUsedMs) !== undefined && !isTransient(chain)
+    for (const seen of part.seen.heads(isDue)) {
+      if (whoIsTold(seen.progress.lastUsedMs) === 'waiting') arrived.push(seen)
+      else headsInTurn.add(seen.progress)
+    }
+    const lacked = headsInTurn
+      .take(wireLimits.maxChainHeads, (progress) => this.#isLacked(part, progress, nowMs))
+      .flatMap(headOf)
+    if (headsInTurn.size > 0) schedule.goesOn(nowMs)
     for (const peerId of part.receivers) {
-      const heads = due
-        .filter(({ holders, who, isTold }) =>
-          who === 'waiting' ? holders.waits(peerId) : isTold && holders.lacks(peerId),
-        )
-        .map(({ head }) => head)
-      // All of them: what is left out has no turn later, as the newest come first again.
+      const heads = [
+        ...arrived.filter(({ progress }) => progress.holders.waits(peerId)),
+        ...lacked.filter(({ progress }) => progress.holders.lacks(peerId)),
+      ].map(({ head }) => head)
       for (let at = 0; at < heads.length; at += wireLimits.maxChainHeads) {
         const some = heads.slice(at, at + wireLimits.maxChainHeads)
         this.#modules.counters['heads.sent']++
         this.#modules.effects.sendControl(peerId, { type: 'heads', streamPartId: part.id, heads: some })
       }
     }
+  }
+
+  /** Whether its newest message may be lost on the way to a neighbour, and can be sent again. */
+  #isLacked(part: StreamPart, { lastUsedMs, holders, isOwn }: ChainProgress, nowMs: number): boolean {
+    const { headsIntervalMs, maxRecentAgeMs } = this.#limits
+    const ageMs = nowMs - lastUsedMs
+    if (ageMs < headsIntervalMs || ageMs > maxRecentAgeMs) return false
+    return (this.#modules.relays || isOwn) && part.receivers.some((peerId) => holders.lacks(peerId))
   }
 
   #isBehind(part: StreamPart, head: ChainHead, time: Time): boolean {

@@ -28,9 +28,13 @@ export class HeadsSchedule {
   /** A new message came. */
   news(nowMs: number): void {
     this.#newsMs = nowMs
+    this.goesOn(nowMs)
+  }
+
+  /** Some that were due have their turn one interval from now. */
+  goesOn(nowMs: number): void {
     this.#hasNews = true
-    const dueMs = nowMs + this.#limits.headsIntervalMs
-    if (dueMs < this.#dueMs) this.#dueMs = dueMs
+    this.#dueMs = Math.min(this.#dueMs, nowMs + this.#limits.headsIntervalMs)
   }
 
   /** When due: a function that decides, for a chain whose newest message came at `usedMs`, which neighbours to tell, if any. */

@@ -2,6 +2,7 @@ import { Shares, RareMap, type MessageChain, type MissingRange } from '@runnel/p
 import type { Counters } from '../counters.ts'
 import type { ChainProgress, OpenRange, RangeWatch } from '../dedup/chain-progress.ts'
 import { HeadClaims } from './head-claims.ts'
+import { HeadsInTurn } from './heads-in-turn.ts'
 import { HeadsSchedule, type HeadsScheduleLimits } from './heads-schedule.ts'
 
 export interface PartGapsLimits extends HeadsScheduleLimits {
@@ -32,6 +33,7 @@ export class PartGaps implements RangeWatch {
   readonly chains = new RareMap<ChainProgress, number>()
   readonly claims: HeadClaims
   readonly heads: HeadsSchedule
+  readonly headsInTurn = new HeadsInTurn()
   /** A lower bound on when the next step of any chain is due. */
   rangesDueMs = Infinity
   readonly #maxLateAgeMs: number
@@ -124,6 +126,7 @@ export class PartGaps implements RangeWatch {
   chainForgotten(progress: ChainProgress): void {
     for (const range of [...progress.wanted, ...progress.late]) this.#lose(range)
     this.chains.delete(progress)
+    this.headsInTurn.delete(progress)
   }
 
   forgetLate(nowMs: number): void {

@@ -18,6 +18,8 @@ export interface Kept {
   readonly latestBytes: number
   /** Claims of neighbours that they have newer messages of a chain. */
   readonly headClaims: number
+  /** Chains whose heads are still to be told to neighbours. */
+  readonly headsInTurn: number
 }
 
 export function keptBy({ seen, gaps, recent, latest }: StreamPart): Kept {
@@ -32,5 +34,6 @@ export function keptBy({ seen, gaps, recent, latest }: StreamPart): Kept {
     latestKeys: latest.keys,
     latestBytes: latest.bytes,
     headClaims: [...gaps.claims].length,
+    headsInTurn: gaps.headsInTurn.size,
   }
 }
