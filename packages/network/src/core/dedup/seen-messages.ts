@@ -58,6 +58,10 @@ export class SeenMessages {
     this.#forgotten = new ForgottenChains(options.limits, modules.counters)
   }
 
+  *[Symbol.iterator](): Iterator<ChainProgress> {
+    for (const chains of this.#publishers.values()) yield* chains.values()
+  }
+
   get chains(): number {
     return this.#chains
   }
@@ -135,14 +139,14 @@ export class SeenMessages {
 
   /** A former neighbour may come back without what it had. */
   neighbourGone(peerId: NodeId): void {
-    for (const { holders } of this.#all()) holders.delete(peerId)
+    for (const { holders } of this) holders.delete(peerId)
   }
 
-  /** How far the matching chains were received, the latest first. */
-  heads(isAsked: (progress: ChainProgress) => boolean = () => true): SeenHead[] {
-    const all: SeenHead[] = []
-    for (const progress of this.#all()) if (isAsked(progress)) all.push(...headOf(progress))
-    return all.sort((a, b) => b.progress.lastUsedMs - a.progress.lastUsedMs || compareRefs(b.head, a.head))
+  /** How far all chains were received, the latest first. */
+  heads(): SeenHead[] {
+    const byUse = (a: SeenHead, b: SeenHead): number =>
+      b.progress.lastUsedMs - a.progress.lastUsedMs || compareRefs(b.head, a.head)
+    return [...this].flatMap(headOf).sort(byUse)
   }
 
   find(chain: ChainId): ChainProgress | undefined {
@@ -164,10 +168,6 @@ export class SeenMessages {
     chains.set(chain.messageChainId, progress)
     this.#chains++
     return progress
-  }
-
-  *#all(): Iterable<ChainProgress> {
-    for (const chains of this.#publishers.values()) yield* chains.values()
   }
 
   /**

@@ -82,11 +82,11 @@ export class HeadPursuer {
     const whoIsTold = schedule.take(nowMs)
     if (whoIsTold === undefined) return
     const arrived: SeenHead[] = []
-    const isDue = ({ lastUsedMs, chain }: ChainProgress) =>
-      whoIsTold(lastUsedMs) !== undefined && !isTransient(chain)
-    for (const seen of part.seen.heads(isDue)) {
-      if (whoIsTold(seen.progress.lastUsedMs) === 'waiting') arrived.push(seen)
-      else headsInTurn.add(seen.progress)
+    for (const progress of part.seen) {
+      const who = whoIsTold(progress.lastUsedMs)
+      if (who === undefined || isTransient(progress.chain)) continue
+      if (who === 'waiting') arrived.push(...headOf(progress))
+      else headsInTurn.add(progress)
     }
     const lacked = headsInTurn
       .take(wireLimits.maxChainHeads, (progress) => this.#isLacked(part, progress, nowMs))
