@@ -29,9 +29,9 @@ interface Exchange<Id extends string> {
 
 /**
  * Up to this many nodes half of the edges stay random: groups of nearby nodes are small, few near edges hold them together, and
- * one far edge each would be too few for direct paths to all other groups.
+ * one far edge each would be too few for direct paths to all other groups. In larger ones the second far edge costs more than it brings.
  */
-const smallOverlay = 300
+const smallOverlay = 100
 /** Candidates for a neighbour in one attempt: this many drawn from all nodes, and as many from the neighbours' neighbours. */
 const candidatesOfEachKind = 4
 /** Differences between round-trip times well below this, in milliseconds, are ignored. */
