@@ -1,10 +1,17 @@
 import { createSocket, type Socket as UdpSocket } from 'node:dgram'
-import { openTurnLeg, type TurnLeg, type TurnLegOptions } from './turn-leg.ts'
+import type { Cancel } from '@runnel/protocol'
+import { repeatingChecks } from './check-repeats.ts'
+import { openTurnLeg, type TurnLeg, type TurnLegEvents, type TurnLegOptions } from './turn-leg.ts'
 
 /** Where the ICE agent finds its server: on this machine. */
 export const tunnelHost = '127.0.0.1'
 /** Peer connections that use a server at once: as many as there can be, plus those that are ending. */
 const maxTunnelLegs = 512
+
+export interface TurnTunnelOptions extends TurnLegOptions {
+  /** Whether the agent's checks are repeated, as where it may use relays only. */
+  readonly repeatsChecks: boolean
+}
 
 /**
  * Lets an ICE agent that knows UDP alone reach a TURN server by TCP or TLS, and one that must not show its address reach a TURN server
@@ -13,11 +20,11 @@ const maxTunnelLegs = 512
  * unchanged.
  */
 export class TurnTunnel {
-  readonly #options: TurnLegOptions
+  readonly #options: TurnTunnelOptions
   readonly #legs = new Map<string, TurnLeg>()
   #udp: UdpSocket | undefined
 
-  constructor(options: TurnLegOptions) {
+  constructor(options: TurnTunnelOptions) {
     this.#options = options
   }
 
@@ -56,11 +63,18 @@ export class TurnTunnel {
 
   #open(address: string, port: number): TurnLeg | undefined {
     if (this.#legs.size >= maxTunnelLegs) return undefined
-    const leg = openTurnLeg(this.#options, {
+    const events: TurnLegEvents = {
       onDatagram: (datagram) => this.#udp?.send(datagram, port, address),
       onClose: () => this.#legs.delete(`${address} ${port}`),
-    })
+    }
+    const open = (own: TurnLegEvents): TurnLeg => openTurnLeg(this.#options, own)
+    const leg = this.#options.repeatsChecks ? repeatingChecks({ open, schedule }, events) : open(events)
     this.#legs.set(`${address} ${port}`, leg)
     return leg
   }
+}
+
+function schedule(ms: number, action: () => void): Cancel {
+  const timer = setTimeout(action, ms).unref()
+  return () => clearTimeout(timer)
 }

@@ -2,6 +2,7 @@ import { createSocket, type Socket } from 'node:dgram'
 import { once } from 'node:events'
 import { createServer, type AddressInfo } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
+import { maxRepeats } from './check-repeats.ts'
 import { toStream } from './stun-stream.ts'
 import { TurnTunnels } from './turn-tunnels.ts'
 
@@ -95,6 +96,26 @@ describe('TurnTunnels', () => {
     const reached = await tunnelsWith({ always: true }).servers(servers)
     expect(reached).toHaveLength(1)
     expect(reached[0]?.url).not.toContain(':3478')
+  })
+
+  it('repeat the checks of an agent that may use relays only, and of no other', async () => {
+    const check = (number: number) => Buffer.concat([Buffer.from([0x00, 0x16]), stun(number).subarray(2)])
+    const got: Buffer[] = []
+    const overUdp = await udp((datagram) => got.push(datagram))
+    const overTcp = createServer((socket) => socket.on('data', (bytes: Buffer) => got.push(bytes)))
+    overTcp.listen(0, '127.0.0.1')
+    await once(overTcp, 'listening')
+    stops.push(() => overTcp.close())
+    const agent = await udp()
+    const send = async (always: boolean, server: ReturnType<typeof turn>, number: number) => {
+      const [reached] = await tunnelsWith({ always }).servers([server])
+      agent.send(check(number), Number(/\d+$/.exec(reached?.url ?? '')?.[0]), '127.0.0.1')
+      await expect.poll(() => got).toContainEqual(check(number))
+    }
+    await send(false, turn((overTcp.address() as AddressInfo).port, 'tcp'), 1)
+    await send(true, turn(overUdp.address().port, 'udp'), 2)
+    const repeated = Array.from({ length: 1 + maxRepeats }, () => check(2))
+    await expect.poll(() => got).toEqual([check(1), ...repeated])
   })
 
   it('have one tunnel for each server, and lose what comes after they stopped', async () => {

@@ -50,7 +50,7 @@ export class TurnTunnels {
     const isUdp = parsed.scheme === 'stun' || (parsed.scheme === 'turn' && parsed.transport === 'udp')
     if (isUdp && !this.always) return server
     if (parsed.scheme === 'stun') return undefined
-    const options = { server: parsed, localAddress: this.#localAddress }
+    const options = { server: parsed, localAddress: this.#localAddress, repeatsChecks: this.always }
     const known = this.#tunnels.get(server.url) ?? this.#start(new TurnTunnel(options))
     if (known === undefined) return undefined
     this.#tunnels.delete(server.url)
