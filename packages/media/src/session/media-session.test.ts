@@ -610,6 +610,21 @@ describe('files', () => {
     })
   })
 
+  it('of sound that are joined follow each other', async () => {
+    const [long, short] = ['ends-short.opus', 'tone.opus'].map((name) => readFileSync(join(vectors, name)))
+    const { ada, ben } = await pair()
+    await publishOgg(ada.session, Readable.from([long, long]))
+    await until(() => ben.got.length).toBe(18)
+    const durations = [...Array<number>(8).fill(60), 40]
+    expect(ben.got.map(({ object }) => opusDurationMs(object.data))).toEqual([...durations, ...durations])
+    await expect(publishOgg(ada.session, Readable.from([long, short]))).rejects.toMatchObject({
+      code: 'FILE_INVALID',
+      message: expect.stringContaining(
+        'a file with packets of 20 ms is joined to one with packets of 60 ms: publish them one after the other',
+      ) as string,
+    })
+  })
+
   it('go on at once after a time that is none', async () => {
     const { ada } = await pair()
     const clip = readFileSync(join(vectors, 'clip-vp8.ivf'))
