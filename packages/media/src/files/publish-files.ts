@@ -7,6 +7,7 @@ import type { MediaSession } from '../session/media-session.ts'
 import type { TrackPublisher } from '../session/track-publisher.ts'
 import { pause } from '../session/pause.ts'
 import { BytesReader, piecesOf, type Pieces } from './bytes-reader.ts'
+import { FirstGroup } from './first-group.ts'
 import { readIvf } from './ivf.ts'
 import { opusPackets, type OpusPacket } from './ogg.ts'
 import { opusDurationMs } from './opus-packet.ts'
@@ -79,14 +80,16 @@ export async function publishIvf(
   try {
     requireOpen(session)
     const { codec, width: codedWidth, height: codedHeight, frames } = await readIvf(reader)
-    track = session.publishTrack({
-      ...{ kind: 'video', source: 'file', codec, codedWidth, codedHeight, framerate, bitrate, altGroup: 0 },
-    })
+    const group = new FirstGroup()
+    track = session.publishTrack(
+      { kind: 'video', source: 'file', codec, codedWidth, codedHeight, framerate, bitrate, altGroup: 0 },
+      { sent: (neighbours) => group.sent(neighbours) },
+    )
     const pace = await startPace(session, track, ended, options)
     for await (const { timestampUs: offsetUs, isKey, data } of frames) {
       const timestampUs = await pace.next(offsetUs)
       if (timestampUs === undefined) return
-      track.send({ timestampUs, isKey, data })
+      for (const picture of group.next({ timestampUs, isKey, data })) track.send(picture)
     }
   } catch (error) {
     if (error !== ended.reason) throw error

@@ -471,6 +471,19 @@ function decodable(got: readonly Got[]): number {
   ).length
 }
 
+/** A file of pictures that build on the first one, four a second. */
+function slowGroup(pictures: number): Uint8Array {
+  const clip = readFileSync(join(vectors, 'clip-vp8.ivf'))
+  const endOf = (start: number) => start + 12 + clip.readUInt32LE(start)
+  const [second, third] = [endOf(32), endOf(endOf(32))]
+  const frames = Array.from({ length: pictures - 1 }, (_, i) => {
+    const frame = Buffer.from(clip.subarray(second, third))
+    frame.writeBigUInt64LE(BigInt(250 * (i + 1)), 4)
+    return frame
+  })
+  return Buffer.concat([clip.subarray(0, second), ...frames])
+}
+
 describe('openSession', () => {
   it.each([
     { replaces: 'mine' },
@@ -550,6 +563,19 @@ describe('files', () => {
     const ada = await joinAs('Ada')
     await publish(ada.session, createReadStream(join(vectors, file)))
     await until(() => ben.got[0]?.place).toMatchObject({ group: 0, object: 0 })
+  })
+
+  it('reach who is linked first, and late, from the key frame before on', async () => {
+    const ada = await joinAs('Ada')
+    const call = new AbortController()
+    const playing = publishIvf(ada.session, slowGroup(60), { signal: call.signal })
+    await until(() => ada.client.network.metrics().counters['urgent.published'] ?? 0).toBeGreaterThan(2)
+    const ben = await joinAs('Ben')
+    await until(() => namesOf(ben.session)).toEqual(['Ada'])
+    await ben.session.read([1])
+    await until(() => decodable(ben.got)).toBeGreaterThan(4)
+    call.abort()
+    await playing
   })
 
   it.each([
