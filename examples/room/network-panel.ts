@@ -48,7 +48,7 @@ export class NetworkPanel {
       const { height, frames, painted, jitterMs, delayMs, concealedShare } = report
       const failed = frames.lost + frames.late + frames.undecodable
       const framesPerS = this.#framesPerS(member, painted)
-      const picture = pictureText(height, framesPerS, this.#tiles.cameraSentence(member))
+      const picture = pictureText(height, framesPerS, this.#tiles.cameraState(member))
       const lost = percent(failed / Math.max(1, failed + frames.decoded))
       return [
         rowOf([

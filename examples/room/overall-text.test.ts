@@ -33,8 +33,8 @@ it("counts the neighbours in the room's stream, each of them once", () => {
 })
 
 it('says how high a picture is and how often it is painted, unless there is only sound', () => {
-  expect(pictureText(180, 14.6, '')).toBe('180p, 15/s')
-  expect(pictureText(180, 0, 'Waiting for their video …')).toBe('180p, 0/s')
-  expect(pictureText(180, 0, 'Sound only: your network is too slow for video now')).toBe('sound only')
-  expect(pictureText(undefined, 0, 'No camera')).toBe('none')
+  expect(pictureText(180, 14.6, 'shown')).toBe('180p, 15/s')
+  expect(pictureText(180, 0, 'awaited')).toBe('180p, 0/s')
+  for (const state of ['paused', 'refused'] as const) expect(pictureText(180, 0, state)).toBe('sound only')
+  expect(pictureText(undefined, 0, 'none')).toBe('none')
 })

@@ -1,3 +1,5 @@
+import { isSoundOnly, type PictureState } from './picture-sentence.ts'
+
 export const percent = (share: number): string => `${(100 * share).toFixed(1)} %`
 export const milliseconds = (ms: number): string => `${ms.toFixed(0)} ms`
 
@@ -15,9 +17,9 @@ export function roundTripsMs(
   return [...new Map(neighbours).values()]
 }
 
-/** A member's picture in figures: as it is played, unless its tile says that there is only sound. */
-export function pictureText(height: number | undefined, framesPerS: number, sentence: string): string {
-  if (sentence.startsWith('Sound only')) return 'sound only'
+/** A member's picture in figures: as it is played, unless there is only sound. */
+export function pictureText(height: number | undefined, framesPerS: number, state: PictureState): string {
+  if (isSoundOnly(state)) return 'sound only'
   return height === undefined ? 'none' : `${height}p, ${framesPerS.toFixed(0)}/s`
 }
 

@@ -6,6 +6,9 @@ import { clockText } from './clock-text.ts'
 import { playbackLink, type OwnRecording } from './own-recording.ts'
 import { rememberTab, type ThisTab } from './this-tab.ts'
 
+/** A page that is killed says nothing: its recording ended within this time after it last said that it goes on, and has its end in what is stored. */
+const endsWithinMs = 4_000
+
 /** The button that records the room. Who has the link of the room and of its recording can play it. */
 export class RoomRecorder {
   readonly #client: RunnelClient
@@ -44,8 +47,9 @@ export class RoomRecorder {
     })
   }
 
-  /** Says for how long it records. */
+  /** Says for how long it records; called every second. */
   update(): void {
+    if (this.isRecording) this.#remember(Date.now() + endsWithinMs, false)
     const seconds = (Date.now() - this.#startedMs) / 1_000
     element('record', HTMLButtonElement).textContent = this.isRecording
       ? `Recording ${clockText(seconds)}`
@@ -67,22 +71,22 @@ export class RoomRecorder {
   showEarlier(): string {
     const { recording } = this.#tab
     if (recording?.room !== this.#room) return ''
-    showLink(recording)
+    // It ended before this page, which may record the next one.
+    showLink({ ...recording, toMs: Math.min(recording.toMs, Date.now()) })
     return recording.isStopped
       ? ''
-      : 'The recording ended when this page was loaded again. Use the link to play it.'
+      : 'The recording ended when this page was closed or loaded again. Use the link to play it.'
   }
 
   async #start(): Promise<void> {
     this.#startedMs = Date.now()
     const onFault = (error: unknown): void => say(`The recording has a gap: ${String(error)}`)
     this.#recorder = await recordSession(this.#from, this.#to, { onFault }, { client: this.#client })
-    this.#remember(undefined, false)
     say('Recording. All who are here, or come later, are told.')
   }
 
   /** For this tab's next page: where this one ends first, nobody else knows where the recording is. */
-  #remember(toMs: number | undefined, isStopped: boolean): OwnRecording {
+  #remember(toMs: number, isStopped: boolean): OwnRecording {
     const recording = { room: this.#room, fromMs: this.#startedMs, toMs, isStopped }
     rememberTab({ ...this.#tab, recording })
     return recording

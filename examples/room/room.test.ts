@@ -267,23 +267,44 @@ describe('the room', () => {
     expect(Math.min(...heights)).toBeGreaterThanOrEqual(40)
   })
 
-  it('offers a recording that ended because its page was loaded again', async () => {
-    const ada = await enter('Ada', { permissions: ['microphone'] })
-    await ada.getByRole('button', { name: 'Record' }).click()
-    await ada.getByRole('button', { name: /Recording \d+:\d[5-9]/ }).waitFor()
-    expect(await focused(ada)).toBe('record')
-    await ada.reload()
-    await ada.getByLabel('Your name').fill('   ')
-    await ada.getByRole('button', { name: 'Join' }).click()
-    expect(await focused(ada)).toBe('name')
-    await ada.getByLabel('Your name').fill('Ada')
-    await ada.getByRole('button', { name: 'Join' }).click()
-    await ada.getByText('The recording ended when this page was loaded again.').waitFor()
-    const link = await ada.locator('#recording').evaluate((anchor: HTMLAnchorElement) => anchor.href)
-    expect(link).toMatch(/playback\.html\?from=\d+&to=\d+#[\w-]{43}$/)
-    await ada.goto(link)
-    await ada.getByText('Recorded on').waitFor()
-  })
+  it.each<[string, JoinOptions]>([
+    ['loaded again', {}],
+    // It hears as little of its end.
+    ['killed', { before: () => addEventListener('pagehide', (event) => event.stopImmediatePropagation()) }],
+  ])(
+    'offers a recording that ended because its page was %s, and no later one with it',
+    async (_, options) => {
+      const ada = await enter('Ada', { permissions: ['microphone'], ...options })
+      const linkOf = (page: Page) =>
+        page.locator('#recording').evaluate((anchor: HTMLAnchorElement) => anchor.href)
+      const beginOf = (link: string) => Number(new URL(link).searchParams.get('from'))
+      const record = async (): Promise<void> => {
+        await ada.getByRole('button', { name: 'Record' }).click()
+        await ada.getByRole('button', { name: /Recording \d+:\d[5-9]/ }).waitFor()
+      }
+      await record()
+      expect(await focused(ada)).toBe('record')
+      await ada.reload()
+      await ada.getByLabel('Your name').fill('   ')
+      await ada.getByRole('button', { name: 'Join' }).click()
+      expect(await focused(ada)).toBe('name')
+      await ada.getByLabel('Your name').fill('Ada')
+      await ada.getByRole('button', { name: 'Join' }).click()
+      await ada.getByText('The recording ended when this page was closed or loaded again.').waitFor()
+      const link = await linkOf(ada)
+      expect(link).toMatch(/playback\.html\?from=\d+&to=\d+#[\w-]{43}$/)
+      await record()
+      await ada.getByRole('button', { name: /Recording/ }).click()
+      await ada.getByText('Recorded. Use the link to play it.').waitFor()
+      const next = await linkOf(ada)
+      await ada.goto(link)
+      await ada.getByText('Recorded on').waitFor()
+      const seconds = await ada
+        .getByLabel('Time line')
+        .evaluate((slider: HTMLInputElement) => Number(slider.max))
+      expect(beginOf(link) + 1_000 * seconds).toBeLessThanOrEqual(beginOf(next))
+    },
+  )
 
   it('says so where there is no recording that one can read', async () => {
     const page = await (await browser.newContext()).newPage()

@@ -1,5 +1,5 @@
 import type { MediaSession, Member, SessionPlayer, Track } from '@runnel/media/page'
-import { sentenceOf } from './picture-sentence.ts'
+import { pictureState, sentenceOf, type PictureState } from './picture-sentence.ts'
 import { newTile } from './tile.ts'
 
 /** One element for each member, and for each screen, where its picture is painted. */
@@ -33,9 +33,8 @@ export class Tiles {
     }
   }
 
-  /** Why there is no picture of a member's camera; empty where there is one. */
-  cameraSentence(member: Member): string {
-    return this.#sentence(member, 'camera')
+  cameraState(member: Member): PictureState {
+    return this.#state(member, 'camera')
   }
 
   clear(): void {
@@ -47,26 +46,25 @@ export class Tiles {
     const sound = all.find(({ kind }) => kind === 'audio')
     const isSilent = sound === undefined || sound.state !== 'live'
     const canvas = this.#player.canvasOf(member.id, what)
-    const isLive = tracksOf(member, what).some(({ state }) => state === 'live')
-    const sentence = this.#sentence(member, what)
+    const state = this.#state(member, what)
+    const busy = { here: this.#session.isBusy, there: member.catalogue.isBusy === true }
     tile.classList.toggle('speaking', this.#player.speaker === member.id && what === 'camera')
     const [label, text] = [tile.querySelector('b'), tile.querySelector('p')]
     if (label)
       label.textContent = what === 'screen' ? `${name}: screen` : `${name}${isSilent ? ' (muted)' : ''}`
-    if (text) text.textContent = sentence
+    if (text) text.textContent = sentenceOf(state, busy)
     // One of tracks that are over would show their last picture for ever.
     for (const old of tile.querySelectorAll('canvas')) if (old !== canvas) old.remove()
     if (canvas === undefined) return
-    canvas.hidden = !isLive || sentence !== ''
+    canvas.hidden = state !== 'shown'
     canvas.title = name
     if (canvas.parentElement !== tile) tile.append(canvas)
   }
 
-  #sentence(member: Member, what: 'camera' | 'screen'): string {
-    const busy = { here: this.#session.isBusy, there: member.catalogue.isBusy === true }
+  #state(member: Member, what: 'camera' | 'screen'): PictureState {
     const { rendition, members } = this.#player.report
     const isPainted = what === 'screen' || (members.get(member.id)?.painted ?? 0) > 0
-    return sentenceOf(tracksOf(member, what), this.#decodes, rendition, busy, isPainted)
+    return pictureState(tracksOf(member, what), this.#decodes, rendition, isPainted)
   }
 
   #tileOf(key: string): HTMLElement {

@@ -34,10 +34,9 @@ export {
   type SessionRecorderModules,
   type SessionRecordingOptions,
 } from './recording/session-recorder.ts'
+export { openRecording, type OpenRecordingOptions } from './recording/open-recording.ts'
 export {
   MediaRecording,
-  openRecording,
-  type OpenRecordingOptions,
   type ReadOptions,
   type RecordedObject,
   type RecordingModules,

@@ -40,6 +40,8 @@ export const mediaLimits = {
   earlierNotesMs: 68_000,
   /** Notes of that time that wait for a later one of the same recording: those of five recorders. Beyond it, the oldest are dropped. */
   maxEarlierNotes: 100,
+  /** Recordings in one stream of which no note says that it is the last; beyond it, those without a note for the longest are taken for ended. */
+  maxUnendedRecordings: 16,
   /** Key frames in one note; more are found by reading (`keysLeftOut`). */
   maxNoteKeys: 2_000,
   /** Key frames and times that a reader of a recording holds: those of three members in some eight hours; further key frames are found by reading. */

@@ -30,8 +30,35 @@ async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
   return found
 }
 
-const packetsOf = (bytes: Uint8Array, lengths: readonly number[] = [1_000]) =>
+const opusPacketsOf = (bytes: Uint8Array, lengths: readonly number[] = [1_000]) =>
   all(opusPackets(new BytesReader(inPieces(bytes, lengths), new AbortController().signal)))
+
+const packetsOf = async (bytes: Uint8Array, lengths?: readonly number[]) =>
+  (await opusPacketsOf(bytes, lengths)).map(({ data }) => data)
+
+/** A page of Ogg. */
+function page(flags: number, serial: number, lacing: number[], body: Uint8Array): number[] {
+  const header = new Uint8Array(27 + lacing.length)
+  header.set(new TextEncoder().encode('OggS'))
+  header[5] = flags
+  const view = new DataView(header.buffer)
+  view.setUint32(14, serial, true)
+  header[26] = lacing.length
+  header.set(lacing, 27)
+  view.setUint32(22, crcOf(header, body), true)
+  return [...header, ...body]
+}
+
+const text = (said: string) => new TextEncoder().encode(said)
+
+/** A file whose stream of Opus has this number, with one packet, beside another stream. */
+const shortFile = (serial: number, packet: number) => [
+  ...page(2, 99, [5], text('video')),
+  ...page(2, serial, [8], text('OpusHead')),
+  ...page(0, serial, [8], text('OpusTags')),
+  ...page(0, 99, [5], text('noise')),
+  ...page(4, serial, [1], Uint8Array.of(packet)),
+]
 
 async function picturesOf(bytes: Uint8Array, lengths: readonly number[] = [1_000]) {
   const { frames, ...header } = await readIvf(
@@ -72,18 +99,6 @@ describe('Opus in Ogg', () => {
   })
 
   it('may have packets of several pages, and other streams beside it', async () => {
-    const page = (flags: number, serial: number, lacing: number[], body: Uint8Array) => {
-      const header = new Uint8Array(27 + lacing.length)
-      header.set(new TextEncoder().encode('OggS'))
-      header[5] = flags
-      const view = new DataView(header.buffer)
-      view.setUint32(14, serial, true)
-      header[26] = lacing.length
-      header.set(lacing, 27)
-      view.setUint32(22, crcOf(header, body), true)
-      return [...header, ...body]
-    }
-    const text = (said: string) => new TextEncoder().encode(said)
     const file = Uint8Array.from([
       ...page(2, 9, [5], text('video')),
       ...page(2, 7, [8], text('OpusHead')),
@@ -93,6 +108,34 @@ describe('Opus in Ogg', () => {
       ...page(1, 7, [45, 2], new Uint8Array(47).fill(2)),
     ])
     expect((await packetsOf(file)).map(({ length }) => length)).toEqual([300, 2])
+  })
+
+  it.each([
+    ['of its own', 8],
+    ['of the one before', 7],
+  ])('may be followed by another file, whose stream has a number %s', async (_, serial) => {
+    const files = Uint8Array.from([...shortFile(7, 1), ...shortFile(serial, 2), ...opus])
+    const packets = await opusPacketsOf(files)
+    expect(packets.slice(0, 2)).toEqual([
+      { data: Uint8Array.of(1), isFirst: true },
+      { data: Uint8Array.of(2), isFirst: true },
+    ])
+    expect(packets.slice(2).map(({ data }) => data)).toEqual(await packetsOf(opus))
+    expect(
+      packets
+        .slice(2)
+        .map(({ isFirst }) => isFirst)
+        .lastIndexOf(true),
+    ).toBe(0)
+  })
+
+  it('is refused with another file that has none, or that is no Ogg', async () => {
+    const other = [...page(2, 8, [6], text('vorbis')), ...page(0, 8, [5], text('noise'))]
+    for (const end of [other, page(2, 8, [6], text('vorbis'))])
+      await expect(packetsOf(Uint8Array.from([...opus, ...end]))).rejects.toThrow(
+        'a file without Opus is joined to it',
+      )
+    await expect(packetsOf(Uint8Array.from([...opus, ...ivf('vp8')]))).rejects.toThrow('it is not Ogg')
   })
 
   it('is refused when it is damaged or something else', async () => {

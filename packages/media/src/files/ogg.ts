@@ -18,24 +18,53 @@ interface Page {
   readonly body: Uint8Array
 }
 
-/** The packets of the first stream of Opus in an Ogg file, without its two headers (RFC 7845). Throws FILE_INVALID. */
-export async function* opusPackets(reader: BytesReader): AsyncGenerator<Uint8Array> {
+export interface OpusPacket {
+  readonly data: Uint8Array
+  /** Whether it is the first of its file, of several that are joined. */
+  readonly isFirst: boolean
+}
+
+/**
+ * The packets of the first stream of Opus in an Ogg file, without its two headers (RFC 7845), and of files joined to it end to end, as by `cat`
+ * (RFC 3533, section 4). Throws FILE_INVALID.
+ */
+export async function* opusPackets(reader: BytesReader): AsyncGenerator<OpusPacket> {
   let serial: number | undefined
-  let count = 0
+  let [files, count] = [0, 0]
+  let isBeginning = true
   let packet = new PacketParts()
   for (let page = await readPage(reader); page !== undefined; page = await readPage(reader)) {
-    if (serial === undefined && page.flags & first && startsWith(page.body, 'OpusHead')) serial = page.serial
+    const beginsStream = (page.flags & first) !== 0
+    // All streams of a file begin before any other page of it.
+    if (beginsStream && !isBeginning) serial = undefined
+    isBeginning = beginsStream
+    if (serial === undefined) {
+      if (!beginsStream) throw noOpus(files)
+      if (!startsWith(page.body, 'OpusHead')) continue
+      serial = page.serial
+      files++
+      count = 0
+    }
     if (page.serial !== serial) continue
     // Its beginning was not here, or its end is not.
     if (!(page.flags & continued)) packet = new PacketParts()
-    for (const bytes of packetsOf(page, packet)) {
-      if (count === 1 && !startsWith(bytes, 'OpusTags'))
+    for (const data of packetsOf(page, packet)) {
+      if (count === 1 && !startsWith(data, 'OpusTags'))
         throw mediaError('FILE_INVALID', 'Opus without its tags')
-      if (count++ >= 2 && bytes.length > 0) yield bytes
+      if (count >= 2 && data.length > 0) yield { data, isFirst: count === 2 }
+      count++
     }
   }
-  if (serial === undefined) throw mediaError('FILE_INVALID', 'there is no Opus in it')
+  if (serial === undefined) throw noOpus(files)
 }
+
+const noOpus = (filesBefore: number) =>
+  mediaError(
+    'FILE_INVALID',
+    filesBefore === 0
+      ? 'there is no Opus in it'
+      : 'a file without Opus is joined to it, what was before has been sent',
+  )
 
 /** One packet, as it is put together. */
 class PacketParts {

@@ -7,8 +7,9 @@ import type { MediaSession } from '../session/media-session.ts'
 import type { TrackPublisher } from '../session/track-publisher.ts'
 import { pause } from '../session/pause.ts'
 import { BytesReader, piecesOf, type Pieces } from './bytes-reader.ts'
+import { FirstGroup } from './first-group.ts'
 import { readIvf } from './ivf.ts'
-import { opusPackets } from './ogg.ts'
+import { opusPackets, type OpusPacket } from './ogg.ts'
 import { opusDurationMs } from './opus-packet.ts'
 
 /** A file this far behind goes on from now: its pipe stood still. */
@@ -30,8 +31,8 @@ export interface PublishIvfOptions extends PublishFileOptions {
 
 /**
  * Publishes Opus in Ogg at playback pace, from a file or a pipe (`createReadStream`, `process.stdin`) or from its bytes, from the first link to a
- * member on (see `MediaSession.linked`); resolves at its end, or when the session is closed meanwhile. All packets must have one length, but the
- * last may be shorter. Throws FILE_INVALID, SESSION_CLOSED, and the errors of `publish`.
+ * member on (see `MediaSession.linked`); resolves at its end, or when the session is closed meanwhile. Files joined end to end follow each other.
+ * All packets must have one length, but the last of a file may be shorter. Throws FILE_INVALID, SESSION_CLOSED, and the errors of `publish`.
  */
 export async function publishOgg(
   session: MediaSession,
@@ -46,8 +47,9 @@ export async function publishOgg(
   let decoder: OpusPlayback | undefined
   try {
     requireOpen(session)
-    for await (const data of opusPackets(reader)) {
-      const frameMs = lengths.next(data)
+    for await (const packet of opusPackets(reader)) {
+      const { data } = packet
+      const frameMs = lengths.next(packet)
       decoder ??= await OpusPlayback.create(frameMs)
       if (ended.aborted) return
       track ??= announceSound(session, frameMs)
@@ -78,14 +80,16 @@ export async function publishIvf(
   try {
     requireOpen(session)
     const { codec, width: codedWidth, height: codedHeight, frames } = await readIvf(reader)
-    track = session.publishTrack({
-      ...{ kind: 'video', source: 'file', codec, codedWidth, codedHeight, framerate, bitrate, altGroup: 0 },
-    })
+    const group = new FirstGroup()
+    track = session.publishTrack(
+      { kind: 'video', source: 'file', codec, codedWidth, codedHeight, framerate, bitrate, altGroup: 0 },
+      { sent: (neighbours) => group.sent(neighbours) },
+    )
     const pace = await startPace(session, track, ended, options)
     for await (const { timestampUs: offsetUs, isKey, data } of frames) {
       const timestampUs = await pace.next(offsetUs)
       if (timestampUs === undefined) return
-      track.send({ timestampUs, isKey, data })
+      for (const picture of group.next({ timestampUs, isKey, data })) track.send(picture)
     }
   } catch (error) {
     if (error !== ended.reason) throw error
@@ -100,11 +104,17 @@ class PacketLengths {
   #frameMs: number | undefined
   #shorterMs: number | undefined
 
-  /** The length of the track's frames, for each packet in turn. Throws FILE_INVALID for one that is longer, or that follows a shorter one. */
-  next(packet: Uint8Array): number {
-    const durationMs = opusDurationMs(packet)
+  /** The length of the track's frames, for each packet in turn. Throws FILE_INVALID for one of another length, unless it is shorter and the last of its file. */
+  next({ data, isFirst }: OpusPacket): number {
+    const durationMs = opusDurationMs(data)
     if (durationMs === undefined) throw mediaError('FILE_INVALID', 'a packet is not Opus')
     this.#frameMs ??= durationMs
+    if (isFirst && durationMs !== this.#frameMs)
+      throw mediaError(
+        'FILE_INVALID',
+        `a file with packets of ${durationMs} ms is joined to one with packets of ${this.#frameMs} ms: publish them one after the other`,
+      )
+    if (isFirst) this.#shorterMs = undefined
     const otherMs = this.#shorterMs ?? (durationMs > this.#frameMs ? durationMs : undefined)
     if (otherMs !== undefined)
       throw mediaError(

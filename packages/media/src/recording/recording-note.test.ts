@@ -21,6 +21,12 @@ describe('a note of a recorder', () => {
     expect(parseNote(JSON.parse(JSON.stringify(noteContent(note))))).toEqual(note)
     const empty = { beganAtMs: undefined, change: undefined, clocks: [], keys: [] }
     expect(parseNote(JSON.parse(JSON.stringify(noteContent(empty))))).toEqual(empty)
+    const last = { ...note, isLast: true }
+    expect(parseNote(JSON.parse(JSON.stringify(noteContent(last))))).toEqual(last)
+  })
+
+  it('may say what a reader does not know yet', () => {
+    expect(parseNote(wire({ further: true }))).toEqual(note)
   })
 
   it.each([

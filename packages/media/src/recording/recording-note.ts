@@ -31,6 +31,8 @@ export interface RecordingNote {
   /** Of each member that sent something, the object that came the quickest. */
   readonly clocks: readonly MemberTime[]
   readonly keys: readonly KeyFrame[]
+  /** Whether its recorder was stopped and writes no more of this recording. */
+  readonly isLast?: boolean | undefined
 }
 
 /** Of the recorder's clock, in Unix milliseconds. */
@@ -62,15 +64,16 @@ const noteSchema = z.object({
     keys: z
       .array(z.tuple([index, z.number().int().min(0).max(255), recorderTime, memberTime]))
       .max(mediaLimits.maxNoteKeys),
+    isLast: z.boolean().optional(),
   }),
 })
 
 /** The content of a message: members are named once. */
-export function noteContent({ beganAtMs, change, clocks, keys }: RecordingNote): unknown {
+export function noteContent({ beganAtMs, change, clocks, keys, isLast }: RecordingNote): unknown {
   const who = [...new Set([...clocks, ...keys].map(({ memberId }) => memberId))]
   return {
     recording: {
-      ...{ version: 1, beganAtMs, who, change },
+      ...{ version: 1, beganAtMs, who, change, isLast },
       clocks: clocks.map(({ memberId, atMs, timestampUs }) => [who.indexOf(memberId), atMs, timestampUs]),
       keys: keys.map(({ memberId, track, atMs, timestampUs }) => [
         who.indexOf(memberId),
@@ -86,7 +89,7 @@ export function noteContent({ beganAtMs, change, clocks, keys }: RecordingNote):
 export function parseNote(content: unknown): RecordingNote | undefined {
   const parsed = noteSchema.safeParse(content)
   if (!parsed.success) return undefined
-  const { beganAtMs, who, change, clocks, keys } = parsed.data.recording
+  const { beganAtMs, who, change, clocks, keys, isLast } = parsed.data.recording
   const named = (i: number): string => who[i] ?? ''
   return {
     beganAtMs,
@@ -96,6 +99,7 @@ export function parseNote(content: unknown): RecordingNote | undefined {
     },
     clocks: clocks.map(([i, atMs, timestampUs]) => ({ memberId: named(i), atMs, timestampUs })),
     keys: keys.map(([i, track, atMs, timestampUs]) => ({ memberId: named(i), track, atMs, timestampUs })),
+    isLast,
   }
 }
 

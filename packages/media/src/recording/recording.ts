@@ -1,13 +1,10 @@
-import type { Message, ResendOptions, RunnelClient } from '@runnel/client'
+import type { Message, RunnelClient } from '@runnel/client'
 import { tracksRead } from '../catalogue/ladder.ts'
 import { decodeObject, type MediaObject } from '../core/media-object.ts'
-import { mediaError } from '../errors.ts'
-import { mediaLimits } from '../limits.ts'
 import { idOf, type ObjectPlace } from '../session/media-session.ts'
-import { EarlierNotes } from './earlier-notes.ts'
-import { notePartition, objectPartition } from './partitions.ts'
-import { parseNote, type KeyFrame, type RecordingNote } from './recording-note.ts'
-import { TimeLine, type TimeRange } from './time-line.ts'
+import { objectPartition } from './partitions.ts'
+import type { KeyFrame } from './recording-note.ts'
+import type { TimeLine, TimeRange } from './time-line.ts'
 
 /** A frame in a recording. */
 export interface RecordedObject {
@@ -18,13 +15,6 @@ export interface RecordedObject {
   readonly atMs: number
   /** When the recorder published it; never earlier than for objects read before. */
   readonly recordedMs: number
-}
-
-export interface OpenRecordingOptions {
-  /** Opens only what was recorded in this time, in Unix milliseconds of the recorder's clock: a stream can hold several recordings. */
-  readonly fromMs?: number | undefined
-  readonly toMs?: number | undefined
-  readonly signal?: AbortSignal | undefined
 }
 
 export interface RecordingModules {
@@ -45,36 +35,6 @@ const packedMs = 600
 const keyMarginMs = 20
 /** Of what somebody else sealed in the same stream. */
 const sealedByOthers = 'ENCRYPTED_CONTENT'
-
-/**
- * Opens what `recordSession` recorded, as far as it is stored: reads its notes, also those shortly before `fromMs`, which say who was there at that
- * moment. Throws RECORDING_EMPTY, and what `resend` throws.
- */
-export async function openRecording(
-  streamId: string,
-  { fromMs = 0, toMs, signal }: OpenRecordingOptions,
-  { client }: RecordingModules,
-): Promise<MediaRecording> {
-  const { partitions } = await client.getStream(streamId)
-  const timeLine = new TimeLine()
-  const earlier = new EarlierNotes()
-  const options: ResendOptions = { partitions: [notePartition], signal }
-  // Two clocks, and what comes after the last frame.
-  const to = toMs === undefined ? undefined : toMs + mediaLimits.noteEveryMs
-  const from = Math.max(0, Math.floor(fromMs - mediaLimits.earlierNotesMs))
-  for await (const message of client.resend(streamId, { from, to }, options)) {
-    const note = parseNote(message.content)
-    if (note === undefined) continue
-    const dated = { note, atMs: message.timestamp }
-    const recording = recordingOf(message, note)
-    if (dated.atMs < fromMs) earlier.keep(recording, dated)
-    else for (const one of [...earlier.take(recording), dated]) timeLine.add(one.note, one.atMs)
-  }
-  const { range } = timeLine
-  if (range === undefined) throw mediaError('RECORDING_EMPTY', streamId)
-  const wanted = { ...range, fromMs: Math.max(range.fromMs, fromMs) }
-  return new MediaRecording(streamId, { timeLine, range: wanted, partitions }, { client })
-}
 
 /** A recording that can be read from any moment. Made by `openRecording`. */
 export class MediaRecording {
@@ -161,9 +121,4 @@ export class MediaRecording {
     const atMs = offsetMs === undefined ? recordedMs : offsetMs + object.timestampUs / 1_000
     return { memberId, object, place: urgent, atMs, recordedMs }
   }
-}
-
-/** Tells recordings apart that follow each other in one stream. Undefined for notes of earlier versions, which do not say when theirs began. */
-function recordingOf(message: Message, { beganAtMs }: RecordingNote): string | undefined {
-  return beganAtMs === undefined ? undefined : `${idOf(message)} ${beganAtMs}`
 }

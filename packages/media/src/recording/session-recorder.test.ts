@@ -73,6 +73,21 @@ it('hears the goodbye of a page that is closed, which may be the urgent one alon
   await recorder.stop()
 })
 
+it('says which of its notes is the last', async () => {
+  const client = await clients.create({ privateKey: newAccount().privateKey })
+  const clock = new VirtualClock()
+  const isLast: (boolean | undefined)[] = []
+  await client.subscribe(recording, { partitions: [notePartition] }, ({ content }) => {
+    const note = parseNote(content)
+    if (note !== undefined) isLast.push(note.isLast)
+  })
+  const recorder = await recordSession(meeting, recording, {}, { client, clock })
+  clock.advanceBy(mediaLimits.noteEveryMs)
+  await until(() => isLast).toEqual([undefined, undefined])
+  await recorder.stop()
+  await until(() => isLast).toEqual([undefined, undefined, true])
+})
+
 it('asks for key frames of who announces more and more no more often than for those of others', async () => {
   const [client, page] = [
     await clients.create({ privateKey: newAccount().privateKey }),

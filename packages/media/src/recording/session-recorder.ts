@@ -131,7 +131,7 @@ export class SessionRecorder implements AsyncDisposable {
     this.#cancel()
     await this.#subscription?.unsubscribe()
     await Promise.all(this.#recordings.map((recording) => recording.stop()))
-    if (this.#recordings.length > 0) await this.#write()
+    if (this.#recordings.length > 0) await this.#write({ isLast: true })
   }
 
   #see(message: Message): void {
@@ -177,8 +177,8 @@ export class SessionRecorder implements AsyncDisposable {
   }
 
   /** Never rejects. */
-  async #write(): Promise<void> {
-    const content = noteContent(this.#notes.take(this.#moment()))
+  async #write(end: { readonly isLast?: true } = {}): Promise<void> {
+    const content = noteContent({ ...this.#notes.take(this.#moment()), ...end })
     try {
       await this.#client.publish(this.#to, content, { partition: notePartition })
     } catch (error) {

@@ -471,6 +471,19 @@ function decodable(got: readonly Got[]): number {
   ).length
 }
 
+/** A file of pictures that build on the first one, four a second. */
+function slowGroup(pictures: number): Uint8Array {
+  const clip = readFileSync(join(vectors, 'clip-vp8.ivf'))
+  const endOf = (start: number) => start + 12 + clip.readUInt32LE(start)
+  const [second, third] = [endOf(32), endOf(endOf(32))]
+  const frames = Array.from({ length: pictures - 1 }, (_, i) => {
+    const frame = Buffer.from(clip.subarray(second, third))
+    frame.writeBigUInt64LE(BigInt(250 * (i + 1)), 4)
+    return frame
+  })
+  return Buffer.concat([clip.subarray(0, second), ...frames])
+}
+
 describe('openSession', () => {
   it.each([
     { replaces: 'mine' },
@@ -552,6 +565,19 @@ describe('files', () => {
     await until(() => ben.got[0]?.place).toMatchObject({ group: 0, object: 0 })
   })
 
+  it('reach who is linked first, and late, from the key frame before on', async () => {
+    const ada = await joinAs('Ada')
+    const call = new AbortController()
+    const playing = publishIvf(ada.session, slowGroup(60), { signal: call.signal })
+    await until(() => ada.client.network.metrics().counters['urgent.published'] ?? 0).toBeGreaterThan(2)
+    const ben = await joinAs('Ben')
+    await until(() => namesOf(ben.session)).toEqual(['Ada'])
+    await ben.session.read([1])
+    await until(() => decodable(ben.got)).toBeGreaterThan(4)
+    call.abort()
+    await playing
+  })
+
   it.each([
     ['sound', publishOgg, 'tone.opus'],
     ['pictures', publishIvf, 'clip-vp8.ivf'],
@@ -606,6 +632,21 @@ describe('files', () => {
       code: 'FILE_INVALID',
       message: expect.stringContaining(
         'a packet of 40 ms among packets of 60 ms: only the last may be shorter',
+      ) as string,
+    })
+  })
+
+  it('of sound that are joined follow each other', async () => {
+    const [long, short] = ['ends-short.opus', 'tone.opus'].map((name) => readFileSync(join(vectors, name)))
+    const { ada, ben } = await pair()
+    await publishOgg(ada.session, Readable.from([long, long]))
+    await until(() => ben.got.length).toBe(18)
+    const durations = [...Array<number>(8).fill(60), 40]
+    expect(ben.got.map(({ object }) => opusDurationMs(object.data))).toEqual([...durations, ...durations])
+    await expect(publishOgg(ada.session, Readable.from([long, short]))).rejects.toMatchObject({
+      code: 'FILE_INVALID',
+      message: expect.stringContaining(
+        'a file with packets of 20 ms is joined to one with packets of 60 ms: publish them one after the other',
       ) as string,
     })
   })

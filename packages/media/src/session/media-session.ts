@@ -257,7 +257,7 @@ export class MediaSession implements AsyncDisposable {
       track,
       { plan, rendition, events },
       {
-        publish: (content, partition, urgent) => this.#publish(content, partition, urgent),
+        publish: (...message) => this.#publish(...message),
         changed: () => this.#changed(),
         nextGroup: (partition) => this.#nextGroup(partition),
         isAlone: ({ partition }) => this.#isAlone(partition),
@@ -490,10 +490,11 @@ export class MediaSession implements AsyncDisposable {
     return { version: 1, session: this.#session, name: shortName, replaces, isBusy, decodes, tracks }
   }
 
-  #publish(content: unknown, partition: number, urgent: UrgentOptions): void {
+  #publish(content: unknown, partition: number, urgent: UrgentOptions, sent?: TrackEvents['sent']): void {
     if (this.isClosed) return
     this.#client
       .publish(this.#streamId, content, { partition, urgent })
+      .then(({ neighbours }) => sent?.(neighbours))
       .catch((error: unknown) => this.#emit('fault', error))
   }
 

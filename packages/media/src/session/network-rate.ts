@@ -31,8 +31,7 @@ export class NetworkRate {
 
   /** There is another track: nothing is known of what its links carry, so it shows that itself. */
   added(): void {
-    const { share, clock } = this.#modules
-    this.#trial.begin(share.leastBitsPerS, clock.monotonicMs())
+    this.#try()
     this.changed()
   }
 
@@ -62,12 +61,20 @@ export class NetworkRate {
     const rate = await this.#modules.urgentRate(partition)
     if (rate === undefined) return undefined
     const take = (kbitPerS: number | undefined): void => {
+      const isFirstLink = kbitPerS !== undefined && this.#told.get(partition) === undefined
       if (this.#rates.has(partition)) this.#told.set(partition, kbitPerS)
+      // Nothing is known of it either.
+      if (isFirstLink) this.#try()
       this.#shareOut()
     }
     rate.on('rate', take)
     take(rate.kbitPerS)
     return rate
+  }
+
+  #try(): void {
+    const { share, clock } = this.#modules
+    this.#trial.begin(share.leastBitsPerS, clock.monotonicMs())
   }
 
   #shareOut(): void {

@@ -36,10 +36,12 @@ export interface TrackEvents {
   keyWanted?(): void
   /** The rate for the encoder from now on, in bits a second; 0 pauses it. */
   rate?(bitsPerS: number): void
+  /** A frame was handed to the network, for so many neighbours: with none, nobody gets it. */
+  sent?(neighbours: number): void
 }
 
 export interface TrackModules {
-  publish(content: Uint8Array, partition: number, urgent: UrgentOptions): void
+  publish(content: Uint8Array, partition: number, urgent: UrgentOptions, sent: TrackEvents['sent']): void
   /** The catalogue has to be published again. */
   changed(): void
   /** The number of the next group in a partition. */
@@ -178,7 +180,7 @@ export class TrackPublisher {
   #publish(content: Uint8Array, urgent: UrgentOptions): void {
     this.#counters.frames++
     this.#counters.bytes += content.length
-    this.#modules.publish(content, this.#track.partition, urgent)
+    this.#modules.publish(content, this.#track.partition, urgent, this.#events.sent)
   }
 }
 

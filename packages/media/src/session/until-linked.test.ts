@@ -36,7 +36,7 @@ class Rates {
 }
 
 /** A session whose client is a stub, on a virtual clock. `firstUs`: the timestamp of the first frame in each partition. */
-async function setUp(publish: () => Promise<void> = async () => {}) {
+async function setUp(publish = async () => ({ neighbours: 1 })) {
   const [clock, rates, firstUs] = [new VirtualClock(), new Rates(), new Map<number, number>()]
   const client: Partial<Record<keyof RunnelClient, unknown>> = {
     prepare: async () => ({ send() {} }),
@@ -46,7 +46,7 @@ async function setUp(publish: () => Promise<void> = async () => {}) {
       const object = content instanceof Uint8Array ? decodeObject(content) : undefined
       if (object === undefined) return publish()
       if (!firstUs.has(partition)) firstUs.set(partition, object.timestampUs)
-      return Promise.resolve()
+      return Promise.resolve({ neighbours: 1 })
     },
   }
   const modules = { client: client as MediaSessionModules['client'], clock }
@@ -76,11 +76,14 @@ it('lets files that are published together begin together, though nobody reads t
   await playing
 })
 
-it('tries a rate from the link on, and not from before it', async () => {
+it.each([
+  ['soon', 900],
+  ['late', 6_000],
+])('tries a rate from the link on, and not from before it, where that opens %s', async (_, linkMs) => {
   const { session, clock, rates } = await setUp()
   const publisher = session.publishTrack(clip)
   const linked = session.linked(1)
-  await pass(clock, 900)
+  await pass(clock, linkMs)
   rates.link()
   await pass(clock, 300)
   await linked
