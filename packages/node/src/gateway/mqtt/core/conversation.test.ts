@@ -15,10 +15,11 @@ type Publishing = Parameters<ConversationEffects['publish']>
 /** A server with conversations whose effects are written down. */
 class World {
   nowMs = 0
+  readonly wills: string[] = []
   readonly sessions = new Sessions(mqttLimits, {
     totals: { queuedBytes: 0, droppedQos0: 0, droppedQos1: 0, expired: 0 },
     newOrigin: () => 'origin',
-    effects: { ended: () => {}, publishWill: () => {}, changed: () => {} },
+    effects: { ended: () => {}, publishWill: ({ key }) => this.wills.push(key.clientId), changed: () => {} },
   })
 
   open() {
@@ -204,6 +205,17 @@ describe('a conversation', () => {
       publish(1, id)
     }
     expect(conversation.isBusy).toBe(true)
+  })
+
+  it('leaves a will unless its client disconnects for no reason', () => {
+    const world = new World()
+    for (const reasonCode of [undefined, 0, 4, 0x80]) {
+      const { connect, conversation } = world.open()
+      connect({ clientId: `${reasonCode}`, will: { topic: 'w', payload: Buffer.from('gone') } })
+      conversation.receive({ cmd: 'disconnect', ...(reasonCode === undefined ? {} : { reasonCode }) })
+      conversation.closed(0)
+    }
+    expect(world.wills).toEqual(['4', '128'])
   })
 
   it('writes a session when it unsubscribes from what there was', () => {

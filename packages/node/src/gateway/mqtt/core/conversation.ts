@@ -349,8 +349,8 @@ export class Conversation implements SessionLink {
         throw new MqttProblem(Reason.protocolError, 'a session that ends with its connection cannot be kept')
       session.expiryS = this.#lowered(expiryS)
     }
-    // With 4 the will is published.
-    this.#isGraceful = reasonCode !== 4
+    // With any other reason the will is published (MQTT 5, section 3.1.2.5).
+    this.#isGraceful = (reasonCode ?? 0) === 0
     this.#end()
   }
 
