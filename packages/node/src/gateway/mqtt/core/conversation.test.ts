@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { mqttLimits } from '../limits.ts'
 import { Conversation, type ConversationEffects } from './conversation.ts'
 import { MqttProblem, Reason } from './reasons.ts'
-import type { SessionSubscription } from './session.ts'
+import type { SessionSubscription, SubscriptionOptions } from './session.ts'
 import { Sessions } from './sessions.ts'
 import type { Delivery } from './to-mqtt.ts'
 import { filterOf } from './topics.ts'
@@ -26,6 +26,7 @@ class World {
     const sent: Packet[] = []
     const publishing: Publishing[] = []
     const subscribing: (() => void)[] = []
+    const wanted: SubscriptionOptions[] = []
     const seen = { ended: false, isWritable: true, isSlow: false, maxBytes: 0 }
     const conversation = new Conversation(mqttLimits, {
       sessions: this.sessions,
@@ -44,6 +45,7 @@ class World {
         authenticate: () => {},
         publish: (...args) => publishing.push(args),
         subscribe: (_session, requests, done) => {
+          wanted.push(...requests.map(({ options }) => options))
           const refuse = () =>
             done(
               requests.map(() => Reason.notAuthorized),
@@ -78,7 +80,7 @@ class World {
       })
     const done = (at: number, result: number | MqttProblem = Reason.success) => publishing[at]?.[2](result)
     const taken = () => sent.splice(0)
-    return { conversation, seen, publishing, subscribing, connect, publish, done, taken }
+    return { conversation, seen, publishing, subscribing, wanted, connect, publish, done, taken }
   }
 }
 
@@ -259,6 +261,15 @@ describe('a conversation', () => {
     expect(conversation.isBusy).toBe(true)
     subscribing[0]?.()
     expect(conversation.isBusy).toBe(false)
+  })
+
+  it('gives a bridge of 3.1.1 none of its own messages, and others as they were retained', () => {
+    for (const bridgeMode of [true, false]) {
+      const { connect, conversation, wanted } = new World().open()
+      connect({ protocolVersion: 4, ...(bridgeMode ? { bridgeMode } : {}) })
+      conversation.receive({ cmd: 'subscribe', messageId: 3, subscriptions: [{ topic: 'a', qos: 1 }] })
+      expect(wanted).toMatchObject([{ noLocal: bridgeMode, retainAsPublished: bridgeMode }])
+    }
   })
 
   it('says 0x80 to 3.1.1 where a subscription is refused', () => {
