@@ -313,7 +313,7 @@ export class Conversation implements SessionLink {
   #subscribe({ messageId = 0, subscriptions, properties }: ISubscribePacket, session: Session): void {
     const subscriptionId = properties?.subscriptionIdentifier
     // A bridge of 3.1.1 says what it is by a bit of its version, as it cannot say that it wants these.
-    const isBridge = this.#connect?.bridgeMode === true
+    const isBridge = this.#connect !== undefined && 'bridgeMode' in this.#connect
     const requests = subscriptions.map(({ topic, qos, nl = false, rap = false, rh = 0 }) => {
       if (nl && topic.startsWith('$share/'))
         throw new MqttProblem(Reason.protocolError, 'No Local on a shared subscription')
