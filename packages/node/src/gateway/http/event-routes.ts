@@ -1,7 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { requireReading, streamOf } from '../callers.ts'
 import { messageFields } from '../../cli/message-fields.ts'
-import { nodeError } from '../../errors.ts'
 import type { Gateway } from '../gateway.ts'
 import { StreamReader, type ReaderSink } from '../reading/stream-reader.ts'
 import { eventHeaders, EventWriter } from './event-writer.ts'
@@ -30,7 +29,7 @@ export function addEventRoutes(server: FastifyInstance, requests: GatewayRequest
       void writer.write('ended', JSON.stringify(problemOf(error)))
       writer.end()
     }
-    const caller = await callers.stay(account, () => ended(nodeError('GATEWAY_KEY_ENDED', account.name)))
+    const caller = await callers.stay(account, ended)
     let reader: StreamReader<string> | undefined
     const close = () => {
       void reader?.stop()

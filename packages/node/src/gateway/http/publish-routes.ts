@@ -29,8 +29,7 @@ export function addPublishRoutes(server: FastifyInstance, requests: GatewayReque
       if (key ?? wait)
         throw clientError('INVALID_ARGUMENT', 'many messages go with neither an Idempotency-Key nor wait')
       const ended = new AbortController()
-      const end = () => ended.abort(nodeError('GATEWAY_KEY_ENDED', account.name))
-      const { client, release } = await callers.stay(account, end)
+      const { client, release } = await callers.stay(account, (why) => ended.abort(why))
       const target = { account, client, streamId, options: { ...options, headers }, signal: ended.signal }
       const result = await publishBulk(requests.pieces(request), target, gateway).finally(release)
       if (result.problem !== undefined) reply.code(result.problem.status).header('connection', 'close')
