@@ -24,7 +24,8 @@ export async function serveExample(
   const files = await filesOf(example)
   files.set('/network.json', { type: 'application/json', body: JSON.stringify(network) })
   const server = createServer((request, response) => {
-    const file = files.get(new URL(request.url ?? '/', 'http://localhost').pathname)
+    const [path = '/'] = (request.url ?? '/').split('?')
+    const file = files.get(path)
     if (file === undefined) response.writeHead(404).end()
     else response.writeHead(200, { 'content-type': file.type }).end(file.body)
   })

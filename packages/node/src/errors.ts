@@ -244,6 +244,10 @@ export const nodeErrors = {
     summary: 'The key was changed or removed',
     remedy: 'Connect again. If that is refused, ask for another key.',
   },
+  GATEWAY_STOPPING: {
+    summary: 'The gateway is stopping',
+    remedy: 'Connect again a little later. With a cursor, reading goes on where it was.',
+  },
   BENCH_AIM_MISSED: {
     summary: 'The run missed an aim',
     remedy: 'The report says what was measured, and which figures are doubtful.',

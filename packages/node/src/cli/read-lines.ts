@@ -1,27 +1,43 @@
+import { Pieces } from '../pieces.ts'
+
 /** One line of input, counted from 1. */
-export interface Line {
+export class Line {
   readonly number: number
   /** Without its end; undefined when it was longer than allowed. */
-  readonly text: string | undefined
+  readonly bytes: Uint8Array | undefined
+
+  constructor(number: number, bytes: Uint8Array | undefined) {
+    this.number = number
+    this.bytes = bytes
+  }
+
+  /** As UTF-8; what is none becomes U+FFFD. */
+  get text(): string | undefined {
+    return this.bytes && new TextDecoder('utf-8', { ignoreBOM: true }).decode(this.bytes)
+  }
 }
 
 const newline = 0x0a
+const carriageReturn = 0x0d
 
-/** Splits bytes into lines of UTF-8. Of a line beyond `maxBytes` nothing is kept. A last line needs no newline. */
+/** Splits bytes into lines. Of a line beyond `maxBytes` nothing is kept. A last line needs no newline. */
 export async function* readLines(chunks: AsyncIterable<Uint8Array>, maxBytes: number): AsyncGenerator<Line> {
   let number = 1
-  let kept: Uint8Array[] = []
   let keptBytes = 0
+  const kept = new Pieces()
   const keep = (bytes: Uint8Array) => {
     keptBytes += bytes.length
-    if (keptBytes > maxBytes) kept = []
+    if (keptBytes > maxBytes) kept.take()
     else kept.push(bytes)
   }
   const take = (): Line => {
-    const text = keptBytes > maxBytes ? undefined : Buffer.concat(kept).toString('utf8').replace(/\r$/, '')
-    kept = []
+    const bytes = kept.take()
+    const isWhole = keptBytes <= maxBytes
     keptBytes = 0
-    return { number: number++, text }
+    return new Line(
+      number++,
+      isWhole ? bytes.subarray(0, bytes.at(-1) === carriageReturn ? -1 : undefined) : undefined,
+    )
   }
   for await (const chunk of chunks) {
     let start = 0

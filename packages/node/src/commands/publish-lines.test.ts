@@ -5,11 +5,16 @@ import { maxLineBytes, publishLines, type PublishLinesOptions } from './publish-
 
 const streamId = toStreamId(`0x${'a'.repeat(40)}/x`)
 
-async function publishAll(input: string, options: Partial<PublishLinesOptions> = {}, comes = false) {
+async function publishAll(
+  input: string | Uint8Array,
+  options: Partial<PublishLinesOptions> = {},
+  comes = false,
+) {
   const sent: unknown[] = []
   const invalid: string[] = []
   const client = {
-    publish: async (_: unknown, content: unknown, { partitionKey }: { partitionKey?: string } = {}) => {
+    publish: async (_: unknown, given: unknown, { partitionKey }: { partitionKey?: string } = {}) => {
+      const content = given instanceof Uint8Array ? Buffer.from(given).toString() : given
       if (content === 'huge') throw new RunnelError('MESSAGE_TOO_LARGE', 'too large', '')
       if (content === 'forbidden') throw new RunnelError('NO_PUBLISH_PERMISSION', 'no', '')
       sent.push(partitionKey === undefined ? content : [content, partitionKey])
@@ -39,15 +44,28 @@ async function publishAll(input: string, options: Partial<PublishLinesOptions> =
   return { sent, invalid, result }
 }
 
-async function* bytesOf(text: string) {
-  yield Buffer.from(text)
+async function* bytesOf(text: string | Uint8Array) {
+  yield typeof text === 'string' ? Buffer.from(text) : text
 }
 
 describe('publishLines', () => {
   it('publishes a JSON value a line and skips empty lines', async () => {
     const { sent, result } = await publishAll('{"a":1}\n\n[2]\n"three"\n4')
-    expect(sent).toEqual([{ a: 1 }, [2], 'three', 4])
+    expect(sent).toEqual(['{"a":1}', '[2]', 'three', '4'])
     expect(result).toEqual({ published: 4, skipped: 0, alone: 0 })
+  })
+
+  it('publishes JSON as it is written, whatever its numbers are in JavaScript', async () => {
+    const lines = ['{"id": 12345678901234567890}', '[1e400, 1.0]']
+    expect((await publishAll(lines.join('\n'))).sent).toEqual(lines)
+  })
+
+  it('refuses what is not UTF-8', async () => {
+    for (const text of [true, false])
+      expect((await publishAll(Buffer.from('"\xff"\n', 'latin1'), { text })).result).toMatchObject({
+        code: 'INPUT_INVALID',
+        message: expect.stringContaining('line 1: not UTF-8'),
+      })
   })
 
   it('publishes text as it stands', async () => {
@@ -56,7 +74,7 @@ describe('publishLines', () => {
 
   it('stops at the first bad line, after those before it', async () => {
     const { sent, result } = await publishAll('1\n2\n{"a":\n4\n')
-    expect(sent).toEqual([1, 2])
+    expect(sent).toEqual(['1', '2'])
     expect(result).toMatchObject({
       code: 'INPUT_INVALID',
       message: expect.stringContaining('line 3: not JSON'),
@@ -65,7 +83,7 @@ describe('publishLines', () => {
 
   it('goes on when asked to, naming each bad line', async () => {
     const { sent, invalid, result } = await publishAll('1\n{\n"huge"\n4\n', { skipInvalid: true })
-    expect(sent).toEqual([1, 4])
+    expect(sent).toEqual(['1', '4'])
     expect(invalid).toEqual([
       expect.stringContaining('line 2: '),
       expect.stringContaining('line 3: too large'),
@@ -87,8 +105,8 @@ describe('publishLines', () => {
   it('takes the partition key from a field', async () => {
     const { sent } = await publishAll('{"room":"kitchen"}\n{"room":7}\n', { partitionKey: 'room' })
     expect(sent).toEqual([
-      [{ room: 'kitchen' }, 'kitchen'],
-      [{ room: 7 }, '7'],
+      ['{"room":"kitchen"}', 'kitchen'],
+      ['{"room":7}', '7'],
     ])
   })
 

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import type { MessageHeaders, RunnelClient } from '@runnel/client'
 import { isRunnelError, limits, toStreamPartId, type RunnelError, type StreamId } from '@runnel/protocol'
 import type { Line } from '../cli/read-lines.ts'
@@ -58,9 +59,9 @@ export async function publishLines(
     } else failure ??= error
   }
   const send = (line: Line) => {
-    const { content, ...keys } = contentOf(line, options)
+    const { content, ...more } = contentOf(line, options)
     const sent: Promise<void> = client
-      .publish(options.streamId, content, { ...keys, headers: options.headers })
+      .publish(options.streamId, content, { ...more, headers: options.headers })
       .then(
         ({ neighbours, partition }) => {
           published++
@@ -104,18 +105,22 @@ async function stillAlone(
   return counts.reduce((sum, count) => sum + count, 0)
 }
 
+/** JSON goes as it is written, for written anew it may have other numbers; a JSON string as text. */
 function contentOf(line: Line, options: PublishLinesOptions) {
-  const { text, partitionKey, keyField, key } = options
-  if (line.text === undefined) throw lineError(line, options, `longer than ${maxLineBytes} bytes`)
-  if (text) return { content: line.text, partitionKey: undefined, key }
-  const content = parseJson(line, options, line.text)
+  const { partitionKey, keyField, key } = options
+  const { bytes, text } = line
+  if (bytes === undefined || text === undefined)
+    throw lineError(line, options, `longer than ${maxLineBytes} bytes`)
+  if (!isUtf8(bytes)) throw lineError(line, options, 'not UTF-8')
+  if (options.text) return { content: text, partitionKey: undefined, key }
+  const value = parseJson(line, options, text)
   return {
-    content,
+    ...(typeof value === 'string' ? { content: value } : { content: bytes, bytesAre: 'json' as const }),
     partitionKey:
       partitionKey === undefined
         ? undefined
-        : fieldOf(line, options, content, partitionKey, 'to choose a partition by'),
-    key: keyField === undefined ? key : fieldOf(line, options, content, keyField, 'to be the key'),
+        : fieldOf(line, options, value, partitionKey, 'to choose a partition by'),
+    key: keyField === undefined ? key : fieldOf(line, options, value, keyField, 'to be the key'),
   }
 }
 

@@ -3,7 +3,7 @@ import { defineCommand } from '../cli/command.ts'
 import { memberOptions } from '../cli/common-options.ts'
 import { errorLine } from '../cli/error-line.ts'
 import { notice, printResult } from '../cli/output.ts'
-import { readLines, type Line } from '../cli/read-lines.ts'
+import { Line, readLines } from '../cli/read-lines.ts'
 import { standardInput } from '../cli/standard-input.ts'
 import { listenForStop } from '../cli/stop-signal.ts'
 import { streamArgument, streamPositional } from '../cli/stream-argument.ts'
@@ -111,7 +111,8 @@ function howToType(text: boolean): string {
 
 async function* linesOf(messages: readonly string[]): AsyncGenerator<Line> {
   for (const [index, text] of messages.entries()) {
-    yield { number: index + 1, text: Buffer.byteLength(text) > maxLineBytes ? undefined : text }
+    const bytes = Buffer.from(text)
+    yield new Line(index + 1, bytes.length > maxLineBytes ? undefined : bytes)
   }
 }
 

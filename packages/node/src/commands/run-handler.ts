@@ -18,9 +18,13 @@ export async function runHandler(
   const child = spawn(program, args, {
     stdio: ['pipe', 'pipe', 'inherit'],
     env: { ...process.env, RUNNEL_PUBLISHER: publisherId },
-    timeout: maxHandlerMs,
-    killSignal: 'SIGKILL',
   })
+  const end = () => {
+    child.kill('SIGKILL')
+    // Another program, which this one has started, may keep it open.
+    child.stdout.destroy()
+  }
+  const timer = setTimeout(end, maxHandlerMs)
   // A program need not read what is asked.
   child.stdin.on('error', () => {})
   child.stdin.end(`${JSON.stringify(printableContent(content))}\n`)
@@ -28,7 +32,7 @@ export async function runHandler(
   let bytes = 0
   child.stdout.on('data', (chunk: Buffer) => {
     bytes += chunk.length
-    if (bytes > maxOutputBytes) child.kill('SIGKILL')
+    if (bytes > maxOutputBytes) end()
     else chunks.push(chunk)
   })
   await new Promise<void>((resolve, reject) => {
@@ -37,7 +41,7 @@ export async function runHandler(
       if (code === 0) resolve()
       else reject(new Error(`the program of the responder ended with ${code ?? 'a signal'}`))
     })
-  })
+  }).finally(() => clearTimeout(timer))
   const text = Buffer.concat(chunks).toString('utf8').trimEnd()
   if (text === '') return undefined
   try {

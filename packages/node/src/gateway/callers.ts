@@ -1,5 +1,5 @@
 import type { RunnelClient } from '@runnel/client'
-import { streamIdOf, type StreamId } from '@runnel/protocol'
+import { streamIdOf, type RunnelError, type StreamId } from '@runnel/protocol'
 import { nodeError } from '../errors.ts'
 import type { GatewayAccess, GatewayCredential } from './access/access.ts'
 import type { GatewayAccount } from './access/account.ts'
@@ -17,7 +17,7 @@ export interface Caller {
 export class Callers {
   readonly #access: GatewayAccess
   /** How to end what is open, by the name of the account. */
-  readonly #open = new Map<string, Set<() => void>>()
+  readonly #open = new Map<string, Set<(why: RunnelError) => void>>()
   #readers = 0
 
   constructor(access: GatewayAccess) {
@@ -27,7 +27,7 @@ export class Callers {
   /** Ends connections whose keys are changed or taken away, until it is stopped. */
   start(): () => void {
     return this.#access.on('changed', (name) => {
-      for (const end of [...(this.#open.get(name) ?? [])]) end()
+      for (const end of [...(this.#open.get(name) ?? [])]) end(nodeError('GATEWAY_KEY_ENDED', name))
     })
   }
 
@@ -51,8 +51,8 @@ export class Callers {
     return { account, client, release }
   }
 
-  /** For what stays open: `end` is called when the key ends. Throws GATEWAY_TOO_MANY_CONNECTIONS, and what `enter` throws. */
-  async stay(account: GatewayAccount, end: () => void): Promise<Caller> {
+  /** For what stays open: `end` is called when the key ends, or the gateway. Throws GATEWAY_TOO_MANY_CONNECTIONS, and what `enter` throws. */
+  async stay(account: GatewayAccount, end: (why: RunnelError) => void): Promise<Caller> {
     const leave = this.#readers < gatewayLimits.maxReaders ? account.connect() : undefined
     if (leave === undefined) throw nodeError('GATEWAY_TOO_MANY_CONNECTIONS', account.name)
     this.#readers++
@@ -83,9 +83,10 @@ export class Callers {
     }
   }
 
-  /** Ends all that is open. */
+  /** Ends all that is open: the gateway stops. */
   endAll(): void {
-    for (const ends of [...this.#open.values()]) for (const end of [...ends]) end()
+    for (const ends of [...this.#open.values()])
+      for (const end of [...ends]) end(nodeError('GATEWAY_STOPPING'))
   }
 }
 

@@ -1,8 +1,9 @@
 import type { FastifyInstance } from 'fastify'
 
+const exposed = { 'access-control-expose-headers': 'retry-after' }
+/** Of what is asked before a request. */
 const allowed = {
   'access-control-allow-methods': 'GET, POST, DELETE, OPTIONS',
-  'access-control-expose-headers': 'retry-after',
   'access-control-max-age': '600',
 }
 
@@ -12,7 +13,7 @@ export function addCors(server: FastifyInstance, origins: readonly string[]): vo
   server.addHook('onRequest', async (request, reply) => {
     const { origin } = request.headers
     if (origin === undefined || !isAllowedOrigin(origin, origins)) return
-    reply.headers({ 'access-control-allow-origin': origin, vary: 'origin' })
+    reply.headers({ ...exposed, 'access-control-allow-origin': origin, vary: 'origin' })
     if (request.method === 'OPTIONS') {
       // Any header: messages may have some of any name.
       const asked = request.headers['access-control-request-headers'] ?? ''

@@ -1,10 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { requireReading, streamOf } from '../callers.ts'
 import { messageFields } from '../../cli/message-fields.ts'
-import { nodeError } from '../../errors.ts'
 import type { Gateway } from '../gateway.ts'
 import { StreamReader, type ReaderSink } from '../reading/stream-reader.ts'
-import { EventWriter } from './event-writer.ts'
+import { eventHeaders, EventWriter } from './event-writer.ts'
 import { problemOf } from './problem.ts'
 import { parseQuery, partitionsOf, queries, selectionOf } from './queries.ts'
 import type { GatewayRequests } from './requests.ts'
@@ -20,6 +19,7 @@ export function addEventRoutes(server: FastifyInstance, requests: GatewayRequest
     const query = parseQuery(queries.events, request.query)
     const streamId = streamOf(request.params.streamId, account)
     requireReading(account, streamId)
+    if (request.method === 'HEAD') return reply.headers(eventHeaders).send()
     const sent = request.headers['last-event-id'] ?? query['last-event-id']
     // An EventSource that got no id yet sends none; one that is empty means the same.
     const cursor = typeof sent === 'string' && sent !== '' ? sent : undefined
@@ -29,7 +29,7 @@ export function addEventRoutes(server: FastifyInstance, requests: GatewayRequest
       void writer.write('ended', JSON.stringify(problemOf(error)))
       writer.end()
     }
-    const caller = await callers.stay(account, () => ended(nodeError('GATEWAY_KEY_ENDED', account.name)))
+    const caller = await callers.stay(account, ended)
     let reader: StreamReader<string> | undefined
     const close = () => {
       void reader?.stop()

@@ -2,6 +2,14 @@ import type { ServerResponse } from 'node:http'
 import type { Cancel, Clock } from '@runnel/protocol'
 import { gatewayLimits } from '../limits.ts'
 
+/** What an event stream is answered with. */
+export const eventHeaders = {
+  'content-type': 'text/event-stream; charset=utf-8',
+  'cache-control': 'no-store',
+  // Proxies such as nginx would collect events otherwise.
+  'x-accel-buffering': 'no',
+}
+
 /** How soon a reader should reconnect. */
 const retryMs = 1_000
 
@@ -23,13 +31,7 @@ export class EventWriter {
 
   /** Answers with a cursor to go on from, before any message. */
   open(headers: Readonly<Record<string, string>>, cursor: string | undefined): void {
-    this.#response.writeHead(200, {
-      ...headers,
-      'content-type': 'text/event-stream; charset=utf-8',
-      'cache-control': 'no-store',
-      // Proxies such as nginx would collect events otherwise.
-      'x-accel-buffering': 'no',
-    })
+    this.#response.writeHead(200, { ...headers, ...eventHeaders })
     this.#response.write(`retry: ${retryMs}\n${cursor === undefined ? '' : `id: ${cursor}\n`}\n`)
     this.#isOpen = true
     this.#opened.resolve()

@@ -16,6 +16,7 @@ const path = '/v1/streams/%2Fa/messages'
 class World {
   readonly clock = new VirtualClock()
   readonly server
+  readonly gateway
   readonly sockets: Socket[] = []
   acquiring: Promise<void> = Promise.resolve()
   connections = 0
@@ -53,7 +54,7 @@ class World {
         return () => this.connections--
       },
     }
-    const gateway = createGateway(
+    const gateway = (this.gateway = createGateway(
       {
         accountOf: (credential) => ('key' in credential && credential.key === 'good' ? account : undefined),
         accountNamed: () => undefined,
@@ -64,7 +65,7 @@ class World {
         },
       },
       this.clock,
-    )
+    ))
     gateway.callers.start()
     this.server = buildHttpGateway(
       { clientCertificates: false, corsOrigins: [], maxConnectionsPerAddress: 3 },
@@ -165,16 +166,22 @@ describe('the HTTP gateway', () => {
     await expect.poll(() => [world.taken, world.published]).toEqual([5, 2])
   })
 
-  it('publishes no more of many lines when the key ends, and says how many it did', async () => {
-    const { socket, text } = await world.open(`POST ${path}`, lines, '4\r\n1\n2\n\r\n')
-    await expect.poll(() => world.published).toBe(2)
-    world.endKey()
-    socket.write('4\r\n3\n4\n\r\n')
-    await once(socket, 'end')
-    expect(text()).toMatch(/^HTTP\/1.1 401 /)
-    expect(text()).toContain('GATEWAY_KEY_ENDED')
-    expect([world.published, world.connections, world.clients]).toEqual([2, 0, 0])
-  })
+  it.each([
+    ['the key ends', () => world.endKey(), 401, 'GATEWAY_KEY_ENDED'],
+    ['the gateway stops', () => world.gateway.callers.endAll(), 503, 'GATEWAY_STOPPING'],
+  ] as const)(
+    'publishes no more of many lines when %s, and says how many it did',
+    async (_, end, status, code) => {
+      const { socket, text } = await world.open(`POST ${path}`, lines, '4\r\n1\n2\n\r\n')
+      await expect.poll(() => world.published).toBe(2)
+      end()
+      socket.write('4\r\n3\n4\n\r\n')
+      await once(socket, 'end')
+      expect(text().startsWith(`HTTP/1.1 ${status} `)).toBe(true)
+      expect(text()).toContain(code)
+      expect([world.published, world.connections, world.clients]).toEqual([2, 0, 0])
+    },
+  )
 
   it('holds nothing for who goes away while the client of its key is opened', async () => {
     for (const rest of ['messages?last=1', 'events']) {

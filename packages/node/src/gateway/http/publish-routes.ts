@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import { clientError } from '@runnel/client'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { nodeError } from '../../errors.ts'
@@ -28,8 +29,7 @@ export function addPublishRoutes(server: FastifyInstance, requests: GatewayReque
       if (key ?? wait)
         throw clientError('INVALID_ARGUMENT', 'many messages go with neither an Idempotency-Key nor wait')
       const ended = new AbortController()
-      const end = () => ended.abort(nodeError('GATEWAY_KEY_ENDED', account.name))
-      const { client, release } = await callers.stay(account, end)
+      const { client, release } = await callers.stay(account, (why) => ended.abort(why))
       const target = { account, client, streamId, options: { ...options, headers }, signal: ended.signal }
       const result = await publishBulk(requests.pieces(request), target, gateway).finally(release)
       if (result.problem !== undefined) reply.code(result.problem.status).header('connection', 'close')
@@ -39,10 +39,10 @@ export function addPublishRoutes(server: FastifyInstance, requests: GatewayReque
     try {
       const body = (request.body as Buffer | null) ?? Buffer.alloc(0)
       const publish = async (): Promise<PublishAnswer> => {
-        const content = contentOf(body, kind)
+        const given = contentOf(body, kind)
         publisher.requireRoom(account, body.length)
         return publisher.publish(client, {
-          ...{ streamId, content, bytes: body.length },
+          ...{ streamId, ...given, bytes: body.length },
           options: { ...options, headers },
         })
       }
@@ -92,10 +92,16 @@ function messageHeadersOf({ headers }: FastifyRequest): Readonly<Record<string, 
   const prefix = 'runnel-header-'
   const found = Object.entries(headers).flatMap(([name, value]) =>
     name.startsWith(prefix) && value !== undefined
-      ? [[name.slice(prefix.length), String(value)] as const]
+      ? [[name.slice(prefix.length), headerText(String(value))] as const]
       : [],
   )
   return found.length === 0 ? undefined : Object.fromEntries(found)
+}
+
+/** Node.js reads values as Latin-1, as browsers send them; most other clients send UTF-8. */
+function headerText(value: string): string {
+  const bytes = Buffer.from(value, 'latin1')
+  return isUtf8(bytes) ? bytes.toString() : value
 }
 
 function idempotencyKeyOf({ headers }: FastifyRequest): string | undefined {

@@ -1,6 +1,8 @@
+import { once } from 'node:events'
 import { Duplex } from 'node:stream'
-import { toNodeId } from '@runnel/protocol'
+import { toNodeId, type Clock } from '@runnel/protocol'
 import { systemClock } from '@runnel/protocol/system'
+import { VirtualClock } from '@runnel/transport'
 import type { Packet } from 'mqtt-packet'
 import { expect, it } from 'vitest'
 import { encode } from './codec.ts'
@@ -10,7 +12,7 @@ import { newCounters } from './counters.ts'
 import { mqttLimits } from './limits.ts'
 
 /** A connection whose client takes what it is sent when it is told to. */
-function open() {
+function open({ clock = systemClock, takeRate = () => 0 }: { clock?: Clock; takeRate?: () => number } = {}) {
   const taken: Buffer[] = []
   const sessions = new Sessions(mqttLimits, {
     totals: newCounters(),
@@ -29,20 +31,23 @@ function open() {
       if (isReading) take()
     },
   })
-  const seen = { slowed: 0, rated: 0 }
+  const seen = { slowed: 0, rated: 0, published: [] as string[] }
   const connection: Connection = new Connection(
     stream,
     { address: 'here', certificateFingerprint: undefined },
     mqttLimits,
     {
       sessions,
-      clock: systemClock,
+      clock,
       gateway: {
         authenticate: ({ conversation }) => {
           const own = toNodeId(`0x${'a'.repeat(40)}`)
           connection.session = conversation.admit({ account: 'a', own, assignedClientId: 'assigned' })
         },
-        publish: (_session, _message, done) => done(0),
+        publish: (_session, { payload }, done) => {
+          seen.published.push(payload.toString())
+          done(0)
+        },
         subscribe: (_session, requests, done) =>
           done(
             requests.map(() => 0),
@@ -51,7 +56,7 @@ function open() {
         unsubscribe: () => false,
         takeRate: () => {
           seen.rated++
-          return 0
+          return takeRate()
         },
         slowed: () => seen.slowed++,
         failed: () => {},
@@ -65,7 +70,7 @@ function open() {
     isReading = true
     take?.()
   }
-  return { stream, taken, seen, read }
+  return { connection, stream, taken, seen, read }
 }
 
 it('reads a client no further that does not read its answers, and goes on where it does', async () => {
@@ -97,4 +102,26 @@ it('takes what costs the gateway more than an answer from the rate of the key', 
   stream.push(Buffer.concat(packets.map((packet) => encode(packet, 4))))
   await expect.poll(() => taken.length).toBe(4)
   expect(seen.rated).toBe(3)
+})
+
+it('handles what a client sent before it left, however long its rate makes that wait', async () => {
+  const clock = new VirtualClock()
+  let waitMs = 60_000
+  const { connection, stream, seen, read } = open({ clock, takeRate: () => waitMs })
+  read()
+  const publish = (payload: string) =>
+    encode({ cmd: 'publish', topic: 't', payload, qos: 0, dup: false, retain: false }, 4)
+  const connect = encode({ cmd: 'connect', clientId: 'c', clean: true, keepalive: 1 }, 4)
+  stream.push(Buffer.concat([connect, publish('a'), publish('b'), encode({ cmd: 'disconnect' }, 4)]))
+  await new Promise<void>((resolve) => setImmediate(resolve))
+  // Like a socket whose other side is closed.
+  stream.push(null)
+  stream.read(0)
+  await once(stream, 'end')
+  clock.advanceBy(30_000)
+  connection.tick(clock.monotonicMs())
+  expect([stream.writableEnded, seen.published]).toEqual([false, []])
+  waitMs = 0
+  clock.advanceBy(30_000)
+  expect([stream.writableEnded, seen.published]).toEqual([true, ['a', 'b']])
 })

@@ -65,6 +65,8 @@ export class Connection implements ConversationEffects {
   #isReading = false
   #isSlowed = false
   #isCorked = false
+  /** The client sends no more. */
+  #hasLeft = false
   /** Answers since one was written with all before it. */
   #answers = 0
 
@@ -81,7 +83,10 @@ export class Connection implements ConversationEffects {
     stream.on('drain', () => this.conversation.wake())
     // An error is followed by `close`.
     stream.on('error', () => {})
-    stream.on('end', () => stream.end())
+    stream.on('end', () => {
+      this.#hasLeft = true
+      this.#leave()
+    })
     stream.on('close', () => {
       this.conversation.closed(clock.monotonicMs())
       modules.gateway.closed(this)
@@ -151,6 +156,11 @@ export class Connection implements ConversationEffects {
     return this.#modules.gateway.unsubscribe(session, filter)
   }
 
+  /** To be called every second. A client that is made to wait is not silent. */
+  tick(nowMs: number): void {
+    if (!this.#isSlowed && !this.conversation.isBusy) this.conversation.tick(nowMs)
+  }
+
   /** Goes on with packets that waited. */
   resume(): void {
     if (this.#waiting.length > 0 && !this.#isReading) this.#read()
@@ -184,6 +194,12 @@ export class Connection implements ConversationEffects {
     this.#isReading = false
     if (this.#waiting.length > 0) this.#stream.pause()
     else this.#stream.resume()
+    this.#leave()
+  }
+
+  /** What a client sent before it left is handled first. */
+  #leave(): void {
+    if (this.#hasLeft && this.#waiting.length === 0) this.#stream.end()
   }
 
   #mustWait(frame: Buffer | undefined): boolean {

@@ -101,7 +101,7 @@ export class MqttGateway {
     const tick = () => {
       const nowMs = clock.monotonicMs()
       this.#sessions.tick(nowMs)
-      for (const { conversation } of this.#connections) conversation.tick(nowMs)
+      for (const connection of this.#connections) connection.tick(nowMs)
       this.#cancelTick = clock.schedule(tickMs, tick)
     }
     this.#cancelTick = clock.schedule(tickMs, tick)

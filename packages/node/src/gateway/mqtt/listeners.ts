@@ -71,11 +71,15 @@ export class Listeners {
     // Which certificates are good the keys file says; holding the key of one is what TLS shows.
     const handshakeTimeout = this.#limits.connectTimeoutMs
     const secure = { ...tls, requestCert: true, rejectUnauthorized: false, handshakeTimeout }
+    // A client may close its side and still have packets that wait here.
+    const halfOpen = { allowHalfOpen: true }
     const take = (socket: Socket) => this.#take(socket)
     return {
-      port: port === undefined ? undefined : await this.#listen(createServer(take), host, port),
+      port: port === undefined ? undefined : await this.#listen(createServer(halfOpen, take), host, port),
       tlsPort:
-        tlsPort === undefined ? undefined : await this.#listen(createTlsServer(secure, take), host, tlsPort),
+        tlsPort === undefined
+          ? undefined
+          : await this.#listen(createTlsServer({ ...secure, ...halfOpen }, take), host, tlsPort),
       websocketPort:
         websocketPort === undefined
           ? undefined
@@ -140,7 +144,11 @@ export class Listeners {
       this.#webSockets.handleUpgrade(request, socket, head, (webSocket) => {
         socket.setNoDelay(true)
         answerPings(webSocket, maxUnsentBytes)
-        this.#events.accept(createWebSocketStream(webSocket), peerOf(socket))
+        const { address, certificateFingerprint } = peerOf(socket)
+        this.#events.accept(createWebSocketStream(webSocket), {
+          address,
+          certificateFingerprint: isOfOtherOrigin(request) ? undefined : certificateFingerprint,
+        })
       })
     })
     return server
@@ -152,4 +160,9 @@ function peerOf(socket: Socket): Peer {
   const certificateFingerprint =
     socket instanceof TLSSocket ? socket.getPeerX509Certificate()?.fingerprint256 : undefined
   return { address, certificateFingerprint }
+}
+
+/** A browser shows a certificate for any page, so it counts for those of this server only. */
+function isOfOtherOrigin({ headers: { origin, host } }: IncomingMessage): boolean {
+  return origin !== undefined && origin !== `https://${host}`
 }

@@ -95,6 +95,21 @@ describe('MQTT.js', { timeout: 60_000 }, () => {
       await expect(refused).rejects.toMatchObject({ code: 0x87 })
     })
 
+    it('WebSocket with a client certificate, unless the page of another origin opened it', async () => {
+      const [cert, key] = ['device.pem', 'device.key'].map((file) => readFileSync(join(directory, file)))
+      const connectFrom = (headers: object) => {
+        const options = { ca: ca(), cert, key, username: undefined, password: undefined, protocolVersion: 5 }
+        return connect({ ...options, wsOptions: { headers } } as unknown as IClientOptions, urls.WebSocket())
+      }
+      const { host } = new URL(urls.WebSocket())
+      for (const headers of [{}, { origin: `https://${host}` }]) {
+        const client = await connectFrom(headers)
+        await client.client.publishAsync('a', 'from a device', { qos: 1 })
+      }
+      const refused = connectFrom({ origin: 'https://elsewhere.example' })
+      await expect(refused).rejects.toMatchObject({ code: 0x87 })
+    })
+
     it('WebSocket without the sub-protocol of MQTT is refused', async () => {
       const answer = await new Promise((resolve) => {
         const socket = new WebSocket(`wss://127.0.0.1:${gateway.websocketPort}`)

@@ -2,6 +2,7 @@ import { statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { newDirectory, startRunnel, stopAll, type RunningCommand } from '../../cli.testkit.ts'
+import { newApiKey } from '../access/keys-file.ts'
 import { mosquittoPub, mosquittoSub } from './mosquitto.testkit.ts'
 import { freePort, MqttNetwork } from './mqtt-network.testkit.ts'
 import { connectJs, type JsClient } from './mqttjs.testkit.ts'
@@ -203,7 +204,7 @@ describe('sessions after a proper stop of their gateway', { timeout: 60_000 }, (
   const network = new MqttNetwork()
 
   beforeAll(async () => {
-    await network.start([{ path: 'kept', isStored: true }])
+    await network.start([{ path: 'kept', isStored: true }, { path: 'less' }, { path: 'more' }])
     await network.storageNode()
   })
   afterAll(async () => {
@@ -245,5 +246,27 @@ describe('sessions after a proper stop of their gateway', { timeout: 60_000 }, (
     expect(present).toEqual([true, false, false])
     expect(statSync(join(gateway.directory, 'sessions.sqlite')).mode & 0o777).toBe(0o600)
     await gateway.end('SIGKILL')
+  })
+
+  it('without what waits for a key that is for less by then', async () => {
+    const directory = newDirectory()
+    const key = newApiKey()
+    const entry = { name: 'narrowed', publish: ['/#'], ...network.ofOwner(key) }
+    network.addKey({ ...entry, subscribe: ['/#'] })
+    const first = await network.gateway({ mqtt: { directory } })
+    const reader = await connectJs(`mqtt://127.0.0.1:${first.port}`, key, { clientId: 'r', clean: false })
+    await reader.client.subscribeAsync(['less', 'more'], { qos: 1 })
+    await reader.client.endAsync()
+    const publisher = { port: first.port, key, qos: 1 } as const
+    await mosquittoPub({ ...publisher, topic: 'less' }, ['secret'])
+    await mosquittoPub({ ...publisher, topic: 'more' }, ['open'])
+    await first.broker.stop()
+    network.removeKey('narrowed')
+    network.addKey({ ...entry, subscribe: ['/more'] })
+    const second = await network.gateway({ mqtt: { directory } })
+    const url = `mqtt://127.0.0.1:${second.port}`
+    const back = await connectJs(url, key, { clientId: 'r', clean: false })
+    expect([back.isSessionPresent, await back.texts(1)]).toEqual([true, ['open']])
+    await back.client.endAsync()
   })
 })

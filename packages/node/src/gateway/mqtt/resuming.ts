@@ -1,6 +1,8 @@
-import type { Clock } from '@runnel/protocol'
+import type { Clock, StreamId } from '@runnel/protocol'
 import type { Logger } from '../../logger.ts'
 import type { GatewayAccess } from '../access/access.ts'
+import type { GatewayAccount } from '../access/account.ts'
+import type { Held } from './core/outbox.ts'
 import type { Session } from './core/session.ts'
 import type { Sessions } from './core/sessions.ts'
 import type { Counters } from './counters.ts'
@@ -52,8 +54,11 @@ export class Resuming {
       found.drop()
       return undefined
     }
-    const session = sessions.restore(found, found.journal, clock.monotonicMs())
+    const held = found.held.filter((one) => mayHave(account, one))
+    const session = sessions.restore({ ...found, held }, found.journal, clock.monotonicMs())
     keeper.restored(session)
+    const isKept = new Set(held)
+    for (const one of found.held) if (!isKept.has(one)) found.journal.removed(one)
     return session
   }
 
@@ -81,6 +86,12 @@ export class Resuming {
       clock.schedule(this.#limits.resumeAgainMs, () => void this.#resume(session))
     }
   }
+}
+
+/** Of what the client was not yet sent: the key may be for less than when it came. */
+function mayHave(account: GatewayAccount, { message, messageId }: Held): boolean {
+  const isSent = message === undefined || messageId !== undefined
+  return isSent || account.maySubscribe(message.delivery.streamId as StreamId)
 }
 
 /** Of which it is kept how far its session has them. */

@@ -6,7 +6,7 @@ import { nodeError } from '../../errors.ts'
 import type { GatewayAccount } from '../access/account.ts'
 import { problemOf, type Problem } from '../http/problem.ts'
 import { gatewayLimits } from '../limits.ts'
-import { parseJson } from './content.ts'
+import { contentOf } from './content.ts'
 import type { GatewayPublisher, PublishAnswer } from './gateway-publisher.ts'
 
 export interface BulkTarget {
@@ -46,14 +46,13 @@ export async function publishBulk(
   }
   for await (const line of readLines(lines, account.maxMessageBytes)) {
     try {
-      const text = textOf(line, account)
-      const bytes = Buffer.byteLength(text)
+      const bytes = bytesOf(line, account)
       // A line without anything takes as much reading as another.
-      await takeRate(account, bytes, signal)
+      await takeRate(account, bytes.length, signal)
       if (failure !== undefined) break
-      if (text.trim() === '') continue
-      const content = parseJson(text)
-      const one = publisher.publish(client, { streamId, content, bytes, options }).then(
+      if (isBlank(bytes)) continue
+      const content = contentOf(bytes, 'json')
+      const one = publisher.publish(client, { streamId, ...content, bytes: bytes.length, options }).then(
         (answer) => {
           published++
           if (answer.neighbours === 0) alone++
@@ -76,9 +75,13 @@ export async function publishBulk(
 }
 
 /** Throws GATEWAY_TOO_LARGE. */
-function textOf({ number, text }: Line, { maxMessageBytes }: GatewayAccount): string {
-  if (text !== undefined) return text
+function bytesOf({ number, bytes }: Line, { maxMessageBytes }: GatewayAccount): Uint8Array {
+  if (bytes !== undefined) return bytes
   throw nodeError('GATEWAY_TOO_LARGE', `line ${number} has more than ${maxMessageBytes} bytes`)
+}
+
+function isBlank(bytes: Uint8Array): boolean {
+  return bytes.every((byte) => byte === 0x20 || byte === 0x09)
 }
 
 /** Throws the reason of the signal. */

@@ -34,8 +34,14 @@ describe('the content of a message', () => {
     ),
   )
 
+  it('is JSON as it is written, whatever its numbers are in JavaScript; a string is text', () => {
+    const json = bytes('{"id": 12345678901234567890, "far": 1e400, "price": 1.0}')
+    expect(contentOf(json, 'json')).toEqual({ content: json, bytesAre: 'json' })
+    expect(contentOf(bytes('"a"'), 'json')).toEqual({ content: 'a' })
+  })
+
   it('is UTF-8 where it is text', () => {
-    expect(contentOf(bytes('grüezi'), 'text')).toBe('grüezi')
+    expect(contentOf(bytes('grüezi'), 'text')).toEqual({ content: 'grüezi' })
     expect(() => contentOf(new Uint8Array([0xff]), 'text')).toThrow('not UTF-8')
   })
 })

@@ -12,12 +12,12 @@ import { takeRate } from '../access/rate.ts'
 import type { Caller } from '../callers.ts'
 import type { GatewayCounts } from '../counts.ts'
 import { gatewayLimits } from '../limits.ts'
+import type { GivenContent } from './content.ts'
 import type { PublishedStreams } from './published-streams.ts'
 
 /** One message of a client. */
-export interface PublishRequest {
+export interface PublishRequest extends GivenContent {
   readonly streamId: StreamId
-  readonly content: unknown
   /** Of the content, as it came. */
   readonly bytes: number
   readonly options: Pick<PublishOptions, 'partition' | 'partitionKey' | 'key' | 'headers'>
@@ -65,11 +65,11 @@ export class GatewayPublisher {
 
   /** Resolves when it was handed to neighbours. Throws what `publish` of the client throws. */
   async publish(client: RunnelClient, request: PublishRequest): Promise<PublishAnswer> {
-    const { streamId, content, options, isRemoval = false } = request
+    const { streamId, content, bytesAre, options, isRemoval = false } = request
     this.#modules.streams.note(client, streamId)
     const published = isRemoval
       ? await client.remove(streamId, options.key ?? '', { partition: options.partition })
-      : await client.publish(streamId, content, options)
+      : await client.publish(streamId, content, { ...options, bytesAre })
     this.#modules.counts.published++
     return answerOf(published)
   }

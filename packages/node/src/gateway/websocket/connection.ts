@@ -7,7 +7,6 @@ import type { Gateway } from '../gateway.ts'
 import { problemOf, waitOf } from '../http/problem.ts'
 import { partitionsOf, selectionOf } from '../http/queries.ts'
 import { gatewayLimits } from '../limits.ts'
-import { contentOf } from '../publishing/content.ts'
 import { CreditedReader } from '../reading/credited-reader.ts'
 import type { ReaderSink } from '../reading/stream-reader.ts'
 import { decodeFrame, type Frame, type Subprotocol } from './frames.ts'
@@ -94,7 +93,7 @@ export class GatewayConnection {
     const { id, stream, wait, timeoutMs, partition, partitionKey, key, headers } = operation
     const streamId = streamOf(stream, account)
     publisher.requireAllowed(account, streamId)
-    const given = contentOfOperation(operation, bytes, contentOf)
+    const given = contentOfOperation(operation, bytes)
     publisher.requireRoom(account, given.bytes)
     const options = { partition, partitionKey, key, headers }
     const answer = await publisher.publish(client, { streamId, ...given, options })
@@ -141,8 +140,8 @@ export class GatewayConnection {
       this.#readers.delete(subscription)
       throw error
     }
-    // It may be closed by now.
-    if (!this.#readers.has(subscription)) return reader.stop()
+    // It may be closed by now, or have ended.
+    if (!this.#readers.has(subscription)) await reader.stop()
     await this.#writer.say({ op: 'subscribed', id, subscription, cursor: reader.cursor })
     opened.resolve()
   }

@@ -1,6 +1,7 @@
 import { clientError } from '@runnel/client'
 import { z } from 'zod'
 import { nodeError } from '../../errors.ts'
+import { contentOf, type GivenContent } from '../publishing/content.ts'
 import type { Frame } from './frames.ts'
 
 const id = z.union([z.string().max(256), z.number()])
@@ -80,9 +81,8 @@ export function idOf({ header }: Frame): OperationId | undefined {
 export function contentOfOperation(
   { contentType, content }: Extract<Operation, { op: 'publish' }>,
   bytes: Uint8Array | undefined,
-  decode: (bytes: Uint8Array, kind: 'json' | 'text' | 'binary') => unknown,
-): { readonly content: unknown; readonly bytes: number } {
-  if (bytes !== undefined) return { content: decode(bytes, contentType ?? 'binary'), bytes: bytes.length }
+): GivenContent & { readonly bytes: number } {
+  if (bytes !== undefined) return { ...contentOf(bytes, contentType ?? 'binary'), bytes: bytes.length }
   if (contentType === undefined || contentType === 'json') {
     if (content === undefined) throw nodeError('INPUT_INVALID', 'there is no content')
     return { content, bytes: Buffer.byteLength(JSON.stringify(content)) }

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
+import type { RunnelError } from '@runnel/protocol'
 import { WebSocketServer, type WebSocket } from 'ws'
 import { nodeError } from '../../errors.ts'
 import type { Gateway } from '../gateway.ts'
@@ -43,15 +44,15 @@ export class GatewayWebSockets {
         request.socket.remoteAddress ?? '',
       )
       let opened: WebSocket | undefined
-      let hasEnded = false
-      const caller = await callers.stay(found, () => {
-        hasEnded = true
+      let ended: RunnelError | undefined
+      const caller = await callers.stay(found, (why) => {
+        ended = why
         opened?.close(4401, closeCodes[4401])
       })
       if (socket.destroyed) return caller.release()
-      if (hasEnded) {
+      if (ended !== undefined) {
         caller.release()
-        throw nodeError('GATEWAY_KEY_ENDED', found.name)
+        throw ended
       }
       socket.once('close', () => caller.release())
       this.#server.handleUpgrade(request, socket, head, (webSocket) => {

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { mqttLimits } from '../limits.ts'
 import { Conversation, type ConversationEffects } from './conversation.ts'
 import { MqttProblem, Reason } from './reasons.ts'
-import type { SessionSubscription } from './session.ts'
+import type { SessionSubscription, SubscriptionOptions } from './session.ts'
 import { Sessions } from './sessions.ts'
 import type { Delivery } from './to-mqtt.ts'
 import { filterOf } from './topics.ts'
@@ -15,16 +15,18 @@ type Publishing = Parameters<ConversationEffects['publish']>
 /** A server with conversations whose effects are written down. */
 class World {
   nowMs = 0
+  readonly wills: string[] = []
   readonly sessions = new Sessions(mqttLimits, {
     totals: { queuedBytes: 0, droppedQos0: 0, droppedQos1: 0, expired: 0 },
     newOrigin: () => 'origin',
-    effects: { ended: () => {}, publishWill: () => {}, changed: () => {} },
+    effects: { ended: () => {}, publishWill: ({ key }) => this.wills.push(key.clientId), changed: () => {} },
   })
 
   open() {
     const sent: Packet[] = []
     const publishing: Publishing[] = []
     const subscribing: (() => void)[] = []
+    const wanted: SubscriptionOptions[] = []
     const seen = { ended: false, isWritable: true, isSlow: false, maxBytes: 0 }
     const conversation = new Conversation(mqttLimits, {
       sessions: this.sessions,
@@ -43,6 +45,7 @@ class World {
         authenticate: () => {},
         publish: (...args) => publishing.push(args),
         subscribe: (_session, requests, done) => {
+          wanted.push(...requests.map(({ options }) => options))
           const refuse = () =>
             done(
               requests.map(() => Reason.notAuthorized),
@@ -77,7 +80,7 @@ class World {
       })
     const done = (at: number, result: number | MqttProblem = Reason.success) => publishing[at]?.[2](result)
     const taken = () => sent.splice(0)
-    return { conversation, seen, publishing, subscribing, connect, publish, done, taken }
+    return { conversation, seen, publishing, subscribing, wanted, connect, publish, done, taken }
   }
 }
 
@@ -206,6 +209,17 @@ describe('a conversation', () => {
     expect(conversation.isBusy).toBe(true)
   })
 
+  it('leaves a will unless its client disconnects for no reason', () => {
+    const world = new World()
+    for (const reasonCode of [undefined, 0, 4, 0x80]) {
+      const { connect, conversation } = world.open()
+      connect({ clientId: `${reasonCode}`, will: { topic: 'w', payload: Buffer.from('gone') } })
+      conversation.receive({ cmd: 'disconnect', ...(reasonCode === undefined ? {} : { reasonCode }) })
+      conversation.closed(0)
+    }
+    expect(world.wills).toEqual(['4', '128'])
+  })
+
   it('writes a session when it unsubscribes from what there was', () => {
     const { connect, conversation } = new World().open()
     const session = connect()
@@ -247,6 +261,15 @@ describe('a conversation', () => {
     expect(conversation.isBusy).toBe(true)
     subscribing[0]?.()
     expect(conversation.isBusy).toBe(false)
+  })
+
+  it('gives a bridge of 3.1.1 none of its own messages, and others as they were retained', () => {
+    for (const bridgeMode of [true, false]) {
+      const { connect, conversation, wanted } = new World().open()
+      connect({ protocolVersion: 4, ...(bridgeMode ? { bridgeMode } : {}) })
+      conversation.receive({ cmd: 'subscribe', messageId: 3, subscriptions: [{ topic: 'a', qos: 1 }] })
+      expect(wanted).toMatchObject([{ noLocal: bridgeMode, retainAsPublished: bridgeMode }])
+    }
   })
 
   it('says 0x80 to 3.1.1 where a subscription is refused', () => {

@@ -312,12 +312,17 @@ export class Conversation implements SessionLink {
 
   #subscribe({ messageId = 0, subscriptions, properties }: ISubscribePacket, session: Session): void {
     const subscriptionId = properties?.subscriptionIdentifier
+    // A bridge of 3.1.1 says what it is by a bit of its version, as it cannot say that it wants these.
+    const isBridge = this.#connect !== undefined && 'bridgeMode' in this.#connect
     const requests = subscriptions.map(({ topic, qos, nl = false, rap = false, rh = 0 }) => {
       if (nl && topic.startsWith('$share/'))
         throw new MqttProblem(Reason.protocolError, 'No Local on a shared subscription')
       return {
         filter: topic,
-        options: { qos, noLocal: nl, retainAsPublished: rap, retainHandling: rh, subscriptionId },
+        options: {
+          ...{ qos, retainHandling: rh, subscriptionId },
+          ...{ noLocal: nl || isBridge, retainAsPublished: rap || isBridge },
+        },
       }
     })
     this.#subscribing++
@@ -349,8 +354,8 @@ export class Conversation implements SessionLink {
         throw new MqttProblem(Reason.protocolError, 'a session that ends with its connection cannot be kept')
       session.expiryS = this.#lowered(expiryS)
     }
-    // With 4 the will is published.
-    this.#isGraceful = reasonCode !== 4
+    // With any other reason the will is published (MQTT 5, section 3.1.2.5).
+    this.#isGraceful = (reasonCode ?? 0) === 0
     this.#end()
   }
 

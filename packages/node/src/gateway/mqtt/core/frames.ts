@@ -1,3 +1,4 @@
+import { Pieces } from '../../../pieces.ts'
 import { MqttProblem, Reason } from './reasons.ts'
 
 /**
@@ -10,7 +11,7 @@ export class Frames {
   #maxBytes: number
   #rest: Buffer = Buffer.alloc(0)
   /** What came of a packet that is longer than a piece of the network; joined once it is complete. */
-  #pieces: Buffer[] = []
+  readonly #pieces = new Pieces()
   #missing = 0
 
   /** The first packet has a bound of its own. */
@@ -42,18 +43,17 @@ export class Frames {
   }
 
   #joined(data: Buffer): Buffer {
-    if (this.#pieces.length > 0) {
-      const joined = Buffer.concat([...this.#pieces, data])
-      this.#pieces = []
+    if (this.#missing > 0) {
+      this.#pieces.push(data)
       this.#missing = 0
-      return joined
+      return this.#pieces.take()
     }
     return this.#rest.length === 0 ? data : Buffer.concat([this.#rest, data])
   }
 
   #keep(rest: Buffer, missing: number): void {
     if (missing > 0) {
-      this.#pieces = [rest]
+      this.#pieces.push(rest)
       this.#rest = Buffer.alloc(0)
     } else this.#rest = rest
     this.#missing = missing

@@ -55,6 +55,20 @@ describe('an outbox', () => {
     expect([next(), next(), next()]).toEqual([['b', 2, true], ['c', 3, false], undefined])
   })
 
+  it('sends no more again at once than the client takes now', () => {
+    const { outbox, next } = open()
+    for (const text of ['a', 'b', 'c']) outbox.add(outgoing(text, 1))
+    next()
+    next()
+    outbox.detach()
+    outbox.attach(1)
+    expect([next(), next()]).toEqual([['a', 1, true], undefined])
+    outbox.acknowledge(1)
+    expect([next(), next()]).toEqual([['b', 2, true], undefined])
+    outbox.acknowledge(2)
+    expect(next()).toEqual(['c', 3, false])
+  })
+
   it('settles a message of QoS 2 in two steps, and repeats the second where it is not', () => {
     const { outbox, next } = open()
     outbox.add(outgoing('a', 2))

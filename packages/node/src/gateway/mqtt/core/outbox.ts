@@ -70,8 +70,8 @@ export class Outbox implements SharingQueue {
   readonly #queue: Waiting[] = []
   readonly #inflight = new Map<number, Sent>()
   #journal: OutboxJournal | undefined
-  /** Of those in flight, what is to be sent again. */
-  #again: number[] = []
+  /** Of those in flight, what was not yet sent over this connection. */
+  #again = new Set<number>()
   /** How many may be in flight; 0 while there is no connection. */
   #window = 0
   #queuedBytes = 0
@@ -122,7 +122,7 @@ export class Outbox implements SharingQueue {
   /** A client is there, which takes so many messages before it acknowledges the first. What it did not acknowledge is sent again. */
   attach(receiveMaximum: number): void {
     this.#window = Math.min(receiveMaximum, this.#limits.maxInflight)
-    this.#again = [...this.#inflight.keys()]
+    this.#again = new Set(this.#inflight.keys())
   }
 
   detach(): void {
@@ -162,12 +162,8 @@ export class Outbox implements SharingQueue {
 
   /** The next to send; undefined when there is none, or its turn comes with an acknowledgement. */
   next(wallMs: number): Sending | Releasing | undefined {
-    const again = this.#again.shift()
-    const unacknowledged = again === undefined ? undefined : this.#inflight.get(again)
-    if (again !== undefined && unacknowledged !== undefined)
-      return unacknowledged.message === undefined
-        ? { releases: again }
-        : { ...unacknowledged.message, messageId: again, dup: true }
+    const [again] = this.#again
+    if (again !== undefined) return this.#nextAgain(again)
     for (;;) {
       const held = this.#queue[0]
       if (held === undefined || this.#window === 0) return undefined
@@ -191,6 +187,14 @@ export class Outbox implements SharingQueue {
       if (message.qos === 2) this.#journal?.flush()
       return { ...message, messageId, dup: false }
     }
+  }
+
+  /** The window is this client's, which may be smaller than that of the connection before. */
+  #nextAgain(messageId: number): Sending | Releasing | undefined {
+    const message = this.#inflight.get(messageId)?.message
+    if (message !== undefined && this.#inflight.size - this.#again.size >= this.#window) return undefined
+    this.#again.delete(messageId)
+    return message === undefined ? { releases: messageId } : { ...message, messageId, dup: true }
   }
 
   /** It is settled: with PUBACK or PUBCOMP. False when no such message was sent. */
@@ -219,7 +223,7 @@ export class Outbox implements SharingQueue {
     this.#countInflight(-this.#inflightBytes)
     for (const sent of this.#inflight.values()) this.#removed(sent)
     this.#inflight.clear()
-    this.#again = []
+    this.#again.clear()
   }
 
   /** Half of the bytes may be in flight, or one message that is larger. */
@@ -232,6 +236,7 @@ export class Outbox implements SharingQueue {
   #settle(messageId: number): Sent | undefined {
     const sent = this.#inflight.get(messageId)
     if (sent?.message !== undefined) this.#countInflight(-bytesOf(sent.message))
+    this.#again.delete(messageId)
     return sent
   }
 

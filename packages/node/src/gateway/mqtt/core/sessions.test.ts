@@ -70,6 +70,16 @@ describe('sessions', () => {
     expect(sessions.size).toBe(1)
   })
 
+  it('that end with their connection do so too when that is taken over', () => {
+    const { sessions, said, connect } = open()
+    const first = connect('c', { expiryS: 0, will: { ...will, delayS: 10 } }).session
+    const { session, isPresent } = connect('c')
+    expect(isPresent).toBe(false)
+    expect(session).not.toBe(first)
+    expect(said).toEqual(['taken over from c', 'will of c', 'ended c'])
+    expect(sessions.size).toBe(1)
+  })
+
   it('publish a will after its delay, at the latest with their end, and not when the client is back or said goodbye', () => {
     const { sessions, said, connect } = open()
     const delayed = { ...will, delayS: 10 }

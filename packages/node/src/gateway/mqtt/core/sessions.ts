@@ -67,14 +67,16 @@ export class Sessions {
   connect(key: SessionKey, request: SessionRequest): { session: Session; isPresent: boolean } {
     const id = idOf(key)
     const known = this.#sessions.get(id)
+    // One that does not outlive its connection ends with that, which is taken over.
+    const isOver = request.cleanStart || known?.expiryS === 0
     if (known?.link !== undefined) {
       known.link.takeOver()
-      if (known.will?.delayS === 0 || request.cleanStart) this.#publishWill(known)
+      if (known.will?.delayS === 0 || isOver) this.#publishWill(known)
       known.detach()
     }
     const away = known && this.#away.get(known)
     if (known !== undefined) this.#away.delete(known)
-    if (known !== undefined && request.cleanStart) {
+    if (known !== undefined && isOver) {
       // It ends with that, and so its will is due.
       if (away?.willMs !== undefined) this.#publishWill(known)
       this.#forget(id, known)
