@@ -19,6 +19,7 @@ import {
   type EncodedDelegations,
 } from '../stored-delegations.ts'
 import type { ValuesPage } from './batch-reader.ts'
+import { maxLogBytes } from './database.ts'
 import { fromEntryCursor, toEntryCursor } from './entry-cursor.ts'
 import type { readerOperations, writerOperations } from './operations.ts'
 import { pack, transferOf, unpack } from './packing.ts'
@@ -57,6 +58,8 @@ export class SqliteStore implements MessageStore {
   readonly #counts = new Turns()
   readonly #commits: GroupCommit
   #contradictions = 0
+  /** From this length on, the log is emptied; Infinity while it is. */
+  #longLogBytes = maxLogBytes
   #isOpen = false
   #opening: Promise<void> | undefined
 
@@ -70,11 +73,13 @@ export class SqliteStore implements MessageStore {
       { maxWaitingBytes: options.maxWaitingBytes ?? sqliteStoreDefaults.maxWaitingBytes },
       async ({ batches, delegations }) => {
         const packed = pack(batches)
-        this.#contradictions += await this.#writer.call(
+        const { contradictions, logBytes } = await this.#writer.call(
           'append',
           { batches: packed, delegations },
           transferOf(packed),
         )
+        this.#contradictions += contradictions
+        if (logBytes > this.#longLogBytes) void this.#emptyLog()
       },
     )
   }
@@ -225,6 +230,21 @@ export class SqliteStore implements MessageStore {
       await this.#stopThreads()
       throw error
     }
+  }
+
+  /**
+   * SQLite begins its log anew when nobody reads what is in it, which never is the case while one count follows another. So nothing is
+   * counted meanwhile.
+   */
+  async #emptyLog(): Promise<void> {
+    this.#longLogBytes = Infinity
+    const emptied = this.#counts.run('', async () =>
+      this.#isOpen ? this.#writer.call('emptyLog', undefined) : 0,
+    )
+    // What fails here fails in appends, too, and is said there.
+    const leftBytes = await emptied.catch(() => maxLogBytes)
+    // Of what another process reads, such as a backup: not with each append.
+    this.#longLogBytes = Math.max(maxLogBytes, 2 * leftBytes)
   }
 
   #requireOpen(): void {
