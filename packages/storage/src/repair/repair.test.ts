@@ -3,6 +3,7 @@ import {
   buildBatch,
   ContentType,
   createIdentity,
+  cursorChain,
   encodeDelegation,
   generatePrivateKey,
   keyPartition,
@@ -491,6 +492,22 @@ describe('Repair', () => {
     expect(repair.status()).toMatchObject({ copiedBatches: 1, refusedBatches: bad.length })
     const stored = await own.store.delegationsOf([good])
     expect(stored.get(refOf(delegation))).toEqual(encodeDelegation(delegation))
+  })
+
+  it('stores no cursor of a delegate that may not read', async () => {
+    const [reads, publishes] = [{ publishes: false }, { reads: false }].map((rights) =>
+      delegationFrom(publisher, other, { untilMs: 10, ...rights }),
+    ) as [Delegation, Delegation]
+    for (const one of [reads, publishes]) node.add(one)
+    const cursorAt = (place: MessageRef, delegation: Delegation) => {
+      const signer = { sign: other.sign, delegationRef: refOf(delegation) }
+      return batchAt(place, publisher, keyPartition, signer, cursorChain(new Uint8Array(16), 0))
+    }
+    others.set(first.nodeId, [cursorAt(at(1), reads), cursorAt(at(2), publishes)])
+    const { repair } = await startRepair()
+    await repair.joined(partOf(keyPartition))
+    await repair.run()
+    expect(repair.status()).toMatchObject({ copiedBatches: 1, refusedBatches: 1 })
   })
 
   it('stores what was signed before a delegation was taken back, when enough have it, and nothing later', async () => {
