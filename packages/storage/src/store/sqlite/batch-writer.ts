@@ -204,6 +204,7 @@ export class BatchWriter {
     const { messages, bytes } = batch
     const size = countedBytes(batch, delegation)
     updateBatch.run(bytes, stored.batch)
+    this.#delegations.remove(known.partScope, storedBatch)
     this.#newest.forget(known.partScope, stored.batch)
     this.#newest.note(known.partScope, batch, stored.batch)
     this.#delegations.add(known.partScope, batch, delegation)
@@ -246,10 +247,14 @@ export class BatchWriter {
   }
 
   #delete(entry: Entry): void {
-    const { chainScopes, deleteEntry, deleteBatch, countChain, countScope } = this.#statements
+    const { chainScopes, storedBytes, deleteEntry, deleteBatch, countChain, countScope } = this.#statements
     const { chain: id, firstTime, firstNumber, lastTime, lastNumber } = entry
     const scopes = chainScopes.get(id) ?? missing(`chain ${id}`)
     const level = levelOf(lastTime - firstTime)
+    if (this.#delegations.hasAny(scopes.partScope)) {
+      const bytes = storedBytes.get(entry.batch) ?? missing(`batch ${entry.batch}`)
+      this.#delegations.remove(scopes.partScope, decodeBatch(bytes))
+    }
     deleteBatch.run(entry.batch)
     this.#newest.forget(scopes.partScope, entry.batch)
     countChain.run({ id, batches: -1, oldest: lastTime, newest: firstTime })
