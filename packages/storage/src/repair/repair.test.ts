@@ -188,6 +188,15 @@ describe('Repair', () => {
     expect(asked).toHaveLength(1)
   })
 
+  it('writes nothing down of storage nodes that had answered before and do so again', async () => {
+    const { repair, marks } = await startRepair()
+    const setUnasked = vi.spyOn(marks, 'setUnasked')
+    await repair.joined(part)
+    await repair.run()
+    expect(asked).toHaveLength(1)
+    expect(setUnasked).not.toHaveBeenCalled()
+  })
+
   it('copies the records of 10,000 chains of a key part, and those that came while others did', async () => {
     const keys = partOf(keyPartition)
     const recordAt = (i: number, timestamp: number) =>

@@ -5,6 +5,7 @@ import type {
   LastMessages,
   MessageStore,
   PageCursor,
+  PrunedBatches,
   PruneLimits,
   StoredPage,
   StoredRange,
@@ -165,19 +166,18 @@ export class SqliteStore implements MessageStore {
     return this.#reader.call('has', { chain, place: { timestamp, sequenceNumber } })
   }
 
-  async prune(
-    streamPartId: StreamPartId,
-    limits: PruneLimits,
-  ): Promise<{ readonly batches: number; readonly bytes: number }> {
+  async prune(streamPartId: StreamPartId, limits: PruneLimits): Promise<PrunedBatches> {
     const total = { batches: 0, bytes: 0 }
+    let goneBeforeMs: number | undefined
     for (let complete = false; !complete;) {
       this.#requireOpen()
       const pruned = await this.#writer.call('prune', { streamPartId, ...limits })
       total.batches += pruned.batches
       total.bytes += pruned.bytes
+      goneBeforeMs = pruned.goneBeforeMs ?? goneBeforeMs
       complete = pruned.complete
     }
-    return total
+    return { ...total, goneBeforeMs }
   }
 
   async usage(): Promise<readonly StreamPartUsage[]> {
