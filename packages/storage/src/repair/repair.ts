@@ -291,19 +291,22 @@ export class Repair {
     const others = (await client.getStorageNodes(streamOf(streamPartId))).filter(
       ({ nodeId }) => nodeId !== client.nodeId,
     )
-    const nodes: { node: (typeof others)[number]; sinceMs: number }[] = []
+    const nodes: { node: (typeof others)[number]; sinceMs: number; unaskedMs: number | undefined }[] = []
     for (const node of others) {
       const unaskedMs = await marks.unasked(streamPartId, node.nodeId)
       const sinceMs = Math.min(missingSinceMs ?? Infinity, unaskedMs ?? Infinity)
       // A date that is still to come was noted by a clock that was ahead.
-      if (sinceMs !== Infinity) nodes.push({ node, sinceMs: Math.max(Math.min(sinceMs, nowMs), oldest) })
+      if (sinceMs !== Infinity)
+        nodes.push({ node, sinceMs: Math.max(Math.min(sinceMs, nowMs), oldest), unaskedMs })
     }
     // Publishers' clocks may be ahead.
     const toMs = nowMs + repairMarginMs
     const request = { streamPartId, nodes, toMs, maxBytes: maxTurnBytes, maxMs: maxTurnMs }
     const { restFromMs, hasMore, isUndecided } = await this.#copy(request, others.length)
-    for (const { node } of nodes) {
-      await marks.setUnasked(streamPartId, node.nodeId, restFromMs.get(node.nodeId))
+    for (const { node, unaskedMs } of nodes) {
+      const restMs = restFromMs.get(node.nodeId)
+      // Each mark is a commit, and key parts are read every round.
+      if (restMs !== unaskedMs) await marks.setUnasked(streamPartId, node.nodeId, restMs)
     }
     // What is still to be asked for is so if it is kept again.
     if (this.#joinedMs.get(streamPartId) !== joinedMs) return false
