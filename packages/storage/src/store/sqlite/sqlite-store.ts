@@ -57,6 +57,9 @@ export class SqliteStore implements MessageStore {
   /** For what counts through a lot. */
   readonly #counter: StoreThread<ReturnType<typeof readerOperations>>
   readonly #counts = new Turns()
+  /** For a chain, which is looked for among all that its publisher has in that time. */
+  readonly #searcher: StoreThread<ReturnType<typeof readerOperations>>
+  readonly #searches = new Turns()
   readonly #commits: GroupCommit
   #contradictions = 0
   /** From this length on, the log is emptied; Infinity while it is. */
@@ -70,6 +73,7 @@ export class SqliteStore implements MessageStore {
     this.#writer = new StoreThread({ role: 'writer', path })
     this.#reader = new StoreThread({ role: 'reader', path })
     this.#counter = new StoreThread({ role: 'reader', path })
+    this.#searcher = new StoreThread({ role: 'reader', path })
     this.#commits = new GroupCommit(
       { maxWaitingBytes: options.maxWaitingBytes ?? sqliteStoreDefaults.maxWaitingBytes },
       async ({ batches, delegations }) => {
@@ -123,11 +127,19 @@ export class SqliteStore implements MessageStore {
   ): Promise<StoredPage> {
     this.#requireOpen()
     const { streamPartId, from, to, publisherId, messageChainId } = range
-    const { batches, next } = await this.#reader.call('read', {
+    const request = {
       ...{ streamPartId, from, to, publisherId, messageChainId },
       maxBytes: Math.min(options.maxBytes, maxPageBytes),
       after: options.after === undefined ? undefined : fromEntryCursor(options.after),
-    })
+    }
+    const search = () => {
+      this.#requireOpen()
+      return this.#searcher.call('read', request)
+    }
+    const { batches, next } =
+      messageChainId === undefined
+        ? await this.#reader.call('read', request)
+        : await this.#searches.run(streamPartId, search)
     return { batches: unpack(batches), next: next && toEntryCursor(next) }
   }
 
@@ -220,11 +232,15 @@ export class SqliteStore implements MessageStore {
     return this.#writer.call('pruneCards', maxCards)
   }
 
+  get #readers() {
+    return [this.#reader, this.#counter, this.#searcher]
+  }
+
   async #open(): Promise<void> {
     try {
       await this.#writer.call('open', undefined)
       keepAddonLoaded()
-      await Promise.all([this.#reader.call('open', undefined), this.#counter.call('open', undefined)])
+      await Promise.all(this.#readers.map((reader) => reader.call('open', undefined)))
       this.#isOpen = true
     } catch (error) {
       await this.#stopThreads()
@@ -234,13 +250,12 @@ export class SqliteStore implements MessageStore {
 
   /**
    * SQLite begins its log anew when nobody reads what is in it, which never is the case while one count follows another. So nothing is
-   * counted meanwhile.
+   * counted meanwhile, nor searched for.
    */
   async #emptyLog(): Promise<void> {
     this.#longLogBytes = Infinity
-    const emptied = this.#counts.run('', async () =>
-      this.#isOpen ? this.#writer.call('emptyLog', undefined) : 0,
-    )
+    const empty = async () => (this.#isOpen ? this.#writer.call('emptyLog', undefined) : 0)
+    const emptied = this.#counts.run('', () => this.#searches.run('', empty))
     // What fails here fails in appends, too, and is said there.
     const leftBytes = await emptied.catch(() => maxLogBytes)
     // Of what another process reads, such as a backup: not with each append.
@@ -253,7 +268,7 @@ export class SqliteStore implements MessageStore {
 
   /** The writer last, which then writes the log back into the file. */
   async #stopThreads(): Promise<void> {
-    await Promise.all([this.#reader.stop(), this.#counter.stop()])
+    await Promise.all(this.#readers.map((reader) => reader.stop()))
     await this.#writer.stop()
   }
 }
