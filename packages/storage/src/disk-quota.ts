@@ -7,7 +7,7 @@ import {
 } from '@runnel/protocol'
 import { planQuota, type DiskCaps } from './quota-plan.ts'
 import { streamOf } from './share-out.ts'
-import type { MessageStore, StreamPartUsage } from './store/message-store.ts'
+import type { MessageStore } from './store/message-store.ts'
 import {
   countedBytes,
   delegationOf,
@@ -42,7 +42,7 @@ export class DiskQuota {
   #isRead = false
   /** Being added: not in the store, or just so. */
   readonly #pending = new Tally()
-  /** Of parts that had to give way: what began before is gone. */
+  /** Of parts that had to give way, or have more than they may: what began before is gone. */
   readonly #goneBeforeMs = new Map<StreamPartId, number>()
   readonly #counters = { evictedBatches: 0, evictedBytes: 0 }
 
@@ -77,13 +77,20 @@ export class DiskQuota {
     }
   }
 
-  /** What began before this time was deleted to make room; 0 when nothing was. Throws what the store throws. */
+  /** What began before this time was deleted for its bytes; 0 when nothing was. Throws what the store throws. */
   async goneBeforeMs(streamPartId: StreamPartId): Promise<number> {
     const known = this.#goneBeforeMs.get(streamPartId)
     if (known !== undefined) return known
     const ms = Number((await this.#store.getMark(markOf(streamPartId))) ?? 0)
     this.#goneBeforeMs.set(streamPartId, ms)
     return ms
+  }
+
+  /** As the store's; what had to go for `maxBytes` is known to be gone. Throws what the store throws. */
+  readonly prune: MessageStore['prune'] = async (streamPartId, limits) => {
+    const pruned = await this.#store.prune(streamPartId, limits)
+    if (pruned.goneBeforeMs !== undefined) await this.#noteGone(streamPartId, pruned.goneBeforeMs)
+    return pruned
   }
 
   #isOver(batches: readonly MessageBatch[]): boolean {
@@ -105,29 +112,24 @@ export class DiskQuota {
   }
 
   readonly #makeRoom = oneAtATime(async () => {
-    const before = await this.#read()
+    await this.#read()
     const plan = this.#plan()
     if (plan.size === 0) return
     for (const [streamPartId, keptBytes] of plan) {
-      const { batches, bytes } = await this.#store.prune(streamPartId, { maxBytes: keptBytes })
+      const { batches, bytes } = await this.prune(streamPartId, { maxBytes: keptBytes })
       this.#counters.evictedBatches += batches
       this.#counters.evictedBytes += bytes
     }
-    const after = await this.#read()
-    for (const streamPartId of plan.keys()) {
-      const newestMs = before.get(streamPartId)?.newestMs ?? 0
-      await this.#noteGone(streamPartId, after.get(streamPartId)?.oldestMs ?? newestMs + 1)
-    }
+    await this.#read()
   })
 
-  async #read(): Promise<ReadonlyMap<StreamPartId, StreamPartUsage>> {
+  async #read(): Promise<void> {
     this.#added = new Tally()
     const usage = await this.#store.usage()
     this.#stored = this.#added
     this.#added = new Tally()
     for (const { streamPartId, bytes } of usage) this.#stored.add(streamPartId, bytes)
     this.#isRead = true
-    return new Map(usage.map((one) => [one.streamPartId, one]))
   }
 
   async #noteGone(streamPartId: StreamPartId, beforeMs: number): Promise<void> {

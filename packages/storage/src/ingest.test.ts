@@ -1,4 +1,4 @@
-import { encodeDelegation, keyPartition } from '@runnel/protocol'
+import { cursorChain, encodeDelegation, keyPartition, type DelegationClaim } from '@runnel/protocol'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { storageError } from './errors.ts'
 import { Ingest, type IngestEvents } from './ingest.ts'
@@ -86,6 +86,24 @@ describe('Ingest', () => {
     await ingest.flushed(flushMs)
     const stored = await kept.store.delegationsOf([delegated])
     expect(stored.get(refOf(delegation))).toEqual(encodeDelegation(delegation))
+  })
+
+  it('keeps the cursor of a reader when a delegate that may only publish writes to its chain', async () => {
+    const ingest = createIngest()
+    const cursors = chainOf(cursorChain(new Uint8Array(16), 0), undefined, keyPartition)
+    const cursorBy = (ms: number, rights: Partial<DelegationClaim>) => {
+      const delegation = delegationFrom(identityOf('user'), identityOf('delegate'), rights)
+      node.add(delegation)
+      return batchOf(cursors, [at(ms)], 20, 0, encodeDelegation(delegation))
+    }
+    expect(ingest.push(cursorBy(1, { publishes: false }))).toBe(true)
+    expect(ingest.push(cursorBy(2, { reads: false }))).toBe(true)
+    await ingest.flushed(flushMs)
+    const keys = partOf(keyPartition)
+    await kept.store.prune(keys, { replacedBeforeMs: 1_000_000 })
+    const last = await kept.store.last(keys, 1, { ...cursors })
+    expect(last?.from).toEqual(at(1))
+    expect(said).toEqual([])
   })
 
   it('leaves a batch to repair whose delegation is not known any more', async () => {

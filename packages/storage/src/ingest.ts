@@ -2,7 +2,6 @@ import {
   backoffMs,
   decodeBatch,
   isRunnelError,
-  isTransient,
   toStreamPartId,
   type Cancel,
   type Clock,
@@ -67,7 +66,7 @@ export class Ingest {
   readonly #options: IngestOptions
   readonly #store: Pick<MessageStore, 'append'>
   readonly #clock: Clock
-  readonly #delegations: Pick<KnownDelegations, 'bytesOf'>
+  readonly #delegations: Pick<KnownDelegations, 'bytesOf' | 'isToBeKept'>
   readonly #events: IngestEvents
   #queue: Queued[] = []
   #queuedBytes = 0
@@ -90,7 +89,7 @@ export class Ingest {
     modules: {
       store: Pick<MessageStore, 'append'>
       clock: Clock
-      delegations: Pick<KnownDelegations, 'bytesOf'>
+      delegations: Pick<KnownDelegations, 'bytesOf' | 'isToBeKept'>
       events: IngestEvents
     },
   ) {
@@ -101,9 +100,9 @@ export class Ingest {
     this.#events = modules.events
   }
 
-  /** Takes a batch and copies it, unless nobody keeps its chain. False when there is no room, or its delegation is not known any more. */
+  /** Takes a batch and copies it, unless it is not to be kept. False when there is no room, or its delegation is not known any more. */
   push(batch: MessageBatch): boolean {
-    if (isTransient(batch.chain)) return true
+    if (!this.#delegations.isToBeKept(batch)) return true
     const { maxQueuedBatches, maxQueuedBytes } = this.#options
     const { delegationRef: ref } = batch
     const delegation = ref && this.#delegations.bytesOf(ref)

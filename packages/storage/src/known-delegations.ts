@@ -2,6 +2,8 @@ import type { NodeDelegations } from '@runnel/network'
 import {
   decodeDelegation,
   encodeDelegation,
+  isSideMessage,
+  isTransient,
   type Delegation,
   type DelegationRef,
   type MessageBatch,
@@ -29,6 +31,15 @@ export class KnownDelegations {
     const bytes = encodeDelegation(delegation)
     this.#encoded.set(delegation, bytes)
     return bytes
+  }
+
+  /**
+   * Whether a batch is for storage nodes. Not one of a transient chain; nor a cursor of a delegate that may not read, such as a sensor, which
+   * readers leave out: it would take the place of their own.
+   */
+  isToBeKept({ chain, delegationRef: ref }: MessageBatch): boolean {
+    if (isTransient(chain)) return false
+    return !isSideMessage(chain) || ref === undefined || this.#node.get(ref)?.reads !== false
   }
 
   /** Of the delegations that batches name, those that the node does not know; read from the store at once. Throws what the store throws. */

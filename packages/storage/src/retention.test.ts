@@ -1,8 +1,9 @@
 import { createdToleranceMs } from '@runnel/client'
 import { describe, expect, it } from 'vitest'
+import { DiskQuota } from './disk-quota.ts'
 import { oldestKeptMs, pruneAll, retentionOf, retentionOfKeys } from './retention.ts'
 import { openTestStore } from './storage.testkit.ts'
-import { at, batchOf, chainOf, partOf, streamId } from './store/batches.testkit.ts'
+import { at, batchOf, chainOf, keyedBatch, partOf, streamId } from './store/batches.testkit.ts'
 
 const msPerDay = 86_400_000
 const metadata = (storage: unknown) => ({ metadata: JSON.stringify({ storage }), createdMs: 0 })
@@ -86,6 +87,22 @@ describe('pruneAll', () => {
       [partOf(1), 3],
     ])
     expect(oldestKeptMs({ maxAgeDays: 1.5, notBeforeMs: 0 }, nowMs)).toBe(98.5 * msPerDay)
+    await remove()
+  })
+
+  it('says what is gone of a stream part that may have no more bytes, also beside a last value', async () => {
+    const { store, remove } = await openTestStore()
+    const quota = new DiskQuota({ maxBytes: 1e9, maxBytesPerStream: 1e9 }, { store })
+    const batches = [1, 2, 3, 4].map((day) => batchOf(chainOf('c'), [at(day * msPerDay)], 100))
+    await store.append([keyedBatch(chainOf('key'), [1], [at(0)]), ...batches])
+    const maxBytes = 2.9 * (batches[0]?.bytes.length ?? 0)
+    const modules = {
+      store: { usage: () => store.usage(), prune: quota.prune },
+      retentionOf: async () => ({ maxBytes, notBeforeMs: 0 }),
+      ...{ nowMs: () => 5 * msPerDay, maxValuesOf: () => 1 },
+    }
+    await pruneAll(modules, new AbortController().signal)
+    expect(await quota.goneBeforeMs(partOf(0))).toBe(2 * msPerDay + 1)
     await remove()
   })
 

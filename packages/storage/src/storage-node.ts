@@ -360,7 +360,12 @@ export class StorageNode {
     const retentionOf = (streamPartId: StreamPartId) => this.#retention(streamPartId)
     // What is no longer asked to be kept ages as a whole.
     const maxValuesOf = (id: StreamPartId) => (this.#kept.has(id) ? this.#options.limits.maxValues : 0)
-    const modules = { store, retentionOf, nowMs: () => clock.now(), maxValuesOf }
+    const modules = {
+      store: { usage: () => store.usage(), prune: this.#quota.prune },
+      retentionOf,
+      nowMs: () => clock.now(),
+      maxValuesOf,
+    }
     this.#prunedBatches += (await pruneAll(modules, this.#stopping.signal)).batches
     this.#log.storeWorked('pruning')
   }

@@ -14,6 +14,7 @@ export class TestClock implements Clock {
   schedule = (delayMs: number, fn: () => void): Cancel => this.#time.schedule(delayMs, fn)
   endOfTurn = (fn: () => void): void => void setImmediate(fn)
   pass = (ms: number): void => this.#time.advanceBy(ms)
+  moveWall = (byMs: number): void => this.#time.moveWall(byMs)
 }
 
 /** Resolves when the event loop has gone round so often: everything that waits for nothing else has happened. */

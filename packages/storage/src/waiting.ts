@@ -43,7 +43,7 @@ export interface Retrying {
 }
 
 /** Tries some work until it is done, with growing pauses. Rejects only with what the signal says. */
-export async function untilDone(work: () => Promise<void>, retrying: Retrying): Promise<void> {
+export async function untilDone<T>(work: () => Promise<T>, retrying: Retrying): Promise<T> {
   const { clock, limits, signal, onFailure } = retrying
   for (let failures = 1; ; failures++) {
     signal.throwIfAborted()

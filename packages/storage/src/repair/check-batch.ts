@@ -23,7 +23,7 @@ export interface CheckModules {
   readonly endings: DelegationHistory
   /** Of this node, which the other storage node sends a delegation before the first batch that names it. */
   readonly delegations: Pick<NodeDelegations, 'get' | 'isOfOtherChain' | 'isGood'>
-  readonly known: Pick<KnownDelegations, 'bytesOf'>
+  readonly known: Pick<KnownDelegations, 'bytesOf' | 'isToBeKept'>
   readonly crypto: Crypto
   readonly clock: Pick<Clock, 'now'>
   /** Where signatures are checked. Default: on this thread, as where it has no room. */
@@ -64,7 +64,7 @@ export async function checkBatch(
   // The node may forget it while the registry is asked.
   const delegationBytes = ref && known.bytesOf(ref)
   // Checked first, so that nobody can make this node ask the registry about publishers who signed nothing.
-  if (!(await isSigned(batch, delegation, modules))) return undefined
+  if (!known.isToBeKept(batch) || !(await isSigned(batch, delegation, modules))) return undefined
   const oldestMs = batch.messages[0]?.timestamp ?? 0
   const newestMs = batch.messages.at(-1)?.timestamp ?? Infinity
   const check = () => policy.check(scope, publisherId, newestMs, oldestMs)

@@ -146,7 +146,9 @@ async function copyFrom(
       const beginMs = decodeBatch(bytes).messages[0]?.timestamp ?? 0
       reachedMs = Math.max(reachedMs, Math.min(beginMs, toMs))
       if (bytesRead >= maxBytes && beginMs > sinceMs) return { reachedMs }
-      if (turn.signal.aborted || refused >= limits.maxRefusedPerTurn) {
+      // Never before it is past where it began: the next turn would get no further.
+      const isRefused = refused >= limits.maxRefusedPerTurn && beginMs > sinceMs
+      if (turn.signal.aborted || isRefused) {
         return { reachedMs, error: storageError('REPAIR_GIVEN_UP', node.nodeId) }
       }
       bytesRead += bytes.length

@@ -3,11 +3,14 @@ import {
   buildBatch,
   ContentType,
   createIdentity,
+  cursorChain,
   encodeDelegation,
   generatePrivateKey,
   keyPartition,
   loadCrypto,
   seededRandom,
+  toStreamId,
+  toStreamPartId,
   type BatchSigner,
   type Delegation,
   type MessageBatch,
@@ -183,6 +186,15 @@ describe('Repair', () => {
     expect(repair.status()).toMatchObject({ incompleteParts: 0, copiedBatches: 2 })
     await repair.run()
     expect(asked).toHaveLength(1)
+  })
+
+  it('writes nothing down of storage nodes that had answered before and do so again', async () => {
+    const { repair, marks } = await startRepair()
+    const setUnasked = vi.spyOn(marks, 'setUnasked')
+    await repair.joined(part)
+    await repair.run()
+    expect(asked).toHaveLength(1)
+    expect(setUnasked).not.toHaveBeenCalled()
   })
 
   it('copies the records of 10,000 chains of a key part, and those that came while others did', async () => {
@@ -361,6 +373,24 @@ describe('Repair', () => {
     expect(asked.at(-1)).toMatchObject({ fromMs: 77 })
   })
 
+  it('knows how long it had no neighbours, and for what gaps to ask, when its clock is set back', async () => {
+    const { repair } = await startRepair()
+    await repair.joined(part)
+    await repair.neighboursChanged(part, 1)
+    await repair.run()
+    await repair.neighboursChanged(part, 0)
+    clock.pass(60_000)
+    clock.moveWall(-3_600_000)
+    await repair.neighboursChanged(part, 1)
+    await repair.run()
+    expect(asked.at(-1)?.fromMs).toBe(clock.now() - 60_000 - limits.repairMarginMs)
+    await repair.missed(part, clock.now() + 1_800_000)
+    await repair.run()
+    expect(asked.at(-1)?.fromMs).toBe(clock.now())
+    repair.gap(gapOf(clock.now() - 50, clock.now()))
+    expect(repair.status()).toMatchObject({ gaps: 1, refusedGaps: 0 })
+  })
+
   it.each(['stop', 'crash'])('asks for the time without neighbours after a %s in it', async (end) => {
     const { repair, marks } = await startRepair()
     await repair.joined(part)
@@ -473,6 +503,22 @@ describe('Repair', () => {
     expect(stored.get(refOf(delegation))).toEqual(encodeDelegation(delegation))
   })
 
+  it('stores no cursor of a delegate that may not read', async () => {
+    const [reads, publishes] = [{ publishes: false }, { reads: false }].map((rights) =>
+      delegationFrom(publisher, other, { untilMs: 10, ...rights }),
+    ) as [Delegation, Delegation]
+    for (const one of [reads, publishes]) node.add(one)
+    const cursorAt = (place: MessageRef, delegation: Delegation) => {
+      const signer = { sign: other.sign, delegationRef: refOf(delegation) }
+      return batchAt(place, publisher, keyPartition, signer, cursorChain(new Uint8Array(16), 0))
+    }
+    others.set(first.nodeId, [cursorAt(at(1), reads), cursorAt(at(2), publishes)])
+    const { repair } = await startRepair()
+    await repair.joined(partOf(keyPartition))
+    await repair.run()
+    expect(repair.status()).toMatchObject({ copiedBatches: 1, refusedBatches: 1 })
+  })
+
   it('stores what was signed before a delegation was taken back, when enough have it, and nothing later', async () => {
     const delegation = delegationFrom(publisher, other)
     node.add(delegation)
@@ -544,6 +590,17 @@ describe('Repair', () => {
     expect(repair.status()).toMatchObject({ copiedBatches: 1, incompleteParts: 0 })
   })
 
+  it('gets past much of one time that may not be stored', async () => {
+    const denied = Array.from({ length: 5 }, (_, i) => batchAt(at(2, i), stranger))
+    others.set(first.nodeId, [...denied, batchAt(at(9))])
+    const { repair } = await startRepair({ maxRefusedPerTurn: 3 })
+    await repair.joined(part)
+    await repair.run()
+    await repair.run()
+    await repair.run()
+    expect(repair.status()).toMatchObject({ copiedBatches: 1, incompleteParts: 0 })
+  })
+
   it('asks for gaps, and for what is joined meanwhile, while another stream part is copied', async () => {
     const all = Array.from({ length: 10 }, (_, i) => batchAt(at(i + 1)))
     others.set(first.nodeId, all)
@@ -603,6 +660,31 @@ describe('Repair', () => {
     const joining = repair.joined(part)
     await Promise.all([joining, repair.left(part, clock.now())])
     expect(await marks.missingSince(part)).toBe(5)
+  })
+
+  it('learns what it missed as soon as the store says it, and notes nothing in its place before', async () => {
+    const { repair, marks } = await startRepair()
+    await marks.setPart(part, 5_000)
+    const asking = vi.spyOn(marks, 'missingSince')
+    asking.mockRejectedValueOnce(storageError('STORE_UNAVAILABLE'))
+    const joining = repair.joined(part)
+    await until(() => failures.length === 1)
+    await repair.neighboursChanged(part, 1)
+    await marks.alive(clock.now())
+    const killed = await startRepair()
+    expect(await killed.marks.missingSince(part)).toBe(5_000)
+    clock.pass(2 * limits.minStoreBackoffMs)
+    await joining
+    await repair.run()
+    expect(asked.at(-1)).toEqual({ node: first.nodeId, fromMs: 5_000 - limits.repairMarginMs })
+  })
+
+  it('learns it of more stream parts at once than the store answers questions', async () => {
+    const { repair, marks } = await startRepair()
+    vi.spyOn(marks, 'setPart').mockResolvedValue()
+    const parts = Array.from({ length: 1_100 }, (_, i) => toStreamPartId(toStreamId(`${self}/s${i}`), 0))
+    await Promise.all(parts.map((id) => repair.joined(id)))
+    expect(repair.status()).toMatchObject({ incompleteParts: parts.length, failures: 0 })
   })
 
   it('is not incomplete for what found no room of a stream part that it has left', async () => {

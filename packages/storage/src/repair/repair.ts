@@ -3,6 +3,7 @@ import type { Gap } from '@runnel/network'
 import { oneAtATime, type Cancel, type NodeId, type StreamPartId } from '@runnel/protocol'
 import { ownerOf, streamOf } from '../share-out.ts'
 import type { StorageLimits } from '../storage-limits.ts'
+import { untilDone } from '../waiting.ts'
 import { copyBatches, type CopyModules, type CopyRequest, type CopyResult } from './copy-batches.ts'
 import { GapList, type ChainGap } from './gap-list.ts'
 import type { RepairMarks } from './repair-marks.ts'
@@ -48,18 +49,20 @@ export class Repair {
   readonly #controller = new AbortController()
   readonly #counters = { copiedBatches: 0, refusedBatches: 0, failures: 0, refusedGaps: 0 }
   readonly #gaps: GapList
-  /** When the parts were joined, in this run. */
+  /** When the parts were joined, in this run; by the monotonic clock. */
   readonly #joinedMs = new Map<StreamPartId, number>()
   /** Storage nodes that could not be asked, by stream part. */
   readonly #unasked = new Set<StreamPartId>()
+  /** By the monotonic clock. */
   readonly #lonelySinceMs = new Map<StreamPartId, number>()
   /** Key parts in which something came, since the last round. */
   readonly #heardSinceMs = new Map<StreamPartId, number>()
   /** From when on too few could be asked for what needs several, and how often that was tried again. */
   readonly #undecided = new Map<StreamPartId, number>()
   readonly #witnessTries = new Map<StreamPartId, number>()
-  /** Marks that are being read, of stream parts just joined. */
-  readonly #reading = new Map<StreamPartId, Promise<number>>()
+  /** Stream parts whose marks were not read yet since they were joined: until then no other is written. */
+  readonly #unread = new Map<StreamPartId, object>()
+  #lastNoted: Promise<void> = Promise.resolve()
   /** What marks are to say that are not written yet, or could not be. */
   readonly #unsaved = new Map<StreamPartId, number | undefined>()
   /** The stream part that is copied at present, and the earliest time that was found missing in it meanwhile. */
@@ -75,25 +78,36 @@ export class Repair {
     this.#gaps = new GapList({ max: maxRepairGaps, maxTries: maxGapTries })
   }
 
-  /** A stream part is kept from now on. */
-  async joined(streamPartId: StreamPartId): Promise<void> {
+  /** A stream part is kept from now on. Rejects when what it misses cannot be noted; that is tried again. */
+  joined(streamPartId: StreamPartId): Promise<void> {
+    const { clock } = this.#modules
+    this.#lonelySinceMs.set(streamPartId, clock.monotonicMs())
+    this.#joinedMs.set(streamPartId, clock.monotonicMs())
+    const joining = {}
+    this.#unread.set(streamPartId, joining)
+    // One after the other: the store does not take as many questions at once as there may be stream parts.
+    const noted = this.#lastNoted.then(() => this.#noteMissed(streamPartId, joining))
+    this.#lastNoted = noted.catch(() => {})
+    return noted
+  }
+
+  async #noteMissed(streamPartId: StreamPartId, joining: object): Promise<void> {
     const { marks, clock } = this.#modules
-    this.#lonelySinceMs.set(streamPartId, clock.now())
-    this.#joinedMs.set(streamPartId, clock.now())
-    const reading = marks.missingSince(streamPartId)
-    this.#reading.set(streamPartId, reading)
-    const sinceMs = await reading.finally(() => {
-      if (this.#reading.get(streamPartId) === reading) this.#reading.delete(streamPartId)
-    })
-    if (!this.#joinedMs.has(streamPartId)) return
-    await this.missed(streamPartId, sinceMs - this.#options.limits.repairMarginMs)
-    this.#schedule(this.#options.limits.settleMs)
+    const { limits } = this.#options
+    const onFailure = (error: unknown) => this.#fail(streamPartId, undefined, error)
+    const retrying = { clock, limits, signal: this.#controller.signal, onFailure }
+    const sinceMs = await untilDone(() => marks.missingSince(streamPartId), retrying).catch(() => undefined)
+    // Stopped, or left meanwhile.
+    if (sinceMs === undefined || this.#unread.get(streamPartId) !== joining) return
+    this.#unread.delete(streamPartId)
+    await this.missed(streamPartId, sinceMs - limits.repairMarginMs)
+    this.#schedule(limits.settleMs)
   }
 
   /** What came until `storedUntilMs` is stored. Later batches may wait in the queue, and be given up with it when the node stops. */
   async left(streamPartId: StreamPartId, storedUntilMs: number): Promise<void> {
     const sinceMs = Math.min(this.#incompleteSinceMs(streamPartId) ?? Infinity, storedUntilMs)
-    const reading = this.#reading.get(streamPartId)
+    const isRead = !this.#unread.delete(streamPartId)
     this.#missing.delete(streamPartId)
     this.#unasked.delete(streamPartId)
     this.#lonelySinceMs.delete(streamPartId)
@@ -102,9 +116,7 @@ export class Repair {
     this.#undecided.delete(streamPartId)
     this.#witnessTries.delete(streamPartId)
     this.#gaps.forget(streamPartId)
-    // Of a mark that cannot be read, all may be missing.
-    const knownMs = reading === undefined ? Infinity : await reading.catch(() => 0)
-    await this.#save(streamPartId, Math.min(sinceMs, knownMs))
+    if (isRead) await this.#save(streamPartId, sinceMs)
   }
 
   /** To be told of the neighbours of a stream part: without any, nothing arrives. */
@@ -112,12 +124,12 @@ export class Repair {
     const lonelySinceMs = this.#lonelySinceMs.get(streamPartId)
     if (count === 0) {
       if (lonelySinceMs !== undefined) return
-      this.#lonelySinceMs.set(streamPartId, this.#modules.clock.now())
+      this.#lonelySinceMs.set(streamPartId, this.#modules.clock.monotonicMs())
       return this.#mark(streamPartId)
     }
     this.#lonelySinceMs.delete(streamPartId)
     if (lonelySinceMs === undefined) return
-    await this.missed(streamPartId, lonelySinceMs - this.#options.limits.repairMarginMs)
+    await this.missed(streamPartId, this.#dateOf(lonelySinceMs) - this.#options.limits.repairMarginMs)
     this.#schedule(0)
   }
 
@@ -148,8 +160,9 @@ export class Repair {
   /** The network gave up messages that a publisher says there are. */
   gap({ streamPartId, chain, after, upTo }: Gap): void {
     const { repairMarginMs, maxGapReachMs } = this.#options.limits
-    const nowMs = this.#modules.clock.now()
-    const joinedMs = this.#joinedMs.get(streamPartId) ?? nowMs
+    const { clock } = this.#modules
+    const nowMs = clock.now()
+    const joinedMs = this.#dateOf(this.#joinedMs.get(streamPartId) ?? clock.monotonicMs())
     const fromMs = Math.max(after.timestamp, joinedMs - repairMarginMs, nowMs - maxGapReachMs)
     const toMs = upTo.timestamp
     const isTaken = toMs >= fromMs && this.#gaps.add({ streamPartId, chain, fromMs, toMs })
@@ -181,16 +194,22 @@ export class Repair {
     await this.run()
   }
 
+  /** When something was, by the wall clock as it is set now. */
+  #dateOf(monotonicMs: number): number {
+    const { clock } = this.#modules
+    return Math.floor(clock.now() - (clock.monotonicMs() - monotonicMs))
+  }
+
   /** From when on something may be missing: what is known, and while there are no neighbours, what they would have sent. */
   #incompleteSinceMs(streamPartId: StreamPartId): number | undefined {
     const lonelySinceMs = this.#lonelySinceMs.get(streamPartId) ?? Infinity
-    const lonelyFromMs = Math.max(0, lonelySinceMs - this.#options.limits.repairMarginMs)
+    const lonelyFromMs = Math.max(0, this.#dateOf(lonelySinceMs) - this.#options.limits.repairMarginMs)
     const sinceMs = Math.min(this.#missing.get(streamPartId) ?? Infinity, lonelyFromMs)
     return sinceMs === Infinity ? undefined : sinceMs
   }
 
-  #mark(streamPartId: StreamPartId): Promise<void> {
-    return this.#save(streamPartId, this.#incompleteSinceMs(streamPartId))
+  async #mark(streamPartId: StreamPartId): Promise<void> {
+    if (!this.#unread.has(streamPartId)) await this.#save(streamPartId, this.#incompleteSinceMs(streamPartId))
   }
 
   async #save(streamPartId: StreamPartId, sinceMs: number | undefined): Promise<void> {
@@ -272,18 +291,22 @@ export class Repair {
     const others = (await client.getStorageNodes(streamOf(streamPartId))).filter(
       ({ nodeId }) => nodeId !== client.nodeId,
     )
-    const nodes: { node: (typeof others)[number]; sinceMs: number }[] = []
+    const nodes: { node: (typeof others)[number]; sinceMs: number; unaskedMs: number | undefined }[] = []
     for (const node of others) {
       const unaskedMs = await marks.unasked(streamPartId, node.nodeId)
       const sinceMs = Math.min(missingSinceMs ?? Infinity, unaskedMs ?? Infinity)
-      if (sinceMs !== Infinity) nodes.push({ node, sinceMs: Math.max(sinceMs, oldest) })
+      // A date that is still to come was noted by a clock that was ahead.
+      if (sinceMs !== Infinity)
+        nodes.push({ node, sinceMs: Math.max(Math.min(sinceMs, nowMs), oldest), unaskedMs })
     }
     // Publishers' clocks may be ahead.
     const toMs = nowMs + repairMarginMs
     const request = { streamPartId, nodes, toMs, maxBytes: maxTurnBytes, maxMs: maxTurnMs }
     const { restFromMs, hasMore, isUndecided } = await this.#copy(request, others.length)
-    for (const { node } of nodes) {
-      await marks.setUnasked(streamPartId, node.nodeId, restFromMs.get(node.nodeId))
+    for (const { node, unaskedMs } of nodes) {
+      const restMs = restFromMs.get(node.nodeId)
+      // Each mark is a commit, and key parts are read every round.
+      if (restMs !== unaskedMs) await marks.setUnasked(streamPartId, node.nodeId, restMs)
     }
     // What is still to be asked for is so if it is kept again.
     if (this.#joinedMs.get(streamPartId) !== joinedMs) return false

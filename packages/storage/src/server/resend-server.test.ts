@@ -180,6 +180,23 @@ describe('ResendServer', () => {
     expect(lookUps).toEqual([])
   })
 
+  it('leaves out what was deleted with its delegation after its page was read', async () => {
+    const bytes = encodeDelegation(delegationFrom(identityOf('user'), identityOf('delegate')))
+    const delegated = [100, 101].map((time) => batchOf(chain, [at(time)], limits.pageBytes, 0, bytes))
+    await kept.store.append([...delegated, batchOf(chain, [at(10_000_000)])], byRef(bytes))
+    const selection = { kind: 'range', from: at(100), to: at(20_000_000) } as const
+    server.handle(asker, request({ selection, windowBytes: 1 }))
+    await until(() => times().length === 1)
+    // The next page, and no delegations of it.
+    await kept.store.read({ streamPartId: partOf(0), ...selection }, { maxBytes: 1 })
+    await kept.store.prune(partOf(0), { olderThanMs: 1_000_000 })
+    node.known.clear()
+    server.handle(asker, { type: 'resendMore', requestId: 1, bytes: 1e6 })
+    await ended()
+    expect(times()).toEqual([100, 10_000_000])
+    expect(server.status()).toMatchObject({ sentBatches: 2 })
+  })
+
   it('ends what it sends to one who may no longer have it', async () => {
     const bytes = batchOf(chain, [at(1)]).bytes.length
     server.handle(asker, request({ windowBytes: bytes }))

@@ -208,8 +208,8 @@ export class ResendServer {
       for (const batch of batches) {
         await credit.available(signal)
         await recheck()
-        await this.#send(peerId, { type: 'resendData', requestId, batch }, lacked, signal)
-        credit.spend(requestIdBytes + batch.bytes.length)
+        const isSent = await this.#send(peerId, { type: 'resendData', requestId, batch }, lacked, signal)
+        if (isSent) credit.spend(requestIdBytes + batch.bytes.length)
       }
       await room.wait(peerId, signal)
     }
@@ -232,24 +232,30 @@ export class ResendServer {
     return pagesOf(store, range, this.#options.limits.pageBytes)
   }
 
-  /** Sends a batch once there is room. The node sends its delegation first if the peer lacks it, and has to know it for that. */
+  /**
+   * Sends a batch once there is room. The node sends its delegation first if the peer lacks it, and has to know it for that. False for one that
+   * was deleted with its delegation since its page was read: nobody could verify it.
+   */
   async #send(
     peerId: NodeId,
     packet: ResendData,
     lacked: EncodedDelegations,
     signal: AbortSignal,
-  ): Promise<void> {
+  ): Promise<boolean> {
     const { network, room, store, delegations } = this.#modules
     const { batch } = packet
     for (;;) {
       // It may have been forgotten since the page was read.
-      if (!delegations.makeKnown(batch, lacked))
+      const isKnown =
+        delegations.makeKnown(batch, lacked) ||
         delegations.makeKnown(batch, await store.delegationsOf([batch]))
+      if (!isKnown) return false
       if (network.sendDirect(peerId, packet)) break
       await room.wait(peerId, signal)
     }
     this.#counters.sentBatches++
     this.#counters.sentBytes += batch.bytes.length
+    return true
   }
 
   async #awaitStored(peerId: NodeId, request: AwaitStored): Promise<void> {

@@ -61,12 +61,13 @@ export function batchOf(
   return buildBatch({ chain, messages }, crypto, { ...unsigned, delegationRef: ref })
 }
 
-/** A batch with one message of each key, at these places; a key is a byte, undefined for none. */
+/** A batch with one message of each key, at these places; a key is a byte, undefined for none. Signed under a delegation if one is given. */
 export function keyedBatch(
   chain: MessageChain,
   keys: readonly (number | undefined)[],
   places: readonly MessageRef[],
   fill = 0,
+  delegation?: Uint8Array,
 ): MessageBatch {
   const messages = places.map((place, index) => {
     const key = keys[index]
@@ -80,7 +81,8 @@ export function keyedBatch(
       content: new Uint8Array(20).fill(fill),
     }
   })
-  return buildBatch({ chain, messages }, crypto, unsigned)
+  const ref = delegation && delegationRef(delegation, crypto)
+  return buildBatch({ chain, messages }, crypto, { ...unsigned, delegationRef: ref })
 }
 
 export function tagOf(key: number): Uint8Array {

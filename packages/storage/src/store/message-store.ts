@@ -36,6 +36,14 @@ export interface PruneLimits {
   readonly replacedBeforeMs?: number | undefined
 }
 
+/** What was deleted. */
+export interface PrunedBatches {
+  readonly batches: number
+  readonly bytes: number
+  /** For `maxBytes` all that began before this time was deleted, but perhaps last values; undefined when nothing was. */
+  readonly goneBeforeMs?: number | undefined
+}
+
 /** The newest messages of a stream part. */
 export interface LastMessages {
   /** Place of the oldest of them. */
@@ -115,10 +123,7 @@ export interface MessageStore extends CardTable {
   /** Throws also TOO_COSTLY, when too many batches of the chain reach over the place. */
   has(chain: MessageChain, place: MessageRef): Promise<boolean>
   /** Deletes batches whose messages are all from before `olderThanMs` (publisher's time, Unix milliseconds), and then the oldest until at most `maxBytes` are left; with them the delegations that no batch left names. Batches with a message that is to stay by `values` are not too old, and go last. */
-  prune(
-    streamPartId: StreamPartId,
-    limits: PruneLimits,
-  ): Promise<{ readonly batches: number; readonly bytes: number }>
+  prune(streamPartId: StreamPartId, limits: PruneLimits): Promise<PrunedBatches>
   usage(): Promise<readonly StreamPartUsage[]>
   /** Small facts beside the messages, by name (how far repair got). Undefined when never set. */
   getMark(name: string): Promise<string | undefined>

@@ -11,9 +11,8 @@ const delegationPeriodMs = 3_600_000
 
 /**
  * The period in which a batch begins. A delegation is kept once for each stream part and period in which batches begin that name it, and
- * found from such a batch. It goes when the oldest batch left of the part begins in a later period: what is deleted goes oldest
- * first, so then no batch names it there. So nothing has to be counted, and no delegation outlasts its batches by more than a period
- * and what a batch may last.
+ * found from such a batch. It goes when no batch names it there any more, as far as the engine counts that, and at the latest when the oldest
+ * batch left of the part begins in a later period: what is deleted goes oldest first, but for last values and replaced cursors.
  */
 export function periodOf(firstMs: number): number {
   return Math.floor(firstMs / delegationPeriodMs)

@@ -19,6 +19,7 @@ import type {
   LastMessages,
   MessageStore,
   PageCursor,
+  PrunedBatches,
   PruneLimits,
   StoredPage,
   StoredRange,
@@ -217,7 +218,7 @@ export class CassandraStore implements MessageStore {
   prune(
     streamPartId: StreamPartId,
     { olderThanMs, maxBytes, values, replacedBeforeMs }: PruneLimits,
-  ): Promise<{ readonly batches: number; readonly bytes: number }> {
+  ): Promise<PrunedBatches> {
     return this.#do(async ({ client, totals }) => {
       const partitions = this.#partitions(streamPartId)
       const stored = maxBytes === undefined ? 0 : (await totals.of(streamPartId, partitions)).bytes

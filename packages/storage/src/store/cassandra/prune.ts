@@ -1,6 +1,6 @@
 import type { Client } from 'cassandra-driver'
 import { sideChains, type StreamPartId } from '@runnel/protocol'
-import type { PruneLimits } from '../message-store.ts'
+import type { PrunedBatches, PruneLimits } from '../message-store.ts'
 import { firstRef, lastRef } from '../last-messages.ts'
 import { listBucket } from './append.ts'
 import { forAll } from './concurrency.ts'
@@ -31,8 +31,9 @@ export async function pruneBatches(
     values,
     replacedBeforeMs,
   }: Pick<PruneLimits, 'olderThanMs' | 'values' | 'replacedBeforeMs'> & { readonly excessBytes: number },
-): Promise<{ batches: number; bytes: number }> {
+): Promise<PrunedBatches> {
   const total = { batches: 0, bytes: 0 }
+  let goneBeforeMs: number | undefined
   const { client, keyspace } = modules
   const newest = await trimNewest(client, keyspace, part, values)
   const spared: StoredBatch[] = []
@@ -56,15 +57,19 @@ export async function pruneBatches(
     const isOver = total.bytes < excessBytes
     if (!isOver && batch.firstTime >= olderThanMs) break
     if (!isOver && batch.lastTime >= olderThanMs) continue
-    if (values !== undefined && newest.has(textOf(batch))) spared.push(batch)
-    else await doom(batch)
+    if (values !== undefined && newest.has(textOf(batch))) {
+      spared.push(batch)
+      continue
+    }
+    if (isOver) goneBeforeMs = batch.firstTime + 1
+    await doom(batch)
   }
   for (const batch of spared) {
     if (total.bytes >= excessBytes) break
     await doom(batch)
   }
   await deleteThem()
-  return total
+  return { ...total, goneBeforeMs }
 }
 
 /** Of each chain of cursors all that a later one replaces. */

@@ -7,7 +7,7 @@ import {
   type MessageBatch,
   type StreamPartId,
 } from '@runnel/protocol'
-import type { KeptValues, PruneLimits } from '../message-store.ts'
+import type { KeptValues, PrunedBatches, PruneLimits } from '../message-store.ts'
 import { wholeScope } from './batch-reader.ts'
 import { Cards } from './cards.ts'
 import { Delegations } from './delegations.ts'
@@ -28,9 +28,7 @@ export interface PruneRequest extends PruneLimits {
   readonly streamPartId: StreamPartId
 }
 
-export interface Pruned {
-  readonly batches: number
-  readonly bytes: number
+export interface Pruned extends PrunedBatches {
   /** False when the rest is left for another transaction. */
   readonly complete: boolean
 }
@@ -96,7 +94,7 @@ export class BatchWriter {
       const part = this.#statements.part.get(streamPartId)
       if (part === undefined) return { batches: 0, bytes: 0, complete: true }
       if (values !== undefined) this.#newest.trim(part.id, values)
-      const { doomed, complete } = this.#doomed(part, limits, values)
+      const { doomed, goneBeforeMs, complete } = this.#doomed(part, limits, values)
       for (const entry of doomed) this.#delete(entry)
       this.#forgetDelegations(part.id)
       this.#forgetEmpty(doomed)
@@ -104,6 +102,7 @@ export class BatchWriter {
       return {
         batches: gone.length,
         bytes: gone.reduce((sum, { bytes }) => sum + bytes, 0),
+        goneBeforeMs,
         complete: complete && replaced.length < maxPrunedAtOnce,
       }
     })
@@ -114,10 +113,11 @@ export class BatchWriter {
     part: { readonly id: number; readonly bytes: number },
     { olderThanMs = 0, maxBytes = Number.POSITIVE_INFINITY }: PruneLimits,
     values: KeptValues | undefined,
-  ): { readonly doomed: Entry[]; readonly complete: boolean } {
+  ): Pick<Pruned, 'goneBeforeMs' | 'complete'> & { readonly doomed: Entry[] } {
     const doomed: Entry[] = []
     const spared: Entry[] = []
     let left = part.bytes
+    let goneBeforeMs: number | undefined
     for (const entry of this.#entries.overlapping(wholeScope(part.id), everything)) {
       if (left <= maxBytes && entry.firstTime >= olderThanMs) break
       if (left <= maxBytes && entry.lastTime >= olderThanMs) continue
@@ -125,17 +125,18 @@ export class BatchWriter {
         spared.push(entry)
         continue
       }
-      if (doomed.length === maxPrunedAtOnce) return { doomed, complete: false }
+      if (doomed.length === maxPrunedAtOnce) return { doomed, goneBeforeMs, complete: false }
+      if (left > maxBytes) goneBeforeMs = entry.firstTime + 1
       doomed.push(entry)
       left -= entry.bytes
     }
     for (const entry of spared) {
       if (left <= maxBytes) break
-      if (doomed.length === maxPrunedAtOnce) return { doomed, complete: false }
+      if (doomed.length === maxPrunedAtOnce) return { doomed, goneBeforeMs, complete: false }
       doomed.push(entry)
       left -= entry.bytes
     }
-    return { doomed, complete: true }
+    return { doomed, goneBeforeMs, complete: true }
   }
 
   setMark({ name, value }: { readonly name: string; readonly value: string }): void {
@@ -204,6 +205,7 @@ export class BatchWriter {
     const { messages, bytes } = batch
     const size = countedBytes(batch, delegation)
     updateBatch.run(bytes, stored.batch)
+    this.#delegations.remove(known.partScope, storedBatch)
     this.#newest.forget(known.partScope, stored.batch)
     this.#newest.note(known.partScope, batch, stored.batch)
     this.#delegations.add(known.partScope, batch, delegation)
@@ -246,10 +248,14 @@ export class BatchWriter {
   }
 
   #delete(entry: Entry): void {
-    const { chainScopes, deleteEntry, deleteBatch, countChain, countScope } = this.#statements
+    const { chainScopes, storedBytes, deleteEntry, deleteBatch, countChain, countScope } = this.#statements
     const { chain: id, firstTime, firstNumber, lastTime, lastNumber } = entry
     const scopes = chainScopes.get(id) ?? missing(`chain ${id}`)
     const level = levelOf(lastTime - firstTime)
+    if (this.#delegations.hasAny(scopes.partScope)) {
+      const bytes = storedBytes.get(entry.batch) ?? missing(`batch ${entry.batch}`)
+      this.#delegations.remove(scopes.partScope, decodeBatch(bytes))
+    }
     deleteBatch.run(entry.batch)
     this.#newest.forget(scopes.partScope, entry.batch)
     countChain.run({ id, batches: -1, oldest: lastTime, newest: firstTime })

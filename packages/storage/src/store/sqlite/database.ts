@@ -7,6 +7,8 @@ import {
   fsyncSync,
   mkdirSync,
   openSync,
+  realpathSync,
+  statSync,
 } from 'node:fs'
 import { dirname } from 'node:path'
 import Database from 'better-sqlite3'
@@ -23,7 +25,7 @@ const cacheKib = 8 * 1024
 /** After so many pages the log is written back into the file; larger means fewer fsyncs, and a larger log. */
 const checkpointPages = 4000
 /** A log that grew larger is cut once it has been written back. */
-const maxWalBytes = 64 * 1024 * 1024
+export const maxLogBytes = 64 * 1024 * 1024
 
 /**
  * Opens the database that is locked for writing, fills it when it is new, and brings an older one up to date.
@@ -39,7 +41,7 @@ export function openForWriting(path: string): Database.Database {
     database.pragma('fullfsync = ON')
     database.pragma('checkpoint_fullfsync = ON')
     database.pragma(`wal_autocheckpoint = ${checkpointPages}`)
-    database.pragma(`journal_size_limit = ${maxWalBytes}`)
+    database.pragma(`journal_size_limit = ${maxLogBytes}`)
     database.pragma(`cache_size = -${cacheKib}`)
     migrate(database)
     return database
@@ -64,6 +66,16 @@ export function lockForWriting(path: string): Database.Database {
     const isHeld = error instanceof Database.SqliteError && error.code === 'SQLITE_BUSY'
     throw isHeld ? new StoreError('STORE_UNAVAILABLE', `${path} is open in another process`) : error
   }
+}
+
+/** Bytes of the log of what `openForWriting` has open. */
+export function logBytesOf(path: string): number {
+  return statSync(`${realpathSync(path)}-wal`, { throwIfNoEntry: false })?.size ?? 0
+}
+
+/** Writes the log back and empties it, once nobody reads what is in it; as far as that is so in time. */
+export function emptyLog(database: Database.Database): void {
+  database.pragma('wal_checkpoint(TRUNCATE)')
 }
 
 /** Opens for reading what `openForWriting` has open. */

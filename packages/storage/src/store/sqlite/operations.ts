@@ -4,7 +4,7 @@ import type { StoredCard } from '../stored-cards.ts'
 import type { DelegationPlace } from '../stored-delegations.ts'
 import { BatchReader, type Filter, type ReadRequest, type ValuesRequest } from './batch-reader.ts'
 import { BatchWriter, type AppendRequest, type PruneRequest } from './batch-writer.ts'
-import { lockForWriting, openForReading, openForWriting } from './database.ts'
+import { emptyLog, lockForWriting, logBytesOf, openForReading, openForWriting } from './database.ts'
 
 /** What every thread does on request; the first request opens the database. */
 export interface Operations {
@@ -30,7 +30,15 @@ export function writerOperations(path: string) {
   const writer = () => (opened ??= open()).writer
   return {
     open: (_: undefined) => void writer(),
-    append: (request: AppendRequest) => writer().append(request),
+    append: (request: AppendRequest) => {
+      const contradictions = writer().append(request)
+      return { contradictions, logBytes: logBytesOf(path) }
+    },
+    /** Gives the bytes that are left of it. */
+    emptyLog: (_: undefined) => {
+      if (opened !== undefined) emptyLog(opened.database)
+      return logBytesOf(path)
+    },
     prune: (request: PruneRequest) => writer().prune(request),
     setMark: (mark: { readonly name: string; readonly value: string }) => writer().setMark(mark),
     putCard: (card: StoredCard) => writer().cards.put(card),

@@ -8,7 +8,8 @@
  *   counting back over many messages reads little; a table of its own order, without row ids.
  * - `card`: a card for each user.
  * - `newest`: in which batch of a stream part the newest message of a key is.
- * - `delegation`: those that batches of a stream part name, by the hour in which the batches begin (see `periodOf`).
+ * - `delegation`: those that batches of a stream part name, by the hour in which the batches begin (see `periodOf`), and by how many; null
+ *   where some were stored before that was counted.
  */
 export const migrations: readonly string[] = [
   `
@@ -87,4 +88,5 @@ export const migrations: readonly string[] = [
   CREATE INDEX newest_batch ON newest (scope, batch);
   CREATE INDEX newest_time ON newest (scope, time);
   `,
+  'ALTER TABLE delegation ADD COLUMN batches INTEGER',
 ]

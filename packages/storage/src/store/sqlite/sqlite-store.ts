@@ -5,6 +5,7 @@ import type {
   LastMessages,
   MessageStore,
   PageCursor,
+  PrunedBatches,
   PruneLimits,
   StoredPage,
   StoredRange,
@@ -19,6 +20,7 @@ import {
   type EncodedDelegations,
 } from '../stored-delegations.ts'
 import type { ValuesPage } from './batch-reader.ts'
+import { maxLogBytes } from './database.ts'
 import { fromEntryCursor, toEntryCursor } from './entry-cursor.ts'
 import type { readerOperations, writerOperations } from './operations.ts'
 import { pack, transferOf, unpack } from './packing.ts'
@@ -55,8 +57,13 @@ export class SqliteStore implements MessageStore {
   /** For what counts through a lot. */
   readonly #counter: StoreThread<ReturnType<typeof readerOperations>>
   readonly #counts = new Turns()
+  /** For a chain, which is looked for among all that its publisher has in that time. */
+  readonly #searcher: StoreThread<ReturnType<typeof readerOperations>>
+  readonly #searches = new Turns()
   readonly #commits: GroupCommit
   #contradictions = 0
+  /** From this length on, the log is emptied; Infinity while it is. */
+  #longLogBytes = maxLogBytes
   #isOpen = false
   #opening: Promise<void> | undefined
 
@@ -66,15 +73,18 @@ export class SqliteStore implements MessageStore {
     this.#writer = new StoreThread({ role: 'writer', path })
     this.#reader = new StoreThread({ role: 'reader', path })
     this.#counter = new StoreThread({ role: 'reader', path })
+    this.#searcher = new StoreThread({ role: 'reader', path })
     this.#commits = new GroupCommit(
       { maxWaitingBytes: options.maxWaitingBytes ?? sqliteStoreDefaults.maxWaitingBytes },
       async ({ batches, delegations }) => {
         const packed = pack(batches)
-        this.#contradictions += await this.#writer.call(
+        const { contradictions, logBytes } = await this.#writer.call(
           'append',
           { batches: packed, delegations },
           transferOf(packed),
         )
+        this.#contradictions += contradictions
+        if (logBytes > this.#longLogBytes) void this.#emptyLog()
       },
     )
   }
@@ -117,11 +127,19 @@ export class SqliteStore implements MessageStore {
   ): Promise<StoredPage> {
     this.#requireOpen()
     const { streamPartId, from, to, publisherId, messageChainId } = range
-    const { batches, next } = await this.#reader.call('read', {
+    const request = {
       ...{ streamPartId, from, to, publisherId, messageChainId },
       maxBytes: Math.min(options.maxBytes, maxPageBytes),
       after: options.after === undefined ? undefined : fromEntryCursor(options.after),
-    })
+    }
+    const search = () => {
+      this.#requireOpen()
+      return this.#searcher.call('read', request)
+    }
+    const { batches, next } =
+      messageChainId === undefined
+        ? await this.#reader.call('read', request)
+        : await this.#searches.run(streamPartId, search)
     return { batches: unpack(batches), next: next && toEntryCursor(next) }
   }
 
@@ -160,19 +178,18 @@ export class SqliteStore implements MessageStore {
     return this.#reader.call('has', { chain, place: { timestamp, sequenceNumber } })
   }
 
-  async prune(
-    streamPartId: StreamPartId,
-    limits: PruneLimits,
-  ): Promise<{ readonly batches: number; readonly bytes: number }> {
+  async prune(streamPartId: StreamPartId, limits: PruneLimits): Promise<PrunedBatches> {
     const total = { batches: 0, bytes: 0 }
+    let goneBeforeMs: number | undefined
     for (let complete = false; !complete;) {
       this.#requireOpen()
       const pruned = await this.#writer.call('prune', { streamPartId, ...limits })
       total.batches += pruned.batches
       total.bytes += pruned.bytes
+      goneBeforeMs = pruned.goneBeforeMs ?? goneBeforeMs
       complete = pruned.complete
     }
-    return total
+    return { ...total, goneBeforeMs }
   }
 
   async usage(): Promise<readonly StreamPartUsage[]> {
@@ -215,16 +232,34 @@ export class SqliteStore implements MessageStore {
     return this.#writer.call('pruneCards', maxCards)
   }
 
+  get #readers() {
+    return [this.#reader, this.#counter, this.#searcher]
+  }
+
   async #open(): Promise<void> {
     try {
       await this.#writer.call('open', undefined)
       keepAddonLoaded()
-      await Promise.all([this.#reader.call('open', undefined), this.#counter.call('open', undefined)])
+      await Promise.all(this.#readers.map((reader) => reader.call('open', undefined)))
       this.#isOpen = true
     } catch (error) {
       await this.#stopThreads()
       throw error
     }
+  }
+
+  /**
+   * SQLite begins its log anew when nobody reads what is in it, which never is the case while one count follows another. So nothing is
+   * counted meanwhile, nor searched for.
+   */
+  async #emptyLog(): Promise<void> {
+    this.#longLogBytes = Infinity
+    const empty = async () => (this.#isOpen ? this.#writer.call('emptyLog', undefined) : 0)
+    const emptied = this.#counts.run('', () => this.#searches.run('', empty))
+    // What fails here fails in appends, too, and is said there.
+    const leftBytes = await emptied.catch(() => maxLogBytes)
+    // Of what another process reads, such as a backup: not with each append.
+    this.#longLogBytes = Math.max(maxLogBytes, 2 * leftBytes)
   }
 
   #requireOpen(): void {
@@ -233,7 +268,7 @@ export class SqliteStore implements MessageStore {
 
   /** The writer last, which then writes the log back into the file. */
   async #stopThreads(): Promise<void> {
-    await Promise.all([this.#reader.stop(), this.#counter.stop()])
+    await Promise.all(this.#readers.map((reader) => reader.stop()))
     await this.#writer.stop()
   }
 }
