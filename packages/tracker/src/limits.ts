@@ -39,11 +39,11 @@ export interface TrackerLimits {
   /** Stream parts one node may be in. Further ones are refused (`streamPartsRefused`). */
   readonly maxStreamPartsPerNode: number
   /**
-   * Statuses, leaves and node infos of one node a second, on average; a node that sends more is disconnected
-   * (`floodsRefused`).
+   * Statuses, leaves and node infos of one node a second, on average, and beside them as many stream parts in which its neighbours are told of a new
+   * contact; a node that sends more is disconnected (`floodsRefused`).
    */
   readonly statusesPerSecond: number
-  /** Such messages in one burst: enough to report every stream part twice. */
+  /** Such messages in one burst: more than `statusBurst` of nodes, and enough to report every stream part twice. */
   readonly statusBurst: number
   /** Signals of one node that are relayed a second, on average; further ones are refused (`signalsRefused`). */
   readonly signalsPerSecond: number

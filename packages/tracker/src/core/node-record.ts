@@ -35,6 +35,8 @@ export class NodeRecord {
   /** Stream parts it is in that rest after a fault. */
   readonly resting = new RareSet<StreamPartId>()
   readonly statuses: TokenBucket
+  /** Stream parts in which neighbours are told that it is reached in another way. Made when first needed. */
+  contactNews: TokenBucket | undefined
   readonly signals: TokenBucket
   readonly errors: TokenBucket
   readonly storageQuestions: TokenBucket
