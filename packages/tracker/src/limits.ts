@@ -49,7 +49,10 @@ export interface TrackerLimits {
   readonly signalsPerSecond: number
   /** Such signals in one burst. */
   readonly signalBurst: number
-  /** Error replies to one node, on average; a node that provokes more is disconnected (`floodsRefused`). */
+  /**
+   * Error replies to one node a second, on average: beyond it, it is not told what was wrong; and a node that exceeds its rates more often is
+   * disconnected (`floodsRefused`).
+   */
   readonly errorsPerSecond: number
   /** Such replies in one burst. */
   readonly errorBurst: number

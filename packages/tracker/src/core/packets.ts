@@ -51,15 +51,15 @@ export class Packets {
     if (packet.type === 'signal') {
       if (node.signals.take(this.#state.nowMs)) return true
       this.#state.counters.count('signalsRefused')
-      this.#state.outbox.error(node, 'SIGNAL_RATE')
+      this.#state.outbox.unpaid(node, 'SIGNAL_RATE')
     } else if (packet.type === 'findStorage') {
       if (node.storageQuestions.take(this.#state.nowMs)) return true
       this.#state.counters.count('storageQuestionsRefused')
-      this.#state.outbox.error(node, 'STORAGE_RATE', packet.streamPartId)
+      this.#state.outbox.unpaid(node, 'STORAGE_RATE', packet.streamPartId)
     } else if (packet.type === 'askCount') {
       if (node.countQuestions.take(this.#state.nowMs)) return true
       this.#state.counters.count('countQuestionsRefused')
-      this.#state.outbox.error(node, 'COUNT_RATE', packet.streamPartId)
+      this.#state.outbox.unpaid(node, 'COUNT_RATE', packet.streamPartId)
     } else {
       if (node.statuses.take(this.#state.nowMs)) return true
       this.#state.outbox.refuseFlood(node)

@@ -352,6 +352,12 @@ describe('limits', () => {
     expect(all.core.counters.get('streamPartsRefused')).toBe(1)
   })
 
+  it('bound what a node is told of its errors, and not whether it stays', () => {
+    const story = storyOf(1, { limits: { maxStreamPartsPerNode: 1, errorBurst: 2, errorsPerSecond: 0 } })
+    const told = [1, 2, 3, 4].flatMap(() => codes(story.packet(n1, statusOf(partB))))
+    expect(told).toEqual(['TOO_MANY_STREAM_PARTS', 'TOO_MANY_STREAM_PARTS'])
+  })
+
   it('bound the statuses of a node, and forgive with time', () => {
     const story = storyOf(1, { limits: { statusBurst: 10, statusesPerSecond: 1 } })
     const until = Array.from({ length: 20 }, () => codes(story.packet(n1, statusOf(partA, 1))))
