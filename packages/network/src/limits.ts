@@ -324,6 +324,13 @@ export const networkLimits = {
   trackerForgiveMs: 300_000,
   /** A tracker that has not answered a join for this long is passed over while there is another (`tracker.silent`). */
   trackerAnswerMs: 2_000,
+  /**
+   * Statuses that a node sends one tracker in a second, on average: fewer than it takes (`statusesPerSecond`). Stream parts beyond it wait for their
+   * turn, and report the newest then.
+   */
+  statusesPerS: 90,
+  /** Such statuses in one burst: with as many offers to store, leaves and new addresses, fewer than a tracker takes (`statusBurst`). */
+  statusBurst: 900,
   /** Trackers are pinged when they were silent for this long: all their nodes should notice a dead one within one adoption. */
   trackerPingIntervalMs: 1_000,
   /** The longest that this interval grows to while a tracker answers and nothing else is said. */

@@ -39,17 +39,20 @@ export interface TrackerLimits {
   /** Stream parts one node may be in. Further ones are refused (`streamPartsRefused`). */
   readonly maxStreamPartsPerNode: number
   /**
-   * Statuses, leaves and node infos of one node a second, on average; a node that sends more is disconnected
-   * (`floodsRefused`).
+   * Statuses, leaves and node infos of one node a second, on average, and beside them as many stream parts in which its neighbours are told of a new
+   * contact; a node that sends more is disconnected (`floodsRefused`).
    */
   readonly statusesPerSecond: number
-  /** Such messages in one burst: enough to report every stream part twice. */
+  /** Such messages in one burst: more than `statusBurst` of nodes, and enough to report every stream part twice. */
   readonly statusBurst: number
   /** Signals of one node that are relayed a second, on average; further ones are refused (`signalsRefused`). */
   readonly signalsPerSecond: number
   /** Such signals in one burst. */
   readonly signalBurst: number
-  /** Error replies to one node, on average; a node that provokes more is disconnected (`floodsRefused`). */
+  /**
+   * Error replies to one node a second, on average: beyond it, it is not told what was wrong; and a node that exceeds its rates more often is
+   * disconnected (`floodsRefused`).
+   */
   readonly errorsPerSecond: number
   /** Such replies in one burst. */
   readonly errorBurst: number

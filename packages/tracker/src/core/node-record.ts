@@ -35,8 +35,11 @@ export class NodeRecord {
   /** Stream parts it is in that rest after a fault. */
   readonly resting = new RareSet<StreamPartId>()
   readonly statuses: TokenBucket
+  /** Stream parts in which neighbours are told that it is reached in another way. Made when first needed. */
+  contactNews: TokenBucket | undefined
   readonly signals: TokenBucket
   readonly errors: TokenBucket
+  readonly unpaid: TokenBucket
   readonly storageQuestions: TokenBucket
   readonly countQuestions: TokenBucket
 
@@ -44,7 +47,9 @@ export class NodeRecord {
     this.nodeId = nodeId
     this.statuses = new TokenBucket({ perSecond: limits.statusesPerSecond, burst: limits.statusBurst }, nowMs)
     this.signals = new TokenBucket({ perSecond: limits.signalsPerSecond, burst: limits.signalBurst }, nowMs)
-    this.errors = new TokenBucket({ perSecond: limits.errorsPerSecond, burst: limits.errorBurst }, nowMs)
+    const errors = { perSecond: limits.errorsPerSecond, burst: limits.errorBurst }
+    this.errors = new TokenBucket(errors, nowMs)
+    this.unpaid = new TokenBucket(errors, nowMs)
     this.storageQuestions = new TokenBucket(
       { perSecond: limits.storageQuestionsPerSecond, burst: limits.storageQuestionBurst },
       nowMs,

@@ -30,10 +30,15 @@ export class Outbox {
     this.#effects.push({ type: 'resolve', ...question })
   }
 
-  /** Tells a node what was wrong; one that is told so too often is refused. */
+  /** Tells a node what was wrong with something that it has paid for: beyond a rate it is not told, as a node in very many stream parts may be. */
   error(node: NodeRecord, code: TrackerErrorCode, detail?: string): void {
-    if (!node.errors.take(this.#nowMs)) return this.refuseFlood(node)
-    this.tell(node.nodeId, code, detail)
+    if (node.errors.take(this.#nowMs)) this.tell(node.nodeId, code, detail)
+  }
+
+  /** Tells a node that it could not pay; one that is told so too often is refused. */
+  unpaid(node: NodeRecord, code: TrackerErrorCode, detail?: string): void {
+    if (node.unpaid.take(this.#nowMs)) this.tell(node.nodeId, code, detail)
+    else this.refuseFlood(node)
   }
 
   /** Tells a node of something that it did not cause. */

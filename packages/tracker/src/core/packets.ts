@@ -1,5 +1,6 @@
 import {
   sameContact,
+  TokenBucket,
   type AskCount,
   type FindStorage,
   type Leave,
@@ -50,15 +51,15 @@ export class Packets {
     if (packet.type === 'signal') {
       if (node.signals.take(this.#state.nowMs)) return true
       this.#state.counters.count('signalsRefused')
-      this.#state.outbox.error(node, 'SIGNAL_RATE')
+      this.#state.outbox.unpaid(node, 'SIGNAL_RATE')
     } else if (packet.type === 'findStorage') {
       if (node.storageQuestions.take(this.#state.nowMs)) return true
       this.#state.counters.count('storageQuestionsRefused')
-      this.#state.outbox.error(node, 'STORAGE_RATE', packet.streamPartId)
+      this.#state.outbox.unpaid(node, 'STORAGE_RATE', packet.streamPartId)
     } else if (packet.type === 'askCount') {
       if (node.countQuestions.take(this.#state.nowMs)) return true
       this.#state.counters.count('countQuestionsRefused')
-      this.#state.outbox.error(node, 'COUNT_RATE', packet.streamPartId)
+      this.#state.outbox.unpaid(node, 'COUNT_RATE', packet.streamPartId)
     } else {
       if (node.statuses.take(this.#state.nowMs)) return true
       this.#state.outbox.refuseFlood(node)
@@ -68,17 +69,24 @@ export class Packets {
 
   #nodeInfo(node: NodeRecord, { contact }: NodeInfo): void {
     const before = node.contact
-    node.contact = contact
     this.#state.schedule.silent.delete(node)
-    if (before === undefined || sameContact(before, contact)) return
-    // Its neighbours in every stream part have to be told, so it pays for that.
-    if (!node.statuses.take(this.#state.nowMs, node.parts.size)) return this.#state.outbox.refuseFlood(node)
+    const isNews = before !== undefined && !sameContact(before, contact)
+    if (isNews && !this.#paysForNews(node)) return this.#state.outbox.refuseFlood(node)
+    node.contact = contact
+    if (!isNews) return
     for (const part of node.parts) {
       this.#faults.within(part, () => {
         part.contactChanged(node.nodeId)
         this.#state.touched.add(part)
       })
     }
+  }
+
+  /** The neighbours of a node in every stream part have to be told, so it pays for each: beside its statuses, of which it may just have sent very many. */
+  #paysForNews(node: NodeRecord): boolean {
+    const { statusesPerSecond: perSecond, statusBurst: burst } = this.#state.limits
+    node.contactNews ??= new TokenBucket({ perSecond, burst }, this.#state.nowMs)
+    return node.contactNews.take(this.#state.nowMs, node.parts.size)
   }
 
   status(node: NodeRecord, status: Status): void {

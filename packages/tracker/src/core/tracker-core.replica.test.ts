@@ -1,8 +1,9 @@
-import { seededRandom, type NodeId } from '@runnel/protocol'
+import { parseStreamPartId, seededRandom, toStreamId, toStreamPartId, type NodeId } from '@runnel/protocol'
 import { describe, expect, it } from 'vitest'
 import { Replica } from './replica.ts'
 import { OverlayTopology } from './topology/overlay-topology.ts'
 import {
+  codes,
   instructions,
   nodeId,
   partA,
@@ -90,6 +91,34 @@ describe('a tracker that takes an overlay over from a replica', () => {
     const told = instructions(story.join(nodeId(51)))
     expect(told).toMatchObject([{ to: nodeId(51), neighbours: { length: 4 } }])
     expect([...edgesOf(before)].filter((edge) => !edgesAt(story).has(edge)).length).toBe(2)
+  })
+
+  it('keeps a new node that signals to all its neighbours in many stream parts before they report', () => {
+    const story = new TrackerStory()
+    const newcomer = nodeId(1)
+    const replicas = new Map(
+      Array.from({ length: 100 }, (_, part) => {
+        const ids = [0, 1, 2, 3].map((n) => nodeId(100 + 4 * part + n))
+        const nodes = ids.map((id) => ({ nodeId: id, contact: webrtcContact, neighbours: ids }))
+        return [
+          toStreamPartId(toStreamId(`${parseStreamPartId(partA).streamId}/many`), part),
+          new Replica(nodes),
+        ]
+      }),
+    )
+    story.core.replicaOf = (id) => replicas.get(id)
+    story.connect(newcomer)
+    const told = [...replicas.keys()].flatMap((id) => instructions(story.packet(newcomer, statusOf(id))))
+    expect(told.flatMap(({ neighbours }) => neighbours).length).toBe(400)
+    const answers = told.flatMap(({ neighbours }) =>
+      neighbours.flatMap((peerId) =>
+        (['offer', 'candidate', 'candidate'] as const).flatMap((kind) =>
+          codes(story.packet(newcomer, { type: 'signal', peerId, sessionId: 1, kind, payload: 'x' })),
+        ),
+      ),
+    )
+    expect(new Set(answers)).toEqual(new Set(['SIGNAL_TARGET_UNKNOWN']))
+    expect(story.core.counters.get('signalsToUnknown')).toBe(1_200)
   })
 
   it('believes nodes more: an edge that one end denies is left out, and a stranger waited for', () => {

@@ -276,6 +276,18 @@ describe('contacts', () => {
     story.advance(1_000)
     expect(story.packet(n1, { type: 'nodeInfo', contact })).toEqual([])
   })
+
+  it('may change when a node has just reported all its stream parts twice, but not again and again', () => {
+    const story = storyOf(1, { limits: { statusBurst: 8, statusesPerSecond: 0 } })
+    story.packet(n1, statusOf(partB))
+    for (const part of [partA, partB]) story.packet(n1, statusOf(part, 1))
+    const change = (port: number) => {
+      const addresses = [{ kind: 'circuit', text: `wss://h:${port}` }]
+      return codes(story.packet(n1, { type: 'nodeInfo', contact: { addresses, dials: ['circuit'] } }))
+    }
+    expect([change(1), change(2)]).toEqual([[], []])
+    expect(change(3)).toEqual(['TOO_MANY_PACKETS'])
+  })
 })
 
 describe('signals', () => {
@@ -338,6 +350,12 @@ describe('limits', () => {
     expect(codes(all.join(n2, partB))).toEqual(['TOO_MANY_STREAM_PARTS'])
     expect(codes(all.packet(n2, statusOf(partA)))).toEqual([])
     expect(all.core.counters.get('streamPartsRefused')).toBe(1)
+  })
+
+  it('bound what a node is told of its errors, and not whether it stays', () => {
+    const story = storyOf(1, { limits: { maxStreamPartsPerNode: 1, errorBurst: 2, errorsPerSecond: 0 } })
+    const told = [1, 2, 3, 4].flatMap(() => codes(story.packet(n1, statusOf(partB))))
+    expect(told).toEqual(['TOO_MANY_STREAM_PARTS', 'TOO_MANY_STREAM_PARTS'])
   })
 
   it('bound the statuses of a node, and forgive with time', () => {

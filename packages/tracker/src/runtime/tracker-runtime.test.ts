@@ -11,7 +11,6 @@ import {
   type Identity,
   type NodeAdmission,
   type NodeId,
-  type StreamPartId,
 } from '@runnel/protocol'
 import { describe, expect, it, vi } from 'vitest'
 import { partA, partB, statusOf, webrtcContact } from '../core/tracker-core.testkit.ts'
@@ -19,7 +18,6 @@ import { defaultTrackerLimits } from '../limits.ts'
 import { MemoryWorld } from './memory-world.testkit.ts'
 
 const crypto = await loadCrypto()
-const elsewhere = '0x00000000000000000000000000000000000000aa/elsewhere#0' as StreamPartId
 const carrier: Contact = {
   ...webrtcContact,
   addresses: [{ kind: carrierKind, text: 'wss://carrier.example' }],
@@ -156,9 +154,9 @@ describe('the runtime', () => {
     const flooder = await world.node('flooder')
     const { statusBurst } = defaultTrackerLimits
     for (const id of [partA, partB]) flooder.send(statusOf(id))
-    // Its neighbours in two stream parts are to be told, and what is left pays for its packet and one of them.
-    for (let sent = 2; sent < statusBurst - 2; sent++)
-      flooder.send({ type: 'leave', streamPartId: elsewhere })
+    // Its neighbours in two stream parts are to be told each time, and nothing is left for the last.
+    for (let sent = 0; sent < statusBurst / 2; sent++)
+      flooder.send({ type: 'nodeInfo', contact: { addresses: [], dials: [`way-${sent}`] } })
     flooder.send({ type: 'nodeInfo', contact: carrier })
     world.clock.advanceBy(1_000)
     expect(flooder.closed).toMatchObject([{ code: 'TOO_MANY_PACKETS' }])

@@ -4,6 +4,7 @@ import { testModules } from '../conformance/modules.testkit.ts'
 import { noEvents } from '../connection/channel.ts'
 import { VirtualClock } from '../memory/virtual-clock.ts'
 import { CircuitCarrier } from './circuit-carrier.ts'
+import { frameCostBytes } from './limits.ts'
 import { circuitFrame, claimFrame, readWaitingFrame } from './waiting-frames.ts'
 import type { PausableChannel } from './waiting-socket.ts'
 
@@ -27,23 +28,30 @@ describe('what a carrier reads of circuits', () => {
   it('is a second’s worth at once, and the rest when it is paid for', () => {
     const { clock, carrier } = carrierOf({ maxCircuitBytesPerS: 1_000 })
     const [pace, from, other] = [carrier.pace(), channel(), channel()]
-    pace(from, 1_000)
+    pace(from, 1_000 - frameCostBytes)
     expect(from.isRead).toBe(true)
-    pace(from, 500)
-    pace(from, 500)
+    pace(from, 500 - frameCostBytes)
+    pace(from, 500 - frameCostBytes)
     expect(from.isRead).toBe(false)
     clock.advanceBy(999)
     expect(from.isRead).toBe(false)
     clock.advanceBy(1)
     expect([from.isRead, other.isRead]).toEqual([true, true])
-    expect(carrier.metrics['circuits.bytes']).toBe(2_000)
+    expect(carrier.metrics['circuits.bytes']).toBe(2_000 - 3 * frameCostBytes)
+  })
+
+  it('is no number of empty frames', () => {
+    const { carrier } = carrierOf({ maxCircuitBytesPerS: 1_000 })
+    const [pace, from] = [carrier.pace(), channel()]
+    for (let i = 0; i < 10; i++) pace(from, 0)
+    expect(from.isRead).toBe(false)
   })
 
   it('is no more of all circuits together than it gives', () => {
     const { clock, carrier } = carrierOf({ maxCircuitBytesPerS: 1_000, maxBytesPerS: 1_500 })
     const [one, other] = [channel(), channel()]
-    carrier.pace()(one, 1_000)
-    carrier.pace()(other, 1_000)
+    carrier.pace()(one, 1_000 - frameCostBytes)
+    carrier.pace()(other, 1_000 - frameCostBytes)
     expect([one.isRead, other.isRead]).toEqual([true, false])
     clock.advanceBy(500)
     expect(other.isRead).toBe(true)

@@ -2,7 +2,7 @@ import { isRunnelError, networkOf, Shares, type Cancel, type NodeId } from '@run
 import type { ConnectionModules } from '../connection/modules.ts'
 import { transportError } from '../errors.ts'
 import type { Circuits } from '../ws/ws-options.ts'
-import { circuitDefaults, nextPlaceTimeoutMs, type CircuitLimits } from './limits.ts'
+import { circuitDefaults, frameCostBytes, nextPlaceTimeoutMs, type CircuitLimits } from './limits.ts'
 import { Pace } from './pace.ts'
 import { WaitingSocket, type InboundWaiting, type PausableChannel } from './waiting-socket.ts'
 
@@ -93,7 +93,8 @@ export class CircuitCarrier implements Circuits {
     const resuming = new Map<PausableChannel, Cancel>()
     return (from, bytes) => {
       this.#counters.bytes += bytes
-      const waitMs = Math.max(own.read(bytes), this.#pace.read(bytes))
+      const cost = bytes + frameCostBytes
+      const waitMs = Math.max(own.read(cost), this.#pace.read(cost))
       if (waitMs === 0) return
       from.pause()
       resuming.get(from)?.()

@@ -9,7 +9,7 @@ export interface CircuitLimits {
   readonly maxCircuitsPerPeer: number
   /** Nodes waiting for circuits; shared out in the same way. */
   readonly maxWaiting: number
-  /** Bytes a second of all circuits together. A sender above it is read more slowly. */
+  /** Bytes a second of all circuits together, each frame counting for 128 more. A sender above it is read more slowly. */
   readonly maxBytesPerS: number
   /** Bytes a second of one circuit, both ways together. */
   readonly maxCircuitBytesPerS: number
@@ -26,6 +26,8 @@ export const circuitDefaults = {
   maxQueuedBytes: 1024 * 1024,
 } as const satisfies CircuitLimits
 
+/** What a frame counts for beside its bytes: an empty one is work too. */
+export const frameCostBytes = 128
 /** How often a carrier sends something to waiting nodes, so that no NAT forgets them. */
 export const stillHereEveryMs = 20_000
 /** A side gives up the other after hearing nothing from it for this long. */

@@ -69,6 +69,17 @@ export function describeUrgent(make: (options?: PairOptions) => Promise<Transpor
     )
   })
 
+  it('brings packets as large as a frame of the channel that already waited when urgent messages began', async () => {
+    const pair = await make()
+    const [a, b] = await openLink(pair)
+    // With its header a packet is 16 KiB, the largest frame of a data channel.
+    const body = patterned(16 * 1024 - 3)
+    for (let i = 0; i < 4; i++) a.connection.send(packetBytes(type, body))
+    a.connection.sendUrgent(message(pair, patterned(10)))
+    await pair.settle(Promise.race([b.count(5), b.closed]))
+    expect([b.reasons, b.packets.filter((packet) => packet.type === type).length]).toEqual([[], 4])
+  })
+
   it('drops what is too late, and says so', async () => {
     const pair = await make()
     const [a, b] = await openLink(pair)

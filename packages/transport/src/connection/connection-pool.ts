@@ -16,7 +16,7 @@ export interface PooledChannel extends Channel {
 export interface PoolOptions {
   readonly role: LinkRole
   readonly dialTimeoutMs: number
-  /** Dials that would exceed it are refused. Default: no limit. */
+  /** Dials that would exceed it, with open connections, are refused; whoever has proven nothing keeps nobody here from dialling. Default: no limit. */
   readonly maxConnections?: number
 }
 
@@ -100,7 +100,8 @@ export class ConnectionPool<C extends PooledChannel> {
   #dialRefusal(running: boolean): RunnelError | undefined {
     const { maxConnections = Infinity } = this.#options
     if (!running) return transportError('SHUTTING_DOWN', 'the transport does not run')
-    if (this.size >= maxConnections) return transportError('TOO_MANY_CONNECTIONS', `${maxConnections}`)
+    if (this.#connections.size + this.#dials.size >= maxConnections)
+      return transportError('TOO_MANY_CONNECTIONS', `${maxConnections}`)
     return undefined
   }
 

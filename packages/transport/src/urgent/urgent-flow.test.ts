@@ -67,6 +67,7 @@ function setUp({
     send: (frame) => note('lane', frame),
   }
   const channel = {
+    maxFrameBytes: 16 * 1024,
     get bufferedBytes() {
       return state.bufferedBytes
     },

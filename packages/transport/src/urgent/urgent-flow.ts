@@ -20,6 +20,8 @@ import { UrgentSender } from './urgent-sender.ts'
 
 /** A smaller change of the rate is not told. */
 const toldShare = 0.03
+/** The largest mark: type, length and a number of five bytes. */
+const largestMarkBytes = 7
 
 interface UrgentFlowModules {
   readonly clock: Clock
@@ -114,9 +116,10 @@ export class UrgentFlow {
     this.flush()
   }
 
-  /** The frame as it leaves with other packets: with a mark while they have to yield. */
+  /** The frame as it leaves with other packets: with a mark while they have to yield, unless what was cut before leaves no room for one. */
   markOthers(frame: Uint8Array): Uint8Array {
-    return this.isActive ? this.#sender.marked(frame) : frame
+    const hasRoom = frame.length + largestMarkBytes <= this.#channel.maxFrameBytes
+    return this.isActive && hasRoom ? this.#sender.marked(frame) : frame
   }
 
   /** Other packets were handed to the channel. */

@@ -156,6 +156,13 @@ describe('UrgentQueue', () => {
     expect(dropped).toEqual(['refused 2'])
   })
 
+  it('takes the place of one of many small messages rather than of a large one when there are too many', () => {
+    make({ maxUrgentQueueBatches: 3 })
+    push({ group: 7, publisher: 'q' }, 1_000)
+    for (let group = 0; group < 4; group++) push({ group }, 10)
+    expect(dropped).toEqual(['refused 2', 'refused 3'])
+  })
+
   it('remembers what it dropped of so many chains while it does not become empty', () => {
     make({ maxUrgentQueueBatches: 3 })
     push({ chain: 'waits', priority: 99, deadlineMs: 5_000 })

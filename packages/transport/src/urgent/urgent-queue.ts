@@ -103,15 +103,16 @@ export class UrgentQueue {
     return first
   }
 
-  /** First the publisher keeps to its share, then whoever takes most gives way. */
+  /** First the publisher keeps to its share, then whoever takes most of what is short gives way. */
   #makeRoom(publisher: string, nowMs: number): void {
     const { maxUrgentQueueBytes, maxUrgentQueueBytesOfPublisher, maxUrgentQueueBatches } = this.#limits
-    const isFull = (): boolean =>
-      this.#bytes > maxUrgentQueueBytes || this.#waiting.length > maxUrgentQueueBatches
-    if (this.#bytesOf(publisher) <= maxUrgentQueueBytesOfPublisher && !isFull()) return
+    const isTooLarge = (): boolean => this.#bytes > maxUrgentQueueBytes
+    const areTooMany = (): boolean => this.#waiting.length > maxUrgentQueueBatches
+    if (this.#bytesOf(publisher) <= maxUrgentQueueBytesOfPublisher && !isTooLarge() && !areTooMany()) return
     this.#remove('late', ({ deadlineMs }) => deadlineMs <= nowMs)
     while (this.#bytesOf(publisher) > maxUrgentQueueBytesOfPublisher) this.#dropLast(publisher)
-    while (isFull()) this.#dropLast(this.#heaviest())
+    while (isTooLarge()) this.#dropLast(this.#heaviest(({ batchBytes }) => batchBytes.length))
+    while (areTooMany()) this.#dropLast(this.#heaviest(() => 1))
   }
 
   #bytesOf(publisher: string): number {
@@ -121,11 +122,11 @@ export class UrgentQueue {
     )
   }
 
-  #heaviest(): string {
-    const bytes = new Map<string, number>()
-    for (const { publisher, batchBytes } of this.#waiting)
-      bytes.set(publisher, (bytes.get(publisher) ?? 0) + batchBytes.length)
-    return [...bytes].reduce((most, other) => (other[1] > most[1] ? other : most))[0]
+  #heaviest(weightOf: (message: UrgentMessage) => number): string {
+    const weights = new Map<string, number>()
+    for (const message of this.#waiting)
+      weights.set(message.publisher, (weights.get(message.publisher) ?? 0) + weightOf(message))
+    return [...weights].reduce((most, other) => (other[1] > most[1] ? other : most))[0]
   }
 
   /** Of what a publisher has here, what would go last. */

@@ -3,7 +3,7 @@ import { networkOf, Shares } from '@runnel/protocol'
 export interface AdmissionLimits {
   /**
    * Inbound connections, handshakes included. Beyond it, the newest of the network (/24, for IPv6 /48) with the most is
-   * closed. Dials are refused while inbound and outbound connections together reach it.
+   * closed. Dials are refused while open inbound and outbound connections together reach it.
    */
   readonly maxConnections: number
   /** Inbound connections that have not proven their peer; beyond it, the newest of the network with the most is closed. */

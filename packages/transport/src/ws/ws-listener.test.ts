@@ -254,6 +254,13 @@ describe('limits', () => {
     expect(failureCode(await dial(server, second.url, idOf('second')))).toBe('TOO_MANY_CONNECTIONS')
     expect(server.counters).toMatchObject({ refused: 1, opened: 1, failedDials: 1 })
   })
+
+  it('dials however many strangers have proven nothing', async () => {
+    const node = await start('node', { listen: anyPort, maxConnections: 2 })
+    for (const host of [1, 2]) await silentFrom(node.url, `127.0.${host}.1`)
+    const tracker = await start('tracker', { listen: anyPort })
+    expect(failureCode(await dial(node, tracker.url, idOf('tracker')))).toBeUndefined()
+  })
 })
 
 it('says what address an inbound connection comes from', async () => {

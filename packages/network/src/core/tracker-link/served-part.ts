@@ -22,7 +22,7 @@ export class ServedPart {
   home: TrackerContact | undefined
   /** Whether a tracker has ever sent it an instruction. */
   instructed = false
-  /** Since when its tracker owes it the first instruction; undefined when it does not. */
+  /** Since when its tracker owes it the first instruction; Infinity while the status that asks for it waits; undefined when it does not. */
   askedAtMs: number | undefined
   /** How often its tracker was asked for that without an answer. */
   unanswered = 0

@@ -1,6 +1,7 @@
+import { toStreamId, toStreamPartId } from '@runnel/protocol'
 import { describe, expect, it } from 'vitest'
 import { networkLimits } from '../../limits.ts'
-import { idOf, partId } from '../core.testkit.ts'
+import { idOf, partId, streamId } from '../core.testkit.ts'
 import { otherPartId, script, wayTo } from './tracker-links.testkit.ts'
 import { directWay } from './way.ts'
 
@@ -33,6 +34,25 @@ describe('tracker links', () => {
     }
     expect(after(changes)).toEqual(['status 1 0'])
     expect(after(() => undefined)).toEqual([])
+  })
+
+  it('tells a tracker no more than it takes: the others have their turn, and the tracker owes them nothing before', () => {
+    const { links, after, until } = script(1)
+    const { statusBurst, statusesPerS } = networkLimits
+    const parts = Array.from({ length: statusBurst + 400 }, (_, i) =>
+      toStreamPartId(toStreamId(`${streamId}/${Math.floor(i / 100)}`), i % 100),
+    )
+    for (const part of parts) links.join(part, 0)
+    const isStatus = (line: string): boolean => line.includes('status')
+    expect(after(() => links.opened(wayTo(1), 0)).filter(isStatus).length).toBe(statusBurst)
+    expect(links.hasNews).toBe(false)
+    for (const part of parts.slice(0, statusBurst)) links.instructed(wayTo(1), part, 0)
+    const said = until(trackerAnswerMs)
+    expect(said.filter((line) => !isStatus(line))).toEqual([])
+    expect(said.length).toBeGreaterThan((statusesPerS * trackerAnswerMs) / 1_000 - 20)
+    expect(said.length).toBeLessThanOrEqual((statusesPerS * trackerAnswerMs) / 1_000)
+    // Those that had their turn first are asked for long enough by then.
+    expect(until(trackerAnswerMs + 500).some((line) => line.includes('silent'))).toBe(true)
   })
 
   it('hangs up a while after the last stream part was left', () => {

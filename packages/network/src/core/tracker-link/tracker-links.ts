@@ -1,4 +1,4 @@
-import { RareSet, type NodeId, type StreamPartId } from '@runnel/protocol'
+import { RareSet, TokenBucket, type NodeId, type StreamPartId } from '@runnel/protocol'
 import type { TrackerAddress } from '../../ports.ts'
 import { ServedPart } from './served-part.ts'
 import type { TrackerContact } from './tracker-contact.ts'
@@ -7,6 +7,8 @@ import { directWay, type Way } from './way.ts'
 
 export interface TrackerLinksLimits extends TrackerContactsLimits {
   readonly trackerAnswerMs: number
+  readonly statusesPerS: number
+  readonly statusBurst: number
 }
 
 interface TrackerEffects {
@@ -35,6 +37,8 @@ export interface TrackerLinksModules {
 
 /** How often the pause doubles before a silent tracker is asked again. */
 const maxAnswerDoublings = 4
+/** Statuses that wait for their turn go so many at a time, so that the node does not wake up for each. */
+const statusesTogether = 16
 
 /**
  * Which tracker serves which stream part: the first in the directory's order that can be reached, directly or by a circuit over
@@ -49,6 +53,10 @@ export class TrackerLinks {
   readonly #parts = new Map<StreamPartId, ServedPart>()
   /** Stream parts with something to report. */
   readonly #due = new RareSet<StreamPartId>()
+  /** How much each tracker may be told: one that is told more takes this node for one that floods it. */
+  readonly #paces = new Map<NodeId, TokenBucket>()
+  /** Until when what is due waits for its turn; undefined where nothing has to. */
+  #pacedUntilMs: number | undefined
   /** When time alone may change who serves what. */
   #reviewAtMs = Infinity
 
@@ -60,7 +68,7 @@ export class TrackerLinks {
 
   /** When `tick` is due. */
   get dueMs(): number {
-    return Math.min(this.#reviewAtMs, this.#contacts.dueMs)
+    return Math.min(this.#reviewAtMs, this.#contacts.dueMs, this.#pacedUntilMs ?? Infinity)
   }
 
   /** The connected tracker that serves a joined stream part. */
@@ -131,22 +139,47 @@ export class TrackerLinks {
     this.#due.add(streamPartId)
   }
 
-  /** Whether `flush` has something to report. */
+  /** Whether `flush` has something to report now. */
   get hasNews(): boolean {
-    return this.#due.size > 0
+    return this.#due.size > 0 && this.#pacedUntilMs === undefined
   }
 
-  /** Sends one status for each stream part that has something to report and a connected tracker. */
+  /**
+   * Sends one status for each stream part that has something to report and a connected tracker, as far as that takes so many: the others wait for
+   * their turn, and then tell the newest.
+   */
   flush(nowMs: number): void {
-    const due = [...this.#due]
-    this.#due.clear()
-    for (const streamPartId of due) {
+    this.#pacedUntilMs = undefined
+    for (const streamPartId of [...this.#due]) {
       const part = this.#parts.get(streamPartId)
       const way = part?.joined ? part.home?.way : undefined
-      if (way === undefined) continue
-      part?.asked.add(way.trackerId)
-      this.#within(streamPartId, nowMs, () => this.#modules.effects.sendStatus(way, streamPartId))
+      if (part !== undefined && way !== undefined && !this.#mayTell(way.trackerId, nowMs)) {
+        // It owes nothing before it was asked.
+        if (part.askedAtMs !== undefined) part.askedAtMs = Infinity
+        continue
+      }
+      this.#due.delete(streamPartId)
+      if (part !== undefined && way !== undefined) this.#tell(part, way, nowMs)
     }
+  }
+
+  #mayTell(trackerId: NodeId, nowMs: number): boolean {
+    const { statusesPerS: perSecond, statusBurst: burst } = this.#limits
+    const pace = this.#paces.get(trackerId) ?? new TokenBucket({ perSecond, burst }, nowMs)
+    this.#paces.set(trackerId, pace)
+    if (pace.take(nowMs)) return true
+    const untilMs = nowMs + Math.ceil(pace.waitMs(nowMs, statusesTogether))
+    this.#pacedUntilMs = Math.min(this.#pacedUntilMs ?? Infinity, untilMs)
+    return false
+  }
+
+  #tell(part: ServedPart, way: Way, nowMs: number): void {
+    part.asked.add(way.trackerId)
+    if (part.askedAtMs === Infinity) {
+      part.askedAtMs = nowMs
+      this.#review(nowMs + this.#answerMs(part))
+    }
+    this.#within(part.id, nowMs, () => this.#modules.effects.sendStatus(way, part.id))
   }
 
   opened(way: Way, nowMs: number): void {
@@ -223,7 +256,9 @@ export class TrackerLinks {
   }
 
   tick(nowMs: number): void {
+    if (nowMs >= (this.#pacedUntilMs ?? Infinity)) this.#pacedUntilMs = undefined
     for (const contact of this.#contacts.removeUnneeded(nowMs)) {
+      if (this.#contacts.to(contact.trackerId).length === 0) this.#paces.delete(contact.trackerId)
       if (contact.isClosed) continue
       contact.abandoned(nowMs)
       this.#forgetConnection(contact)
