@@ -183,19 +183,19 @@ describe('the key of an epoch', () => {
     expect(await look(second.id)).toBe(false)
   })
 
-  it('is given by nobody any more once its opener has used another, on a stream without history', async () => {
-    const isPast = (id: EpochId) => finder.isPast({ publisherId: opener.userId, id }, signal)
-    expect(await isPast('0011223344556677' as EpochId)).toBe(false)
+  it('is replaced once its opener has another, on a stream without history', async () => {
+    const replacedMs = (id: EpochId) => finder.replacedMs({ publisherId: opener.userId, id }, signal)
+    expect(await replacedMs('0011223344556677' as EpochId)).toBeUndefined()
     const first = plan([], [], 0, 1_000)
-    expect(await isPast(first.id)).toBe(false)
+    expect(await replacedMs(first.id)).toBeUndefined()
     const second = plan([], [], 0, 2_000)
-    expect(await Promise.all([first.id, second.id].map(isPast))).toEqual([true, false])
+    expect(await Promise.all([first.id, second.id].map(replacedMs))).toEqual([2_000, undefined])
     // What storage nodes tell of the newest may be late.
     put(newestChain, { kind: 'newest', keyringId: keyring.id, commitment: first.commitment })
-    expect(await isPast(second.id)).toBe(false)
+    expect(await replacedMs(second.id)).toBeUndefined()
     put(newestChain, { kind: 'newest', keyringId: keyring.id, commitment: second.commitment })
     choice = { history: 'all' }
-    expect(await isPast(first.id)).toBe(false)
+    expect(await replacedMs(first.id)).toBeUndefined()
   })
 
   it('is not taken from a link of somebody who may only publish', async () => {

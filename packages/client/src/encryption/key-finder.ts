@@ -32,6 +32,7 @@ import type { EpochKey } from './epoch-plan.ts'
 import type { KeyPart } from './key-part.ts'
 import { Keyring, keyringMaster } from './keyring.ts'
 import type { KnownKeys } from './known-keys.ts'
+import { newestEpochOf } from './newest-epoch.ts'
 import type { CardKey } from './own-card.ts'
 import type { ReaderSet } from './reader-set.ts'
 import { openAnswer, openLink } from './sealed-records.ts'
@@ -107,21 +108,19 @@ export class KeyFinder {
   }
 
   /**
-   * Whether the key is unlikely to be given any more: without history an opener gives what it uses now, and it has used another epoch since.
-   * Another process of the same user may still use that one.
+   * When its opener had another epoch (Unix milliseconds), on a stream without history: what was sealed in this one before is unlikely to be
+   * opened, as an opener gives only what it uses. Another process of the same user may still use it. Undefined where there is no later one.
    */
-  async isPast({ publisherId, id }: WantedKey, signal: AbortSignal): Promise<boolean> {
+  async replacedMs({ publisherId, id }: WantedKey, signal: AbortSignal): Promise<number | undefined> {
     const { choice, openersFor, keyPart } = this.#modules
-    if (choice.history !== 'none') return false
+    if (choice.history !== 'none') return undefined
     for (const openerId of openersFor(publisherId)) {
       const wanted = await this.#record(openerId, id, signal)
       if (wanted === undefined) continue
-      const newest = await keyPart.find(openerId, newestChain, signal)
-      if (newest?.kind !== 'newest') return false
-      const later = await this.#record(openerId, epochIdOf(newest.commitment), signal)
-      return later !== undefined && later.createdMs > wanted.createdMs
+      const later = await newestEpochOf(openerId, keyPart, signal)
+      return later !== undefined && later.createdMs > wanted.createdMs ? later.createdMs : undefined
     }
-    return false
+    return undefined
   }
 
   #has({ publisherId, id, tried = [] }: WantedKey): boolean {

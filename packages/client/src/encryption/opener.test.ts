@@ -160,6 +160,22 @@ describe('the epoch of a publisher', () => {
   })
 })
 
+describe('the epochs of two processes of a publisher, where readers do not get the history', () => {
+  it('are both in use: a reader waits for the key of the one that is there, though the other has a newer', async () => {
+    begin({ history: 'none' })
+    world.setRights(writer.userId, reads)
+    const first = world.start(publisher)
+    const before = await publish(first)
+    await world.pass(1_000)
+    expect(epochOf(await publish(world.start(publisher)))).not.toBe(epochOf(before))
+    const newcomer = world.start(writer)
+    world.weather.isDeaf = true
+    const waiting = opens(newcomer, await publish(first))
+    world.clock.schedule(12_000, () => (world.weather.isDeaf = false))
+    expect(await waiting).toBe('opened')
+  })
+})
+
 describe('after a restart', () => {
   it('there is a new epoch, that leads to the last, and readers keep their links', async () => {
     const before = world.start(publisher)

@@ -194,8 +194,8 @@ export class StreamEncryption {
   }
 
   /** As of the search. */
-  find(wanted: WantedKey): Promise<void> {
-    return this.#search.find(wanted)
+  find(wanted: WantedKey, sealedMs: number): Promise<void> {
+    return this.#search.find(wanted, sealedMs)
   }
 
   receive(message: StreamMessage): void {
