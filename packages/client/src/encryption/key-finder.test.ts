@@ -136,9 +136,9 @@ describe('the key of an epoch', () => {
   it('is found by a link and the epoch that names the reader', async () => {
     const first = plan([opener, reader])
     await link(reader, first)
-    const second = plan([reader])
+    const second = plan([reader], [], 0, 7)
     expect(await look(second.id)).toBe(true)
-    expect(known.epochs(second.id)[0]?.key).toEqual(second.key)
+    expect(known.epochs(second.id)).toMatchObject([{ key: second.key, createdMs: 7 }])
   })
 
   it('is found by a link where all other records of the opener were lost', async () => {
@@ -168,9 +168,12 @@ describe('the key of an epoch', () => {
 
   it('is found by going back from what a link begins with', async () => {
     const epochs: PlannedEpoch[] = []
-    for (let i = 0; i < 40; i++) epochs.unshift(plan([], epochs.slice(0, 2)))
+    for (let i = 0; i < 40; i++) epochs.unshift(plan([], epochs.slice(0, 2), 0, i))
     await link(reader, epochs[0] as PlannedEpoch)
-    expect(await look((epochs.at(-1) as PlannedEpoch).id)).toBe(true)
+    const { id } = epochs.at(-1) as PlannedEpoch
+    expect(await look(id)).toBe(true)
+    // It is not younger than one that leads to it.
+    expect(known.epochs(id)[0]?.createdMs).toBe(1)
   })
 
   it('is not found where the reader is not named, nor linked', async () => {

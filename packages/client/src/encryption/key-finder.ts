@@ -131,7 +131,7 @@ export class KeyFinder {
   /** The key of an epoch, where this user has one: its own, or by its link to the opener. */
   async open(openerId: NodeId, record: EpochRecord, signal: AbortSignal): Promise<EpochKey | undefined> {
     const { userId, ciphers, known } = this.#modules
-    const { commitment, keyringId } = record
+    const { commitment, keyringId, createdMs } = record
     const [before] = known
       .epochs(epochIdOf(commitment))
       .filter((one) => isSameBytes(one.commitment, commitment))
@@ -139,14 +139,14 @@ export class KeyFinder {
     const own = openerId === userId ? await this.#ownKeyring(keyringId, signal) : undefined
     if (own !== undefined) {
       const key = own.own(commitment, record.own)
-      if (isSameBytes(commitmentOf(ciphers, key), commitment)) return known.add(key)
+      if (isSameBytes(commitmentOf(ciphers, key), commitment)) return known.add(key, createdMs)
     }
     const link = await this.#link(openerId, keyringId, signal)
     if (link?.isForReader !== true) return undefined
     if (link.key !== undefined && isSameBytes(commitmentOf(ciphers, link.key), commitment))
-      return known.add(link.key)
+      return known.add(link.key, createdMs)
     const key = await this.#unwrapped(openerId, record, link, signal)
-    return key === undefined ? undefined : known.add(key)
+    return key === undefined ? undefined : known.add(key, createdMs)
   }
 
   /** This user's own key in an epoch of a holder, where it may, or might then, publish and not read. It is known afterwards. */
@@ -245,7 +245,7 @@ export class KeyFinder {
       const earlier = record.earlier.flatMap((one) => {
         const key = wrapKey(ciphers, next.key, 'earlier epoch', one.id, one.wrapped)
         const isIt = isSameBytes(commitmentOf(ciphers, key).subarray(0, one.id.length), one.id)
-        return isIt ? [known.add(key)] : []
+        return isIt ? [known.add(key, record.createdMs)] : []
       })
       if (this.#has(wanted)) return true
       // The oldest leads furthest back.
