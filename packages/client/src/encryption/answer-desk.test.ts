@@ -110,13 +110,19 @@ describe('a reader that asks for keys', () => {
     expect([published.length, looked]).toEqual([0, 0])
   })
 
-  it('gets nothing where it may not read, or not much longer', async () => {
+  it('gets nothing where it may not read', async () => {
     const { id } = known.add(key(1))
+    current = id
     untilMs = 0
     await ask(deskOf(), [id])
+    expect([published, linked]).toEqual([[], []])
+  })
+
+  it('gets what was made before its permission ends, and in its last five minutes nothing of an unknown date', async () => {
     untilMs = clock.now() + 60_000
-    await ask(deskOf(), [id])
-    expect(published).toEqual([])
+    const ids = [undefined, untilMs - 1, untilMs].map((createdMs, i) => known.add(key(i), createdMs).id)
+    await ask(deskOf(), ids)
+    expect(await keysFor(reader)).toEqual([key(1)])
   })
 
   it('is answered once in five seconds, however often it asks', async () => {

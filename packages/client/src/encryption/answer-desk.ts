@@ -24,7 +24,7 @@ import { recipientOf } from './card-holder.ts'
 import type { FoundRecord, KeyPart } from './key-part.ts'
 import type { KnownKeys } from './known-keys.ts'
 import type { Opener } from './opener.ts'
-import { clockToleranceMs, type ReaderSet } from './reader-set.ts'
+import type { ReaderSet } from './reader-set.ts'
 import { sealAnswer } from './sealed-records.ts'
 
 export interface AnswerDeskModules {
@@ -101,18 +101,19 @@ export class AnswerDesk {
   }
 
   async #answer(readerId: NodeId, { card: cardBytes, wanted }: RequestRecord): Promise<void> {
-    const { opener, known, signal } = this.#modules
+    const { opener, known, readers, clock, signal } = this.#modules
     const ids = wanted.map((id) => toBase64Url(id) as EpochId)
-    const keysOf = (id: EpochId) => known.epochs(id).map(({ key }) => key)
-    if (!opener.isOpen && ids.flatMap(keysOf).length === 0) return
-    if (!(await this.#mayRead(readerId))) return
+    if (!opener.isOpen && ids.every((id) => known.epochs(id).length === 0)) return
+    await this.#lookUp(readerId)
+    if (!readers.reads(readerId, clock.now())) return
     const card = await this.#checkedCard(readerId, cardBytes)
     if (card === undefined) return
     if (opener.isOpen) {
       await opener.epoch(signal)
       await opener.linkTo(card, signal)
     }
-    const keys = ids.filter((id) => this.#mayGive(id)).flatMap(keysOf)
+    const epochs = ids.filter((id) => this.#mayGive(id)).flatMap((id) => known.epochs(id))
+    const keys = epochs.filter(({ createdMs }) => readers.mayOpen(readerId, createdMs)).map(({ key }) => key)
     if (keys.length > 0) await this.seal(card, keys)
   }
 
@@ -122,16 +123,13 @@ export class AnswerDesk {
     return choice.history !== 'none' || (opener.isOpen && opener.current?.id === id)
   }
 
-  /** The registry may not have told yet that it may. */
-  async #mayRead(readerId: NodeId): Promise<boolean> {
-    const { readers, clock } = this.#modules
-    // Where a publisher's clock is ahead, what it uses now may be for others than this reader.
-    const mayRead = () => readers.reads(readerId, clock.now() + clockToleranceMs)
+  /** The registry may not have told yet that it may read, or longer than before. */
+  async #lookUp(readerId: NodeId): Promise<void> {
+    const { readers } = this.#modules
     await readers.refresh()
-    if (mayRead()) return true
+    if (readers.mayOpen(readerId)) return
     readers.doubt(readerId)
     await readers.refresh()
-    return mayRead()
   }
 
   /** Seals keys of epochs to a reader. */

@@ -141,7 +141,7 @@ export class EncryptionStep implements ContentStep {
       const opened = this.#openNow(batch, id)
       if (opened !== undefined) return openedOf(message, opened)
       try {
-        await stream.find({ publisherId, id, tried })
+        await stream.find({ publisherId, id, tried }, message.timestamp)
       } catch (error) {
         // The stream was changed while its key was looked for.
         if (stream.isClosed && !this.#modules.signal.aborted) continue

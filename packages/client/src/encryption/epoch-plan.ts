@@ -25,6 +25,8 @@ export interface EpochKey {
   readonly commitment: Uint8Array
   /** 32 bytes, secret. */
   readonly key: Uint8Array
+  /** Unix milliseconds: it was made then or before, by its opener's clock; undefined where that is not known. */
+  readonly createdMs?: number | undefined
 }
 
 /** Readers that share a key, so that an epoch need not name each of them. */
@@ -73,7 +75,7 @@ export function planEpoch(
 ): PlannedEpoch {
   const key = random.bytes(32)
   const commitment = commitmentOf(ciphers, key)
-  const epoch = { key, commitment, id: epochIdOf(commitment) }
+  const epoch = { key, commitment, id: epochIdOf(commitment), createdMs: draft.createdMs }
   const wrapEpoch = (under: Uint8Array) => wrapKey(ciphers, under, 'wrapped epoch', commitment, key)
   const wrapFor = (
     { userId, cardHash }: CardHolder,

@@ -19,7 +19,7 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
       kind: fc.constant('grant' as const),
       user: number,
       as: fc.constantFrom('reader' as const, 'both' as const, 'writer' as const),
-      forMs: fc.constantFrom(0, 0, hourMs, 2 * hourMs),
+      forMs: fc.constantFrom(0, 0, hourMs, 2 * hourMs, 200_000, 20_000),
     }),
   },
   {
@@ -111,9 +111,9 @@ beforeEach(() => {
     }
   })
   const { add } = KnownKeys.prototype
-  vi.spyOn(KnownKeys.prototype, 'add').mockImplementation(function (this: KnownKeys, key) {
+  vi.spyOn(KnownKeys.prototype, 'add').mockImplementation(function (this: KnownKeys, key, createdMs) {
     held.set(this, [...(held.get(this) ?? []), key])
-    return add.call(this, key)
+    return add.call(this, key, createdMs)
   })
 })
 afterEach(() => {

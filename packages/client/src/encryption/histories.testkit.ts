@@ -1,6 +1,7 @@
 import { toHex, type MessageBatch, type NodeId } from '@runnel/protocol'
 import { reasonOf } from '../errors.ts'
 import type { KnownKeys } from './known-keys.ts'
+import { clockToleranceMs } from './reader-set.ts'
 import { Secrets } from './secrets.testkit.ts'
 import { streamId, userOf, World, type TestProcess, type TestUser, type Weather } from './world.testkit.ts'
 
@@ -43,6 +44,8 @@ interface Published {
 export type Held = ReadonlyMap<KnownKeys, readonly Uint8Array[]>
 
 const content = new TextEncoder().encode('a secret')
+/** How far clocks may be ahead or behind, and the dates of epochs ahead. */
+const maxSkewMs = 60_000
 const names = ['owner', 'publisher', 'reader', 'second reader', 'writer', 'second writer']
 
 /** Lives through a history, and remembers what may be opened by whom. */
@@ -121,7 +124,7 @@ export class Life {
         break
       case 'clock':
         if (process !== undefined)
-          process.clock.skewMs = Math.max(-60_000, Math.min(60_000, process.clock.skewMs + step.byMs))
+          process.clock.skewMs = Math.max(-maxSkewMs, Math.min(maxSkewMs, process.clock.skewMs + step.byMs))
         break
       case 'pass':
         await world.pass(step.ms)
@@ -161,7 +164,7 @@ export class Life {
     })
     await world.settle()
     for (const process of world.processes) process.clock.skewMs = 0
-    const readers = this.users.filter(({ userId }) => this.#isReader(userId))
+    const readers = this.users.filter(({ userId }) => this.#isReader(userId, maxSkewMs))
     const online = [...world.processes]
     for (const user of readers) this.#putCard(user)
     for (const process of [...world.processes])
@@ -180,7 +183,9 @@ export class Life {
           this.#isNamed(user, batch)
         if (!isThere && !isMissed) continue
         const isOpen = await world.run(process.open(batch).then(isContent, reasonOf))
-        if (isOpen !== true) found.push(`${this.#name(user)} cannot open ${at}: ${isOpen}`)
+        // A permission may have ended meanwhile.
+        if (isOpen !== true && this.#isReader(user.userId, maxSkewMs))
+          found.push(`${this.#name(user)} cannot open ${at}: ${isOpen}`)
       }
     }
     return found
@@ -252,8 +257,8 @@ export class Life {
     }
   }
 
-  #isReader(userId: NodeId): boolean {
-    return (this.world.rights.get(userId)?.subscribeUntilMs ?? 0) > this.world.clock.now()
+  #isReader(userId: NodeId, forMs = 0): boolean {
+    return (this.world.rights.get(userId)?.subscribeUntilMs ?? 0) > this.world.clock.now() + forMs
   }
 
   #may({ user }: TestProcess, what: 'publishUntilMs' | 'subscribeUntilMs'): boolean {
@@ -262,7 +267,9 @@ export class Life {
 
   /** Somebody is there who has the key, may read, and gives it to other readers. */
   #isAnswered(batch: MessageBatch, asking: TestProcess): boolean {
-    if (this.#history.history === 'none') return false
+    // Whoever did not open an epoch does not give its key in the last five minutes.
+    const isSoonOver = !this.#isReader(asking.user.userId, clockToleranceMs + maxSkewMs)
+    if (this.#history.history === 'none' || isSoonOver) return false
     const id = batch.messages[0]?.groupKeyId
     return [...this.#processOf].some(
       ([known, process]) =>

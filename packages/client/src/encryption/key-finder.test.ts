@@ -136,9 +136,9 @@ describe('the key of an epoch', () => {
   it('is found by a link and the epoch that names the reader', async () => {
     const first = plan([opener, reader])
     await link(reader, first)
-    const second = plan([reader])
+    const second = plan([reader], [], 0, 7)
     expect(await look(second.id)).toBe(true)
-    expect(known.epochs(second.id)[0]?.key).toEqual(second.key)
+    expect(known.epochs(second.id)).toMatchObject([{ key: second.key, createdMs: 7 }])
   })
 
   it('is found by a link where all other records of the opener were lost', async () => {
@@ -168,9 +168,12 @@ describe('the key of an epoch', () => {
 
   it('is found by going back from what a link begins with', async () => {
     const epochs: PlannedEpoch[] = []
-    for (let i = 0; i < 40; i++) epochs.unshift(plan([], epochs.slice(0, 2)))
+    for (let i = 0; i < 40; i++) epochs.unshift(plan([], epochs.slice(0, 2), 0, i))
     await link(reader, epochs[0] as PlannedEpoch)
-    expect(await look((epochs.at(-1) as PlannedEpoch).id)).toBe(true)
+    const { id } = epochs.at(-1) as PlannedEpoch
+    expect(await look(id)).toBe(true)
+    // It is not younger than one that leads to it.
+    expect(known.epochs(id)[0]?.createdMs).toBe(1)
   })
 
   it('is not found where the reader is not named, nor linked', async () => {
@@ -183,19 +186,19 @@ describe('the key of an epoch', () => {
     expect(await look(second.id)).toBe(false)
   })
 
-  it('is given by nobody any more once its opener has used another, on a stream without history', async () => {
-    const isPast = (id: EpochId) => finder.isPast({ publisherId: opener.userId, id }, signal)
-    expect(await isPast('0011223344556677' as EpochId)).toBe(false)
+  it('is replaced once its opener has another, on a stream without history', async () => {
+    const replacedMs = (id: EpochId) => finder.replacedMs({ publisherId: opener.userId, id }, signal)
+    expect(await replacedMs('0011223344556677' as EpochId)).toBeUndefined()
     const first = plan([], [], 0, 1_000)
-    expect(await isPast(first.id)).toBe(false)
+    expect(await replacedMs(first.id)).toBeUndefined()
     const second = plan([], [], 0, 2_000)
-    expect(await Promise.all([first.id, second.id].map(isPast))).toEqual([true, false])
+    expect(await Promise.all([first.id, second.id].map(replacedMs))).toEqual([2_000, undefined])
     // What storage nodes tell of the newest may be late.
     put(newestChain, { kind: 'newest', keyringId: keyring.id, commitment: first.commitment })
-    expect(await isPast(second.id)).toBe(false)
+    expect(await replacedMs(second.id)).toBeUndefined()
     put(newestChain, { kind: 'newest', keyringId: keyring.id, commitment: second.commitment })
     choice = { history: 'all' }
-    expect(await isPast(first.id)).toBe(false)
+    expect(await replacedMs(first.id)).toBeUndefined()
   })
 
   it('is not taken from a link of somebody who may only publish', async () => {

@@ -32,6 +32,7 @@ import type { EpochKey } from './epoch-plan.ts'
 import type { KeyPart } from './key-part.ts'
 import { Keyring, keyringMaster } from './keyring.ts'
 import type { KnownKeys } from './known-keys.ts'
+import { newestEpochOf } from './newest-epoch.ts'
 import type { CardKey } from './own-card.ts'
 import type { ReaderSet } from './reader-set.ts'
 import { openAnswer, openLink } from './sealed-records.ts'
@@ -107,21 +108,19 @@ export class KeyFinder {
   }
 
   /**
-   * Whether the key is unlikely to be given any more: without history an opener gives what it uses now, and it has used another epoch since.
-   * Another process of the same user may still use that one.
+   * When its opener had another epoch (Unix milliseconds), on a stream without history: what was sealed in this one before is unlikely to be
+   * opened, as an opener gives only what it uses. Another process of the same user may still use it. Undefined where there is no later one.
    */
-  async isPast({ publisherId, id }: WantedKey, signal: AbortSignal): Promise<boolean> {
+  async replacedMs({ publisherId, id }: WantedKey, signal: AbortSignal): Promise<number | undefined> {
     const { choice, openersFor, keyPart } = this.#modules
-    if (choice.history !== 'none') return false
+    if (choice.history !== 'none') return undefined
     for (const openerId of openersFor(publisherId)) {
       const wanted = await this.#record(openerId, id, signal)
       if (wanted === undefined) continue
-      const newest = await keyPart.find(openerId, newestChain, signal)
-      if (newest?.kind !== 'newest') return false
-      const later = await this.#record(openerId, epochIdOf(newest.commitment), signal)
-      return later !== undefined && later.createdMs > wanted.createdMs
+      const later = await newestEpochOf(openerId, keyPart, signal)
+      return later !== undefined && later.createdMs > wanted.createdMs ? later.createdMs : undefined
     }
-    return false
+    return undefined
   }
 
   #has({ publisherId, id, tried = [] }: WantedKey): boolean {
@@ -132,7 +131,7 @@ export class KeyFinder {
   /** The key of an epoch, where this user has one: its own, or by its link to the opener. */
   async open(openerId: NodeId, record: EpochRecord, signal: AbortSignal): Promise<EpochKey | undefined> {
     const { userId, ciphers, known } = this.#modules
-    const { commitment, keyringId } = record
+    const { commitment, keyringId, createdMs } = record
     const [before] = known
       .epochs(epochIdOf(commitment))
       .filter((one) => isSameBytes(one.commitment, commitment))
@@ -140,14 +139,14 @@ export class KeyFinder {
     const own = openerId === userId ? await this.#ownKeyring(keyringId, signal) : undefined
     if (own !== undefined) {
       const key = own.own(commitment, record.own)
-      if (isSameBytes(commitmentOf(ciphers, key), commitment)) return known.add(key)
+      if (isSameBytes(commitmentOf(ciphers, key), commitment)) return known.add(key, createdMs)
     }
     const link = await this.#link(openerId, keyringId, signal)
     if (link?.isForReader !== true) return undefined
     if (link.key !== undefined && isSameBytes(commitmentOf(ciphers, link.key), commitment))
-      return known.add(link.key)
+      return known.add(link.key, createdMs)
     const key = await this.#unwrapped(openerId, record, link, signal)
-    return key === undefined ? undefined : known.add(key)
+    return key === undefined ? undefined : known.add(key, createdMs)
   }
 
   /** This user's own key in an epoch of a holder, where it may, or might then, publish and not read. It is known afterwards. */
@@ -246,7 +245,7 @@ export class KeyFinder {
       const earlier = record.earlier.flatMap((one) => {
         const key = wrapKey(ciphers, next.key, 'earlier epoch', one.id, one.wrapped)
         const isIt = isSameBytes(commitmentOf(ciphers, key).subarray(0, one.id.length), one.id)
-        return isIt ? [known.add(key)] : []
+        return isIt ? [known.add(key, record.createdMs)] : []
       })
       if (this.#has(wanted)) return true
       // The oldest leads furthest back.

@@ -14,7 +14,7 @@ let looks: number
 let lookMs: number
 let refreshes: number
 let isThere: boolean
-let isPast: boolean
+let replacedMs: number | undefined
 let asked: KeyRecord[]
 let taken: (() => void)[]
 let closing: AbortController
@@ -25,7 +25,7 @@ beforeEach(() => {
   lookMs = 0
   refreshes = 0
   isThere = false
-  isPast = false
+  replacedMs = undefined
   asked = []
   taken = []
   closing = new AbortController()
@@ -56,13 +56,15 @@ beforeEach(() => {
       finder: {
         look,
         lookAgain: look,
-        isPast: async () => isPast,
+        replacedMs: async () => replacedMs,
         takeAnswer: () => new Promise<void>((resolve) => taken.push(resolve)),
       },
       signal: closing.signal,
     },
   )
 })
+
+const find = (sealedMs = 0) => search.find(wanted, sealedMs)
 
 /** Lets time pass, second by second, and what waits for it go on. */
 async function pass(seconds: number): Promise<void> {
@@ -80,12 +82,12 @@ const codeOf = (found: Promise<void>): Promise<unknown> =>
 describe('KeySearch', () => {
   it('looks once where the key is there, and asks nobody', async () => {
     isThere = true
-    await search.find(wanted)
+    await find()
     expect([looks, asked.length, search.publishers]).toEqual([1, 0, []])
   })
 
   it('searches once for all who want the same key, and looks again when something comes', async () => {
-    const [first, second] = [codeOf(search.find(wanted)), codeOf(search.find(wanted))]
+    const [first, second] = [codeOf(find()), codeOf(find())]
     await turns(10)
     expect([looks, asked.length, search.publishers]).toEqual([1, 1, [publisher.userId]])
     isThere = true
@@ -94,22 +96,42 @@ describe('KeySearch', () => {
   })
 
   it('asks again every two seconds, gives up after thirty, and rests', async () => {
-    const found = codeOf(search.find(wanted))
+    const found = codeOf(find())
     await pass(31)
     expect([await found, looks, asked.length]).toEqual(['KEY_NOT_FOUND', 16, 15])
-    expect([await codeOf(search.find(wanted)), looks]).toEqual(['KEY_NOT_FOUND', 16])
+    expect([await codeOf(find()), looks]).toEqual(['KEY_NOT_FOUND', 16])
   })
 
-  it('gives up after ten seconds a key that its opener has replaced', async () => {
-    isPast = true
-    const found = codeOf(search.find(wanted))
+  it('gives up after ten seconds a key that its opener replaced after all that was sealed with it', async () => {
+    replacedMs = 1_000
+    const found = codeOf(find(1_000))
     await pass(11)
     expect([await found, asked.length]).toEqual(['KEY_NOT_FOUND', 5])
+    expect([await codeOf(find(1_000)), asked.length]).toEqual(['KEY_NOT_FOUND', 5])
+  })
+
+  it('asks on where something was sealed since, by a process that goes on with the key', async () => {
+    replacedMs = 1_000
+    const before = codeOf(find())
+    await pass(8)
+    const since = codeOf(find(1_001))
+    await pass(23)
+    expect([await before, await since, asked.length]).toEqual(['KEY_NOT_FOUND', 'KEY_NOT_FOUND', 15])
+    expect([await codeOf(find(2_000)), asked.length]).toEqual(['KEY_NOT_FOUND', 15])
+  })
+
+  it('rests for nothing that was sealed after the key was replaced', async () => {
+    replacedMs = 1_000
+    const before = codeOf(find())
+    await pass(11)
+    expect(await before).toBe('KEY_NOT_FOUND')
+    isThere = true
+    expect(await codeOf(find(1_001))).toBe('found')
   })
 
   it('asks whoever is there, however long storage nodes do not answer', async () => {
     lookMs = 35_000
-    const found = codeOf(search.find(wanted))
+    const found = codeOf(find())
     await pass(36)
     expect(asked.map(({ kind }) => kind)).toEqual(['request'])
     lookMs = 0
@@ -121,11 +143,11 @@ describe('KeySearch', () => {
 
   it('looks for another card of its user once a minute, when a key is not there', async () => {
     isThere = true
-    await search.find(wanted)
+    await find()
     expect(refreshes).toBe(0)
     isThere = false
     for (const expected of [1, 1, 2]) {
-      const found = codeOf(search.find(wanted))
+      const found = codeOf(find())
       await pass(31)
       expect([await found, refreshes]).toEqual(['KEY_NOT_FOUND', expected])
       search.wake()
@@ -133,16 +155,16 @@ describe('KeySearch', () => {
   })
 
   it('does not rest when something came since', async () => {
-    const found = codeOf(search.find(wanted))
+    const found = codeOf(find())
     await pass(31)
     await found
     isThere = true
     search.wake()
-    expect(await codeOf(search.find(wanted))).toBe('found')
+    expect(await codeOf(find())).toBe('found')
   })
 
   it('ends with ABORTED', async () => {
-    const found = codeOf(search.find(wanted))
+    const found = codeOf(find())
     await turns(10)
     closing.abort()
     expect(await found).toBe('ABORTED')
@@ -154,7 +176,7 @@ describe('KeySearch', () => {
     const record = { kind: 'answer', readerId, cardHash, encapsulated, sealed } as const
     search.takeAnswer(record)
     expect(taken.length).toBe(0)
-    const found = codeOf(search.find(wanted))
+    const found = codeOf(find())
     search.takeAnswer(record)
     search.takeAnswer(record)
     expect(taken.length).toBe(1)

@@ -19,7 +19,7 @@ export interface KeySearchModules {
   readonly clock: Clock
   readonly card: Pick<OwnCard, 'ensure' | 'refresh'>
   readonly keyPart: Pick<KeyPart, 'join' | 'publish' | 'isDenied'>
-  readonly finder: Pick<KeyFinder, 'look' | 'lookAgain' | 'isPast' | 'takeAnswer'>
+  readonly finder: Pick<KeyFinder, 'look' | 'lookAgain' | 'replacedMs' | 'takeAnswer'>
   /** Aborted when nothing is looked for any more. */
   readonly signal: AbortSignal
 }
@@ -29,6 +29,16 @@ interface Finding {
   readonly publisherId: NodeId
   readonly id: EpochId
   readonly found: Promise<void>
+  /** When the newest message that waits for it was sealed: Unix milliseconds. */
+  sealedMs: number
+}
+
+/** A key that was not found. */
+interface GivenUp {
+  readonly untilMs: number
+  /** Messages that were sealed later may be of a process that is there and uses the key. */
+  readonly sealedUntilMs: number
+  readonly error: Error
 }
 
 /** A key that does not come within this time is given up. */
@@ -52,7 +62,7 @@ export class KeySearch {
   readonly #stream: StreamInfo
   readonly #modules: KeySearchModules
   readonly #finding = new Map<string, Finding>()
-  readonly #givenUp = new LRU<{ readonly untilMs: number; readonly error: Error }>(maxGivenUp)
+  readonly #givenUp = new LRU<GivenUp>(maxGivenUp)
   /** Aborted when something comes that may help. */
   #news = new AbortController()
   #isTaking = false
@@ -70,19 +80,22 @@ export class KeySearch {
   }
 
   /**
-   * Finds the key of a publisher's epoch; afterwards one that was not tried is among the known. Rejects with KEY_NOT_FOUND, NO_READING_KEY
-   * or ABORTED.
+   * Finds the key of a publisher's epoch, for a message that was sealed then (Unix milliseconds); afterwards one that was not tried is among
+   * the known. Rejects with KEY_NOT_FOUND, NO_READING_KEY or ABORTED.
    */
-  find(wanted: WantedKey): Promise<void> {
+  find(wanted: WantedKey, sealedMs: number): Promise<void> {
     const { publisherId, id } = wanted
     const name = `${publisherId} ${id}`
     const under = this.#finding.get(name)
-    if (under !== undefined) return under.found
+    if (under !== undefined) {
+      under.sealedMs = Math.max(under.sealedMs, sealedMs)
+      return under.found
+    }
     const givenUp = this.#givenUp.get(name)
-    if (givenUp !== undefined && this.#modules.clock.monotonicMs() < givenUp.untilMs)
-      return Promise.reject(givenUp.error)
-    const found = this.#find(wanted).finally(() => this.#finding.delete(name))
-    this.#finding.set(name, { publisherId, id, found })
+    const isResting = givenUp !== undefined && this.#modules.clock.monotonicMs() < givenUp.untilMs
+    if (isResting && sealedMs <= givenUp.sealedUntilMs) return Promise.reject(givenUp.error)
+    const found = this.#find(wanted, name).finally(() => this.#finding.delete(name))
+    this.#finding.set(name, { publisherId, id, found, sealedMs })
     return found
   }
 
@@ -103,22 +116,26 @@ export class KeySearch {
     this.#modules.finder.takeAnswer(record, this.#modules.signal).then(done, done)
   }
 
-  async #find(wanted: WantedKey): Promise<void> {
+  async #find(wanted: WantedKey, name: string): Promise<void> {
     const { publisherId, id } = wanted
     const { clock, signal, finder, keyPart } = this.#modules
     const startMs = clock.monotonicMs()
     let limited: ReturnType<typeof deadline> | undefined
+    let sealedUntilMs: number | undefined
     try {
       if (await finder.look(wanted, signal)) return
       if (!keyPart.isDenied) await this.#ask()
-      limited = deadline(clock, await this.#askMs(wanted, startMs), signal)
+      const askedMs = clock.monotonicMs()
+      limited = deadline(clock, Math.max(minAskMs, startMs + maxWaitMs - askedMs), signal)
       // The looks that follow use what it brings.
       void this.#refreshCard(limited.signal)
       // Nobody answers a user who may not read.
-      while (!limited.signal.aborted && !keyPart.isDenied) {
+      while (!limited.signal.aborted && !keyPart.isDenied && sealedUntilMs === undefined) {
         await this.#ask()
         await pause(clock, pauseMs, anyOf(limited.signal, this.#news.signal))
         if (await finder.lookAgain(wanted, signal)) return
+        if (clock.monotonicMs() - askedMs >= minAskMs)
+          sealedUntilMs = await this.#unlikelyUntilMs(wanted, this.#finding.get(name)?.sealedMs)
       }
     } catch (error) {
       throwIfAborted(signal)
@@ -132,15 +149,17 @@ export class KeySearch {
       'KEY_NOT_FOUND',
       `${id} of ${publisherId} in ${this.#stream.id}, after ${seconds} s`,
     )
-    this.#givenUp.set(`${publisherId} ${id}`, { untilMs: clock.monotonicMs() + restMs, error })
+    const untilMs = clock.monotonicMs() + restMs
+    this.#givenUp.set(name, { untilMs, sealedUntilMs: sealedUntilMs ?? Infinity, error })
     throw error
   }
 
-  /** How long whoever is there is asked for a key that is not stored. */
-  async #askMs(wanted: WantedKey, startMs: number): Promise<number> {
-    const { clock, signal, finder } = this.#modules
-    if (wanted.tried?.length || (await finder.isPast(wanted, signal))) return minAskMs
-    return Math.max(minAskMs, maxWaitMs - (clock.monotonicMs() - startMs))
+  /** The key is unlikely to come for what was sealed until then (Unix milliseconds); undefined where one of the messages that wait for it is later. */
+  async #unlikelyUntilMs(wanted: WantedKey, sealedMs = -Infinity): Promise<number | undefined> {
+    const { signal, finder } = this.#modules
+    if (wanted.tried?.length) return Infinity
+    const replacedMs = await finder.replacedMs(wanted, signal)
+    return replacedMs !== undefined && sealedMs <= replacedMs ? replacedMs : undefined
   }
 
   /** What was sealed may be for a card that the user took into use elsewhere. That it cannot be had is no reason not to go on. */

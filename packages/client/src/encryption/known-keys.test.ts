@@ -52,6 +52,13 @@ describe('the keys that are known', () => {
     expect(told).toBe(2)
   })
 
+  it('tell when their epoch was made, as soon as that is known', () => {
+    const known = new KnownKeys({ ciphers })
+    const { id } = known.add(key(1))
+    for (const createdMs of [undefined, 1_000, undefined, 2_000]) known.add(key(1), createdMs)
+    expect(known.epochs(id).map(({ createdMs }) => createdMs)).toEqual([1_000])
+  })
+
   it('are all tried where several have one id, the newest first, and at most four', () => {
     const known = new KnownKeys({ ciphers: colliding })
     const { id } = known.add(key(1))

@@ -42,14 +42,17 @@ export class KnownKeys {
     this.#ciphers = modules.ciphers
   }
 
-  /** Takes the key of an epoch; what it belongs to follows from the key itself. */
-  add(key: Uint8Array): EpochKey {
+  /** Takes the key of an epoch, and when that was made, if whoever says so knows the key. All else follows from the key itself. */
+  add(key: Uint8Array, createdMs?: number): EpochKey {
     const commitment = commitmentOf(this.#ciphers, key)
-    const epoch = { id: epochIdOf(commitment), commitment, key }
+    const epoch = { id: epochIdOf(commitment), commitment, key, createdMs }
     const { epochs, given } = this.#entry(epoch.id)
-    if (epochs.some((one) => isSameBytes(one.commitment, commitment))) return epoch
+    const known = epochs.find((one) => isSameBytes(one.commitment, commitment))
+    const isNews = known === undefined || (known.createdMs === undefined && createdMs !== undefined)
+    if (!isNews) return known
+    const others = epochs.filter((one) => one !== known)
     // Two honest epochs of a stream hardly ever have one id; of those made on purpose a few are enough.
-    this.#set(epoch.id, { epochs: [epoch, ...epochs].slice(0, maxKeysOfId), given })
+    this.#set(epoch.id, { epochs: [epoch, ...others].slice(0, maxKeysOfId), given })
     return epoch
   }
 

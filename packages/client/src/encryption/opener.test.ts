@@ -160,6 +160,74 @@ describe('the epoch of a publisher', () => {
   })
 })
 
+describe('a permission of a minute', () => {
+  const minuteMs = 60_000
+  const comes = () => {
+    world.cards.set(writer.userId, writer.card)
+    world.setRights(writer.userId, { subscribeUntilMs: world.clock.now() + minuteMs })
+  }
+
+  it.each(['all', 'none'])('is of use to its end (history: %s)', async (history) => {
+    begin({ history })
+    const process = world.start(publisher)
+    await publish(process)
+    comes()
+    const newcomer = world.start(writer)
+    expect(await opens(newcomer, await publish(process))).toBe('opened')
+    await world.run((await streamOf(process)).rotate())
+    expect(await opens(newcomer, await publish(process))).toBe('opened')
+    await world.pass(minuteMs)
+    expect(await opens(newcomer, await publish(process))).toBe('KEY_NOT_FOUND')
+  })
+
+  it('is of use to who has to ask for a key', async () => {
+    const process = world.start(publisher)
+    world.setRights(writer.userId, { subscribeUntilMs: world.clock.now() + minuteMs })
+    expect(await opens(world.start(writer), await publish(process))).toBe('opened')
+  })
+
+  it('is of use where everybody else is away, if the grant passed on the keys', async () => {
+    const process = world.start(publisher)
+    const batch = await publish(process)
+    process.crash()
+    comes()
+    const granting = world.start(owner)
+    await world.run(granting.encryption.share(streamId, writer.userId))
+    granting.crash()
+    expect(await opens(world.start(writer), batch)).toBe('opened')
+  })
+
+  it('opens nothing that was made after it by a clock that is ahead, whoever gives keys', async () => {
+    const ahead = world.start(publisher, { skewMs: 2 * minuteMs })
+    const others = [world.start(publisher), world.start(owner)] as const
+    await publish(ahead)
+    for (const process of others) await publish(process)
+    comes()
+    await publish(ahead)
+    for (const { encryption } of others) await world.run(encryption.share(streamId, writer.userId))
+    const newcomer = world.start(writer)
+    expect(await opens(newcomer, await publish(ahead))).toBe('KEY_NOT_FOUND')
+    await world.pass(dayMs)
+    expect(await opens(newcomer, await publish(ahead))).toBe('KEY_NOT_FOUND')
+  })
+})
+
+describe('the epochs of two processes of a publisher, where readers do not get the history', () => {
+  it('are both in use: a reader waits for the key of the one that is there, though the other has a newer', async () => {
+    begin({ history: 'none' })
+    world.setRights(writer.userId, reads)
+    const first = world.start(publisher)
+    const before = await publish(first)
+    await world.pass(1_000)
+    expect(epochOf(await publish(world.start(publisher)))).not.toBe(epochOf(before))
+    const newcomer = world.start(writer)
+    world.weather.isDeaf = true
+    const waiting = opens(newcomer, await publish(first))
+    world.clock.schedule(12_000, () => (world.weather.isDeaf = false))
+    expect(await waiting).toBe('opened')
+  })
+})
+
 describe('after a restart', () => {
   it('there is a new epoch, that leads to the last, and readers keep their links', async () => {
     const before = world.start(publisher)

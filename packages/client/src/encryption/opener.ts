@@ -31,7 +31,7 @@ import { Keyring } from './keyring.ts'
 import type { KnownKeys } from './known-keys.ts'
 import { newestEpochOf } from './newest-epoch.ts'
 import { ReaderLinks } from './reader-links.ts'
-import { clockToleranceMs, type ReaderSet } from './reader-set.ts'
+import type { ReaderSet } from './reader-set.ts'
 import { recipientOf, tagTextOf, type CardHolder, type Recipient } from './card-holder.ts'
 import { retryPauseMs } from './retry-pause.ts'
 
@@ -413,7 +413,7 @@ export class Opener {
       { keyring, ciphers, random },
     )
     this.#cohorts = planned.cohorts
-    this.#modules.known.add(planned.key)
+    this.#modules.known.add(planned.key, createdMs)
     const say = (chainId: string, record: Parameters<typeof keyPart.publish>[1]) =>
       onPublished(keyPart.publish(chainId, record))
     for (const { cohortId, record } of planned.newCohorts) say(cohortChain(cohortId), record)
@@ -509,7 +509,8 @@ export class Opener {
   }
 
   #newLinks(): ReaderLinks {
-    return new ReaderLinks(this.#options, { ...this.#modules, roleOf: (userId) => this.#roleOf(userId) })
+    const roleOf = (userId: NodeId, epoch: EpochKey) => this.#roleOf(userId, epoch)
+    return new ReaderLinks(this.#options, { ...this.#modules, roleOf })
   }
 
   #recipients(users: readonly NodeId[], cards: ReadonlyMap<NodeId, Card>): readonly Recipient[] {
@@ -528,11 +529,10 @@ export class Opener {
     return recipientOf(card, this.#modules.crypto)
   }
 
-  #roleOf(userId: NodeId): 'reader' | 'publisher' | undefined {
+  #roleOf(userId: NodeId, { createdMs }: EpochKey): 'reader' | 'publisher' | undefined {
     const { readers, clock } = this.#modules
+    if (readers.mayOpen(userId, createdMs)) return 'reader'
     const nowMs = clock.now()
-    // A link gives what publishers use whose clocks may be ahead.
-    if (readers.reads(userId, nowMs + clockToleranceMs)) return 'reader'
     // Nor is there a link for a publisher in place of the one that this reader may have.
     if (readers.reads(userId, nowMs)) return undefined
     const isHolder = this.#options.choice.keyHolder === this.#options.userId

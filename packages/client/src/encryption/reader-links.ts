@@ -14,8 +14,8 @@ export interface ReaderLinksOptions {
 export interface ReaderLinksModules {
   readonly ciphers: Ciphers
   readonly keyPart: Pick<KeyPart, 'publish'>
-  /** Which users may be linked now, as a reader or as a publisher that may not read. */
-  readonly roleOf: (userId: NodeId) => Role | undefined
+  /** Which users may be linked now, beginning with that epoch: as a reader, or as a publisher that may not read. */
+  readonly roleOf: (userId: NodeId, epoch: EpochKey) => Role | undefined
   readonly onPublished: (place: MessagePlace) => void
   /** Resolves when what was published is stored; false when that cannot be waited for. */
   readonly confirmed: () => Promise<boolean>
@@ -47,7 +47,7 @@ export class ReaderLinks {
   /** Makes the link of somebody who asks, and so may not have found the one that was made. Resolves when it is published. */
   linkAgain(recipient: Recipient, keyring: Keyring, epoch: EpochKey): Promise<void> {
     const tag = this.#tag(recipient)
-    if (this.#linked.get(tag) === this.#modules.roleOf(recipient.userId)) this.#linked.delete(tag)
+    if (this.#linked.get(tag) === this.#modules.roleOf(recipient.userId, epoch)) this.#linked.delete(tag)
     return this.link([recipient], keyring, epoch)
   }
 
@@ -67,12 +67,12 @@ export class ReaderLinks {
       // A reader's link serves a publisher as well, and opens what was before.
       const wanted = recipients.filter((one) => {
         const known = this.#linked.get(this.#tag(one))
-        return known !== 'reader' && known !== roleOf(one.userId)
+        return known !== 'reader' && known !== roleOf(one.userId, epoch)
       })
       let isStored = true
       for (let i = 0; i < wanted.length; i += linksAtOnce) {
         if (i > 0) isStored &&= await this.#modules.confirmed()
-        await this.#linkSome(wanted.slice(i, i + linksAtOnce), keyring, { ...epoch, isCovered })
+        await this.#linkSome(wanted.slice(i, i + linksAtOnce), keyring, epoch, isCovered)
       }
     })
     this.#linking = linked.catch(() => {})
@@ -87,24 +87,25 @@ export class ReaderLinks {
   async #linkSome(
     recipients: readonly Recipient[],
     keyring: Keyring,
-    { id, key, isCovered }: EpochKey & { readonly isCovered: boolean },
+    epoch: EpochKey,
+    isCovered: boolean,
   ): Promise<void> {
-    const epochId = bytesOfEpochId(id)
+    const epochId = bytesOfEpochId(epoch.id)
     const { ciphers, keyPart, roleOf, onPublished } = this.#modules
     const { streamId, userId } = this.#options
     // Who lost its permission gets none, nor who loses it while links are made.
     const secrets = recipients.flatMap((to) => {
-      const role = roleOf(to.userId)
+      const role = roleOf(to.userId, epoch)
       if (role === undefined) return []
       const isForReader = role === 'reader'
       const secret = keyring.linkSecret(to.userId, to.cardHash)
-      const own = isForReader ? key : publisherKeyOf(ciphers, key, to.userId)
+      const own = isForReader ? epoch.key : publisherKeyOf(ciphers, epoch.key, to.userId)
       return [{ to, role, secret: { secret, epochId, key: isCovered ? undefined : own, isForReader } }]
     })
     const links = await sealLinks({ streamId, openerId: userId, keyringId: keyring.id }, secrets, ciphers)
     for (const [i, { to, role }] of secrets.entries()) {
       const link = links[i]
-      if (roleOf(to.userId) !== role) continue
+      if (roleOf(to.userId, epoch) !== role) continue
       if (link !== undefined) onPublished(keyPart.publish(link.chain, link.record))
       this.#linked.set(this.#tag(to), role)
     }

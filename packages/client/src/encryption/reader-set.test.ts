@@ -2,7 +2,7 @@ import { VirtualClock } from '@runnel/transport'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { noPermissions, type Permissions } from '../registry/ports.ts'
 import { identityOf, streamId } from '../resend/batches.testkit.ts'
-import { ReaderSet, type ToldChange } from './reader-set.ts'
+import { clockToleranceMs, ReaderSet, type ToldChange } from './reader-set.ts'
 
 const [a, b] = [identityOf('a').nodeId, identityOf('b').nodeId]
 const hourMs = 3_600_000
@@ -49,6 +49,18 @@ const told = async (user: typeof a, block?: number) => {
 const counts = () => ({ losses: readers.losses(clock.now()), gains: readers.gains(clock.now()) })
 
 describe('who may read a stream', () => {
+  it('may open what was made before its permission ends, and in the last five minutes nothing of an unknown date', async () => {
+    const untilMs = clock.now() + hourMs
+    may(a, untilMs)
+    await readers.refresh()
+    const opens = () => [undefined, untilMs - 1, untilMs].map((createdMs) => readers.mayOpen(a, createdMs))
+    expect(opens()).toEqual([true, true, false])
+    clock.advanceBy(hourMs - clockToleranceMs)
+    expect(opens()).toEqual([false, true, false])
+    clock.advanceBy(clockToleranceMs)
+    expect(opens()).toEqual([false, false, false])
+  })
+
   it('is who is named, also where everybody may subscribe', async () => {
     may('public' as typeof a, Infinity)
     may(a, Infinity)

@@ -100,6 +100,15 @@ export class ReaderSet {
     return (this.#rights.get(userId)?.subscribeUntilMs ?? 0) > wallMs
   }
 
+  /**
+   * Whether a user may be given the key of an epoch that was made then (Unix milliseconds) or before: it may read now, and might when that
+   * was made. The clock there may be ahead, and the epoch be for those who may read longer. Where nobody knows when, it counts as if just made.
+   */
+  mayOpen(userId: NodeId, createdMs?: number): boolean {
+    const nowMs = this.#modules.clock.now()
+    return this.reads(userId, Math.max(nowMs, createdMs ?? nowMs + clockToleranceMs))
+  }
+
   /** Who may publish and not read, by id. */
   writersAt(wallMs: number): readonly NodeId[] {
     return this.#with((rights) => rights.publishUntilMs > wallMs && rights.subscribeUntilMs <= wallMs)

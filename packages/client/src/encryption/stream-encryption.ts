@@ -194,8 +194,8 @@ export class StreamEncryption {
   }
 
   /** As of the search. */
-  find(wanted: WantedKey): Promise<void> {
-    return this.#search.find(wanted)
+  find(wanted: WantedKey, sealedMs: number): Promise<void> {
+    return this.#search.find(wanted, sealedMs)
   }
 
   receive(message: StreamMessage): void {
@@ -287,7 +287,7 @@ export class StreamEncryption {
     this.readers.doubt(readerId)
     await this.readers.refresh()
     if (this.opener.isOpen) await this.opener.linkTo(found, signal)
-    const keys = this.choice.history === 'none' ? [] : await this.#newestKeys()
+    const keys = this.choice.history === 'none' ? [] : await this.#newestKeysFor(readerId)
     if (keys.length > 0) await this.#desk.seal(found, keys)
     await this.settled(signal)
   }
@@ -374,8 +374,8 @@ export class StreamEncryption {
     }
   }
 
-  /** The keys of the newest epochs of publishers. */
-  async #newestKeys(): Promise<readonly Uint8Array[]> {
+  /** The keys of the newest epochs of publishers, as far as this user may be given them. */
+  async #newestKeysFor(readerId: NodeId): Promise<readonly Uint8Array[]> {
     const { signal } = this.#modules
     await this.readers.refresh()
     await this.opener.loadKeyring(signal)
@@ -386,7 +386,8 @@ export class StreamEncryption {
       const keyOf = () => this.known.epochs(id).find((one) => isSameBytes(one.commitment, newest.commitment))
       const tried = this.known.publisherKeys(id, openerId)
       if (keyOf() === undefined) await this.#finder.look({ publisherId: openerId, id, tried }, signal)
-      return keyOf()?.key
+      const found = keyOf()
+      return found && this.readers.mayOpen(readerId, found.createdMs) ? found.key : undefined
     })
   }
 
