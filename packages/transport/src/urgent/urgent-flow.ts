@@ -20,7 +20,7 @@ import { UrgentSender } from './urgent-sender.ts'
 
 /** A smaller change of the rate is not told. */
 const toldShare = 0.03
-const largestMark = encodePacket({ type: 'mark', number: 0xffff_ffff })
+const widestMark = encodePacket({ type: 'mark', number: 0xffff_ffff })
 
 interface UrgentFlowModules {
   readonly clock: Clock
@@ -117,7 +117,7 @@ export class UrgentFlow {
 
   /** The frame as it leaves with other packets: with a mark while they have to yield, unless what was cut before leaves no room for one. */
   markOthers(frame: Uint8Array): Uint8Array {
-    const hasRoom = frame.length + largestMark.length <= this.#channel.maxFrameBytes
+    const hasRoom = frame.length + widestMark.length <= this.#channel.maxFrameBytes
     return this.isActive && hasRoom ? this.#sender.marked(frame) : frame
   }
 
