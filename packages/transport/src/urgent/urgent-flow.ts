@@ -20,8 +20,7 @@ import { UrgentSender } from './urgent-sender.ts'
 
 /** A smaller change of the rate is not told. */
 const toldShare = 0.03
-/** The largest mark: type, length and a number of five bytes. */
-const largestMarkBytes = 7
+const widestMark = encodePacket({ type: 'mark', number: 0xffff_ffff })
 
 interface UrgentFlowModules {
   readonly clock: Clock
@@ -118,7 +117,7 @@ export class UrgentFlow {
 
   /** The frame as it leaves with other packets: with a mark while they have to yield, unless what was cut before leaves no room for one. */
   markOthers(frame: Uint8Array): Uint8Array {
-    const hasRoom = frame.length + largestMarkBytes <= this.#channel.maxFrameBytes
+    const hasRoom = frame.length + widestMark.length <= this.#channel.maxFrameBytes
     return this.isActive && hasRoom ? this.#sender.marked(frame) : frame
   }
 

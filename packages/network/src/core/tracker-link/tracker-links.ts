@@ -1,4 +1,4 @@
-import { RareSet, TokenBucket, type NodeId, type StreamPartId } from '@runnel/protocol'
+import { RareMap, RareSet, TokenBucket, type NodeId, type StreamPartId } from '@runnel/protocol'
 import type { TrackerAddress } from '../../ports.ts'
 import { ServedPart } from './served-part.ts'
 import type { TrackerContact } from './tracker-contact.ts'
@@ -54,7 +54,7 @@ export class TrackerLinks {
   /** Stream parts with something to report. */
   readonly #due = new RareSet<StreamPartId>()
   /** How much each tracker may be told: one that is told more takes this node for one that floods it. */
-  readonly #paces = new Map<NodeId, TokenBucket>()
+  readonly #paces = new RareMap<NodeId, TokenBucket>()
   /** Until when what is due waits for its turn; undefined where nothing has to. */
   #pacedUntilMs: number | undefined
   /** When time alone may change who serves what. */
