@@ -62,6 +62,7 @@ export class Repair {
   readonly #witnessTries = new Map<StreamPartId, number>()
   /** Stream parts whose marks were not read yet since they were joined: until then no other is written. */
   readonly #unread = new Map<StreamPartId, object>()
+  /** When what was missing of those joined before has been noted. */
   #lastNoted: Promise<void> = Promise.resolve()
   /** What marks are to say that are not written yet, or could not be. */
   readonly #unsaved = new Map<StreamPartId, number | undefined>()

@@ -68,9 +68,14 @@ export function lockForWriting(path: string): Database.Database {
   }
 }
 
-/** Bytes of the log of what `openForWriting` has open. */
-export function logBytesOf(path: string): number {
-  return statSync(`${realpathSync(path)}-wal`, { throwIfNoEntry: false })?.size ?? 0
+/** Where the log of a database is: beside the file itself, whatever links to it. */
+export function logOf(path: string): string {
+  return `${realpathSync(path)}-wal`
+}
+
+/** Bytes of a log; 0 when there is none. */
+export function bytesOf(log: string): number {
+  return statSync(log, { throwIfNoEntry: false })?.size ?? 0
 }
 
 /** Writes the log back and empties it, once nobody reads what is in it; as far as that is so in time. */

@@ -4,7 +4,7 @@ import type { StoredCard } from '../stored-cards.ts'
 import type { DelegationPlace } from '../stored-delegations.ts'
 import { BatchReader, type Filter, type ReadRequest, type ValuesRequest } from './batch-reader.ts'
 import { BatchWriter, type AppendRequest, type PruneRequest } from './batch-writer.ts'
-import { emptyLog, lockForWriting, logBytesOf, openForReading, openForWriting } from './database.ts'
+import { bytesOf, emptyLog, lockForWriting, logOf, openForReading, openForWriting } from './database.ts'
 
 /** What every thread does on request; the first request opens the database. */
 export interface Operations {
@@ -14,30 +14,31 @@ export interface Operations {
 
 /** What the writing thread does. */
 export function writerOperations(path: string) {
-  let opened:
-    | { readonly lock: Database.Database; readonly database: Database.Database; writer: BatchWriter }
-    | undefined
+  let opened: ReturnType<typeof open> | undefined
   const open = () => {
     const lock = lockForWriting(path)
     try {
       const database = openForWriting(path)
-      return { lock, database, writer: new BatchWriter(database) }
+      return { lock, database, writer: new BatchWriter(database), log: logOf(path) }
     } catch (error) {
       lock.close()
       throw error
     }
   }
-  const writer = () => (opened ??= open()).writer
+  const store = () => (opened ??= open())
+  const writer = () => store().writer
   return {
     open: (_: undefined) => void writer(),
     append: (request: AppendRequest) => {
-      const contradictions = writer().append(request)
-      return { contradictions, logBytes: logBytesOf(path) }
+      const { log, writer } = store()
+      const contradictions = writer.append(request)
+      return { contradictions, logBytes: bytesOf(log) }
     },
     /** Gives the bytes that are left of it. */
     emptyLog: (_: undefined) => {
-      if (opened !== undefined) emptyLog(opened.database)
-      return logBytesOf(path)
+      const { log, database } = store()
+      emptyLog(database)
+      return bytesOf(log)
     },
     prune: (request: PruneRequest) => writer().prune(request),
     setMark: (mark: { readonly name: string; readonly value: string }) => writer().setMark(mark),

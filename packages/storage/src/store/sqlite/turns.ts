@@ -29,7 +29,8 @@ export class Turns {
   }
 
   #turn(key: string, signal: AbortSignal | undefined): Promise<void> {
-    if (this.#count >= maxWaiting) throw storageError('STORE_OVERLOADED', `${maxWaiting} requests to count or search`)
+    if (this.#count >= maxWaiting)
+      throw storageError('STORE_OVERLOADED', `${maxWaiting} requests to count or search`)
     return new Promise((resolve, reject) => {
       const onAbort = () => {
         this.#remove(key, waiting)
