@@ -172,7 +172,7 @@ export const tracker = defineCommand({
       'Also registers the tracker',
     ],
   ],
-  epilogue: 'SIGINT or SIGTERM stops the tracker. Overlays keep working without it.',
+  epilogue: 'SIGINT, SIGTERM or SIGHUP stops the tracker. Overlays keep working without it.',
   run: async (args) => {
     const options = optionsOf(args)
     const stop = listenForStop()
