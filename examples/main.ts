@@ -30,7 +30,7 @@ const network = spawn(process.execPath, [runnel, 'up', '--json', '--dir', direct
 })
 // A Ctrl-C in a terminal reaches the network, too; a signal to this process alone is passed on. Of one that comes twice it takes one.
 process.on('SIGINT', () => process.stdin.isTTY || network.kill('SIGINT'))
-process.on('SIGTERM', () => network.kill('SIGTERM'))
+for (const name of ['SIGTERM', 'SIGHUP'] as const) process.on(name, () => network.kill(name))
 const ended = once(network, 'exit')
 /** First where the network is, then every second how it is doing. */
 const lines = createInterface({ input: network.stdout })[Symbol.asyncIterator]()

@@ -1,21 +1,21 @@
 #!/usr/bin/env node
 // The way in: `npm start`, `npm test`, `npm run bench` and `npm run sim` all come through here. Plain JavaScript, so that any Node from 18 on can run it.
 // Puts a new enough Node first on the PATH, installs what is not installed, builds what is stale, then runs the task; says what it does on stderr.
-import { spawn, spawnSync } from 'node:child_process'
+import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { delimiter, dirname, join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { handOver } from '../packages/node/bin/hand-over.js'
+import { endSignals, exitCodeOf, handOver, spawnWithSignals } from '../packages/node/bin/hand-over.js'
 import { isBundled, writeBuilt } from './bundled.mjs'
 import { buildFor, programsFor } from './programs.mjs'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 const pinnedNode = '24.21.0'
 const env = { ...process.env }
-// A Ctrl-C reaches the running command by itself; this process only waits until it has ended.
-let isInterrupted = false
-process.on('SIGINT', () => (isInterrupted = true))
+// The command under way gets it, too; this process only waits until that has ended.
+let endedBy
+for (const signal of endSignals) process.on(signal, () => (endedBy ??= signal))
 const say = (text) => process.stderr.write(`runnel: ${text}\n`)
 const shellPid = process.ppid
 
@@ -28,37 +28,56 @@ function endWithShellOfNpm() {
     process.kill(process.pid, 'SIGTERM')
   }, 100).unref()
   // To a whole group it has come from the system.
-  process.once('SIGTERM', () => clearInterval(watching))
+  for (const signal of endSignals) process.once(signal, () => clearInterval(watching))
 }
 
-/** Runs a command with inherited streams (stdout to stderr unless `data`), and ends this process when it fails. */
-function run(command, args, { data = false, cwd = root } = {}) {
-  const { status, signal, error } = spawnSync(command, args, {
-    cwd,
-    env,
-    stdio: ['inherit', data ? 'inherit' : 2, 'inherit'],
+/**
+ * Runs a command with inherited streams (stdout to stderr unless `data`), and ends this process when it fails or a signal came meanwhile.
+ * What is cuttable, as another run begins it anew, is then ended at once with all that it has started: npm would first take a minute or
+ * two to undo its work, and leave the scripts of packages behind.
+ */
+async function run(command, args, { data = false, cwd = root, isCuttable = !data } = {}) {
+  const stdio = ['inherit', data ? 'inherit' : 2, 'inherit']
+  const detached = isCuttable && process.platform !== 'win32'
+  const child = spawnWithSignals(command, args, { cwd, env, stdio, detached })
+  const status = await new Promise((resolve) => {
+    child.on('error', (error) => {
+      say(`${command}: ${error.message}`)
+      resolve(1)
+    })
+    child.on('exit', (code, signal) => resolve(code ?? exitCodeOf(signal)))
   })
-  if (error) say(`${command}: ${error.message}`)
-  if (status !== 0) process.exit(status ?? (signal === 'SIGINT' ? 130 : 1))
+  if (endedBy || status !== 0) process.exit(endedBy ? exitCodeOf(endedBy) : status)
+}
+
+/** Does what a stamp says is done, and stamps it at the end: what was cut short is not taken for whole. */
+async function stamped(file, text, work) {
+  rmSync(file, { force: true })
+  await work()
+  writeFileSync(file, text)
 }
 
 const tools = join(root, '.tools')
 const nodePackage = `node-${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`
-const nodeBin = join(tools, 'node_modules', nodePackage, 'bin')
+/** With its links, which npm makes when everything is there. */
+const nodeBin = join(tools, 'node_modules', '.bin')
+const isNodeFetched = () => existsSync(join(nodeBin, 'node'))
 
 function isNodeNewEnough() {
   const [major, minor] = process.versions.node.split('.').map(Number)
   return major > 22 || (major === 22 && minor >= 18)
 }
 
-function ensureNode() {
+async function ensureNode() {
   if (isNodeNewEnough()) return
   keepNpmConfig()
-  if (!existsSync(nodeBin)) {
+  if (!isNodeFetched()) {
     say(
       `Node ${process.versions.node} is older than 22.18: fetching Node ${pinnedNode} from npm into .tools/`,
     )
-    run('npm', [
+    // npm takes a package that it unpacked in part for whole.
+    rmSync(join(tools, 'node_modules'), { recursive: true, force: true })
+    await run('npm', [
       'install',
       '--silent',
       '--no-audit',
@@ -95,11 +114,10 @@ const lock = createHash('sha256')
 const lockStamp = join(root, 'node_modules', '.runnel-lock')
 const isInstalled = () => existsSync(lockStamp) && readFileSync(lockStamp, 'utf8') === lock
 
-function ensureInstalled() {
+async function ensureInstalled() {
   if (isInstalled()) return
   say('installing dependencies (npm ci): up to a minute')
-  run('npm', ['ci', '--no-audit', '--no-fund', '--loglevel', 'error'])
-  writeFileSync(lockStamp, lock)
+  await stamped(lockStamp, lock, () => run('npm', ['ci', '--no-audit', '--no-fund', '--loglevel', 'error']))
 }
 
 /** What Debian calls the programs that tests and experiments use, and how to tell that one is there. */
@@ -154,7 +172,7 @@ function testFiles(folder = root) {
 /** Says in one line what a task will install, before anything is. */
 function announce(needed, missing) {
   const parts = [
-    ...(isNodeNewEnough() || existsSync(nodeBin) ? [] : [`Node ${pinnedNode} (npm, into .tools/)`]),
+    ...(isNodeNewEnough() || isNodeFetched() ? [] : [`Node ${pinnedNode} (npm, into .tools/)`]),
     ...(isInstalled() ? [] : ['the npm packages of package-lock.json']),
     ...(missing.length > 0 ? [`${debianPackages(missing).join(' ')} (apt-get)`] : []),
     ...(needed.includes('python3 with venv') && !existsSync(pinsStamp)
@@ -167,18 +185,20 @@ function announce(needed, missing) {
 const debianPackages = (names) => names.flatMap((name) => programs[name].packages)
 
 /** Ends this process where it cannot: nothing is skipped for want of a program. */
-function installPrograms(names) {
+async function installPrograms(names) {
   if (names.length === 0) return
-  const apt = (...args) => run('env', ['DEBIAN_FRONTEND=noninteractive', 'apt-get', ...args])
-  apt('update', '-qq')
-  apt('install', '-y', '-qq', '--no-install-recommends', ...debianPackages(names))
+  // It undoes nothing: what is cut short must be mended by hand.
+  const options = { isCuttable: false }
+  const apt = (...args) => run('env', ['DEBIAN_FRONTEND=noninteractive', 'apt-get', ...args], options)
+  await apt('update', '-qq')
+  await apt('install', '-y', '-qq', '--no-install-recommends', ...debianPackages(names))
 }
 
 const pythonHome = join(tools, 'python')
 const pinsStamp = join(pythonHome, '.runnel-pins')
 
 /** Makes the virtual environment for the Python of aws/, anew when the pins or the Python change; returns its interpreter. */
-function ensurePython() {
+async function ensurePython() {
   const pins = ['requirements.txt', 'requirements-dev.txt'].map((name) => join(root, 'aws', name))
   const check = 'import sys; print(sys.executable, sys.version); sys.exit(sys.version_info < (3, 11))'
   const { status, stdout } = spawnSync('python3', ['-c', check], { env, encoding: 'utf8' })
@@ -192,31 +212,32 @@ function ensurePython() {
   const python = join(pythonHome, 'bin', 'python')
   if (existsSync(pinsStamp) && readFileSync(pinsStamp, 'utf8') === wanted) return python
   say('installing the Python packages of aws/ into .tools/python')
-  run('python3', ['-m', 'venv', '--clear', pythonHome])
-  run(python, ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '-r', pins[1]])
-  writeFileSync(pinsStamp, wanted)
+  await stamped(pinsStamp, wanted, async () => {
+    await run('python3', ['-m', 'venv', '--clear', pythonHome])
+    await run(python, ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '-r', pins[1]])
+  })
   return python
 }
 
 /** What `npm start` needs: nothing is compiled for that. */
-function bundle() {
+async function bundle() {
   if (isBundled()) return
   say('bundling the program and the explorer: a few seconds')
-  run('node', ['scripts/bundle.mjs'])
+  await run('node', ['scripts/bundle.mjs'])
 }
 
-function build() {
+async function build() {
   const compile = ['node_modules/typescript/bin/tsc', '-b']
   const { stdout } = spawnSync('node', [...compile, '--dry'], { cwd: root, env, encoding: 'utf8' })
   if (/would build/.test(stdout)) say('compiling the packages: about a minute the first time')
-  run('node', compile)
-  bundle()
+  await run('node', compile)
+  await bundle()
 }
 
 /** Runs a command, and resolves with what it printed and whether it failed. */
 function collect([command, args, { cwd = root } = {}]) {
   return new Promise((resolve) => {
-    const child = spawn(command, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] })
+    const child = spawnWithSignals(command, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] })
     const printed = []
     for (const stream of [child.stdout, child.stderr]) stream.on('data', (data) => printed.push(data))
     child.on('error', (error) => printed.push(Buffer.from(`${command}: ${error.message}\n`)))
@@ -226,7 +247,7 @@ function collect([command, args, { cwd = root } = {}]) {
 
 /**
  * Runs lanes of commands side by side, those of a lane in their order: most use one core, and the tests of Python wait as long as they
- * compute. Prints what each has said when it ends, and ends this process if one failed, after all have ended.
+ * compute. Prints what each has said when it ends, and ends this process if one failed or a signal came, after all have ended.
  */
 async function runLanes(...lanes) {
   const results = await Promise.all(
@@ -235,23 +256,24 @@ async function runLanes(...lanes) {
       for (const command of commands) {
         const result = await collect(command)
         process.stdout.write(result.text)
-        if (isInterrupted) process.exit(130)
+        if (endedBy) break
         isOk &&= result.isOk
       }
       return isOk
     }),
   )
+  if (endedBy) process.exit(exitCodeOf(endedBy))
   if (results.includes(false)) process.exit(1)
 }
 
 const node = (...args) => run('node', args, { data: true })
-const python = (...args) => run(ensurePython(), args, { data: true, cwd: join(root, 'aws') })
+const python = async (...args) => run(await ensurePython(), args, { data: true, cwd: join(root, 'aws') })
 
 /** The checks of the code without its tests; `pytest` adds those of the Python. */
-function lint({ pytest = false } = {}) {
+async function lint({ pytest = false } = {}) {
   const bin = (path, ...args) => ['node', [join('node_modules', path), ...args]]
   const [aws, second] = ['aws', 'packages/protocol/second'].map((path) => ({ cwd: join(root, path) }))
-  const interpreter = ensurePython()
+  const interpreter = await ensurePython()
   const mypy = [interpreter, ['-m', 'mypy', '--no-error-summary']]
   const workspaces = ['packages', 'contracts', 'bench', 'sim', 'emulation', 'examples', 'scripts']
   const cruise = ['--config', '.dependency-cruiser.cjs', ...workspaces]
@@ -276,7 +298,7 @@ function lint({ pytest = false } = {}) {
   )
 }
 
-/** The last that a task does: the program gets SIGINT and SIGTERM as this process gets them. */
+/** The last that a task does. */
 const handOverSource = (path, args) =>
   handOver('node', ['--conditions=runnel-src', path, ...args], { env, cwd: root })
 
@@ -289,15 +311,15 @@ const tasks = {
   bench: (args) => handOverSource('bench/src/main.ts', args),
   sim: (args) => handOverSource('sim/src/main.ts', args),
   emulate: (args) => handOverSource('emulation/src/main.ts', args),
-  build: () => {
-    node('packages/browser/dist/bundle.js')
-    node('contracts/scripts/bundle-ethers.ts')
+  build: async () => {
+    await node('packages/browser/dist/bundle.js')
+    await node('contracts/scripts/bundle-ethers.ts')
     writeBuilt()
   },
   example: (args) => handOverSource('examples/main.ts', args),
   screenshot: () => node('--conditions=runnel-src', 'scripts/explorer-screenshot.ts'),
-  aws: (args) =>
-    handOver(ensurePython(), ['-m', 'runnel_aws', ...args], {
+  aws: async (args) =>
+    handOver(await ensurePython(), ['-m', 'runnel_aws', ...args], {
       env: { ...env, PYTHONPATH: join(root, 'aws') },
       cwd: process.env.INIT_CWD ?? root,
     }),
@@ -305,7 +327,7 @@ const tasks = {
   test: async (args) => {
     if (args[0] === 'aws') return python('-m', 'pytest', ...args.slice(1))
     if (args.length === 0) await lint({ pytest: true })
-    node('node_modules/vitest/vitest.mjs', 'run', ...args)
+    await node('node_modules/vitest/vitest.mjs', 'run', ...args)
   },
 }
 
@@ -317,13 +339,13 @@ if (!Object.hasOwn(tasks, task)) {
 const needed = programsFor(task, args, task === 'test' ? testFiles() : [])
 const missing = needed.filter((name) => !programs[name].isThere())
 announce(needed, missing)
-ensureNode()
-ensureInstalled()
+endWithShellOfNpm()
+await ensureNode()
+await ensureInstalled()
 // Wrong arguments are told before anything is installed for them.
 if (task === 'emulate' && missing.length > 0)
-  run('node', ['--conditions=runnel-src', 'emulation/src/main.ts', ...args, '--check'])
-installPrograms(missing)
+  await run('node', ['--conditions=runnel-src', 'emulation/src/main.ts', ...args, '--check'])
+await installPrograms(missing)
 const makers = { nothing: () => {}, bundle, packages: build }
-makers[buildFor(task, args)]()
-endWithShellOfNpm()
+await makers[buildFor(task, args)]()
 await tasks[task](args)

@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync, symlinkSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -10,10 +10,19 @@ const root = join(import.meta.dirname, '..')
 const emulate = 'propagation --place loopback --nodes 5'.split(' ')
 const isUnderWay = 'propagation: run 1 of 1: the overlay forms'
 
-/** Starts a command in a group of its own, signals it or its group when the experiment is under way, and gives how it ended. */
-async function ended(words: readonly string[], signal: NodeJS.Signals, toGroup: boolean) {
-  const [program = '', ...args] = [...words, ...emulate]
-  const child = spawn(program, args, { cwd: root, detached: true, stdio: ['ignore', 'ignore', 'pipe'] })
+interface Signalled {
+  readonly words: readonly string[]
+  readonly cwd?: string
+  readonly signal: NodeJS.Signals
+  readonly toGroup?: boolean
+  /** The line on which the signal is sent. */
+  readonly on: string
+}
+
+/** Starts a command in a group of its own, signals it or its group when it is under way, and gives how it ended. */
+async function ended({ words, cwd = root, signal, toGroup = false, on }: Signalled) {
+  const [program = '', ...args] = words
+  const child = spawn(program, args, { cwd, detached: true, stdio: ['ignore', 'ignore', 'pipe'] })
   const pid = Number(child.pid)
   onTestFinished(() => endGroup(pid))
   const exited = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>
@@ -21,7 +30,7 @@ async function ended(words: readonly string[], signal: NodeJS.Signals, toGroup: 
   // To the end of the last process that has the stream.
   for await (const line of createInterface({ input: child.stderr })) {
     said += `${line}\n`
-    if (line === isUnderWay) process.kill(toGroup ? -pid : pid, signal)
+    if (line === on) process.kill(toGroup ? -pid : pid, signal)
   }
   return { said, exit: await exited }
 }
@@ -43,13 +52,53 @@ describe('an experiment', { timeout: 120_000 }, () => {
     { ...run, signal: 'SIGTERM', toGroup: false },
     { ...run, signal: 'SIGTERM', toGroup: true },
     { ...run, signal: 'SIGINT', toGroup: true },
+    { ...run, signal: 'SIGHUP', toGroup: false },
     { ...npm, signal: 'SIGTERM', toGroup: false },
   ] as const)('ends with $words.0 on $signal, to its group: $toGroup', async (one) => {
-    const { said, exit } = await ended(one.words, one.signal, one.toGroup)
+    const { said, exit } = await ended({ ...one, words: [...one.words, ...emulate], on: isUnderWay })
     expect(said).toContain('INTERRUPTED: ')
     expect(said).toContain(one.signal)
     expect(exit).toEqual(one.exit)
   })
+})
+
+/** A repository that has nothing but a package whose installation says so, and then takes until it is ended. */
+function installing(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'runnel-installing-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  for (const path of ['scripts', 'packages/node/bin'])
+    cpSync(join(root, path), join(folder, path), { recursive: true })
+  const manifest = { name: 'installing', version: '1.0.0', type: 'module' }
+  const install = `node -e "console.log('under way'); setInterval(() => {}, 1e6)"`
+  write('package.json', { ...manifest, scripts: { install } })
+  write('package-lock.json', { ...manifest, lockfileVersion: 3, packages: { '': manifest } })
+  return folder
+
+  function write(name: string, content: object): void {
+    writeFileSync(join(folder, name), JSON.stringify(content))
+  }
+}
+
+it.each([
+  { signal: 'SIGINT', code: 130 },
+  { signal: 'SIGTERM', code: 143 },
+  { signal: 'SIGHUP', code: 129 },
+] as const)('ends an installation on $signal, and begins it anew the next time', async ({ signal, code }) => {
+  const cwd = installing()
+  const stamp = join(cwd, 'node_modules/.runnel-lock')
+  // Of an earlier installation.
+  mkdirSync(join(cwd, 'node_modules'))
+  writeFileSync(stamp, '')
+  for (let i = 0; i < 2; i++) {
+    const { exit } = await ended({
+      words: ['node', 'scripts/run.mjs', 'build'],
+      cwd,
+      signal,
+      on: 'under way',
+    })
+    expect(exit).toEqual([code, null])
+    expect(existsSync(stamp)).toBe(false)
+  }
 })
 
 it('tells of wrong arguments before programs are installed', { timeout: 120_000 }, () => {

@@ -32,7 +32,7 @@ from .waiting import Pace
 
 def main(arguments: list[str] | None = None) -> int:
     """Runs a command; returns its exit code."""
-    signal.signal(signal.SIGTERM, _interrupt)
+    end_in_order_on_signals()
     try:
         options = parse(sys.argv[1:] if arguments is None else arguments)
         if options.command == "teardown":
@@ -191,6 +191,12 @@ def _say_news() -> Callable[[str], None]:
         last = text
 
     return say
+
+
+def end_in_order_on_signals() -> None:
+    """As on a Ctrl-C. SIGHUP comes when the terminal is closed."""
+    for name in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(name, _interrupt)
 
 
 def _interrupt(_signal: int, _frame: FrameType | None) -> None:

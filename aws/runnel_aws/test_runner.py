@@ -54,15 +54,16 @@ def test_an_experiment_that_fails_or_leaves_no_record(
     os.close(lock)
 
 
+@pytest.mark.parametrize("told", [signal.SIGTERM, signal.SIGHUP])
 def test_a_driver_that_is_told_to_end_takes_the_experiment_along(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lock: int
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lock: int, told: signal.Signals
 ) -> None:
     os.close(lock)
     # npm's own child holds the pipe to the driver's stdout: it is closed only once that has ended, too.
     out = npm(tmp_path, monkeypatch, "echo begun; bash -c 'sleep 600; true'; true")
     code = (
-        "import signal, sys; from pathlib import Path; from runnel_aws.cli import _interrupt;"
-        "from runnel_aws.runner import EmulateRunner; signal.signal(signal.SIGTERM, _interrupt);"
+        "from pathlib import Path; from runnel_aws.cli import end_in_order_on_signals;"
+        "from runnel_aws.runner import EmulateRunner; end_in_order_on_signals();"
         f"EmulateRunner(2, 'token').run('churn', Path({str(out)!r}), ())"
     )
     driver = subprocess.Popen(
@@ -73,7 +74,7 @@ def test_a_driver_that_is_told_to_end_takes_the_experiment_along(
     )
     assert driver.stdout is not None
     assert driver.stdout.readline() == b"begun\n"
-    driver.send_signal(signal.SIGTERM)
+    driver.send_signal(told)
     assert driver.stdout.read() == b""
     assert driver.wait() == -signal.SIGINT
     driver.stdout.close()

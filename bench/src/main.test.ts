@@ -29,9 +29,10 @@ async function run(command: string, interruptedAt?: string) {
 describe('the command line', { timeout: 120_000 }, () => {
   it.each([
     ['cores --rounds 0', '--rounds is a whole number'],
-    ['idle --transport tcp', 'Given: "tcp"'],
+    ['idle --transport tcp', '--transport is not "tcp", but one of '],
     ['peers --only nothing', '--only names one of runnel-'],
     ['peers --only runnel --write', '--write is for all systems'],
+    ['relay --messages', '--messages needs a value'],
     ['relay --verify on --verify off', '--verify is given more than once'],
     ['encryption --messages 1000', 'a multiple of 16384'],
     ['idle --seconds 280', '--settle and --seconds take 310 s, --limit 300'],

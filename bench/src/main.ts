@@ -1,6 +1,6 @@
 import { isRunnelError } from '@runnel/protocol'
-import yargs from 'yargs'
 import { hideBin } from 'yargs/helpers'
+import { commandLine } from '../../sim/src/cli/command-line.ts'
 import { clientCommands } from './commands/clients.ts'
 import { gatewayCommands } from './commands/gateways.ts'
 import { nodeCommands } from './commands/nodes.ts'
@@ -33,16 +33,15 @@ function endWith(error: unknown): never {
 }
 
 try {
-  await yargs(argv)
-    .scriptName('bench')
-    .usage('$0 <benchmark>\n\nEach prints its figures and those of a baseline from the same run.')
-    .command([...benches, profileCommand(benches, argv)])
-    .demandCommand(1, 'Name a benchmark.')
-    .strict()
-    .fail((message, error) => {
-      throw error ?? benchError('INVALID_ARGUMENT', message.replace(/\s+/g, ' '))
-    })
-    .parseAsync()
+  const line = commandLine(argv, {
+    name: 'bench',
+    usage: '<benchmark>\n\nEach prints its figures and those of a baseline from the same run.',
+    refusal: (message) => benchError('INVALID_ARGUMENT', message),
+  })
+  for (const bench of benches) line.add(bench)
+  // Its words are also those of a benchmark.
+  line.add(profileCommand(benches, argv), false)
+  await line.run()
 } catch (error) {
   endWith(error)
 }

@@ -1,10 +1,9 @@
 import { isRunnelError } from '@runnel/protocol'
-import yargs from 'yargs'
+import { commandLine } from '@runnel/sim/command-line'
 import { hideBin } from 'yargs/helpers'
 import { abortOnSignals } from './cli/abort-on-signals.ts'
 import { experimentCommand } from './cli/experiment-command.ts'
-import { refuse } from './cli/refuse.ts'
-import { refuseRepeated } from './cli/refuse-repeated.ts'
+import { emulationError } from './errors.ts'
 import { churn } from './experiments/churn.ts'
 import { delays } from './experiments/delays.ts'
 import { loss } from './experiments/loss.ts'
@@ -22,27 +21,24 @@ import { soakCommand } from './soak/soak-command.ts'
 const stop = new AbortController()
 abortOnSignals(stop)
 
-const parser = yargs(hideBin(process.argv))
-  .scriptName('emulate')
-  .usage('$0 <experiment>\n\nRuns real processes on emulated or real networks and prints what came of it.')
+const line = commandLine(hideBin(process.argv), {
+  name: 'emulate',
+  usage: '<experiment>\n\nRuns real processes on emulated or real networks and prints what came of it.',
+  refusal: (message) => emulationError('INVALID_ARGUMENT', message),
+})
 for (const experiment of [propagation, loss, redundancy, churn, delays])
-  parser.command(experimentCommand(experiment, stop.signal))
-parser.command(mediaCommand(stop.signal))
-parser.command(mediaLinkCommand(stop.signal))
-parser.command(mediaGlassCommand(stop.signal))
-for (const command of firstCommands(stop.signal)) parser.command(command)
-parser.command(natCommand(stop.signal))
-parser.command(sessionsCommand(stop.signal))
-parser.command(sessionsCostCommand(stop.signal))
-parser.command(soakCommand(stop.signal))
+  line.add(experimentCommand(experiment, stop.signal))
+line.add(mediaCommand(stop.signal))
+line.add(mediaLinkCommand(stop.signal))
+line.add(mediaGlassCommand(stop.signal))
+for (const command of firstCommands(stop.signal)) line.add(command)
+line.add(natCommand(stop.signal))
+line.add(sessionsCommand(stop.signal))
+line.add(sessionsCostCommand(stop.signal))
+line.add(soakCommand(stop.signal))
 
 try {
-  await parser
-    .demandCommand(1, 'Name an experiment.')
-    .strict()
-    .check(refuseRepeated)
-    .fail(refuse)
-    .parseAsync()
+  await line.run()
 } catch (error) {
   if (!isRunnelError(error)) throw error
   process.stderr.write(`${error.code}: ${error.message}\n${error.remedy}\n`)

@@ -1,6 +1,6 @@
 import { isRunnelError } from '@runnel/protocol'
-import yargs from 'yargs'
 import { hideBin } from 'yargs/helpers'
+import { commandLine } from './cli/command-line.ts'
 import { decodersCommand } from './cli/decoders-command.ts'
 import { experimentCommand } from './cli/experiment-command.ts'
 import { fuzzCommand } from './cli/fuzz-command.ts'
@@ -8,7 +8,6 @@ import { identitiesCommand } from './cli/identities-command.ts'
 import { lossCommand } from './cli/loss-command.ts'
 import { placementCommand } from './cli/placement-command.ts'
 import { rateCommand } from './cli/rate-command.ts'
-import { refuseRepeated } from './cli/refuse-repeated.ts'
 import { roomCommand } from './cli/room-command.ts'
 import { reportCommand } from './cli/report-command.ts'
 import { simError } from './errors.ts'
@@ -24,17 +23,19 @@ import { redundancy } from './experiments/redundancy.ts'
 import { scale, scaleModel } from './experiments/scale.ts'
 import { lightViewers, viewers } from './experiments/viewers.ts'
 
-const parser = yargs(hideBin(process.argv))
-  .scriptName('sim')
-  .usage('$0 <experiment>\n\nRuns production nodes and trackers in virtual time and prints what came of it.')
-  .command(lossCommand)
-  .command(reportCommand)
-  .command(fuzzCommand)
-  .command(decodersCommand)
-  .command(placementCommand)
-  .command(identitiesCommand)
-  .command(rateCommand)
-  .command(roomCommand)
+const line = commandLine(hideBin(process.argv), {
+  name: 'sim',
+  usage: '<experiment>\n\nRuns production nodes and trackers in virtual time and prints what came of it.',
+  refusal: (message) => simError('INVALID_ARGUMENT', message),
+})
+line.add(lossCommand)
+line.add(reportCommand)
+line.add(fuzzCommand)
+line.add(decodersCommand)
+line.add(placementCommand)
+line.add(identitiesCommand)
+line.add(rateCommand)
+line.add(roomCommand)
 for (const experiment of [
   matrix,
   diameter,
@@ -50,17 +51,10 @@ for (const experiment of [
   attack,
   fairness,
 ])
-  parser.command(experimentCommand(experiment))
+  line.add(experimentCommand(experiment))
 
 try {
-  await parser
-    .demandCommand(1, 'Name an experiment.')
-    .strict()
-    .check(refuseRepeated)
-    .fail((message, error) => {
-      throw error ?? simError('INVALID_ARGUMENT', message)
-    })
-    .parseAsync()
+  await line.run()
 } catch (error) {
   if (!isRunnelError(error)) throw error
   process.stderr.write(`${error.code}: ${error.message}\n${error.remedy}\n`)

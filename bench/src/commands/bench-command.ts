@@ -1,7 +1,6 @@
 import type { CommandModule, InferredOptionTypes, Options } from 'yargs'
 import { within } from '../settling.ts'
 import { checkCounts } from './counts.ts'
-import { refuseRepeated } from './refuse-repeated.ts'
 
 const transports = ['webrtc', 'websocket', 'mixed'] as const
 
@@ -41,10 +40,9 @@ export function benchCommand<O extends Record<string, Options>>(
   return {
     command: name,
     describe: about,
-    builder: (yargs) => yargs.options({ ...common, ...options }),
+    builder: { ...common, ...options },
     async handler(args) {
       const { json, limit } = args as unknown as InferredOptionTypes<typeof common>
-      refuseRepeated({ ...common, ...options }, args)
       checkCounts(options, args)
       let doing = name
       const say = (text: string) => void process.stderr.write(`${text}\n`)

@@ -1,7 +1,6 @@
 import type { CommandModule } from 'yargs'
 import { benchError } from '../errors.ts'
 import { profileBench } from '../profile/profile-bench.ts'
-import { refuseRepeated } from './refuse-repeated.ts'
 
 const options = {
   out: {
@@ -19,9 +18,8 @@ export function profileCommand(benches: readonly CommandModule[], argv: readonly
     command: 'profile <benchmark..>',
     describe:
       'profiles the CPU time and memory of a benchmark, by package and function; its options follow its name',
-    builder: (yargs) => yargs.strict(false).options(options),
+    builder: options,
     async handler(args) {
-      refuseRepeated(options, args)
       const at = argv.findIndex((word) => names.has(word))
       if (at < 0) throw benchError('INVALID_ARGUMENT', `name one of ${[...names].join(', ')}`)
       const report = await profileBench({ words: argv.slice(at), directory: String(args['out']) })

@@ -1,4 +1,5 @@
-import yargs, { type CommandModule } from 'yargs'
+import type { CommandModule } from 'yargs'
+import { commandLine } from '@runnel/sim/command-line'
 import { describe, expect, it } from 'vitest'
 import { churn } from '../experiments/churn.ts'
 import { firstCommands } from '../first/first-commands.ts'
@@ -10,7 +11,7 @@ import { sessionsCommand } from '../sessions/sessions-command.ts'
 import { sessionsCostCommand } from '../sessions/sessions-cost-command.ts'
 import { soakCommand } from '../soak/soak-command.ts'
 import { experimentCommand } from './experiment-command.ts'
-import { refuse } from './refuse.ts'
+import { emulationError } from '../errors.ts'
 
 /** What begins ends at once. */
 const ended = AbortSignal.abort(new Error('it began'))
@@ -26,8 +27,11 @@ const commands = [
   soakCommand(ended),
 ] as CommandModule[]
 
-async function run(line: string): Promise<void> {
-  await yargs(line.split(' ')).command(commands).strict().fail(refuse).parseAsync()
+async function run(words: string): Promise<void> {
+  const refusal = (message: string) => emulationError('INVALID_ARGUMENT', message)
+  const line = commandLine(words.split(' '), { name: 'emulate', usage: '', refusal })
+  for (const command of commands) line.add(command)
+  await line.run()
 }
 
 it.each([
@@ -57,10 +61,12 @@ it.each([
 describe('refuses what says nothing, or twice', () => {
   it.each([
     ['first-message --arms websocket,websocket', 'more than once'],
-    ['first-message --arms', 'Not enough arguments following: arms'],
+    ['first-message --arms', '--arms needs a value'],
     ['first-message --arms=websocket,', '--arms is of websocket'],
     ['first-message --arms websocket --relay-delay 7', '--relay-delay is for'],
-    ['nat --pair elsewhere', 'public × full-cone'],
+    ['nat --pair elsewhere', '--pair is not "elsewhere", but one of "public", '],
+    ['nat --pair --check', '--pair needs a value'],
+    ['nat --repeats 1 --repeats 2', '--repeats is given more than once'],
     ['sessions --listen 192.0.2.1 --check', '--listen is for --worker'],
     ['sessions-cost --held light-websocket=3,light-websocket=4 --check', 'more than once'],
     ['sessions-cost --held light-websocket=3 --machine-price Infinity --check', '--machine-price'],

@@ -44,7 +44,6 @@ function firstCommand(goal: Goal, signal: AbortSignal): CommandModule<object, Fi
     builder: {
       arms: {
         type: 'string',
-        requiresArg: true,
         default: firstArms.join(','),
         describe: 'how the two are linked',
       },

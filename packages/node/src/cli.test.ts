@@ -50,6 +50,11 @@ describe('runnel refuses', () => {
     ['node --thin-floods=on', 64, 'USAGE', '--thin-floods is true or false, not "on" (USAGE). See: '],
     ['--log-level warn node --thin-floods=on', 64, 'USAGE', ' node --help.'],
     ['stream list --json=1', 64, 'USAGE', '--json is true or false, not "1"'],
+    ['bench pub --users', 64, 'USAGE', '--users needs a value'],
+    ['key show --key', 64, 'USAGE', '--key needs a value'],
+    ['key show --key a --key b', 64, 'USAGE', '--key is given more than once'],
+    [`publish ${stream} --key.a b`, 64, 'USAGE', 'Unknown argument: key.a'],
+    [`presence ${stream} --enter --for`, 64, 'USAGE', '--for needs a value'],
     ['', 64, 'USAGE', 'needs a command'],
     ['stream', 64, 'USAGE', 'stream --help'],
     ['publish', 64, 'USAGE', 'missing stream (Stream id: 0xowner/path'],
@@ -98,7 +103,7 @@ describe('runnel refuses', () => {
     ['storage token nobody --network static.json', 64, 'INVALID_NODE_ID', 'nobody'],
     ['registry add-storage http://x --network static.json', 64, 'USAGE', 'ws://'],
     ['node --storage-retention-streams {x --network static.json', 78, 'CONFIG_INVALID', 'storage.retention'],
-    ['node --storage-engine oracle --network static.json', 64, 'USAGE', 'sqlite'],
+    ['node --storage-engine oracle --network static.json', 64, 'USAGE', 'not "oracle", but one of "sqlite"'],
     [`subscribe ${someone}/missing --network static.json`, 1, 'STREAM_NOT_FOUND', 'missing'],
   ])('%s (exit code %i)', async (line, exitCode, code, hint) => {
     const result = await runRunnel(

@@ -15,13 +15,11 @@ export const globalOptions = {
 export const networkOptions = {
   network: {
     type: 'string',
-    requiresArg: true,
     describe:
       'Network file, or https://…#0xowner (also RUNNEL_NETWORK). Default: the network of runnel up in this folder',
   },
   key: {
     type: 'string',
-    requiresArg: true,
     describe: 'Key file (also RUNNEL_KEY, or the key itself in RUNNEL_PRIVATE_KEY)',
   },
 } as const satisfies Record<string, Options>
@@ -31,13 +29,11 @@ export const userOptions = {
   ...networkOptions,
   as: {
     type: 'string',
-    requiresArg: true,
     conflicts: 'key',
     describe: 'User to act for: a delegation file, or the key file of the user (also RUNNEL_AS)',
   },
   'reading-key': {
     type: 'string',
-    requiresArg: true,
     describe: 'With a delegation: reading key file, to decrypt (also RUNNEL_READING_KEY)',
   },
 } as const satisfies Record<string, Options>
@@ -48,7 +44,6 @@ export const memberOptions = {
   via: {
     type: 'string',
     array: true,
-    requiresArg: true,
     describe:
       'URL of a node that serves guests: take part through it, without trackers. May be repeated; two are best',
   },

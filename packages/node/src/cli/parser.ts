@@ -6,7 +6,8 @@ import { examplesText } from './examples.ts'
 import { exitCodesHelp } from './exit-codes.ts'
 import { ownVersion } from './own-version.ts'
 import { thisProgram, withProgram } from './program-name.ts'
-import { checkSwitches, positionalSyntax, usageError, withHelpOf } from './usage-error.ts'
+import { needingValues, strings } from './option-words.ts'
+import { checkOptions, positionalSyntax, usageError, withHelpOf } from './usage-error.ts'
 
 /** What a group of commands is for, by the words it begins with. */
 const groups: Readonly<Record<string, string>> = {
@@ -31,13 +32,14 @@ const [signOfTime, standsForSign] = [new RegExp(`^${sign}${time}`), new RegExp(`
 
 /** Parses a command line and runs the command it names. Throws USAGE, or whatever the command throws. */
 export async function runCommandLine(argv: readonly string[], commands: readonly Command[]): Promise<void> {
-  checkSwitches(argv, commands)
+  checkOptions(argv, commands)
   const parser = yargs(argv.map((word) => word.replace(signOfTime, stands)))
     .scriptName(thisProgram())
     .version(ownVersion())
     .usage('$0 <command>\n\nRunnel, a decentralized topic publish/subscribe network.')
-    .parserConfiguration({ 'camel-case-expansion': false, 'duplicate-arguments-array': true })
-    .options(globalOptions)
+    .parserConfiguration({ 'camel-case-expansion': false, 'dot-notation': false })
+    .updateStrings(strings)
+    .options(needingValues(globalOptions))
     .alias({ help: 'h' })
     .wrap(asksForHelp(argv) ? helpWidth() : null)
     .epilogue(exitCodesHelp)
@@ -124,10 +126,12 @@ function describeCommand(parser: Argv, command: Command): void {
 
 /** They are not global: `tracker status` has none of `tracker`. */
 function describedOptions({ options }: Command): Record<string, Options> {
-  const described = Object.entries(options).map(([name, { describe, ...option }]): [string, Options] => [
-    name,
-    { ...option, global: false, ...(describe === undefined ? {} : { describe: withProgram(describe) }) },
-  ])
+  const described = Object.entries(needingValues(options)).map(
+    ([name, { describe, ...option }]): [string, Options] => [
+      name,
+      { ...option, global: false, ...(describe === undefined ? {} : { describe: withProgram(describe) }) },
+    ],
+  )
   return Object.fromEntries(described)
 }
 

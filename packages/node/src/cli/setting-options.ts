@@ -9,7 +9,6 @@ import { globalOptions } from './common-options.ts'
 export const settingOptions: Readonly<Record<string, Options>> = {
   config: {
     type: 'string',
-    requiresArg: true,
     describe: 'Configuration file. Default: runnel.json, if it exists',
   },
   ...Object.fromEntries(
@@ -34,7 +33,6 @@ function optionOf({ type, choices, description, defaultValue }: Setting): Option
     type: value,
     describe,
     ...list,
-    ...(type === 'boolean' ? {} : { requiresArg: true }),
     ...(choices ? { choices } : {}),
   }
 }

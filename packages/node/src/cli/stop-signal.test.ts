@@ -27,7 +27,8 @@ function start(handOvers: number) {
   let said = ''
   group.stdout.on('data', (chunk: Buffer) => (said += chunk.toString()))
   return {
-    signal: () => process.kill(-Number(group.pid), 'SIGINT'),
+    signal: (name: NodeJS.Signals = 'SIGINT') => process.kill(-Number(group.pid), name),
+    signalFirst: (name: NodeJS.Signals) => group.kill(name),
     said: async (text: string) => {
       while (!said.includes(text)) await once(group.stdout, 'data')
     },
@@ -44,6 +45,20 @@ it.each([0, 1, 3])('of a signal to a whole group takes one, behind %i others', a
   program.end()
   expect(await program.ended).toEqual([0, null])
 })
+
+it.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
+  'takes a %s to the first alone, or to all',
+  async (name) => {
+    for (const signal of ['signalFirst', 'signal'] as const) {
+      const program = start(2)
+      await program.said('listening')
+      program[signal](name)
+      await program.said('a moment later')
+      program.end()
+      expect(await program.ended).toEqual([0, null])
+    }
+  },
+)
 
 it('ends at once at a second signal that comes later', async () => {
   const program = start(1)

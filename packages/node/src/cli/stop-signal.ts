@@ -1,6 +1,6 @@
 /** How a process is asked to end. */
 export interface StopSignal {
-  /** Aborted at the first SIGINT or SIGTERM; a second one, not in the same moment, ends the process at once. */
+  /** Aborted at the first of `stopSignals`; a second one, not in the same moment, ends the process at once. */
   readonly signal: AbortSignal
   /** Resolves when asked to stop. */
   readonly stopped: Promise<void>
@@ -8,12 +8,14 @@ export interface StopSignal {
   release(): void
 }
 
+/** The last comes when a terminal is closed. */
+const stopSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 /** Exit code of a process ended by a second signal: 128 + SIGINT, as shells count. */
 const forcedExitCode = 130
 /** Signals this close are one: a group gets it from the system, and again from each earlier process that passes signals on. */
 export const sameMomentMs = 500
 
-/** Listens for SIGINT and SIGTERM, and, where another process supervises this one, for the end of that. */
+/** Listens for signals to stop, and, where another process supervises this one, for the end of that. */
 export function listenForStop(): StopSignal {
   const controller = new AbortController()
   const { promise: stopped, resolve } = Promise.withResolvers<void>()
@@ -29,11 +31,13 @@ export function listenForStop(): StopSignal {
     controller.abort()
     resolve()
   }
-  process.on('SIGINT', onSignal).on('SIGTERM', onSignal).on('disconnect', onDisconnect)
+  for (const name of stopSignals) process.on(name, onSignal)
+  process.on('disconnect', onDisconnect)
   // The supervisor may have gone before anybody listened.
   if (process.connected === false) onDisconnect()
   const release = () => {
-    process.off('SIGINT', onSignal).off('SIGTERM', onSignal).off('disconnect', onDisconnect)
+    for (const name of stopSignals) process.off(name, onSignal)
+    process.off('disconnect', onDisconnect)
   }
   return { signal: controller.signal, stopped, release }
 }

@@ -1,8 +1,9 @@
 import { RunnelError } from '@runnel/protocol'
 import { nodeError } from '../errors.ts'
-import { wordsOf, type Command, type OptionTable } from './command.ts'
+import { wordsOf, type Command } from './command.ts'
 import { globalOptions } from './common-options.ts'
 import { nearest } from './nearest.ts'
+import { wrongOption } from './option-words.ts'
 import { thisProgram } from './program-name.ts'
 
 /** What yargs found wrong, in plain words, with what was probably meant and where the help is. */
@@ -11,24 +12,18 @@ export function usageError(message: string, argv: readonly string[], commands: r
   const tooFew = /^Not enough non-option arguments: got (\d+)/.exec(message)
   const text =
     tooFew && command ? missingWords(command, Number(tooFew[1])) : (noSuchCommand(argv, commands) ?? message)
-  const line = [text, ...hintsFor(message, argv, commands)].join('; ').replaceAll('\n', ' ')
+  const line = [text, ...hintsFor(message, argv, commands)].join('; ').replace(/\s+/g, ' ').trim()
   return withHelpOf(nodeError('USAGE', line), command?.name ?? groupOf(argv, commands))
 }
 
-/** Throws USAGE where a switch is given another value than true or false, which yargs takes for false: `--json=yes`. */
-export function checkSwitches(argv: readonly string[], commands: readonly Command[]): void {
+/** Throws USAGE where yargs would take an option for something else. */
+export function checkOptions(argv: readonly string[], commands: readonly Command[]): void {
   // Options may stand before the command.
   const at = argv.findIndex((_, at) => commandOf(argv.slice(at), commands) !== undefined)
   const fromCommand = argv.slice(Math.max(0, at))
   const command = commandOf(fromCommand, commands)
-  const options: OptionTable = { ...globalOptions, ...command?.options }
-  const end = argv.indexOf('--')
-  for (const word of end < 0 ? argv : argv.slice(0, end)) {
-    const [, name = '', value] = /^--([^=]+)=(.*)$/s.exec(word) ?? []
-    if (value === undefined || value === 'true' || value === 'false') continue
-    if (options[name.replace(/^no-/, '')]?.type !== 'boolean') continue
-    throw usageError(`--${name} is true or false, not ${JSON.stringify(value)}`, fromCommand, commands)
-  }
+  const wrong = wrongOption(argv, { ...globalOptions, ...command?.options })
+  if (wrong !== undefined) throw usageError(wrong, fromCommand, commands)
 }
 
 /** A USAGE error that says where the help of the command is. */

@@ -2,8 +2,8 @@ import type { InferredOptionTypes, Options } from 'yargs'
 import { floodKinds, linkKinds, userKinds } from '../bench/core/plan.ts'
 import { userOptions } from '../cli/common-options.ts'
 
-const number = { type: 'number', requiresArg: true } as const
-const text = { type: 'string', requiresArg: true } as const
+const number = { type: 'number' } as const
+const text = { type: 'string' } as const
 
 /** Options of all benches that open users. */
 export const benchOptions = {

@@ -25,7 +25,6 @@ export const benchResend = defineCommand({
     ...benchOptions,
     messages: {
       type: 'number',
-      requiresArg: true,
       default: 1_000,
       describe: 'Stored messages that each user reads',
     },
@@ -50,7 +49,7 @@ export const benchRooms = defineCommand({
     ...benchOptions,
     duration: sendOptions.duration,
     warmup: sendOptions.warmup,
-    room: { type: 'number', requiresArg: true, default: 5, describe: 'Users of a session' },
+    room: { type: 'number', default: 5, describe: 'Users of a session' },
     media: { choices: ['both', 'sound', 'picture'], default: 'both', describe: 'What each user sends' },
   },
   examples: [
@@ -77,9 +76,9 @@ export const benchFind = defineCommand({
       default: 'clients',
       describe: 'What to increase: users, or the rate of each publisher',
     },
-    most: { type: 'number', requiresArg: true, default: 1_000, describe: 'Largest load to try' },
-    steps: { type: 'number', requiresArg: true, default: 10, describe: 'How many loads to try' },
-    room: { type: 'number', requiresArg: true, describe: 'Users per overlay, instead of --streams' },
+    most: { type: 'number', default: 1_000, describe: 'Largest load to try' },
+    steps: { type: 'number', default: 10, describe: 'How many loads to try' },
+    room: { type: 'number', describe: 'Users per overlay, instead of --streams' },
   },
   examples: [
     ["bench find --clients 10 --room 5 --aim 'p99<50ms,loss=0'", 'How many users in overlays of five'],

@@ -9,10 +9,10 @@ export const benchWorker = defineCommand({
   name: 'bench worker',
   describe: 'Serve benches on other machines: open the users that they ask for, and measure',
   options: {
-    host: { type: 'string', requiresArg: true, default: '127.0.0.1', describe: 'Address to listen on' },
-    port: { type: 'number', requiresArg: true, default: 7180, describe: 'Port; 0 takes a free one' },
+    host: { type: 'string', default: '127.0.0.1', describe: 'Address to listen on' },
+    port: { type: 'number', default: 7180, describe: 'Port; 0 takes a free one' },
     drivers: {
-      ...{ type: 'number', requiresArg: true, default: 1 },
+      ...{ type: 'number', default: 1 },
       describe: 'Benches to serve at once, each with its own users',
     },
   },

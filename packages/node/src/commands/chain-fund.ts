@@ -21,12 +21,10 @@ export const chainFund = defineCommand({
     'rpc-url': {
       type: 'string',
       array: true,
-      requiresArg: true,
       describe: 'JSON-RPC endpoint of the chain, instead of --network; may be repeated',
     },
     amount: {
       type: 'string',
-      requiresArg: true,
       default: '10',
       describe: 'Amount for each account, in ether',
     },

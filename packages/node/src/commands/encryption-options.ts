@@ -6,28 +6,23 @@ import { nodeError } from '../errors.ts'
 export const encryptionOptions = {
   encrypt: {
     choices: ['always', 'never'],
-    requiresArg: true,
     describe: 'When to encrypt. Default: unless everybody may subscribe',
   },
   history: {
     choices: ['all', 'none'],
-    requiresArg: true,
     describe: 'What a new reader can read of older messages: all (default), or none',
   },
   'key-holder': {
     type: 'string',
-    requiresArg: true,
     describe: 'Address of the user whose keys all publishers use, or me. Default: each publisher has its own',
   },
   'on-outage': {
     choices: ['continue', 'stop'],
-    requiresArg: true,
     describe:
       'What publishers do when they cannot learn who may read: continue with the last key (default), or stop',
   },
   'rotate-after-days': {
     type: 'number',
-    requiresArg: true,
     describe: 'Days after which a key is replaced, 1 to 365. Default: 7',
   },
 } as const satisfies Record<string, Options>

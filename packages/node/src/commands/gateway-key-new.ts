@@ -15,8 +15,8 @@ import {
 import { userOfFile } from '../gateway/access/user-of-file.ts'
 import { keysFileOption } from './gateway-keys-option.ts'
 
-const pattern = { type: 'string', array: true, requiresArg: true, default: [] as string[] } as const
-const most = { type: 'number', requiresArg: true } as const
+const pattern = { type: 'string', array: true, default: [] as string[] } as const
+const most = { type: 'number' } as const
 
 export const gatewayKeyNew = defineCommand({
   name: 'gateway key new',
@@ -31,22 +31,18 @@ export const gatewayKeyNew = defineCommand({
     subscribe: { ...pattern, describe: 'Stream that it may read, in the same form' },
     as: {
       type: 'string',
-      requiresArg: true,
       describe: 'User that it acts for: a delegation file, or a key file. Default: the user of the node',
     },
     'reading-key': {
       type: 'string',
-      requiresArg: true,
       describe: 'With a delegation: reading key file, to decrypt',
     },
     certificate: {
       type: 'string',
-      requiresArg: true,
       describe: 'Instead of a key: SHA-256 fingerprint of a client certificate',
     },
     expires: {
       type: 'string',
-      requiresArg: true,
       describe: 'How long it is valid, such as 30d. Default: until it is removed',
     },
     'max-messages-per-s': { ...most, describe: 'Messages that it may publish per second. Default: 1000' },

@@ -2,7 +2,6 @@
 export const keysFileOption = {
   file: {
     type: 'string',
-    requiresArg: true,
     default: 'gateway-keys.json',
     describe: 'Gateway key file, as in the setting gateway.keysFile',
   },

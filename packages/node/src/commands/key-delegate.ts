@@ -25,27 +25,23 @@ export const keyDelegate = defineCommand({
     ...networkOptions,
     out: {
       type: 'string',
-      requiresArg: true,
       describe: 'Delegation file to write, with a new key in it; an existing file is never overwritten',
     },
     to: {
       type: 'string',
-      requiresArg: true,
       conflicts: 'out',
       describe:
         'Instead of --out: address of a key made elsewhere. Prints the delegation, for runnel key accept',
     },
-    streams: { type: 'string', requiresArg: true, describe: 'Only for these streams: id,id (at most 8)' },
-    rights: { type: 'string', requiresArg: true, default: 'publish,read', describe: 'What it may do' },
-    for: { type: 'string', requiresArg: true, default: '30d', describe: 'How long it lasts, from now' },
+    streams: { type: 'string', describe: 'Only for these streams: id,id (at most 8)' },
+    rights: { type: 'string', default: 'publish,read', describe: 'What it may do' },
+    for: { type: 'string', default: '30d', describe: 'How long it lasts, from now' },
     'with-reading-key': {
       type: 'string',
-      requiresArg: true,
       describe: 'Also write your reading key, which decrypts what is encrypted for you, to this file',
     },
     label: {
       type: 'string',
-      requiresArg: true,
       default: 'runnel key delegate',
       describe: 'Purpose, in ASCII; everybody can read it',
     },

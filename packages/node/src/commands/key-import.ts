@@ -11,18 +11,15 @@ export const keyImport = defineCommand({
   options: {
     from: {
       type: 'string',
-      requiresArg: true,
       describe: 'File with the key. Default: standard input, not echoed on a terminal',
     },
     'derivation-path': {
       type: 'string',
-      requiresArg: true,
       default: ethereumPath,
       describe: 'With a mnemonic: which of its keys (BIP-32)',
     },
     'password-file': {
       type: 'string',
-      requiresArg: true,
       describe:
         'File with the password of a keystore, or the passphrase of a mnemonic. Without it, the command asks for a keystore password',
     },

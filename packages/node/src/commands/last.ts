@@ -15,7 +15,7 @@ export const last = defineCommand({
   options: {
     ...memberOptions,
     ...formatOptions,
-    'message-key': { type: 'string', requiresArg: true, describe: 'Only of this key. Default: of all' },
+    'message-key': { type: 'string', describe: 'Only of this key. Default: of all' },
     partition: resendOptions.partition,
     from: {
       choices: ['neighbours', 'storage'],
@@ -23,7 +23,6 @@ export const last = defineCommand({
     },
     'timeout-ms': {
       type: 'number',
-      requiresArg: true,
       default: 5_000,
       describe: 'How long to wait, in milliseconds',
     },

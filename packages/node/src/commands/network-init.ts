@@ -25,28 +25,24 @@ export const networkInit = defineCommand({
   options: {
     dir: {
       type: 'string',
-      requiresArg: true,
       default: 'network',
       describe: 'Directory for the keys and network.json',
     },
     tracker: {
       type: 'string',
       array: true,
-      requiresArg: true,
       default: defaultTrackers,
       describe: 'URL by which nodes dial a tracker; repeat it for each tracker',
     },
     stream: {
       type: 'string',
       array: true,
-      requiresArg: true,
       default: [] as string[],
       describe: 'Path of a stream that only its owner may use until others get permissions; may be repeated',
     },
     'public-stream': {
       type: 'string',
       array: true,
-      requiresArg: true,
       default: [] as string[],
       describe: 'Path of a stream that everybody may use; may be repeated',
     },

@@ -6,7 +6,7 @@ export const networkShow = defineCommand({
   name: 'network show',
   describe: 'Check the signature of a network’s document, and print its content',
   options: {
-    file: { type: 'string', requiresArg: true, default: 'network.json', describe: 'The document' },
+    file: { type: 'string', default: 'network.json', describe: 'The document' },
   },
   examples: [['network show --file network.json', 'Its owner, revision, trackers and streams']],
   run: async ({ file, json }) => {

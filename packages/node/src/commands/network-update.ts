@@ -37,26 +37,22 @@ export const networkUpdate = defineCommand({
   options: {
     file: {
       type: 'string',
-      requiresArg: true,
       default: 'network.json',
       describe: 'The document, which is replaced by its next revision',
     },
     key: { ...networkOptions.key, describe: 'Key file of the network’s owner (also RUNNEL_KEY)' },
     partitions: {
       type: 'number',
-      requiresArg: true,
       default: 1,
       describe: 'Partitions of a new stream, 1 to 100',
     },
     metadata: {
       type: 'string',
-      requiresArg: true,
       default: '{}',
       describe: 'Metadata of a new stream; by convention JSON',
     },
     until: {
       type: 'string',
-      requiresArg: true,
       describe: 'When granted publish and subscribe permissions end, such as 2030-01-31',
     },
   },

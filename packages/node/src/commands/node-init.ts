@@ -20,7 +20,6 @@ export const nodeInit = defineCommand({
   options: {
     out: {
       type: 'string',
-      requiresArg: true,
       default: defaultConfigFile,
       describe: 'Configuration file to write',
     },
@@ -33,39 +32,33 @@ export const nodeInit = defineCommand({
     },
     network: {
       type: 'string',
-      requiresArg: true,
       describe: `Network file. Default: ${networkFiles.join(', otherwise ')}`,
     },
     key: {
       type: 'string',
-      requiresArg: true,
       default: 'node.key',
       describe: 'Key file; created if it does not exist',
     },
     stream: {
       type: 'string',
       array: true,
-      requiresArg: true,
       default: [] as string[],
       describe: 'Stream to take part in: 0xowner/path, 0xowner/prefix/* or 0xowner/*; may be repeated',
     },
     host: {
       type: 'string',
-      requiresArg: true,
       default: '127.0.0.1',
       describe: 'Address to listen on for other nodes; 0.0.0.0 for all addresses of this machine',
     },
     'public-url': {
       type: 'string',
-      requiresArg: true,
       default: '',
       defaultDescription: 'its own address',
       describe: 'URL by which others reach it, such as wss://node.example',
     },
-    'websocket-port': { type: 'number', requiresArg: true, default: 7170, describe: 'Port for other nodes' },
+    'websocket-port': { type: 'number', default: 7170, describe: 'Port for other nodes' },
     'http-port': {
       type: 'number',
-      requiresArg: true,
       default: 7171,
       describe: 'Port for health, metrics and status',
     },

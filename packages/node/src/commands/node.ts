@@ -18,7 +18,7 @@ export const node = defineCommand({
     ['node --config node.json', 'Uses node.json'],
   ],
   epilogue:
-    'Flags override environment variables (RUNNEL_HTTP_PORT for --http-port), which override the configuration file, which overrides the defaults. SIGINT or SIGTERM stops the node; a second signal stops it at once.',
+    'Flags override environment variables (RUNNEL_HTTP_PORT for --http-port), which override the configuration file, which overrides the defaults. SIGINT, SIGTERM or SIGHUP stops the node; a second signal stops it at once.',
   run: async (args) => {
     const stop = listenForStop()
     const broker = await startBroker(configOfFlags(args))

@@ -16,9 +16,10 @@ export const presence = defineCommand({
     ...memberOptions,
     enter: {
       type: 'string',
+      requiresArg: false,
       describe: 'Become visible under this public name; without a value, under your address only',
     },
-    for: { type: 'string', requiresArg: true, describe: 'Stop after this time, such as 10s' },
+    for: { type: 'string', describe: 'Stop after this time, such as 10s' },
   },
   examples: [
     ['presence 0xowner/lobby --network network.json', 'Until Ctrl-C'],

@@ -23,24 +23,20 @@ export const publish = defineCommand({
     text: { type: 'boolean', default: false, describe: 'Messages are plain text, not JSON' },
     'partition-key': {
       type: 'string',
-      requiresArg: true,
       describe: 'Field that selects the partition: the same value goes to the same partition',
     },
     'message-key': {
       type: 'string',
-      requiresArg: true,
       conflicts: 'key-field',
       describe: 'Key of each message: runnel last and resend table give the newest message of each key',
     },
     'key-field': {
       type: 'string',
-      requiresArg: true,
       describe: 'Field whose value is the key of the message',
     },
     header: {
       type: 'string',
       array: true,
-      requiresArg: true,
       describe: 'name=value, sent, signed and encrypted with each message; may be repeated',
     },
     'skip-invalid': {

@@ -14,7 +14,6 @@ export const readerReset = defineCommand({
     ...userOptions,
     start: {
       type: 'string',
-      requiresArg: true,
       default: 'first',
       describe: 'first, new, or a time: ISO 8601, Unix milliseconds, or -10m',
     },

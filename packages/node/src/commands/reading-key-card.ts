@@ -18,7 +18,6 @@ export const readingKeyCard = defineCommand({
     ...generationOption,
     'reading-key': {
       type: 'string',
-      requiresArg: true,
       describe: 'Print the card in this file instead of a new one',
     },
     publish: {

@@ -13,7 +13,7 @@ export const readingKeyNew = defineCommand({
     'Make a reading key for a user whose signatures cannot make one: a contract account, some signers',
   positionals: { file: { describe: 'File to write; an existing file is never overwritten', required: true } },
   options: {
-    user: { type: 'string', requiresArg: true, describe: 'Address of the user' },
+    user: { type: 'string', describe: 'Address of the user' },
     ...generationOption,
   },
   examples: [

@@ -4,7 +4,6 @@ import type { Options } from 'yargs'
 export const generationOption = {
   generation: {
     type: 'number',
-    requiresArg: true,
     default: 0,
     describe: 'Generation of the key; runnel reading-key rotate prints the newest',
   },

@@ -17,7 +17,6 @@ export const registryDeploy = defineCommand({
     'rpc-url': {
       type: 'string',
       array: true,
-      requiresArg: true,
       demandOption: true,
       describe: 'JSON-RPC endpoint of the chain; may be repeated for further endpoints of the same chain',
     },
@@ -28,10 +27,9 @@ export const registryDeploy = defineCommand({
     },
     owner: {
       type: 'string',
-      requiresArg: true,
       describe: 'Owner of the tracker registry, such as a multisig contract. Default: the account of the key',
     },
-    out: { type: 'string', requiresArg: true, default: 'network.json', describe: 'Network file to write' },
+    out: { type: 'string', default: 'network.json', describe: 'Network file to write' },
     force: { type: 'boolean', default: false, describe: 'Replace an existing network file' },
   },
   examples: [

@@ -21,7 +21,7 @@ export const request = defineCommand({
   options: {
     ...memberOptions,
     text: { type: 'boolean', default: false, describe: 'The request is plain text, not JSON' },
-    timeout: { type: 'string', requiresArg: true, default: '5s', describe: 'How long to wait, such as 30s' },
+    timeout: { type: 'string', default: '5s', describe: 'How long to wait, such as 30s' },
     all: { type: 'boolean', default: false, describe: 'Print every reply until the timeout' },
   },
   examples: [

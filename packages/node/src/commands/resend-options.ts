@@ -23,8 +23,8 @@ export const formatOptions = {
 export const resendOptions = {
   ...memberOptions,
   ...formatOptions,
-  publisher: { type: 'string', requiresArg: true, describe: 'Only messages of this publisher' },
-  partition: { type: 'number', requiresArg: true, describe: 'Only this partition. Default: all' },
+  publisher: { type: 'string', describe: 'Only messages of this publisher' },
+  partition: { type: 'number', describe: 'Only this partition. Default: all' },
   recording: { type: 'boolean', describe: 'Print the urgent messages that stream record stored there' },
 } as const satisfies Record<string, Options>
 

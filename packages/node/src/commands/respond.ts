@@ -14,16 +14,14 @@ export const respond = defineCommand({
   positionals: { stream: streamPositional },
   options: {
     ...memberOptions,
-    with: { type: 'string', requiresArg: true, describe: 'Answer every request with this JSON value' },
+    with: { type: 'string', describe: 'Answer every request with this JSON value' },
     run: {
       type: 'string',
-      requiresArg: true,
       describe: 'Program that answers; it runs once for each request, without a shell',
     },
     arg: {
       type: 'string',
       array: true,
-      requiresArg: true,
       describe: 'Argument of the program; may be repeated',
     },
   },

@@ -15,12 +15,10 @@ export const storageExport = defineCommand({
     ...settingOptions,
     from: {
       type: 'string',
-      requiresArg: true,
       describe: 'ISO 8601, Unix milliseconds, or how long ago: -10m',
     },
     to: {
       type: 'string',
-      requiresArg: true,
       describe: 'Same format; messages of exactly this time are included',
     },
   },

@@ -23,7 +23,7 @@ export const storageToken = defineCommand({
   positionals: { node: { describe: 'Node id of the storage node', required: true } },
   options: {
     ...userOptions,
-    for: { type: 'string', requiresArg: true, default: '1h', describe: 'How long it is valid, up to 24h' },
+    for: { type: 'string', default: '1h', describe: 'How long it is valid, up to 24h' },
   },
   examples: [
     [

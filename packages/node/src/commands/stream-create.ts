@@ -16,10 +16,9 @@ export const streamCreate = defineCommand({
   },
   options: {
     ...userOptions,
-    partitions: { type: 'number', requiresArg: true, default: 1, describe: 'Partitions, 1 to 100' },
+    partitions: { type: 'number', default: 1, describe: 'Partitions, 1 to 100' },
     metadata: {
       type: 'string',
-      requiresArg: true,
       describe:
         'Free text, by convention JSON. The field overlay sets the strategy of trackers, or {strategy, degree}',
     },
@@ -27,7 +26,6 @@ export const streamCreate = defineCommand({
     tracker: {
       type: 'string',
       array: true,
-      requiresArg: true,
       describe: 'Node id of a tracker for this stream only; may be repeated',
     },
   },

@@ -13,12 +13,10 @@ export const streamGrant = defineCommand({
     ...userOptions,
     until: {
       type: 'string',
-      requiresArg: true,
       describe: 'When publish and subscribe permissions end, such as 2030-01-31',
     },
     card: {
       type: 'string',
-      requiresArg: true,
       describe: 'File with the user’s card, if storage nodes do not have it yet',
     },
   },

@@ -7,16 +7,14 @@ import { parsePermissions } from './grant-arguments.ts'
 
 const filters = {
   ...userOptions,
-  owner: { type: 'string', requiresArg: true, describe: 'Only streams of this address' },
+  owner: { type: 'string', describe: 'Only streams of this address' },
   mine: { type: 'boolean', describe: 'Only your own' },
   can: {
     type: 'string',
-    requiresArg: true,
     describe: 'Only streams on which you have this permission: publish, subscribe, edit, delete, grant',
   },
   user: {
     type: 'string',
-    requiresArg: true,
     describe: 'With --can: permissions of this user instead of yours',
   },
 } as const

@@ -11,13 +11,12 @@ export const streamUpdate = defineCommand({
   positionals: { stream: streamPositional },
   options: {
     ...userOptions,
-    partitions: { type: 'number', requiresArg: true, describe: 'Partitions, 1 to 100' },
-    metadata: { type: 'string', requiresArg: true, describe: 'The complete new metadata' },
+    partitions: { type: 'number', describe: 'Partitions, 1 to 100' },
+    metadata: { type: 'string', describe: 'The complete new metadata' },
     ...encryptionOptions,
     tracker: {
       type: 'string',
       array: true,
-      requiresArg: true,
       describe: 'Node id of a tracker for this stream only; may be repeated. Replaces the previous list',
     },
   },

@@ -22,28 +22,24 @@ export const subscribe = defineCommand({
   positionals: { stream: streamsPositional },
   options: {
     ...memberOptions,
-    count: { type: 'number', requiresArg: true, describe: 'Stop after this many messages' },
-    for: { type: 'string', requiresArg: true, describe: 'Stop after this time, such as 10s' },
+    count: { type: 'number', describe: 'Stop after this many messages' },
+    for: { type: 'string', describe: 'Stop after this time, such as 10s' },
     last: {
       type: 'string',
-      requiresArg: true,
       conflicts: 'from',
       describe: 'Start with this many stored messages',
     },
     from: {
       type: 'string',
-      requiresArg: true,
       describe: 'Start with messages stored since a time: ISO 8601, Unix milliseconds, or -10m',
     },
     partition: {
       type: 'number',
       array: true,
-      requiresArg: true,
       describe: 'Only this partition; may be repeated. Default: all',
     },
     reader: {
       type: 'string',
-      requiresArg: true,
       describe: 'Continue where the reader of this name stopped; storage nodes keep its position',
     },
     group: {
@@ -52,7 +48,6 @@ export const subscribe = defineCommand({
     },
     start: {
       type: 'string',
-      requiresArg: true,
       describe: 'Where a new reader starts: first (default), new, or a time',
     },
     ...formatOptions,

@@ -29,38 +29,33 @@ export const tracker = defineCommand({
   describe: 'Run a tracker: it builds the overlays and relays signalling',
   options: {
     key: networkOptions.key,
-    host: { type: 'string', requiresArg: true, default: '127.0.0.1', describe: 'Address to listen on' },
+    host: { type: 'string', default: '127.0.0.1', describe: 'Address to listen on' },
     port: {
       type: 'number',
-      requiresArg: true,
       default: 30300,
       describe: 'Port for WebSocket and HTTP; 0 takes a free one',
     },
     'public-url': {
       type: 'string',
-      requiresArg: true,
       describe: 'URL by which nodes reach it, if that is not its own address',
     },
     'also-known-as': {
       type: 'string',
       array: true,
-      requiresArg: true,
       implies: 'public-url',
       describe: 'Further URL by which nodes reach it: one inside its network, or a former one',
     },
     'tls-cert': {
       type: 'string',
-      requiresArg: true,
       implies: 'tls-key',
       describe: 'TLS certificate, PEM; turns on wss',
     },
     'tls-key': {
       type: 'string',
-      requiresArg: true,
       implies: 'tls-cert',
       describe: 'Key of the TLS certificate, PEM',
     },
-    degree: { type: 'number', requiresArg: true, default: 4, describe: 'Neighbours of a node in an overlay' },
+    degree: { type: 'number', default: 4, describe: 'Neighbours of a node in an overlay' },
     overlay: {
       choices: overlayStrategies,
       default: 'topology-aware',
@@ -70,19 +65,16 @@ export const tracker = defineCommand({
     'ice-server': {
       type: 'string',
       array: true,
-      requiresArg: true,
       describe: 'STUN server for nodes, such as stun:stun.example:3478; may be repeated',
     },
     'turn-url': {
       type: 'string',
       array: true,
-      requiresArg: true,
       implies: 'turn-secret-file',
       describe: 'TURN server for nodes',
     },
     'turn-secret-file': {
       type: 'string',
-      requiresArg: true,
       describe: 'File with the secret shared with the TURN server',
     },
     register: {
@@ -103,19 +95,16 @@ export const tracker = defineCommand({
     },
     'cluster-host': {
       type: 'string',
-      requiresArg: true,
       describe: 'Address to listen on for other trackers. Default: --host',
     },
     'cluster-port': {
       type: 'number',
-      requiresArg: true,
       default: 0,
       describe: 'Port for other trackers; 0 takes a free one',
     },
     'cluster-announce': {
       type: 'string',
       array: true,
-      requiresArg: true,
       describe:
         'Multiaddress at which other trackers reach it, such as /dns4/tracker.example/tcp/30301; may be repeated',
     },
@@ -126,39 +115,32 @@ export const tracker = defineCommand({
     },
     'explorer-network': {
       type: 'string',
-      requiresArg: true,
       describe:
         'Network file that the explorer serves to everybody, so that pages can take part. It must not contain keys of RPC providers',
     },
     places: {
       type: 'string',
-      requiresArg: true,
       describe:
         'JSON file with the locations of nodes and trackers, for the map: {"0x…": {"latitude": 60.2, "longitude": 24.9, "name": "Helsinki"}}',
     },
     'control-socket': {
       type: 'string',
-      requiresArg: true,
       describe: 'Accept commands on this Unix socket, for experiments: docs/control.md',
     },
     'control-host': {
       type: 'string',
-      requiresArg: true,
       describe: 'Accept commands on this address; needs a token file unless it is a loopback address',
     },
     'control-port': {
       type: 'number',
-      requiresArg: true,
       describe: `Accept commands on this port; 0 takes a free one. Default with --control-host: ${defaultControlPort}`,
     },
     'control-token-file': {
       type: 'string',
-      requiresArg: true,
       describe: 'File with the token that commands must send',
     },
     'owner-key': {
       type: 'string',
-      requiresArg: true,
       describe: 'Key file of the owner of the registry, for --register. Default: --key',
     },
   },
@@ -172,7 +154,7 @@ export const tracker = defineCommand({
       'Also registers the tracker',
     ],
   ],
-  epilogue: 'SIGINT or SIGTERM stops the tracker. Overlays keep working without it.',
+  epilogue: 'SIGINT, SIGTERM or SIGHUP stops the tracker. Overlays keep working without it.',
   run: async (args) => {
     const options = optionsOf(args)
     const stop = listenForStop()

@@ -13,21 +13,18 @@ export const up = defineCommand({
   options: {
     nodes: {
       type: 'number',
-      requiresArg: true,
       default: 8,
       describe: 'Nodes, each a process; the first one publishes',
     },
-    trackers: { type: 'number', requiresArg: true, default: 2, describe: 'Trackers, each a process' },
-    degree: { type: 'number', requiresArg: true, default: 4, describe: 'Neighbours of a node in an overlay' },
+    trackers: { type: 'number', default: 2, describe: 'Trackers, each a process' },
+    degree: { type: 'number', default: 4, describe: 'Neighbours of a node in an overlay' },
     interval: {
       type: 'string',
-      requiresArg: true,
       default: '200ms',
       describe: 'Time between two messages of a stream',
     },
     'websocket-share': {
       type: 'number',
-      requiresArg: true,
       default: 0.5,
       describe: 'Share of nodes that can be reached by WebSocket; the others connect to each other by WebRTC',
     },
@@ -38,24 +35,20 @@ export const up = defineCommand({
     },
     for: {
       type: 'string',
-      requiresArg: true,
       describe: 'Publish for this time, wait for the last message, report and exit',
     },
     dir: {
       type: 'string',
-      requiresArg: true,
       default: '.runnel/up',
       describe: 'Directory for keys, network file and logs',
     },
     'chain-port': {
       type: 'number',
-      requiresArg: true,
       default: 0,
       describe: 'Port of the chain. 0 reuses the port of the last start, or takes a free one',
     },
     'tracker-port': {
       type: 'number',
-      requiresArg: true,
       default: 0,
       describe:
         'Port of the first tracker; the others get the ports after it. 0 reuses the ports of the last start, or takes free ones',

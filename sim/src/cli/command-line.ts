@@ -1,0 +1,44 @@
+import yargs, { type CommandModule, type Options } from 'yargs'
+import { needingValues, strings, wrongOption } from '../../../packages/node/src/cli/option-words.ts'
+
+interface About {
+  readonly name: string
+  /** What a command is called, and what each does. */
+  readonly usage: string
+  /** What is thrown where the words are wrong. */
+  refusal(message: string): Error
+}
+
+/** A command line of experiments or benchmarks, each a command whose options are refused where they are wrong, before anything is run. */
+export function commandLine(words: readonly string[], { name, usage, refusal }: About) {
+  const parser = yargs(words)
+    .scriptName(name)
+    .usage(`$0 ${usage}`)
+    .parserConfiguration({ 'dot-notation': false })
+    .updateStrings(strings)
+    .demandCommand(1, 'Name one; --help lists them.')
+    .strict()
+    .fail((message: string | null, error: Error | undefined) => {
+      if (error !== undefined && error.name !== 'YError') throw error
+      throw refusal((message ?? error?.message ?? '').replace(/\s+/g, ' ').trim())
+    })
+  return {
+    /** `isStrict`: whether options that it does not know are refused. */
+    add<Args>(command: CommandModule<object, Args>, isStrict = true): void {
+      const options = command.builder as Readonly<Record<string, Options>>
+      parser.command({
+        ...command,
+        builder: (yargs) => yargs.strict(isStrict).options(needingValues(options)),
+        handler: async (args) => {
+          const wrong = wrongOption(words, options)
+          if (wrong !== undefined) throw refusal(wrong)
+          await command.handler(args as never)
+        },
+      })
+    },
+    /** Runs the command that the words name. */
+    async run(): Promise<void> {
+      await parser.parseAsync()
+    },
+  }
+}
