@@ -61,15 +61,20 @@ export class NetworkRate {
     const rate = await this.#modules.urgentRate(partition)
     if (rate === undefined) return undefined
     const take = (kbitPerS: number | undefined): void => {
-      const isFirstLink = kbitPerS !== undefined && this.#told.get(partition) === undefined
+      const wasAlone = this.#known.length === 0
       if (this.#rates.has(partition)) this.#told.set(partition, kbitPerS)
-      // Nothing is known of it either.
-      if (isFirstLink) this.#try()
+      // What was published alone is as new to its first links as a new track.
+      if (wasAlone && this.#known.length > 0) this.#try()
       this.#shareOut()
     }
     rate.on('rate', take)
     take(rate.kbitPerS)
     return rate
+  }
+
+  /** What the partitions with neighbours tell, in kbit/s. */
+  get #known(): readonly number[] {
+    return [...this.#told.values()].filter((kbitPerS) => kbitPerS !== undefined)
   }
 
   #try(): void {
@@ -78,11 +83,11 @@ export class NetworkRate {
   }
 
   #shareOut(): void {
-    const told = [...this.#told.values()].filter((kbitPerS) => kbitPerS !== undefined)
-    if (this.#isClosed || told.length === 0) return
+    const known = this.#known
+    if (this.#isClosed || known.length === 0) return
     const nowMs = this.#modules.clock.monotonicMs()
     const { share } = this.#modules
-    const neededBitsPerS = share.share(this.#trial.rate(1_000 * Math.min(...told), nowMs))
+    const neededBitsPerS = share.share(this.#trial.rate(1_000 * Math.min(...known), nowMs))
     this.#trial.planned(neededBitsPerS, share.isSilent, nowMs)
     this.#alarm.set(this.#trial.dueMs)
   }
