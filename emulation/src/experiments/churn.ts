@@ -28,7 +28,7 @@ export const churn: Experiment = {
   name: 'churn',
   describe:
     'is anything lost when nodes are killed and come back? --repeats nodes are, one after the other, spread over the time in which --messages are published, 50 ms apart, by every fourth node (together 200,000 messages at most)',
-  takes: [],
+  takes: ['repeats'],
   columns: [
     'nodes',
     'links',
