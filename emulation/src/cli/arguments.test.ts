@@ -2,6 +2,8 @@ import type { CommandModule } from 'yargs'
 import { commandLine } from '@runnel/sim/command-line'
 import { describe, expect, it } from 'vitest'
 import { churn } from '../experiments/churn.ts'
+import { delays } from '../experiments/delays.ts'
+import { loss } from '../experiments/loss.ts'
 import { firstCommands } from '../first/first-commands.ts'
 import { mediaGlassCommand } from '../media/glass/media-glass-command.ts'
 import { mediaLinkCommand } from '../media/link/media-link-command.ts'
@@ -18,6 +20,8 @@ const ended = AbortSignal.abort(new Error('it began'))
 const commands = [
   ...firstCommands(ended),
   experimentCommand(churn, ended),
+  experimentCommand(delays, ended),
+  experimentCommand(loss, ended),
   mediaCommand(ended),
   mediaGlassCommand(ended),
   mediaLinkCommand(ended),
@@ -66,6 +70,10 @@ describe('refuses what says nothing, or twice', () => {
     ['first-message --arms websocket --relay-delay 7', '--relay-delay is for'],
     ['nat --pair elsewhere', '--pair is not "elsewhere", but one of "public", '],
     ['nat --pair --check', '--pair needs a value'],
+    ['loss --place hosts --hosts file --floods full --loss 0', '--place hosts takes no --floods'],
+    ['loss --place loopback --seed 2', '--place loopback takes no --seed'],
+    ['loss --hosts file', '--place namespaces takes no --hosts'],
+    ['delays --repeats 2', 'delays takes no --repeats'],
     ['nat --repeats 1 --repeats 2', '--repeats is given more than once'],
     ['sessions --listen 192.0.2.1 --check', '--listen is for --worker'],
     ['sessions-cost --held light-websocket=3,light-websocket=4 --check', 'more than once'],
@@ -75,5 +83,17 @@ describe('refuses what says nothing, or twice', () => {
       code: 'INVALID_ARGUMENT',
       message: expect.stringContaining(message) as string,
     })
+  })
+})
+
+it.each([
+  ['loss --place loopback --loss 0,1', 'only --loss 0'],
+  ['loss --place core --dilation 2', 'core cannot change its delays'],
+  ['loss --place hosts --hosts file --loss 1', 'only --loss 0'],
+  ['loss --place hosts --hosts file --loss 0', '--links'],
+])('refuses what the place cannot: %s', async (line, message) => {
+  await expect(run(`${line} --check`)).rejects.toMatchObject({
+    code: 'PLACE_CANNOT',
+    message: expect.stringContaining(message) as string,
   })
 })

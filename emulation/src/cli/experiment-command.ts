@@ -5,7 +5,7 @@ import { checkMinutes, minutesOption } from '@runnel/sim/time-bound'
 import { emulationError } from '../errors.ts'
 import type { Experiment, ExperimentOptions } from '../experiments/experiment.ts'
 import { runOnPlace } from '../experiments/run-on-place.ts'
-import { createPlace, hostsGiven, placeKinds, type PlaceOptions } from '../places/create-place.ts'
+import { createPlace, hostsGiven, placeKinds, placeTakes, type PlaceOptions } from '../places/create-place.ts'
 import { floodKinds, linkKinds, overlayKinds } from '../places/place.ts'
 import { createUnderlay } from '../underlay/underlay.ts'
 import { checkOption } from './check-option.ts'
@@ -16,8 +16,8 @@ interface ExperimentArguments {
   readonly place: string
   readonly hosts: string | undefined
   readonly latency: string | undefined
-  readonly jitter: number
-  readonly seed: number
+  readonly jitter: number | undefined
+  readonly seed: number | undefined
   readonly nodes: string | undefined
   readonly degree: number | undefined
   readonly overlay: string
@@ -50,10 +50,13 @@ export function experimentCommand(
       latency: {
         type: 'string',
         describe:
-          'aws (default): table 5.1; cities: over links between 16 cities; or a file, as docs/records.md says',
+          'for --place namespaces and hosts: aws (the default of namespaces): table 5.1; cities: over links between 16 cities; or a file, as docs/records.md says',
       },
-      jitter: { type: 'number', default: 0, describe: 'standard deviation of the delay on each link, ms' },
-      seed: { type: 'number', default: 1, describe: 'of loss and jitter' },
+      jitter: {
+        type: 'number',
+        describe: 'for --place namespaces: standard deviation of the delay on each link, ms (0)',
+      },
+      seed: { type: 'number', describe: 'for --place namespaces: of loss and jitter (1)' },
       nodes: { type: 'string', describe: 'nodes; several numbers, as 16,32,64, one after the other' },
       degree: { type: 'number', describe: 'neighbours per node' },
       overlay: { type: 'string', default: 'random', describe: overlayKinds.join(' or ') },
@@ -93,7 +96,7 @@ export function experimentCommand(
       const sizes = sizesOf(experiment, argv.nodes)
       refuseWhatItDoesNotTake(experiment, options)
       const place = placeOptionsOf(argv)
-      refuseWhatRealNetworksCannot(place, experiment, options)
+      refuseWhatPlaceCannot(place, experiment, options)
       if (argv.check) return checkTheRest(place, argv.minutes)
       if (argv.out !== undefined) makeFolder(argv.out)
       const onProgress = (text: string): void => void process.stderr.write(`${experiment.name}: ${text}\n`)
@@ -163,11 +166,15 @@ function sizesOf({ name }: Experiment, nodes: string | undefined): readonly (num
 
 function placeOptionsOf(argv: ExperimentArguments): PlaceOptions {
   const { hosts, latency, jitter: jitterMs, seed } = argv
-  if (!Number.isFinite(jitterMs) || jitterMs < 0)
+  const place = oneOf('place', placeKinds, argv.place)
+  for (const option of ['hosts', 'latency', 'jitter', 'seed', 'floods'] as const)
+    if (argv[option] !== undefined && !placeTakes[place].includes(option))
+      throw emulationError('INVALID_ARGUMENT', `--place ${place} takes no --${option}`)
+  if (jitterMs !== undefined && !(Number.isFinite(jitterMs) && jitterMs >= 0))
     throw emulationError('INVALID_ARGUMENT', '--jitter is 0 or more')
-  if (!Number.isSafeInteger(seed) || seed < 0)
+  if (seed !== undefined && !(Number.isSafeInteger(seed) && seed >= 0))
     throw emulationError('INVALID_ARGUMENT', '--seed is a whole number from 0')
-  return { place: oneOf('place', placeKinds, argv.place), hosts, latency, jitterMs, seed }
+  return { place, hosts, latency, jitterMs, seed }
 }
 
 function rateOf(rate: number | undefined): number | undefined {
@@ -190,22 +197,26 @@ function refuseWhatItDoesNotTake(
   { name, takes }: Experiment,
   options: Omit<ExperimentOptions, 'nodes'>,
 ): void {
-  for (const option of ['warmUp', 'rate', 'dilation', 'floods', 'losses', 'fixed'] as const)
+  for (const option of ['repeats', 'warmUp', 'rate', 'dilation', 'floods', 'losses', 'fixed'] as const)
     if (options[option] !== undefined && !takes.includes(option))
       throw emulationError('INVALID_ARGUMENT', `${name} takes no ${flagOf(option)}`)
 }
 
-/** What the place would refuse itself, once machines are there and paid for. Throws PLACE_CANNOT. */
-function refuseWhatRealNetworksCannot(
+/** What the place would refuse itself, or ignore, once it is up and, where it has machines, paid for. Throws PLACE_CANNOT. */
+function refuseWhatPlaceCannot(
   { place }: PlaceOptions,
   { takes }: Experiment,
-  { losses, dilation = 1 }: Omit<ExperimentOptions, 'nodes'>,
+  { losses, links, dilation = 1 }: Omit<ExperimentOptions, 'nodes'>,
 ): void {
-  if (place !== 'hosts') return
-  if (dilation !== 1)
-    throw emulationError('PLACE_CANNOT', 'hosts cannot have their delays set: no --dilation')
-  if (takes.includes('losses') && losses?.every((percentage) => percentage === 0) !== true)
+  if (place !== 'namespaces' && dilation !== 1)
+    throw emulationError('PLACE_CANNOT', `${place} cannot change its delays: no --dilation`)
+  if (place === 'loopback' && losses?.some((percentage) => percentage > 0))
+    throw emulationError('PLACE_CANNOT', 'loopback loses nothing: only --loss 0')
+  if (place !== 'hosts' || !takes.includes('losses')) return
+  if (losses?.every((percentage) => percentage === 0) !== true)
     throw emulationError('PLACE_CANNOT', 'hosts cannot have their loss set: only --loss 0')
+  if (links === undefined)
+    throw emulationError('PLACE_CANNOT', 'hosts have one kind of links, which --links says')
 }
 
 /** What is checked when it is used; the file of hosts may not be there yet. Throws INVALID_ARGUMENT, and what reading latencies throws. */

@@ -1,5 +1,6 @@
 import { round } from '@runnel/sim/statistics'
 import type { RecordRow } from '@runnel/sim/records'
+import { maxMeasuredMessages } from '../../../packages/node/src/control/measurement-log.ts'
 import { analyse } from '../session/analysis.ts'
 import type { Experiment } from './experiment.ts'
 import { killWhilePublishing } from './kill-while-publishing.ts'
@@ -11,12 +12,10 @@ const bytes = 64
 const quietMs = 60_000
 /** One node in so many may publish, and is not killed. */
 const publisherEvery = 4
-/** What a node remembers for its measurements: `maxMeasuredMessages` of @runnel/node. */
-const mostMessages = 200_000
 
 /** Every fourth node, but no more than nodes can remember the messages of; `messages` is of each. */
 export function publishersOf(everybody: readonly number[], messages: number): number[] {
-  const most = Math.max(1, Math.floor(mostMessages / messages))
+  const most = Math.max(1, Math.floor(maxMeasuredMessages / messages))
   return everybody.filter((index) => index % publisherEvery === 0).slice(0, most)
 }
 
@@ -26,9 +25,8 @@ export function publishersOf(everybody: readonly number[], messages: number): nu
  */
 export const churn: Experiment = {
   name: 'churn',
-  describe:
-    'is anything lost when nodes are killed and come back? --repeats nodes are, one after the other, spread over the time in which --messages are published, 50 ms apart, by every fourth node (together 200,000 messages at most)',
-  takes: [],
+  describe: `is anything lost when nodes are killed and come back? --repeats nodes are, one after the other, spread over the time in which --messages are published, 50 ms apart, by every fourth node (together ${maxMeasuredMessages.toLocaleString('en')} messages at most)`,
+  takes: ['repeats'],
   columns: [
     'nodes',
     'links',

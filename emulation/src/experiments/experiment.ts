@@ -53,7 +53,7 @@ export interface Experiment {
   readonly name: string
   readonly describe: string
   /** Which of the options that not all experiments have are its. */
-  readonly takes: readonly ('warmUp' | 'rate' | 'dilation' | 'floods' | 'losses' | 'fixed')[]
+  readonly takes: readonly ('repeats' | 'warmUp' | 'rate' | 'dilation' | 'floods' | 'losses' | 'fixed')[]
   run(options: ExperimentOptions, modules: ExperimentModules): Promise<readonly RecordRow[]>
   /** What people are shown of the rows. */
   readonly columns: readonly string[]

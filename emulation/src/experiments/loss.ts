@@ -15,7 +15,7 @@ export const loss: Experiment = {
   name: 'loss',
   describe:
     'how long do messages take when links lose packets? figure 5.5 of the thesis: 16 nodes, 0 to 5 % loss, all kinds of links unless --links; with --fixed in one overlay',
-  takes: ['warmUp', 'dilation', 'floods', 'losses', 'fixed'],
+  takes: ['repeats', 'warmUp', 'dilation', 'floods', 'losses', 'fixed'],
   columns: [
     ...['links', 'floods', 'lossPercent', 'repeat', 'meanMs', 'p50Ms', 'p95Ms', 'p99Ms', 'maxMs'],
     ...['simulatedMeanMs', 'expected', 'missing', 'undelivered', 'duplicatesPerMessage', 'overlayKept'],

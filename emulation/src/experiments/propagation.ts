@@ -25,7 +25,7 @@ const defaults = {
 export const propagation: Experiment = {
   name: 'propagation',
   describe: 'how long do messages take, against the underlay and against the simulator on the same overlay?',
-  takes: ['warmUp', 'rate', 'dilation'],
+  takes: ['repeats', 'warmUp', 'rate', 'dilation'],
   columns: [
     ...['nodes', 'links', 'overlay', 'latency', 'meanMs', 'p99Ms', 'simulatedMeanMs', 'simulatedOffPercent'],
     ...[

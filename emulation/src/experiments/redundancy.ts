@@ -13,7 +13,7 @@ export const redundancy: Experiment = {
   name: 'redundancy',
   describe:
     'how many duplicates of a message does a node receive? figure 5.4 of the thesis (64 nodes); degrees 4 to 16 unless --degree',
-  takes: [],
+  takes: ['repeats'],
   columns: ['nodes', 'degree', 'links', 'duplicatesPerMessage', 'meanMs', 'meanHops', 'expected', 'missing'],
   async run(options, { onFleet, onProgress }) {
     const { nodes = defaults.nodes, links = defaults.links, overlay, repeats = defaults.repeats } = options

@@ -9,19 +9,30 @@ import type { Place } from './place.ts'
 export const placeKinds = ['namespaces', 'core', 'loopback', 'hosts'] as const
 type PlaceKind = (typeof placeKinds)[number]
 
+/** Which of the options that not all places have are theirs: processes that already run flood as they do. */
+export const placeTakes: Readonly<
+  Record<PlaceKind, readonly ('hosts' | 'latency' | 'jitter' | 'seed' | 'floods')[]>
+> = {
+  namespaces: ['latency', 'jitter', 'seed', 'floods'],
+  core: ['floods'],
+  loopback: ['floods'],
+  hosts: ['hosts', 'latency'],
+}
+
 export interface PlaceOptions {
   readonly place: PlaceKind
   /** A file, for hosts. */
   readonly hosts: string | undefined
   /** `aws`, `cities`, or a file; undefined: `aws` where delays are emulated, unknown where they are real. */
   readonly latency: string | undefined
-  readonly jitterMs: number
-  readonly seed: number
+  /** Of the delays that namespaces emulate, 0 unless given; `seed` 1. */
+  readonly jitterMs: number | undefined
+  readonly seed: number | undefined
 }
 
 /** The place by its name; nothing runs yet. Throws INVALID_ARGUMENT, INVALID_HOSTS, and what reading latencies throws. */
 export function createPlace(options: PlaceOptions): Place {
-  const { place, hosts, latency, jitterMs, seed } = options
+  const { place, hosts, latency, jitterMs = 0, seed = 1 } = options
   switch (place) {
     case 'loopback':
       return new LoopbackPlace()
