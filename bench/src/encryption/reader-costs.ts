@@ -51,6 +51,7 @@ export async function readerCosts(crypto: Crypto, { readers, rounds }: { readers
       ...{ ciphers, crypto, clock, random, readers: readerSet, keyPart: records },
       known: new KnownKeys({ ciphers }),
       finder: { open: () => Promise.resolve(undefined), writerKey: () => Promise.resolve(undefined) },
+      askHolder: async () => {},
       keyringMaster: () => Promise.resolve(random.bytes(32)),
       cardsOf: () => Promise.resolve(cards),
       onPublished: () => {},

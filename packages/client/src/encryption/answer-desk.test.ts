@@ -27,6 +27,7 @@ let clock: VirtualClock
 let known: KnownKeys
 let published: KeyRecord[]
 let untilMs: number
+let publishUntilMs: number
 let directory: Map<string, Card>
 let looked: number
 /** The epoch of the opener, if it is one. */
@@ -37,6 +38,7 @@ beforeEach(() => {
   known = new KnownKeys({ ciphers })
   published = []
   untilMs = Infinity
+  publishUntilMs = 0
   directory = new Map()
   looked = 0
   current = undefined
@@ -44,9 +46,10 @@ beforeEach(() => {
 })
 const key = (byte: number) => new Uint8Array(32).fill(byte)
 const deskOf = (choice: ConstructorParameters<typeof AnswerDesk>[0]['choice'] = {}) => {
-  const permissionsOf = async () => ({ ...noPermissions, subscribeUntilMs: untilMs })
+  const permissionsOf = async () => ({ ...noPermissions, subscribeUntilMs: untilMs, publishUntilMs })
   const list = async () => {
-    const entries = untilMs > 0 ? [{ user: reader.userId, ...(await permissionsOf()) }] : []
+    const entries =
+      Math.max(untilMs, publishUntilMs) > 0 ? [{ user: reader.userId, ...(await permissionsOf()) }] : []
     return { entries, block: 0, lossBlock: 0 }
   }
   const epoch = () => ({ id: toEpochId(current as string) as never, publisherKey: key(0) })
@@ -116,6 +119,17 @@ describe('a reader that asks for keys', () => {
     untilMs = 0
     await ask(deskOf(), [id])
     expect([published, linked]).toEqual([[], []])
+  })
+
+  it('and may only publish gets a link from an opener, and nothing from others', async () => {
+    const { id } = known.add(key(1))
+    untilMs = 0
+    publishUntilMs = Infinity
+    await ask(deskOf(), [id])
+    expect([published, linked]).toEqual([[], []])
+    current = id
+    await ask(deskOf(), [id])
+    expect([published, linked]).toEqual([[], [reader.card]])
   })
 
   it('gets what was made before its permission ends, and in its last five minutes nothing of an unknown date', async () => {

@@ -105,7 +105,10 @@ export class AnswerDesk {
     const ids = wanted.map((id) => toBase64Url(id) as EpochId)
     if (!opener.isOpen && ids.every((id) => known.epochs(id).length === 0)) return
     await this.#lookUp(readerId)
-    if (!readers.reads(readerId, clock.now())) return
+    const nowMs = clock.now()
+    // A publisher that may not read gets a link from the key holder.
+    const mayPublish = opener.isOpen && readers.publishes(readerId, nowMs)
+    if (!mayPublish && !readers.reads(readerId, nowMs)) return
     const card = await this.#checkedCard(readerId, cardBytes)
     if (card === undefined) return
     if (opener.isOpen) {

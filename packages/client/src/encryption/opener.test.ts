@@ -1,6 +1,7 @@
 import { isRunnelError, type KeyRecord, type MessageBatch } from '@runnel/protocol'
 import { decodeKeyRecord } from '@runnel/protocol/key-records'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { clientError } from '../errors.ts'
 import { streamId, userOf, World, type TestProcess, type TestUser } from './world.testkit.ts'
 
 const dayMs = 86_400_000
@@ -515,6 +516,43 @@ describe('the epoch of a key holder', () => {
     await world.settle()
     holder.crash()
     expect(await opens(world.start(writer), own)).toBe('opened')
+  })
+
+  describe('and a publisher that has no link yet', () => {
+    beforeEach(async () => {
+      await hold()
+      // It had no card when the present epoch was made.
+      world.cards.delete(writer.userId)
+      await world.run((await streamOf(holder)).rotate())
+      world.forget((chain) => chain.startsWith('l'))
+    })
+
+    it.each([
+      ['may only publish', {}],
+      ['may also read', reads],
+    ])('is used from the first message on by one that %s', async (_, rights) => {
+      world.setRights(writer.userId, { publishUntilMs: Infinity, ...rights })
+      await world.settle()
+      expect(epochOf(await publish(world.start(writer)))).toBe(epochOf(await publish(holder)))
+    })
+
+    it('is used as soon as a slow holder answers', async () => {
+      const process = world.start(writer)
+      world.weather.delayMs = 3_000
+      const first = await world.run(process.publish(content))
+      await world.pass(7_000)
+      const used = [first, await publish(process), await publish(holder)].map(epochOf)
+      expect(used.map((one) => one === used[2])).toEqual([false, true, true])
+    })
+  })
+
+  it.each<[string, Parameters<World['start']>[1]]>([
+    ['has no reading key', { source: { readingKey: () => Promise.reject(clientError('NO_READING_KEY')) } }],
+    ['would ask a person for it', { source: { isSilent: false } }],
+  ])('is not used by a publisher that %s, and does not keep it from publishing', async (_, options) => {
+    await hold()
+    const process = world.start(writer, options)
+    expect(epochOf(await publish(process))).not.toBe(epochOf(await publish(holder)))
   })
 
   it.each<{ what: string; lose: () => void }>([

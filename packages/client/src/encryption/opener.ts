@@ -57,6 +57,8 @@ export interface OpenerModules {
   readonly keyPart: Pick<KeyPart, 'publish' | 'find'>
   readonly known: KnownKeys
   readonly finder: Pick<KeyFinder, 'open' | 'writerKey'>
+  /** Asks the key holder, in whose epoch this user has no key yet. Resolves when it answers, or after a moment. */
+  readonly askHolder: (id: EpochId) => Promise<void>
   /** Of this user in this stream, the same in each of its processes; undefined where this process has no reading key. Throws where it cannot be had now. */
   readonly keyringMaster: (signal: AbortSignal) => Promise<Uint8Array | undefined>
   readonly cardsOf: (users: readonly NodeId[], signal: AbortSignal) => Promise<ReadonlyMap<NodeId, Card>>
@@ -289,13 +291,25 @@ export class Opener {
   async #renew(signal: AbortSignal): Promise<CurrentEpoch> {
     const { choice, userId } = this.#options
     if (choice.keyHolder !== undefined && choice.keyHolder !== userId) {
-      const held = await this.#ofHolder(choice.keyHolder, signal)
+      const held = (await this.#hasReadingKey(signal))
+        ? await this.#ofHolder(choice.keyHolder, signal)
+        : undefined
       if (held !== undefined) {
         this.#replaceFromMs = Infinity
         return (this.#current = held)
       }
     }
     return this.#open(signal)
+  }
+
+  /** Whether what others sealed for this user can be opened here, and no person has to be asked. */
+  async #hasReadingKey(signal: AbortSignal): Promise<boolean> {
+    try {
+      return (await this.#modules.keyringMaster(signal)) !== undefined
+    } catch (error) {
+      if (signal.aborted || !isRunnelError(error)) throw error
+      return false
+    }
   }
 
   /** In the background: what is published meanwhile does not wait for storage nodes that may not answer. */
@@ -312,7 +326,7 @@ export class Opener {
 
   /** The holder's newest epoch, while it is for nobody who may not read. */
   async #ofHolder(holderId: NodeId, signal: AbortSignal): Promise<CurrentEpoch | undefined> {
-    const { keyPart, readers, clock, finder } = this.#modules
+    const { keyPart, readers, clock, askHolder } = this.#modules
     // Who goes while the records are looked up makes what comes out invalid again.
     const nowMs = clock.now()
     const changes = this.#terms.changes(nowMs)
@@ -327,12 +341,27 @@ export class Opener {
     )
       return undefined
     if (!(await this.#isForReadersOnly(holderId, record, readerIds, signal))) return undefined
+    let keys = await this.#keysIn(holderId, record, signal)
+    if (keys === undefined) {
+      await askHolder(epochIdOf(record.commitment))
+      keys = await this.#keysIn(holderId, record, signal)
+    }
+    return keys && this.#accepted(record, { ...keys, changes, isOwn: false })
+  }
+
+  /** With what this user publishes in an epoch of the holder. */
+  async #keysIn(
+    holderId: NodeId,
+    record: EpochRecord,
+    signal: AbortSignal,
+  ): Promise<Pick<CurrentEpoch, 'key' | 'publisherKey'> | undefined> {
+    const { finder, ciphers } = this.#modules
     const key = (await finder.open(holderId, record, signal))?.key
     const publisherKey =
       key === undefined
         ? await finder.writerKey(holderId, record, signal)
-        : publisherKeyOf(this.#modules.ciphers, key, this.#options.userId)
-    return publisherKey && this.#accepted(record, { key, publisherKey, changes, isOwn: false })
+        : publisherKeyOf(ciphers, key, this.#options.userId)
+    return publisherKey && { key, publisherKey }
   }
 
   /** Whether an epoch is for nobody but readers with the cards they have now; and without history, for all of these. */

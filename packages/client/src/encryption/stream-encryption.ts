@@ -1,4 +1,6 @@
 import {
+  bytesOfEpochId,
+  encodeCard,
   epochIdOf,
   isRunnelError,
   isSameBytes,
@@ -6,16 +8,18 @@ import {
   newestChain,
   oneAtATime,
   readerHint,
+  requestChain,
   type Cancel,
   type Card,
   type Ciphers,
   type Crypto,
   type EncryptionChoice,
+  type EpochId,
   type NodeId,
   type Random,
   type StreamMessage,
 } from '@runnel/protocol'
-import { pause, throwIfAborted } from '../deadline.ts'
+import { anyOf, pause, throwIfAborted } from '../deadline.ts'
 import { asError, clientError, reasonOf } from '../errors.ts'
 import type { StreamInfo } from '../registry/ports.ts'
 import type { MessagePlace } from '../resend/wait-for-storage.ts'
@@ -72,6 +76,8 @@ const maxListedOpeners = 100
 /** Users asked after, of whom not all have keys. */
 const maxOpeners = 1_000
 const openersAtOnce = 16
+/** How long a publisher without a link waits for the key holder, which may not be there, before it uses a key of its own. */
+const maxHolderWaitMs = 500
 /** Before keys that are not stored are waited for again. */
 const keysPauseMs = 1_000
 
@@ -94,6 +100,8 @@ export class StreamEncryption {
   /** What others asked for. */
   readonly #answers: UnconfirmedRecords
   readonly #closing = new AbortController()
+  /** Aborted when the key holder links this user. */
+  #linked = new AbortController()
   #cancelRetry: Cancel | undefined
   /** Times in a row that records were not stored. */
   #unstored = 0
@@ -133,6 +141,7 @@ export class StreamEncryption {
         ...parts,
         cardsOf,
         finder: this.#finder,
+        askHolder: (id) => this.#askHolder(id),
         keyringMaster: (signal) => this.#keyringMaster(signal),
         onRotated: (epochId, count) => modules.say({ state: 'rotated', epochId, readers: count }),
         onProblem: (error) => this.#problem(error),
@@ -343,14 +352,18 @@ export class StreamEncryption {
     const { userId } = this.#modules
     this.#desk.receive(found)
     if (record.kind === 'answer' && record.readerId === userId) this.#search.takeAnswer(record)
+    const isForMe = record.kind === 'link' && isSameBytes(record.hint, this.#hint)
+    if (record.kind === 'link') this.#finder.forgetLinks(publisherId)
     if (publisherId === this.choice.keyHolder && publisherId !== userId) {
-      if (record.kind === 'newest') this.opener.follow()
+      if (record.kind === 'newest' || isForMe) this.opener.follow()
       if (record.kind === 'epoch') this.opener.follow(record)
+      if (isForMe) {
+        this.#linked.abort()
+        this.#linked = new AbortController()
+      }
     }
     if (publisherId === userId && (record.kind === 'newest' || record.kind === 'epoch'))
       this.#background(() => this.opener.join(this.#modules.signal))
-    if (record.kind === 'link') this.#finder.forgetLinks(publisherId)
-    const isForMe = record.kind === 'link' && isSameBytes(record.hint, this.#hint)
     const isOfOpener = this.#search.publishers.some((id) => this.#openersFor(id).includes(publisherId))
     if (isOfOpener && (isForMe || record.kind === 'epoch' || record.kind === 'cohort')) this.#search.wake()
   }
@@ -358,6 +371,15 @@ export class StreamEncryption {
   #openersFor(publisherId: NodeId): readonly NodeId[] {
     const { keyHolder } = this.choice
     return keyHolder === undefined || keyHolder === publisherId ? [publisherId] : [publisherId, keyHolder]
+  }
+
+  /** Asks for a link to this publisher. One that comes later is used from then on. */
+  async #askHolder(id: EpochId): Promise<void> {
+    const { card, clock, signal } = this.#modules
+    const own = encodeCard(await card.ensure(this.stream, signal))
+    const linked = anyOf(this.#linked.signal, signal)
+    this.keyPart.publish(requestChain, { kind: 'request', card: own, wanted: [bytesOfEpochId(id)] })
+    await pause(clock, maxHolderWaitMs, linked)
   }
 
   /** Undefined where this process has no reading key: then it opens with a keyring of its own. Throws where it cannot be had now. */

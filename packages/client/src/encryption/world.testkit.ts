@@ -119,7 +119,7 @@ export class World {
     this.stream = { id: streamId, partitions: 1, metadata, trackers: [], createdMs: 0 }
   }
 
-  start(user: TestUser, options: { readonly skewMs?: number; readonly seed?: string } = {}): TestProcess {
+  start(user: TestUser, options: TestProcessOptions = {}): TestProcess {
     const process = new TestProcess(this, user, options)
     this.processes.add(process)
     return process
@@ -226,6 +226,13 @@ export async function turns(count: number): Promise<void> {
   for (let turn = 0; turn < count; turn++) await new Promise((resolve) => setImmediate(resolve))
 }
 
+interface TestProcessOptions {
+  readonly skewMs?: number
+  readonly seed?: string
+  /** What is different with the user's reading keys. */
+  readonly source?: Partial<ReadingKeySource>
+}
+
 /** One process of a user. */
 export class TestProcess {
   readonly user: TestUser
@@ -240,7 +247,7 @@ export class TestProcess {
   readonly #messageClock = new MessageClock({ maxBehindMs: 0 })
   readonly #messageChainId: string
 
-  constructor(world: World, user: TestUser, { skewMs = 0, seed }: { skewMs?: number; seed?: string }) {
+  constructor(world: World, user: TestUser, { skewMs = 0, seed, source }: TestProcessOptions) {
     this.#world = world
     this.user = user
     this.told = new Map(world.rights)
@@ -282,7 +289,7 @@ export class TestProcess {
           entries: [...world.rights].map(([user, rights]) => ({ user, ...rights })),
           ...{ block: world.block, lossBlock: world.lossBlock },
         })),
-      source: sourceOf(user),
+      source: { ...sourceOf(user), ...source },
       directory: {
         put: async (card) => world.cards.set(card.userId, card),
         cardsOf: async (ids) => {
