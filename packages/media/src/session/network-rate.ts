@@ -19,6 +19,7 @@ export interface NetworkRateModules {
 export class NetworkRate {
   readonly #modules: NetworkRateModules
   readonly #rates = new Map<number, Promise<UrgentRate | undefined>>()
+  /** Of those that had links since there were any at all; undefined where there are none now. */
   readonly #told = new Map<number, number | undefined>()
   readonly #trial = new RateTrial()
   readonly #alarm: Alarm
@@ -61,10 +62,12 @@ export class NetworkRate {
     const rate = await this.#modules.urgentRate(partition)
     if (rate === undefined) return undefined
     const take = (kbitPerS: number | undefined): void => {
-      const wasAlone = this.#known.length === 0
-      if (this.#rates.has(partition)) this.#told.set(partition, kbitPerS)
-      // What was published alone is as new to its first links as a new track.
-      if (wasAlone && this.#known.length > 0) this.#try()
+      if (!this.#rates.has(partition)) return
+      const hadLinks = this.#told.has(partition)
+      if (hadLinks || kbitPerS !== undefined) this.#told.set(partition, kbitPerS)
+      if (this.#known.length === 0) this.#told.clear()
+      // What went to nobody is as new to its first links as another track. Once: who reads it and then does not, again and again, has it tried no more.
+      if (!hadLinks && kbitPerS !== undefined) this.#try()
       this.#shareOut()
     }
     rate.on('rate', take)

@@ -14,16 +14,21 @@ const clip: NewTrack = {
   ...{ bitrate: 500_000, altGroup: 0 },
 }
 
-/** Rates of partitions: with a link in that of sound, and in others only from `link` on. */
+const sound: NewTrack = {
+  ...{ kind: 'audio', source: 'file', codec: 'opus', sampleRate: 48_000, numberOfChannels: 1, frameMs: 20 },
+  bitrate: 32_000,
+}
+
+/** Rates of partitions: with a link in that of sound, and in others only from `link` on, until `unlink`. */
 class Rates {
-  readonly #listeners: (() => void)[] = []
+  readonly #listeners: ((kbitPerS: number | undefined) => void)[] = []
 
   open(partition = 0): UrgentRate {
     const listeners = this.#listeners
     const rate = {
       kbitPerS: partition === 0 ? kbitPerS : undefined,
-      on: (_: 'rate', listener: (kbitPerS: number) => void) =>
-        void (partition > 0 && listeners.push(() => listener(kbitPerS))),
+      on: (_: 'rate', listener: (kbitPerS: number | undefined) => void) =>
+        void (partition > 0 && listeners.push(listener)),
       close() {},
       [Symbol.dispose]() {},
     }
@@ -31,7 +36,11 @@ class Rates {
   }
 
   link(): void {
-    for (const listener of this.#listeners) listener()
+    for (const listener of this.#listeners) listener(kbitPerS)
+  }
+
+  unlink(): void {
+    for (const listener of this.#listeners) listener(undefined)
   }
 }
 
@@ -92,6 +101,23 @@ it.each([
   expect(publisher.track.state).toBe('live')
   await pass(clock, 1_000)
   expect(publisher.track.state).toBe('paused')
+  await session.close()
+})
+
+it('tries a rate no more often where links come and go', async () => {
+  const { session, clock, rates } = await setUp()
+  session.publishTrack(sound)
+  const publisher = session.publishTrack(clip)
+  await pass(clock, 5_000)
+  rates.link()
+  await pass(clock, 2_900)
+  expect(publisher.track.state).toBe('live')
+  await pass(clock, 200)
+  for (let i = 0; i < 5; i++) {
+    expect(publisher.track.state).toBe('paused')
+    rates.unlink()
+    rates.link()
+  }
   await session.close()
 })
 
