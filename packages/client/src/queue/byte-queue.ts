@@ -1,3 +1,5 @@
+import { firstIndex } from '@runnel/protocol'
+
 interface Item<T> {
   readonly value: T
   readonly bytes: number
@@ -63,13 +65,6 @@ export class ByteQueue<T> {
   }
 
   #indexOfFirst(isAfter: (other: T) => boolean): number {
-    let low = this.#start
-    let high = this.#items.length
-    while (low < high) {
-      const middle = (low + high) >>> 1
-      if (isAfter((this.#items[middle] as Item<T>).value)) high = middle
-      else low = middle + 1
-    }
-    return low
+    return firstIndex(this.#items, ({ value }) => isAfter(value), this.#start)
   }
 }

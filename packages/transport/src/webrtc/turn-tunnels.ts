@@ -29,10 +29,6 @@ export class TurnTunnels {
     this.#localAddress = localAddress
   }
 
-  get size(): number {
-    return this.#tunnels.size
-  }
-
   /** The same servers, those that have a tunnel as where that is. One whose tunnel cannot be made is left out. */
   async servers(servers: readonly IceServer[]): Promise<readonly IceServer[]> {
     const reached = await Promise.all(servers.map((server) => this.#reached(server)))

@@ -1,4 +1,4 @@
-import { compareRefs, type MessageRef, type MissingRange } from '@runnel/protocol'
+import { compareRefs, firstIndex, type MessageRef, type MissingRange } from '@runnel/protocol'
 
 /** Missing ranges of one chain, ascending and disjoint. Look-up is logarithmic; most open at the end. */
 export class RangeList<Range extends MissingRange> {
@@ -30,13 +30,6 @@ export class RangeList<Range extends MissingRange> {
 
   /** The index of the first range that ends at or after a place. */
   #firstUpTo(place: MessageRef): number {
-    let low = 0
-    let high = this.#ranges.length
-    while (low < high) {
-      const middle = (low + high) >>> 1
-      if (compareRefs((this.#ranges[middle] as Range).upTo, place) < 0) low = middle + 1
-      else high = middle
-    }
-    return low
+    return firstIndex(this.#ranges, ({ upTo }) => compareRefs(upTo, place) >= 0)
   }
 }

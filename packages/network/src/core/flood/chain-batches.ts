@@ -1,5 +1,6 @@
 import {
   compareRefs,
+  firstIndex,
   decodeBatch,
   placeOf,
   type DelegationRef,
@@ -96,15 +97,9 @@ export class ChainBatches {
 
   /** The index of the first that begins after a place. */
   #firstAfter(place: MessageRef): number {
-    let high = this.#kept.length
-    let low = this.#start
     // Mostly the newest is meant.
-    if (high > low && compareRefs((this.#kept[high - 1] as KeptBatch).first, place) <= 0) return high
-    while (low < high) {
-      const middle = (low + high) >>> 1
-      if (compareRefs((this.#kept[middle] as KeptBatch).first, place) <= 0) low = middle + 1
-      else high = middle
-    }
-    return low
+    const end = this.#kept.length
+    if (end > this.#start && compareRefs((this.#kept[end - 1] as KeptBatch).first, place) <= 0) return end
+    return firstIndex(this.#kept, (kept) => compareRefs((kept as KeptBatch).first, place) > 0, this.#start)
   }
 }

@@ -1,5 +1,6 @@
 import {
   compareRefs,
+  firstIndex,
   contradictionOf,
   isSameSignature,
   RareMap,
@@ -236,20 +237,8 @@ function isBehind(chain: MessageChain, last: MessageRef, heads: readonly ChainHe
  * directly, so a node that misses something in between misses one of them.
  */
 function reachesInto({ first, last }: KeptBatch, ranges: readonly MissingRange[]): boolean {
-  const range = ranges[firstRangeUpTo(first, ranges)]
+  const range = ranges[firstIndex(ranges, ({ upTo }) => compareRefs(upTo, first) >= 0)]
   return range !== undefined && compareRefs(range.after, last) < 0
-}
-
-/** The index of the first range that ends at or after a place. */
-function firstRangeUpTo(place: MessageRef, ranges: readonly MissingRange[]): number {
-  let low = 0
-  let high = ranges.length
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if (compareRefs((ranges[middle] as MissingRange).upTo, place) < 0) low = middle + 1
-    else high = middle
-  }
-  return low
 }
 
 function isOf(head: ChainId, chain: ChainId): boolean {

@@ -1,4 +1,4 @@
-import { compareRefs, type StreamMessage } from '@runnel/protocol'
+import { compareRefs, firstIndex, type StreamMessage } from '@runnel/protocol'
 
 /** Messages of one chain that wait for others before them, ascending. Most come in order, at the end. */
 export class HeldMessages {
@@ -16,21 +16,14 @@ export class HeldMessages {
 
   /** False when it is there already. */
   add(message: StreamMessage): boolean {
-    let low = this.#start
-    let high = this.#messages.length
-    const newest = this.#messages[high - 1]
-    if (high === low || (newest !== undefined && compareRefs(message, newest) > 0)) {
+    const newest = this.size === 0 ? undefined : this.#messages.at(-1)
+    if (newest === undefined || compareRefs(message, newest) > 0) {
       this.#messages.push(message)
       return true
     }
-    while (low < high) {
-      const middle = (low + high) >>> 1
-      const order = compareRefs(message, this.#messages[middle] as StreamMessage)
-      if (order === 0) return false
-      if (order > 0) low = middle + 1
-      else high = middle
-    }
-    this.#messages.splice(low, 0, message)
+    const at = firstIndex(this.#messages, (other) => compareRefs(other, message) >= 0, this.#start)
+    if (compareRefs(this.#messages[at] as StreamMessage, message) === 0) return false
+    this.#messages.splice(at, 0, message)
     return true
   }
 
