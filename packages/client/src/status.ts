@@ -107,7 +107,10 @@ export type ClientStatus =
       readonly publisherId: NodeId
       readonly messages: number
     }
-  /** The history that a subscription should begin with could not be read completely; live messages are delivered. */
+  /**
+   * The history that a subscription should begin with could not be read completely, or live messages that did not fit while it was read could not
+   * be read from storage; other live messages are delivered.
+   */
   | { readonly type: 'history-failed'; readonly streamId: StreamId; readonly error: Error }
   /** A subscription's callback threw or rejected; the next message is still delivered. */
   | { readonly type: 'callback-failed'; readonly streamId: StreamId; readonly error: unknown }

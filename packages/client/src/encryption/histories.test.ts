@@ -70,6 +70,18 @@ const goneOpener: History['steps'] = [
   { step: { kind: 'grant', user: 2, as: 'reader', forMs: hourMs }, isQuick: false },
   { step: { kind: 'crash', process: 0 }, isQuick: false },
 ]
+/** A reader comes for less time than a publisher's clock is ahead, and is given keys. */
+const shortPermission: History['steps'] = [
+  { step: { kind: 'clock', process: 1, byMs: 30_000 }, isQuick: false },
+  { step: { kind: 'publish', process: 1 }, isQuick: false },
+  { step: { kind: 'start', user: 1, skewMs: 0 }, isQuick: false },
+  { step: { kind: 'publish', process: 2 }, isQuick: false },
+  { step: { kind: 'grant', user: 2, as: 'reader', forMs: 20_000 }, isQuick: true },
+  { step: { kind: 'publish', process: 1 }, isQuick: false },
+  { step: { kind: 'share', user: 2 }, isQuick: false },
+  { step: { kind: 'pass', ms: 20_000 }, isQuick: false },
+  { step: { kind: 'publish', process: 1 }, isQuick: false },
+]
 const randomSteps = fc.array(fc.record({ step: steps, isQuick: fc.boolean() }), {
   minLength: 4,
   maxLength: 24,
@@ -78,7 +90,7 @@ const histories: fc.Arbitrary<History> = fc
   .record({
     history: fc.constantFrom('all' as const, 'none' as const),
     hasHolder: fc.boolean(),
-    before: fc.constantFrom<History['steps']>([], goneOpener),
+    before: fc.constantFrom<History['steps']>([], goneOpener, shortPermission),
     steps: randomSteps,
   })
   .map(({ before, steps, ...history }) => ({ ...history, steps: [...before, ...steps] }))

@@ -230,10 +230,34 @@ describe.each(['chain', 'arrival'] as const)('history joined to live, order %s',
     for (const message of all.slice(6)) join.message(message)
     await settle()
     opened.resolve()
-    await running
+    await expect(running).rejects.toMatchObject({ code: 'RESEND_FAILED' })
     await settle()
     expect(timesHeard()).toEqual([1, 2, 3, 4, ...times(26, 30)])
     expect(gaps).toMatchObject([{ after: at(now + 4), upTo: at(now + 25) }])
+  })
+
+  it('says that it cannot, also where no later message of a chain shows a gap', async () => {
+    const [all, other] = [messagesOf(times(1, 30)), messagesOf([5], 'b')]
+    const opened = Promise.withResolvers<void>()
+    let reads = 0
+    const { heard, join, failures } = setUp({
+      order,
+      limits: { maxBufferedLive: 5 },
+      room: () => (heard.length < 3 ? Promise.resolve() : opened.promise),
+      read: async function* () {
+        if (reads++ > 0) throw clientError('RESEND_FAILED')
+        yield all.slice(0, 3)
+      },
+    })
+    const running = join.run()
+    await settle()
+    for (const message of [...other, ...all.slice(5)]) join.message(message)
+    await settle()
+    opened.resolve()
+    await expect(running).rejects.toMatchObject({ code: 'RESEND_FAILED' })
+    await settle()
+    expect(heard.filter(({ messageChainId }) => messageChainId === 'b')).toEqual([])
+    expect(failures).toMatchObject([{ code: 'RESEND_FAILED' }])
   })
 
   it('reads what came before there was anybody to receive from', async () => {
@@ -418,4 +442,39 @@ it('waits for what filled a gap behind a message that is held already, while the
   await running
   expect(timesHeard()).toEqual(times(1, 6))
   expect(gaps).toEqual([])
+})
+
+it.each([
+  ['gives', times(3, 9), times(1, 6), []],
+  ['reports', times(6, 9), [1, 2, 6], [{ after: at(now + 2), upTo: at(now + 5) }]],
+])('%s what filled a gap behind a held message, and had no room, as storage has it', async (...of) => {
+  const [, inStorage, expected, gapsExpected] = of
+  const gate = Promise.withResolvers<void>()
+  const missing = new Set([3, 4, 5].map((time) => now + time))
+  let isHeld = false
+  const { stored, heard, join, gaps } = setUp({
+    limits: { maxBufferedLive: 2 },
+    isMissing: (_, { timestamp }) => {
+      isHeld ||= missing.has(timestamp)
+      return missing.has(timestamp)
+    },
+    room: () => (isHeld ? gate.promise : Promise.resolve()),
+  })
+  // None of the chain comes after them: others took their room.
+  const [all, others] = [messagesOf(times(1, 6)), messagesOf(times(7, 9), 'b')]
+  stored.push(...all.slice(0, 2))
+  const running = join.run()
+  for (const message of [...all.slice(1, 2), ...all.slice(5, 6)]) join.message(message)
+  await settle()
+  expect(isHeld).toBe(true)
+  missing.clear()
+  stored.push(...[...all.slice(2), ...others].filter(({ timestamp }) => inStorage.includes(timestamp - now)))
+  for (const message of [...all.slice(2, 5), ...others]) join.message(message)
+  gate.resolve()
+  await running
+  await settle()
+  expect(heard.filter((one) => one.messageChainId === 'a').map((one) => one.timestamp - now)).toEqual(
+    expected,
+  )
+  expect(gaps).toMatchObject(gapsExpected)
 })

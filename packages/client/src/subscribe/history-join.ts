@@ -15,7 +15,7 @@ import type { HistorySource } from '../resend/history-source.ts'
 import type { PartPlan } from '../resend/part-sources.ts'
 import { lastPlace, type History } from '../resend/selection.ts'
 import { ChainHeads, keyOfChain } from './chain-heads.ts'
-import { LiveBuffer, type DroppedStretch } from './live-buffer.ts'
+import { isWithin, LiveBuffer, type DroppedStretch } from './live-buffer.ts'
 import { RecentMessages } from './recent-messages.ts'
 import { streamPartOf, type LiveFlow, type Sink } from './live-flow.ts'
 
@@ -69,6 +69,10 @@ export class HistoryJoin implements LiveFlow {
   /** Live messages are on their way through the flow; only when none are left waiting, it is live. */
   #isFlowing = false
   #isLive = false
+  /** Live messages for which there was no room that are being read from storage. */
+  #fetching: DroppedStretch | undefined
+  /** Why history could not be read completely: the first reason. */
+  #failure: unknown
   #lastTurn: Promise<void> = Promise.resolve()
 
   constructor(options: { plan: readonly PartPlan[]; wanted: History }, modules: HistoryJoinModules) {
@@ -98,7 +102,6 @@ export class HistoryJoin implements LiveFlow {
   async run(): Promise<void> {
     const { clock } = this.#modules.history.sourceModules
     const beganMs = clock.now() - overlapMs
-    let failure: unknown
     try {
       await this.#read(this.#wanted.selection)
       const { selection } = this.#wanted
@@ -110,12 +113,16 @@ export class HistoryJoin implements LiveFlow {
       }
       await this.#catchUp()
     } catch (error) {
-      failure = error
-      if (!isRunnelError(error, 'ABORTED')) this.#modules.onFailed(error)
+      this.#fail(error)
     }
     await this.#goLive()
     if (this.#ending.signal.aborted) throw clientError('ABORTED')
-    if (failure !== undefined) throw failure
+    if (this.#failure !== undefined) throw this.#failure
+  }
+
+  #fail(error: unknown): void {
+    if (!isRunnelError(error, 'ABORTED')) this.#modules.onFailed(error)
+    this.#failure ??= error
   }
 
   message(message: StreamMessage): void {
@@ -134,9 +141,10 @@ export class HistoryJoin implements LiveFlow {
 
   start(): void {}
 
-  /** It has come, and waits for history or for room. */
+  /** It has come, and waits for history or for room, or is read from storage as there was none. */
   #holds(chain: MessageChain, place: MessageRef): boolean {
     const waiting = this.#waiting.get(keyOfChain(chain))
+    if (isWithin(place, this.#fetching)) return true
     return this.#buffer.holds(chain, place) || waiting?.buffer.holds(chain, place) === true
   }
 
@@ -214,13 +222,14 @@ export class HistoryJoin implements LiveFlow {
   }
 
   /** Live messages of all chains for which there was no room, from storage. */
-  async #fetchStretch({ from, to }: DroppedStretch): Promise<void> {
-    const { history, sink } = this.#modules
-    const selection = { kind: 'range', from, to } as const
+  async #fetchStretch(stretch: DroppedStretch): Promise<void> {
+    const { history, sink, flow } = this.#modules
+    const selection = { kind: 'range', ...stretch } as const
     const onGap = (gap: Gap) => {
       if (!this.isOrdered) sink.gap(gap)
     }
     const options = { signal: this.#ending.signal, onGap }
+    this.#fetching = stretch
     try {
       for await (const run of history.read(this.#plan, { ...this.#wanted, selection }, options)) {
         for (const message of run) {
@@ -230,9 +239,13 @@ export class HistoryJoin implements LiveFlow {
       }
     } catch (error) {
       if (!isRunnelError(error)) throw error
+      this.#fail(error)
       // From its next message on, each chain looks for missing messages and reports the unavailable ones.
       this.#joined.clear()
+    } finally {
+      this.#fetching = undefined
     }
+    flow.recheck?.()
   }
 
   #join(message: StreamMessage): void {

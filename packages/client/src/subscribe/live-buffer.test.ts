@@ -33,8 +33,12 @@ it('drops the oldest at a limit, and remembers between which places', () => {
   ]) {
     const buffer = new LiveBuffer(limits)
     for (const message of messages) buffer.push(message)
+    const [chain = expect.fail()] = messages
+    const held = () => [90, 91, 101].map((time) => buffer.holds(chain, at(time)))
+    expect(held()).toEqual([true, true, false])
     expect(buffer.takeDropped()).toEqual({ from: at(1), to: at(90) })
     expect(buffer.takeDropped()).toBeUndefined()
+    expect(held()).toEqual([false, true, false])
     expect(drain(buffer)).toEqual(times(91, 100))
   }
 })

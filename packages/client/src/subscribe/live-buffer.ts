@@ -19,6 +19,10 @@ export interface DroppedStretch {
   readonly to: MessageRef
 }
 
+/** Whether a place is in a stretch. */
+export const isWithin = (place: MessageRef, stretch: DroppedStretch | undefined): boolean =>
+  stretch !== undefined && compareRefs(place, stretch.from) >= 0 && compareRefs(place, stretch.to) <= 0
+
 /**
  * Live messages that wait for history, by their places: what filled a gap came after the messages behind that gap, and the node does not count it
  * as missing any more. At a limit the oldest go, and it is remembered where, so that they can be read from storage.
@@ -46,7 +50,9 @@ export class LiveBuffer {
     return this.#messages.shift()
   }
 
+  /** It is there, or may have had to go. */
   holds(chain: MessageChain, place: MessageRef): boolean {
+    if (isWithin(place, this.#dropped)) return true
     for (const message of this.#messages.backFrom(isAfter(place))) {
       if (compareRefs(message, place) !== 0) return false
       if (keyOfChain(message) === keyOfChain(chain)) return true

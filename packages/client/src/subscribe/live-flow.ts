@@ -27,6 +27,8 @@ export interface LiveFlow {
   end(): void
   /** Only of one that keeps order: what waits on its way here is no less missing than what the node lacks. */
   waitAlsoFor?(isOnItsWay: (chain: MessageChain, place: MessageRef) => boolean): void
+  /** What was on its way has come, or does not come. */
+  recheck?(): void
 }
 
 /** As they come. */
@@ -89,6 +91,10 @@ export class OrderedFlow implements LiveFlow {
 
   waitAlsoFor(isOnItsWay: (chain: MessageChain, place: MessageRef) => boolean): void {
     this.#isOnItsWay = isOnItsWay
+  }
+
+  recheck(): void {
+    this.#give(this.#order.recheck())
   }
 
   #give(items: readonly Ordered[]): void {

@@ -62,7 +62,10 @@ export interface SubscribeOptions<T = unknown> extends Decoding<T> {
   readonly onUndecodable?: ((message: UndecodableMessage) => void) | undefined
   /** Called for messages that did not come and are given up; there is a status 'gap' too. */
   readonly onGap?: ((gap: MessageGap) => void) | undefined
-  /** Called if history could not be read completely, before live messages come; there is a status 'history-failed' too. */
+  /**
+   * Called if history could not be read completely, before live messages come; or live messages that did not fit while it was read could not be
+   * read from storage. There is a status 'history-failed' too.
+   */
   readonly onHistoryFailed?: ((error: Error) => void) | undefined
   /** Called when a publisher was shown to have signed two messages for one place; there is a status 'equivocation' too. */
   readonly onEquivocation?: ((equivocation: MessageEquivocation) => void) | undefined

@@ -109,6 +109,15 @@ describe('ChainOrder', () => {
     expect(order.push(of('a', 4))).toHaveLength(1)
   })
 
+  it('looks again at what it holds when that is asked for', () => {
+    const { order, missing } = setUp([2])
+    order.push(message(1))
+    order.push(message(3, 2))
+    expect(order.recheck()).toEqual([])
+    missing.clear()
+    expect(text(order.recheck())).toEqual(['(1,2]', '3'])
+  })
+
   it('flushes all that is held', () => {
     const { order } = setUp([2, 5])
     order.push(message(1))

@@ -126,6 +126,13 @@ export class ChainOrder {
     return out
   }
 
+  /** Something that was missing is not any more, and does not come by itself. */
+  recheck(): readonly Ordered[] {
+    const out: Ordered[] = []
+    for (const state of this.#chains.values()) this.#drain(state, out)
+    return out
+  }
+
   /** Returns everything held, in order, with the gaps, and holds nothing afterwards. */
   flush(): readonly Ordered[] {
     const out: Ordered[] = []
