@@ -28,8 +28,8 @@ export const simErrors = {
     remedy: 'Run a smaller one, or give it more --minutes.',
   },
   OUT_UNWRITABLE: {
-    summary: 'The output folder cannot be made',
-    remedy: 'Name another folder with --out, in which you may write.',
+    summary: 'The output cannot be written',
+    remedy: 'Name another folder with --out, in which you may write, on a disk with room.',
   },
   CHILD_FAILED: {
     summary: 'A child process ended before its task was done',

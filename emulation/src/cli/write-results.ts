@@ -1,7 +1,5 @@
-import { writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
-import { join } from 'node:path'
-import { makeFolder, parseRecord, type RecordRow } from '@runnel/sim/records'
+import { parseRecord, writeInto, type RecordRow } from '@runnel/sim/records'
 import { latencyFileOf } from '../experiments/delays.ts'
 import type { PlaceFacts } from '../places/place.ts'
 
@@ -13,7 +11,7 @@ export interface Results {
   readonly rows: readonly RecordRow[]
 }
 
-/** Writes the record of an experiment into a folder, as its name and `.json`, and of `delays` also latencies.json. */
+/** Writes the record of an experiment into a folder, as its name and `.json`, and of `delays` also latencies.json. Throws OUT_UNWRITABLE. */
 export function writeResults(folder: string, results: Results): void {
   const { experiment, source, parameters, facts, rows } = results
   const environment = {
@@ -27,13 +25,12 @@ export function writeResults(folder: string, results: Results): void {
   const head = { format: 'runnel-record', version: 1, experiment, source, parameters: given, environment }
   // Checked as a reader will: what is refused then is better refused now.
   const record = parseRecord(JSON.stringify({ ...head, rows }), experiment)
-  makeFolder(folder)
-  write(join(folder, `${experiment}.json`), record)
+  write(`${experiment}.json`, record)
   if (experiment !== 'delays') return
   const latencies = latencyFileOf(rows, `pings between hosts, ${new Date().toISOString().slice(0, 10)}`)
-  if (latencies !== undefined) write(join(folder, 'latencies.json'), latencies)
-}
+  if (latencies !== undefined) write('latencies.json', latencies)
 
-function write(path: string, value: object): void {
-  writeFileSync(path, `${JSON.stringify(value, undefined, 2)}\n`)
+  function write(name: string, value: object): void {
+    writeInto(folder, name, `${JSON.stringify(value, undefined, 2)}\n`)
+  }
 }

@@ -1,9 +1,7 @@
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { loadavg } from 'node:os'
 import type { CommandModule } from 'yargs'
 import { writeFigures } from '@runnel/sim/figures'
-import { makeFolder } from '@runnel/sim/records'
+import { makeFolder, writeInto } from '@runnel/sim/records'
 import { cellOf, textTable } from '@runnel/sim/text-table'
 import { checkOption } from '../cli/check-option.ts'
 import { writeResults } from '../cli/write-results.ts'
@@ -106,7 +104,7 @@ async function writeAll(
   const parameters = { arms, members, sessions, window, warmUp, budget, ...whereParameters(argv) }
   const rows = held.map((row) => ({ ...row }))
   writeResults(folder, { experiment, source: 'emulation', parameters, facts, rows })
-  writeFileSync(join(folder, `${experiment}.csv`), sessionsCsv(points))
+  writeInto(folder, `${experiment}.csv`, sessionsCsv(points))
   if (points.length > 0) await writeFigures(folder, [sessionsFigure(experiment, points)])
 }
 

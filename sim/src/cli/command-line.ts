@@ -1,3 +1,4 @@
+import { constants } from 'node:os'
 import yargs, { type CommandModule, type Options } from 'yargs'
 import { needingValues, strings, wrongOption } from '../../../packages/node/src/cli/option-words.ts'
 
@@ -32,7 +33,10 @@ export function commandLine(words: readonly string[], { name, usage, refusal }: 
         handler: async (args) => {
           const wrong = wrongOption(words, options)
           if (wrong !== undefined) throw refusal(wrong)
+          watchOutput('out' in args && args.out !== undefined)
           await command.handler(args as never)
+          // What printing failed of is told a moment later.
+          await new Promise(setImmediate)
         },
       })
     },
@@ -41,4 +45,15 @@ export function commandLine(words: readonly string[], { name, usage, refusal }: 
       await parser.parseAsync()
     },
   }
+}
+
+/** Where nobody reads on (`| head -1`), only what is written to a folder is worth the work. A full disk is an error. */
+function watchOutput(hasFolder: boolean): void {
+  process.stderr.on('error', () => {})
+  process.stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
+    const isUnread = code === 'EPIPE'
+    if (!isUnread) process.stderr.write(`standard output: ${message}\n`)
+    if (!hasFolder) process.exit(isUnread ? 128 + constants.signals.SIGPIPE : 1)
+    if (!isUnread) process.exitCode = 1
+  })
 }

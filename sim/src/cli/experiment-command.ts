@@ -77,11 +77,11 @@ export function experimentCommand(experiment: Experiment): CommandModule<object,
       sayBound(argv.minutes)
       const { report, text, figures } = await experiment.run(options, progressWithin(argv))
       showProgress('')
-      if (argv.out !== undefined) {
-        await writeFigures(argv.out, figures)
-        writeRecord(argv.out, report, { experiment: experiment.name, parameters: givenOf(options, ignores) })
-      }
+      // First: what cannot be written to a file is not lost.
       process.stdout.write(`${argv.json ? JSON.stringify(report) : text}\n`)
+      if (argv.out === undefined) return
+      writeRecord(argv.out, report, { experiment: experiment.name, parameters: givenOf(options, ignores) })
+      await writeFigures(argv.out, figures)
     },
   }
 }

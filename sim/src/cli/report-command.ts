@@ -35,8 +35,8 @@ export const reportCommand: CommandModule<object, ReportArguments> = {
     onProgress(`${records.length} records`)
     const { text, figures } = reportRecords(records)
     onProgress(`${figures.length} figures`)
-    if (out !== undefined) await writeFigures(out, figures)
     process.stdout.write(`${json ? JSON.stringify({ experiment: 'report', records }) : text}\n`)
+    if (out !== undefined) await writeFigures(out, figures)
   },
 }
 

@@ -1,8 +1,7 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { Resvg } from '@resvg/resvg-js'
 import { parse, View } from 'vega'
 import { compile, type TopLevelSpec } from 'vega-lite'
+import { writeInto } from '../records/write-into.ts'
 
 /** A figure as Vega-Lite describes it; the data are inside. */
 export interface Figure {
@@ -14,21 +13,13 @@ export interface Figure {
 /** Pixels of the PNG for one of the SVG. */
 const zoom = 2
 
-/** Writes `name.svg` and `name.png` of each into a folder, which is made where it is missing. Gives the paths. */
+/** Writes `name.svg` and `name.png` of each into a folder, which is made where it is missing. Gives the paths. Rejects with OUT_UNWRITABLE. */
 export async function writeFigures(folder: string, figures: readonly Figure[]): Promise<string[]> {
-  mkdirSync(folder, { recursive: true })
   const paths: string[] = []
   for (const { name, spec } of figures) {
     const svg = await new View(parse(compile(spec).spec), { renderer: 'none' }).toSVG()
     const png = new Resvg(svg, { fitTo: { mode: 'zoom', value: zoom }, background: 'white' }).render().asPng()
-    for (const [ending, content] of [
-      ['svg', svg],
-      ['png', png],
-    ] as const) {
-      const path = join(folder, `${name}.${ending}`)
-      writeFileSync(path, content)
-      paths.push(path)
-    }
+    paths.push(writeInto(folder, `${name}.svg`, svg), writeInto(folder, `${name}.png`, png))
   }
   return paths
 }

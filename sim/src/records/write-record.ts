@@ -1,17 +1,14 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
-import { join } from 'node:path'
 import { parseRecord, type ExperimentRecord } from './record.ts'
+import { writeInto } from './write-into.ts'
 
 /** What a record holds in addition to the measurements. */
 export type RecordHead = Pick<ExperimentRecord, 'experiment' | 'parameters'>
 
-/** Writes the record of a simulated experiment into a folder, as its name and `.json`. Gives the path. */
+/** Writes the record of a simulated experiment into a folder, as its name and `.json`. Gives the path. Throws OUT_UNWRITABLE. */
 export function writeRecord(folder: string, report: object, head: RecordHead): string {
-  mkdirSync(folder, { recursive: true })
-  const path = join(folder, `${head.experiment}.json`)
-  writeFileSync(path, `${JSON.stringify(makeRecord(report, head), undefined, 2)}\n`)
-  return path
+  const text = `${JSON.stringify(makeRecord(report, head), undefined, 2)}\n`
+  return writeInto(folder, `${head.experiment}.json`, text)
 }
 
 /** A report with `rows` has them as its rows, any other is the only row itself. Throws INVALID_RECORD for one that is neither. */
