@@ -267,7 +267,7 @@ export class Life {
 
   /** Somebody is there who has the key, may read, and gives it to other readers. */
   #isAnswered(batch: MessageBatch, asking: TestProcess): boolean {
-    // Whoever did not open an epoch does not give its key in the last five minutes.
+    // Whoever does not know when an epoch was made does not give its key in the last five minutes.
     const isSoonOver = !this.#isReader(asking.user.userId, clockToleranceMs + maxSkewMs)
     if (this.#history.history === 'none' || isSoonOver) return false
     const id = batch.messages[0]?.groupKeyId
