@@ -75,7 +75,10 @@ export function createTransports(
  */
 function createWebRtcTransport(options: WebRtcOptions, modules: Modules): WebRtcTransport {
   const isHidden = options.iceTransportPolicy === 'relay'
-  const tunnels = new TurnTunnels({ always: isHidden, localAddress: options.bindAddress })
+  const tunnels = new TurnTunnels({
+    ...{ always: isHidden, localAddress: options.bindAddress },
+    clock: modules.clock,
+  })
   const hidden: CreatePeerConnection = (given, events) =>
     createPeerConnection({ ...given, bindAddress: tunnelHost }, events)
   const create = isHidden ? hidden : createPeerConnection

@@ -1,3 +1,4 @@
+import { firstIndex } from '@runnel/protocol'
 import { mediaLimits } from '../limits.ts'
 import type { Member } from '../session/member.ts'
 import type { KeyFrame, MembersChange, MemberTime, RecordingNote } from './recording-note.ts'
@@ -122,15 +123,8 @@ function delaysFrom(clocks: readonly MemberTime[], at: number, step: 1 | -1): nu
 const trackKey = (memberId: string, track: number): string => `${memberId} ${track}`
 
 /** How many of them are of that time or before. */
-function countUpTo(entries: readonly Dated[], atMs: number): number {
-  let [low, high] = [0, entries.length]
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if ((entries[middle]?.atMs ?? Infinity) <= atMs) low = middle + 1
-    else high = middle
-  }
-  return low
-}
+const countUpTo = (entries: readonly Dated[], atMs: number): number =>
+  firstIndex(entries, (entry) => entry.atMs > atMs)
 
 const lastUpTo = <T extends Dated>(entries: readonly T[], atMs: number): T | undefined =>
   entries[countUpTo(entries, atMs) - 1]

@@ -3,6 +3,7 @@ import type { MessageHeaders, RunnelClient } from '@runnel/client'
 import { isRunnelError, limits, toStreamPartId, type RunnelError, type StreamId } from '@runnel/protocol'
 import type { Line } from '../cli/read-lines.ts'
 import { nodeError } from '../errors.ts'
+import { writtenContent } from '../written-content.ts'
 
 /** A line may hold some white space beside the largest content. */
 export const maxLineBytes = 2 * limits.maxContentBytes
@@ -105,7 +106,6 @@ async function stillAlone(
   return counts.reduce((sum, count) => sum + count, 0)
 }
 
-/** JSON goes as it is written, for written anew it may have other numbers; a JSON string as text. */
 function contentOf(line: Line, options: PublishLinesOptions) {
   const { partitionKey, keyField, key } = options
   const { bytes, text } = line
@@ -115,7 +115,7 @@ function contentOf(line: Line, options: PublishLinesOptions) {
   if (options.text) return { content: text, partitionKey: undefined, key }
   const value = parseJson(line, options, text)
   return {
-    ...(typeof value === 'string' ? { content: value } : { content: bytes, bytesAre: 'json' as const }),
+    ...writtenContent(bytes, value),
     partitionKey:
       partitionKey === undefined
         ? undefined

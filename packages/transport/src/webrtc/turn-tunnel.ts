@@ -1,5 +1,5 @@
 import { createSocket, type Socket as UdpSocket } from 'node:dgram'
-import type { Cancel } from '@runnel/protocol'
+import type { Cancel, Clock } from '@runnel/protocol'
 import { repeatingChecks } from './check-repeats.ts'
 import { openTurnLeg, type TurnLeg, type TurnLegEvents, type TurnLegOptions } from './turn-leg.ts'
 
@@ -11,6 +11,7 @@ const maxTunnelLegs = 512
 export interface TurnTunnelOptions extends TurnLegOptions {
   /** Whether the agent's checks are repeated, as where it may use relays only. */
   readonly repeatsChecks: boolean
+  readonly clock: Pick<Clock, 'schedule'>
 }
 
 /**
@@ -67,14 +68,11 @@ export class TurnTunnel {
       onDatagram: (datagram) => this.#udp?.send(datagram, port, address),
       onClose: () => this.#legs.delete(`${address} ${port}`),
     }
+    const { repeatsChecks, clock } = this.#options
     const open = (own: TurnLegEvents): TurnLeg => openTurnLeg(this.#options, own)
-    const leg = this.#options.repeatsChecks ? repeatingChecks({ open, schedule }, events) : open(events)
+    const schedule = (ms: number, action: () => void): Cancel => clock.schedule(ms, action)
+    const leg = repeatsChecks ? repeatingChecks({ open, schedule }, events) : open(events)
     this.#legs.set(`${address} ${port}`, leg)
     return leg
   }
-}
-
-function schedule(ms: number, action: () => void): Cancel {
-  const timer = setTimeout(action, ms).unref()
-  return () => clearTimeout(timer)
 }

@@ -1,6 +1,7 @@
 import { createSocket, type Socket } from 'node:dgram'
 import { once } from 'node:events'
 import { createServer, type AddressInfo } from 'node:net'
+import { systemClock } from '@runnel/protocol/system'
 import { afterEach, describe, expect, it } from 'vitest'
 import { maxRepeats } from './check-repeats.ts'
 import { toStream } from './stun-stream.ts'
@@ -43,7 +44,7 @@ const echoes = {
 }
 
 function tunnelsWith(options: { always: boolean; localAddress?: string }): TurnTunnels {
-  const tunnels = new TurnTunnels(options)
+  const tunnels = new TurnTunnels({ ...options, clock: systemClock })
   stops.push(() => tunnels.stop())
   return tunnels
 }

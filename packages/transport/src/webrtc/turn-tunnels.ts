@@ -1,4 +1,4 @@
-import type { IceServer } from '@runnel/protocol'
+import type { Clock, IceServer } from '@runnel/protocol'
 import { parseIceServer } from './ice-server.ts'
 import { TurnTunnel } from './turn-tunnel.ts'
 
@@ -7,6 +7,7 @@ export interface TurnTunnelsOptions {
   readonly always: boolean
   /** Of the interface to use; any when absent. */
   readonly localAddress?: string | undefined
+  readonly clock: Pick<Clock, 'schedule'>
 }
 
 /** Tunnels at once, each a socket of this machine: trackers name servers, and others every few minutes. */
@@ -21,11 +22,13 @@ interface Started {
 export class TurnTunnels {
   readonly always: boolean
   readonly #localAddress: string | undefined
+  readonly #clock: TurnTunnelsOptions['clock']
   /** The one named longest ago first. */
   readonly #tunnels = new Map<string, Started>()
 
-  constructor({ always, localAddress }: TurnTunnelsOptions) {
+  constructor({ always, localAddress, clock }: TurnTunnelsOptions) {
     this.always = always
+    this.#clock = clock
     this.#localAddress = localAddress
   }
 
@@ -46,8 +49,8 @@ export class TurnTunnels {
     const isUdp = parsed.scheme === 'stun' || (parsed.scheme === 'turn' && parsed.transport === 'udp')
     if (isUdp && !this.always) return server
     if (parsed.scheme === 'stun') return undefined
-    const options = { server: parsed, localAddress: this.#localAddress, repeatsChecks: this.always }
-    const known = this.#tunnels.get(server.url) ?? this.#start(new TurnTunnel(options))
+    const common = { localAddress: this.#localAddress, repeatsChecks: this.always, clock: this.#clock }
+    const known = this.#tunnels.get(server.url) ?? this.#start(new TurnTunnel({ server: parsed, ...common }))
     if (known === undefined) return undefined
     this.#tunnels.delete(server.url)
     this.#tunnels.set(server.url, known)

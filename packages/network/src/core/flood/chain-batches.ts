@@ -1,7 +1,7 @@
 import {
   compareRefs,
-  firstIndex,
   decodeBatch,
+  firstIndex,
   placeOf,
   type DelegationRef,
   type MessageBatch,

@@ -1,7 +1,7 @@
 import {
   compareRefs,
-  firstIndex,
   contradictionOf,
+  firstIndex,
   isSameSignature,
   RareMap,
   type Attach,

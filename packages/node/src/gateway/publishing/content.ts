@@ -1,6 +1,6 @@
-import type { PublishOptions } from '@runnel/client'
 import { parse, type ParseError } from 'jsonc-parser'
 import { nodeError } from '../../errors.ts'
+import { writtenContent, type GivenContent } from '../../written-content.ts'
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
@@ -17,17 +17,11 @@ export function kindOfMediaType(mediaType: string | undefined): ContentKind | 'n
   throw nodeError('GATEWAY_CONTENT_TYPE', name.slice(0, 100))
 }
 
-/** Content for `publish`. */
-export interface GivenContent extends Pick<PublishOptions, 'bytesAre'> {
-  readonly content: unknown
-}
-
-/** The bytes as they came, for JSON that is written anew may have other numbers; a JSON string as text. Throws INPUT_INVALID, with the place of the mistake and without quoting it. */
+/** Throws INPUT_INVALID, with the place of the mistake and without quoting it. */
 export function contentOf(bytes: Uint8Array, kind: ContentKind): GivenContent {
   if (kind === 'binary') return { content: bytes }
   const text = textOf(bytes)
-  const value = kind === 'text' ? text : parseJson(text)
-  return typeof value === 'string' ? { content: value } : { content: bytes, bytesAre: 'json' }
+  return kind === 'text' ? { content: text } : writtenContent(bytes, parseJson(text))
 }
 
 /** Throws INPUT_INVALID. */

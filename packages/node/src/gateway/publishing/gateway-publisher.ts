@@ -7,12 +7,12 @@ import {
 } from '@runnel/client'
 import { decodeBatch, type StreamId } from '@runnel/protocol'
 import { nodeError } from '../../errors.ts'
+import type { GivenContent } from '../../written-content.ts'
 import type { GatewayAccount } from '../access/account.ts'
 import { takeRate } from '../access/rate.ts'
 import type { Caller } from '../callers.ts'
 import type { GatewayCounts } from '../counts.ts'
 import { gatewayLimits } from '../limits.ts'
-import type { GivenContent } from './content.ts'
 import type { PublishedStreams } from './published-streams.ts'
 
 /** One message of a client. */

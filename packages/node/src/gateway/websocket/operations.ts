@@ -1,7 +1,8 @@
 import { clientError } from '@runnel/client'
 import { z } from 'zod'
 import { nodeError } from '../../errors.ts'
-import { contentOf, type GivenContent } from '../publishing/content.ts'
+import type { GivenContent } from '../../written-content.ts'
+import { contentOf } from '../publishing/content.ts'
 import type { Frame } from './frames.ts'
 
 const id = z.union([z.string().max(256), z.number()])
