@@ -9,7 +9,7 @@ import { generatePrivateKey, loadCrypto, type StreamId } from '@runnel/protocol'
 import { systemClock, systemRandom } from '@runnel/protocol/system'
 import { createTracker } from '@runnel/tracker'
 import { JsonRpcProvider, Wallet } from 'ethers'
-import { freePort } from '../free-port.ts'
+import { freePort } from '@runnel/transport'
 import { newIdentity } from '../swarm.ts'
 
 /** A real chain with registries on it, a tracker, and storage nodes with SQLite, all in this process; and clients of users. */

@@ -15,7 +15,7 @@ import {
   type NodeId,
 } from '@runnel/protocol'
 import { systemRandom } from '@runnel/protocol/system'
-import { freePort } from '../free-port.ts'
+import { freePort } from '@runnel/transport'
 import { ChildCalls } from '../child-calls.ts'
 import type { JoinTimes, MemberCalls, MemberOptions } from './member-child.ts'
 import { TrackerProcess } from './tracker-process.ts'

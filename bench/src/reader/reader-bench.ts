@@ -7,7 +7,7 @@ import { createIdentity, generatePrivateKey, loadCrypto } from '@runnel/protocol
 import { systemClock, systemRandom } from '@runnel/protocol/system'
 import { createTracker } from '@runnel/tracker'
 import { benchError } from '../errors.ts'
-import { freePort } from '../free-port.ts'
+import { freePort } from '@runnel/transport'
 import { within } from '../settling.ts'
 import { percentile, round } from '../statistics.ts'
 

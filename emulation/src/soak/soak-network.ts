@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs'
-import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { createIdentity, generatePrivateKey, loadCrypto, toStreamId, type StreamId } from '@runnel/protocol'
 import { systemRandom } from '@runnel/protocol/system'
+import { freePort } from '@runnel/transport'
 import { ControlClient } from '../control/control-client.ts'
 import { networkDocument } from '../places/processes/network-document.ts'
 import type { RunnelProcess } from '../places/processes/runnel-process.ts'
@@ -119,12 +119,4 @@ async function newKey() {
   const key = generatePrivateKey(systemRandom)
   const { nodeId } = createIdentity(key, await loadCrypto())
   return { nodeId, env: { RUNNEL_PRIVATE_KEY: Buffer.from(key).toString('hex') } }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, host, resolve))
-  const { port } = server.address() as AddressInfo
-  await new Promise((resolve) => server.close(resolve))
-  return port
 }

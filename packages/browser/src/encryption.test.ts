@@ -2,10 +2,11 @@ import { createClient, type RunnelClient } from '@runnel/client'
 import type { NetworkSource } from '@runnel/client/browser'
 import type { Tracker } from '@runnel/tracker'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { freePort } from '@runnel/transport'
 import { newAccount, take } from '../../client/src/client.testkit.ts'
 import { Firefox } from './firefox.testkit.ts'
 import { startTracker } from './network.testkit.ts'
-import { freePort, startStorage, type TestStorage } from './storage.testkit.ts'
+import { startStorage, type TestStorage } from './storage.testkit.ts'
 import { Tabs, value, type DrivenPage } from './tabs.testkit.ts'
 
 const [owner, keeper] = [newAccount(), newAccount()]

@@ -2,9 +2,10 @@ import { createClient } from '@runnel/client'
 import type { NetworkSource } from '@runnel/client/browser'
 import type { Tracker } from '@runnel/tracker'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { freePort } from '@runnel/transport'
 import { newAccount, take } from '../../client/src/client.testkit.ts'
 import { startTracker } from './network.testkit.ts'
-import { freePort, startStorage, type TestStorage } from './storage.testkit.ts'
+import { startStorage, type TestStorage } from './storage.testkit.ts'
 import { Tabs, value } from './tabs.testkit.ts'
 
 const [owner, keeper, user] = [newAccount(), newAccount(), newAccount()]

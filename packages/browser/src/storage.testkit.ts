@@ -1,5 +1,4 @@
 import { mkdtempSync, rmSync } from 'node:fs'
-import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createClient, type RunnelClient } from '@runnel/client'
@@ -12,14 +11,6 @@ const logger = { debug: log, info: log, warn: log, error: log }
 export interface TestStorage {
   readonly client: RunnelClient
   stop(): Promise<void>
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  await new Promise((resolve) => server.close(resolve))
-  return port
 }
 
 /** A real storage node, which pages dial by WebSocket at this port. `register`: puts it into the registry of a chain first. */

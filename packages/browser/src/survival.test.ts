@@ -1,8 +1,8 @@
-import { createServer, type AddressInfo } from 'node:net'
 import { createClient, type RunnelClient } from '@runnel/client'
 import type { Tracker } from '@runnel/tracker'
 import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { freePort } from '@runnel/transport'
 import { TcpProxy } from '../../transport/src/ws/tcp-proxy.testkit.ts'
 import { networkOf, startTracker } from './network.testkit.ts'
 import { driverLoaded, Tabs, value } from './tabs.testkit.ts'
@@ -19,15 +19,6 @@ afterAll(async () => {
   await tabs.close()
   await tracker.stop()
 })
-
-/** A port nobody listens on. */
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  await new Promise((resolve) => server.close(resolve))
-  return port
-}
 
 const newStreamId = (): string => `0x${'b'.repeat(40)}/stream${streams++}`
 

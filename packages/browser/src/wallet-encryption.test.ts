@@ -2,10 +2,11 @@ import { createClient, type RunnelClient } from '@runnel/client'
 import type { ClientConfig } from '@runnel/client/browser'
 import type { Tracker } from '@runnel/tracker'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { freePort } from '@runnel/transport'
 import { mined, startTestChain, type TestChain } from '../../client/src/registry/chain.testkit.ts'
 import { askedOf, injectWallet } from './injected-wallet.testkit.ts'
 import { startTracker } from './network.testkit.ts'
-import { freePort, startStorage, type TestStorage } from './storage.testkit.ts'
+import { startStorage, type TestStorage } from './storage.testkit.ts'
 import { driverLoaded, Tabs, value, type Tab } from './tabs.testkit.ts'
 
 let tabs: Tabs

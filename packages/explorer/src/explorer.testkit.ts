@@ -6,6 +6,7 @@ import { createNetworkNode } from '@runnel/network'
 import { createIdentity, generatePrivateKey, loadCrypto } from '@runnel/protocol'
 import { systemClock, systemRandom } from '@runnel/protocol/system'
 import { createTracker, type Tracker } from '@runnel/tracker'
+import { freePort } from '@runnel/transport'
 import { bundleExplorer } from './bundle.ts'
 
 export const streamId = `0x${'a'.repeat(40)}/lobby`
@@ -83,18 +84,4 @@ function networkOf(tracker: StaticNetwork['trackers'][number]) {
     ],
   }
   return { kind: 'static', document } as const
-}
-
-/** A port nobody listens on: the page has to be told where the tracker is before it listens. */
-async function freePort(): Promise<number> {
-  const { createServer } = await import('node:net')
-  const server = createServer()
-  const listening = Promise.withResolvers<void>()
-  server.listen(0, '127.0.0.1', listening.resolve)
-  await listening.promise
-  const address = server.address()
-  const closed = new Promise((resolve) => server.close(resolve))
-  await closed
-  if (address === null || typeof address === 'string') throw new Error('no port')
-  return address.port
 }

@@ -1,5 +1,4 @@
 import { mkdtempSync, rmSync } from 'node:fs'
-import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createClient, type ClientConfig, type Message, type RunnelClient } from '@runnel/client'
@@ -10,6 +9,7 @@ import { systemClock, systemRandom } from '@runnel/protocol/system'
 import { storagePlugin } from '@runnel/storage'
 import { createTracker, type Tracker } from '@runnel/tracker'
 import { JsonRpcProvider, Wallet } from 'ethers'
+import { freePort } from '@runnel/transport'
 
 const noLog = () => {}
 const quietLogger = { debug: noLog, info: noLog, warn: noLog, error: noLog }
@@ -122,12 +122,4 @@ export class EncryptionNetwork {
 function started<T>(part: T | undefined): T {
   if (part === undefined) throw new Error('not started')
   return part
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  await new Promise((resolve) => server.close(resolve))
-  return port
 }

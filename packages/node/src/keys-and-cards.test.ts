@@ -1,5 +1,4 @@
 import { mkdtempSync, rmSync } from 'node:fs'
-import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createClient, type RunnelClient, type StaticNetwork } from '@runnel/client'
@@ -23,6 +22,7 @@ import { systemClock, systemRandom } from '@runnel/protocol/system'
 import { storagePlugin } from '@runnel/storage'
 import { createTracker } from '@runnel/tracker'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { freePort } from '@runnel/transport'
 
 const crypto = await loadCrypto()
 const newIdentity = () => {
@@ -188,11 +188,3 @@ describe('storage nodes on real sockets', { timeout: 60_000 }, () => {
     await expect(stored(neither, publisher.nodeId)).rejects.toMatchObject({ code: 'RESEND_DENIED' })
   })
 })
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  await new Promise((resolve) => server.close(resolve))
-  return port
-}

@@ -1,5 +1,4 @@
 import { writeFileSync } from 'node:fs'
-import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { createClient, readNetworkFile, type ClientConfig, type RunnelClient } from '@runnel/client'
 import { deployRegistries, trackerRegistry } from '@runnel/contracts'
@@ -8,6 +7,7 @@ import { createIdentity, generatePrivateKey, loadCrypto } from '@runnel/protocol
 import { systemClock, systemRandom } from '@runnel/protocol/system'
 import { createTracker } from '@runnel/tracker'
 import { JsonRpcProvider, Wallet } from 'ethers'
+import { freePort } from '@runnel/transport'
 import { newDirectory, runRunnel, startRunnel, type RunningCommand } from './cli.testkit.ts'
 
 const crypto = await loadCrypto()
@@ -117,14 +117,6 @@ export class StorageNetwork {
     await Promise.all(this.#clients.map((client) => client.close()))
     for (const stop of this.#stops.toReversed()) await stop()
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  await new Promise((resolve) => server.close(resolve))
-  return port
 }
 
 export interface StorageReport {

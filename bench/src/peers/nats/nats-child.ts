@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
-import { freePort } from '../../free-port.ts'
+import { freePort } from '@runnel/transport'
 import { usageOf } from '../../../../packages/node/src/up/process-stat.ts'
 import { drive } from '../driver.ts'
 import { installed } from '../installed.ts'

@@ -1,5 +1,5 @@
 import { drive } from '../driver.ts'
-import { freePort } from '../../free-port.ts'
+import { freePort } from '@runnel/transport'
 import { installed } from '../installed.ts'
 import { numberOfText, textOf, until } from '../system.ts'
 import { quietDataChannels } from './quiet-data-channels.ts'

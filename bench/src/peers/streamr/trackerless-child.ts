@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { drive } from '../driver.ts'
-import { freePort } from '../../free-port.ts'
+import { freePort } from '@runnel/transport'
 import { installed } from '../installed.ts'
 import { contentOf, numberOf, until } from '../system.ts'
 import { quietDataChannels } from './quiet-data-channels.ts'

@@ -1,8 +1,9 @@
 import type { StaticNetwork } from '@runnel/client'
 import type { Tracker } from '@runnel/tracker'
+import { freePort } from '@runnel/transport'
 import { newAccount } from '../../../client/src/client.testkit.ts'
 import { startTracker } from '../../../browser/src/network.testkit.ts'
-import { freePort, startStorage, type TestStorage } from '../../../browser/src/storage.testkit.ts'
+import { startStorage, type TestStorage } from '../../../browser/src/storage.testkit.ts'
 import { MediaPages, type MediaPage } from './pages.testkit.ts'
 
 const [owner, keeper] = [newAccount(), newAccount()]

@@ -6,6 +6,7 @@ import { createIdentity, generatePrivateKey, loadCrypto } from '@runnel/protocol
 import { systemClock, systemRandom } from '@runnel/protocol/system'
 import { createTracker, type Tracker } from '@runnel/tracker'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { freePort } from '@runnel/transport'
 import { newDirectory, runRunnel, startRunnel, stopAll } from '../cli.testkit.ts'
 import type { Finding } from '../doctor/finding.ts'
 
@@ -107,11 +108,3 @@ describe('runnel doctor', { timeout: timeoutMs }, () => {
     })
   })
 })
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  await new Promise((resolve) => server.close(resolve))
-  return port
-}

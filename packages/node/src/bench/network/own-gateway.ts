@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import type { BrokerConfigInput } from '../../config/schema.ts'
 import { hashOfKey, newApiKey, writeKeysFile } from '../../gateway/access/keys-file.ts'
 import type { UpDirectory } from '../../up/directory.ts'
-import { freePort } from './free-port.ts'
+import { freePort } from '@runnel/transport'
 
 /** A key may do as much as the machine can. */
 const unlimited = 1_000_000_000

@@ -8,7 +8,7 @@ import { nodeError } from '../../errors.ts'
 import { hashOfKey, newApiKey, writeKeysFile } from '../../gateway/access/keys-file.ts'
 import { startChild } from '../../up/child.ts'
 import { claimDirectory, type UpDirectory } from '../../up/directory.ts'
-import { freePort } from '../network/free-port.ts'
+import { freePort } from '@runnel/transport'
 import { openHttpUser } from './http-users.ts'
 import type { BenchUser, UserFactory, UserOptions } from './user.ts'
 

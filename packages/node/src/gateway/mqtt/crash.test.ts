@@ -1,8 +1,9 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { freePort } from '@runnel/transport'
 import { startRunnel, stopAll, type RunningCommand } from '../../cli.testkit.ts'
-import { freePort, MqttNetwork } from './mqtt-network.testkit.ts'
+import { MqttNetwork } from './mqtt-network.testkit.ts'
 import { connectJs } from './mqttjs.testkit.ts'
 
 const count = 300

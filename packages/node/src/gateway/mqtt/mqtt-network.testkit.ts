@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs'
-import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { createIdentity, generatePrivateKey, loadCrypto, toHex } from '@runnel/protocol'
 import { systemClock, systemRandom } from '@runnel/protocol/system'
 import { createTracker, type Tracker } from '@runnel/tracker'
+import { freePort } from '@runnel/transport'
 import { newDirectory } from '../../cli.testkit.ts'
 import { parseConfig } from '../../config/load-config.ts'
 import type { BrokerConfigInput } from '../../config/schema.ts'
@@ -161,13 +161,4 @@ export class MqttNetwork {
     await Promise.all(this.#brokers.splice(0).map((broker) => broker.stop()))
     await this.#tracker?.stop()
   }
-}
-
-/** One that nothing listens on now. */
-export async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  await new Promise((resolve) => void server.close(resolve))
-  return port
 }

@@ -1,10 +1,11 @@
 import { statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { freePort } from '@runnel/transport'
 import { newDirectory, startRunnel, stopAll, type RunningCommand } from '../../cli.testkit.ts'
 import { newApiKey } from '../access/keys-file.ts'
 import { mosquittoPub, mosquittoSub } from './mosquitto.testkit.ts'
-import { freePort, MqttNetwork } from './mqtt-network.testkit.ts'
+import { MqttNetwork } from './mqtt-network.testkit.ts'
 import { connectJs, type JsClient } from './mqttjs.testkit.ts'
 
 const texts = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => `${from + i}`)
