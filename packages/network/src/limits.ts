@@ -309,7 +309,7 @@ export const networkLimits = {
   minTrackerBackoffMs: 1_000,
   /** The same for a circuit: the tracker on its way may not have noticed yet that the one behind it is down. */
   minCircuitBackoffMs: 250,
-  /** Longest such pause: shorter than a restarted tracker waits for all nodes of an overlay (`confirmWindowMs`). */
+  /** Longest such pause: with `trackerSettleMs` shorter than a tracker waits for all nodes of an overlay (`confirmWindowMs`). */
   maxTrackerBackoffMs: 10_000,
   /**
    * A connection to a tracker is closed when no stream part has used it for this long; until then the tracker is not

@@ -81,7 +81,10 @@ export interface TrackerLimits {
   readonly takeoverBurst: number
   /** How long a node may be disconnected before it is removed, in milliseconds. */
   readonly disconnectGraceMs: number
-  /** How long a node that has connected again may take to report its stream parts, in milliseconds. */
+  /**
+   * How long a node that has connected again, or is known from a replica, may take to report its stream parts, in
+   * milliseconds: longer than nodes need to come back (`maxTrackerBackoffMs` and `trackerSettleMs` of nodes).
+   */
   readonly confirmWindowMs: number
   /** How long a pair whose edge failed is avoided, in milliseconds. */
   readonly avoidPairMs: number
@@ -168,7 +171,7 @@ export const defaultTrackerLimits: TrackerLimits = {
   takeoversPerSecond: 1 / 300,
   takeoverBurst: 3,
   disconnectGraceMs: 2_000,
-  confirmWindowMs: 10_000,
+  confirmWindowMs: 15_000,
   avoidPairMs: 60_000,
   maxAvoidedPairs: 100_000,
   signalPermitMs: 30_000,

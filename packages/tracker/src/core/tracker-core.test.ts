@@ -252,7 +252,7 @@ describe('a node whose connection to the tracker is gone', () => {
     story.packet(n1, statusOf(partB))
     story.connect(n1)
     story.packet(n1, statusOf(partB, 1))
-    story.advance(10_000)
+    story.advance(15_000)
     expect(topologyOf(story).has(n1)).toBe(false)
     expect(story.core.streamParts.get(partB)?.size).toBe(1)
     expect(story.core.counters.get('unconfirmed')).toBe(1)

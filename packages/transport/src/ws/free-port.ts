@@ -7,7 +7,7 @@ import { listen } from './listen.ts'
  * (RFC 6335: from 49152; Linux: from 32768): a port of theirs may be given away before it is listened on.
  */
 const [firstPort, endPort] = [10_000, 30_000]
-const maxTries = 100
+const lastTry = 100
 
 /**
  * A port of 127.0.0.1 on which nobody listens, for a server whose address has to be known before it starts. Throws the error
@@ -20,7 +20,7 @@ export async function freePort(draw = () => randomInt(firstPort, endPort)): Prom
     try {
       await listen(server, '127.0.0.1', port)
     } catch (error) {
-      if (tries === maxTries) throw error
+      if (tries === lastTry) throw error
       continue
     }
     await new Promise((resolve) => server.close(resolve))
