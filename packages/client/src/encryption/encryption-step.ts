@@ -17,7 +17,7 @@ import {
 } from '@runnel/protocol'
 import type { ContentStep, MessageContent, SealContext } from '../content/content-step.ts'
 import { clientError } from '../errors.ts'
-import type { SealingEpoch } from './opener.ts'
+import type { SealingEpoch } from './sealing-epoch.ts'
 import type { StreamEncryption } from './stream-encryption.ts'
 
 export interface EncryptionStepModules {

@@ -13,7 +13,7 @@ import { streamNotFound } from '../errors.ts'
 import type { RegistryChange, StreamInfo } from '../registry/ports.ts'
 import type { EncryptedStreams, EncryptedStreamsModules } from './encrypted-streams.ts'
 import { EncryptionStep } from './encryption-step.ts'
-import type { SealingEpoch } from './opener.ts'
+import type { SealingEpoch } from './sealing-epoch.ts'
 import type { StreamEncryption } from './stream-encryption.ts'
 
 export type EncryptionModules = Omit<EncryptedStreamsModules, 'ciphers' | 'outage'>

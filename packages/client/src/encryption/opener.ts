@@ -1,10 +1,7 @@
 import {
   cohortChain,
   epochChain,
-  epochIdOf,
-  isRunnelError,
   isSameBytes,
-  keyBytes,
   limits,
   linkChain,
   newestChain,
@@ -22,25 +19,21 @@ import {
   type StreamId,
 } from '@runnel/protocol'
 import type { MessagePlace } from '../resend/wait-for-storage.ts'
+import type { CardHolder } from './card-holder.ts'
 import { cohortsIn, coverOf } from './epoch-cover.ts'
-import { EpochTerms } from './epoch-terms.ts'
 import { planEpoch, type Cohort, type EpochKey } from './epoch-plan.ts'
-import type { KeyFinder } from './key-finder.ts'
+import { EpochReaders, type EpochReadersModules } from './epoch-readers.ts'
+import { EpochTerms } from './epoch-terms.ts'
+import { HolderEpochs, type HolderEpochsModules } from './holder-epochs.ts'
 import type { KeyPart } from './key-part.ts'
-import { Keyring } from './keyring.ts'
+import type { Keyring } from './keyring.ts'
 import type { KnownKeys } from './known-keys.ts'
 import { newestEpochOf } from './newest-epoch.ts'
+import { OwnKeyring, type OwnKeyringModules } from './own-keyring.ts'
 import { ReaderLinks } from './reader-links.ts'
 import type { ReaderSet } from './reader-set.ts'
-import { recipientOf, tagTextOf, type CardHolder, type Recipient } from './card-holder.ts'
 import { retryPauseMs } from './retry-pause.ts'
-
-/** What messages are sealed with now. */
-export interface SealingEpoch {
-  readonly id: EpochId
-  /** Of this user in that epoch: 32 bytes. */
-  readonly publisherKey: Uint8Array
-}
+import { usableEpoch, type SealingEpoch, type UsableEpoch } from './sealing-epoch.ts'
 
 export interface OpenerOptions {
   readonly streamId: StreamId
@@ -56,12 +49,10 @@ export interface OpenerModules {
   readonly readers: ReaderSet
   readonly keyPart: Pick<KeyPart, 'publish' | 'find'>
   readonly known: KnownKeys
-  readonly finder: Pick<KeyFinder, 'open' | 'writerKey'>
-  /** Asks the key holder, in whose epoch this user has no key yet. Resolves when it answers, or after a moment. */
-  readonly askHolder: (id: EpochId) => Promise<void>
-  /** Of this user in this stream, the same in each of its processes; undefined where this process has no reading key. Throws where it cannot be had now. */
-  readonly keyringMaster: (signal: AbortSignal) => Promise<Uint8Array | undefined>
-  readonly cardsOf: (users: readonly NodeId[], signal: AbortSignal) => Promise<ReadonlyMap<NodeId, Card>>
+  readonly finder: HolderEpochsModules['finder']
+  readonly askHolder: HolderEpochsModules['askHolder']
+  readonly keyringMaster: OwnKeyringModules['keyringMaster']
+  readonly cardsOf: EpochReadersModules['cardsOf']
   /** A record was published; for whoever waits until it is stored. */
   readonly onPublished: (place: MessagePlace) => void
   /** Resolves when what was published is stored; false when that cannot be waited for. */
@@ -79,31 +70,15 @@ export interface RotatedEpoch {
   readonly readers: number
 }
 
-interface CurrentEpoch extends SealingEpoch {
-  readonly keyringId: Uint8Array
-  readonly commitment: Uint8Array
-  /** Unix milliseconds. */
-  readonly createdMs: number
-  /** The epoch's key; undefined where this user may only publish and another opens. */
-  readonly key: Uint8Array | undefined
-  /** The changes that it regards. */
-  readonly changes: number
-  /** Unix milliseconds: then it is too old. */
-  readonly validUntilMs: number
-  readonly isOwn: boolean
-}
-
 /** Opens epochs of a stream: makes their keys, tells the readers, and makes new ones when readers go. */
 export class Opener {
   readonly #options: OpenerOptions
   readonly #modules: OpenerModules
-  #links: ReaderLinks
   readonly #terms: EpochTerms
-  #keyring: Keyring | undefined
-  /** All processes of the user have the same one. */
-  #isKeyringShared = false
-  /** The user's own keyring could not be had yet. */
-  #isMakeshift = false
+  readonly #readers: EpochReaders
+  readonly #ofHolder: HolderEpochs
+  readonly #keyring: OwnKeyring
+  #links: ReaderLinks
   /** The epoch from before this process was taken over, or there is none. */
   #hasLooked = false
   /** Nothing was lacking when the last epoch was made here, besides the one from before. */
@@ -112,12 +87,10 @@ export class Opener {
   #lacks = 0
   /** From then on (Unix milliseconds) the present epoch is replaced; it is used until there is another. */
   #replaceFromMs = Infinity
-  /** The newest epoch that the key holder told of while this ran. */
-  #told: EpochRecord | undefined
-  #current: CurrentEpoch | undefined
+  #current: UsableEpoch | undefined
   /** Of the last epoch that was made here. */
   #readerCount = 0
-  #renewing: Promise<CurrentEpoch> | undefined
+  #renewing: Promise<UsableEpoch> | undefined
   #background: Promise<void> = Promise.resolve()
   #cohorts: readonly (Cohort | undefined)[] = []
   /** This opener's epochs that new readers may read, the newest first. */
@@ -127,11 +100,15 @@ export class Opener {
     this.#options = options
     this.#modules = modules
     this.#terms = new EpochTerms(options.choice, modules)
+    this.#readers = new EpochReaders(options, modules)
+    const parts = { epochReaders: this.#readers, terms: this.#terms }
+    this.#ofHolder = new HolderEpochs(options.userId, { ...modules, ...parts })
+    this.#keyring = new OwnKeyring({ ...modules, onNew: () => this.#beginAnew() })
     this.#links = this.#newLinks()
   }
 
   get keyring(): Keyring | undefined {
-    return this.#keyring
+    return this.#keyring.current
   }
 
   /** It has an epoch that is, or was, in use. */
@@ -146,7 +123,7 @@ export class Opener {
     return epoch
   }
 
-  get #freshEpoch(): CurrentEpoch | undefined {
+  get #freshEpoch(): UsableEpoch | undefined {
     return this.#modules.readers.isCurrent ? this.#valid : undefined
   }
 
@@ -187,11 +164,7 @@ export class Opener {
 
   /** The key holder has another epoch. Its record, where that was told: the one that says which is the newest may come later. */
   follow(record?: EpochRecord): void {
-    if (record !== undefined) {
-      if (record.createdMs <= (this.#told?.createdMs ?? 0)) return
-      this.#told = record
-    }
-    this.#terms.follow()
+    if (record === undefined || this.#ofHolder.tell(record)) this.#terms.follow()
   }
 
   /** Whoever looks for this user's newest epoch finds the present one, or there is none. */
@@ -223,14 +196,14 @@ export class Opener {
     const { keyPart, readers, clock, finder, ciphers } = this.#modules
     const { userId, choice } = this.#options
     const current = choice.history === 'none' ? undefined : this.#freshEpoch
-    if (current?.isOwn !== true || current.key === undefined || this.#keyring === undefined) return
+    if (current?.isOwn !== true || current.key === undefined || this.keyring === undefined) return
     const nowMs = clock.now()
     const changes = this.#terms.changes(nowMs)
     const record = await newestEpochOf(userId, keyPart, signal)
-    if (record === undefined || !isSameBytes(record.keyringId, this.#keyring.id)) return
+    if (record === undefined || !isSameBytes(record.keyringId, this.keyring.id)) return
     if (record.createdMs <= current.createdMs) return
     if (!this.#terms.regardsLosses(record, nowMs)) return
-    if (!(await this.#isForReadersOnly(userId, record, readers.readersAt(nowMs), signal))) return
+    if (!(await this.#readers.areAllOf(userId, record, readers.readersAt(nowMs), signal))) return
     const key = (await finder.open(userId, record, signal))?.key
     if (key === undefined || this.#current !== current || this.#renewing !== undefined) return
     this.#leaves({ ...current, key: current.key })
@@ -238,7 +211,7 @@ export class Opener {
     this.#current = this.#accepted(record, { key, publisherKey, changes, isOwn: true })
   }
 
-  get #valid(): CurrentEpoch | undefined {
+  get #valid(): UsableEpoch | undefined {
     const current = this.#current
     const nowMs = this.#modules.clock.now()
     return current?.changes === this.#terms.changes(nowMs) && nowMs < current.validUntilMs
@@ -246,7 +219,7 @@ export class Opener {
       : undefined
   }
 
-  #once(make: () => Promise<CurrentEpoch>): Promise<CurrentEpoch> {
+  #once(make: () => Promise<UsableEpoch>): Promise<UsableEpoch> {
     this.#renewing ??= make().finally(() => (this.#renewing = undefined))
     return this.#renewing
   }
@@ -254,7 +227,7 @@ export class Opener {
   /** Links readers that have no link yet, so that they can read when nobody is there. Resolves when their links are published. */
   async link(users: readonly NodeId[], signal: AbortSignal): Promise<void> {
     if (this.#shared === undefined) return
-    const recipients = this.#recipients(users, await this.#modules.cardsOf(users, signal))
+    const recipients = this.#readers.recipients(users, await this.#modules.cardsOf(users, signal))
     const shared = this.#shared
     if (shared !== undefined) await this.#links.link(recipients, shared.keyring, shared.epoch)
   }
@@ -267,19 +240,21 @@ export class Opener {
     const chain = linkChain(ciphers, this.#shared.keyring.id, card.userId)
     await keyPart.find(this.#options.userId, chain, signal)
     const shared = this.#shared
-    if (shared !== undefined) await this.#links.linkAgain(this.#recipient(card), shared.keyring, shared.epoch)
+    if (shared !== undefined)
+      await this.#links.linkAgain(this.#readers.recipient(card), shared.keyring, shared.epoch)
   }
 
   /** What a new reader may be given: without history it gets no key that was used before it came. */
   get #shared(): { readonly keyring: Keyring; readonly epoch: EpochKey } | undefined {
     const epoch = this.#options.choice.history === 'none' ? this.#freshEpoch : this.#current
-    if (this.#keyring === undefined || epoch?.isOwn !== true || epoch.key === undefined) return undefined
-    return { keyring: this.#keyring, epoch: { ...epoch, key: epoch.key } }
+    const { keyring } = this
+    if (keyring === undefined || epoch?.isOwn !== true || epoch.key === undefined) return undefined
+    return { keyring, epoch: { ...epoch, key: epoch.key } }
   }
 
   /** Prepares to open its own epochs. */
   async loadKeyring(signal: AbortSignal): Promise<void> {
-    if (this.#keyring === undefined) await this.#ownKeyring(signal)
+    if (this.keyring === undefined) await this.#keyring.load(signal)
   }
 
   /** Resolves when all links that were begun are published. */
@@ -288,11 +263,11 @@ export class Opener {
     await this.#links.settled()
   }
 
-  async #renew(signal: AbortSignal): Promise<CurrentEpoch> {
+  async #renew(signal: AbortSignal): Promise<UsableEpoch> {
     const { choice, userId } = this.#options
     if (choice.keyHolder !== undefined && choice.keyHolder !== userId) {
-      const held = (await this.#hasReadingKey(signal))
-        ? await this.#ofHolder(choice.keyHolder, signal)
+      const held = (await this.#keyring.canBeHad(signal))
+        ? await this.#ofHolder.newest(choice.keyHolder, signal)
         : undefined
       if (held !== undefined) {
         this.#replaceFromMs = Infinity
@@ -300,16 +275,6 @@ export class Opener {
       }
     }
     return this.#open(signal)
-  }
-
-  /** Whether what others sealed for this user can be opened here, and no person has to be asked. */
-  async #hasReadingKey(signal: AbortSignal): Promise<boolean> {
-    try {
-      return (await this.#modules.keyringMaster(signal)) !== undefined
-    } catch (error) {
-      if (signal.aborted || !isRunnelError(error)) throw error
-      return false
-    }
   }
 
   /** In the background: what is published meanwhile does not wait for storage nodes that may not answer. */
@@ -322,68 +287,6 @@ export class Opener {
 
   #replaceLater(): void {
     this.#replaceFromMs = this.#modules.clock.now() + retryPauseMs(++this.#lacks)
-  }
-
-  /** The holder's newest epoch, while it is for nobody who may not read. */
-  async #ofHolder(holderId: NodeId, signal: AbortSignal): Promise<CurrentEpoch | undefined> {
-    const { keyPart, readers, clock, askHolder } = this.#modules
-    // Who goes while the records are looked up makes what comes out invalid again.
-    const nowMs = clock.now()
-    const changes = this.#terms.changes(nowMs)
-    const readerIds = readers.readersAt(nowMs)
-    if (!readers.holds(holderId, nowMs)) return undefined
-    const found = await newestEpochOf(holderId, keyPart, signal)
-    const record = (this.#told?.createdMs ?? 0) > (found?.createdMs ?? 0) ? this.#told : found
-    if (
-      record === undefined ||
-      this.#terms.endMs(record) <= nowMs ||
-      !this.#terms.regardsLosses(record, nowMs)
-    )
-      return undefined
-    if (!(await this.#isForReadersOnly(holderId, record, readerIds, signal))) return undefined
-    let keys = await this.#keysIn(holderId, record, signal)
-    if (keys === undefined) {
-      await askHolder(epochIdOf(record.commitment))
-      keys = await this.#keysIn(holderId, record, signal)
-    }
-    return keys && this.#accepted(record, { ...keys, changes, isOwn: false })
-  }
-
-  /** With what this user publishes in an epoch of the holder. */
-  async #keysIn(
-    holderId: NodeId,
-    record: EpochRecord,
-    signal: AbortSignal,
-  ): Promise<Pick<CurrentEpoch, 'key' | 'publisherKey'> | undefined> {
-    const { finder, ciphers } = this.#modules
-    const key = (await finder.open(holderId, record, signal))?.key
-    const publisherKey =
-      key === undefined
-        ? await finder.writerKey(holderId, record, signal)
-        : publisherKeyOf(ciphers, key, this.#options.userId)
-    return publisherKey && { key, publisherKey }
-  }
-
-  /** Whether an epoch is for nobody but readers with the cards they have now; and without history, for all of these. */
-  async #isForReadersOnly(
-    openerId: NodeId,
-    record: EpochRecord,
-    readerIds: readonly NodeId[],
-    signal: AbortSignal,
-  ): Promise<boolean> {
-    const { ciphers, keyPart } = this.#modules
-    const cards = (await this.#cards(readerIds, signal)) ?? new Map<NodeId, Card>()
-    const cover = await coverOf(openerId, record, keyPart, signal)
-    if (cover === undefined) return false
-    // Two may have the same tag: each stands for one of them.
-    const tags = new Set(cover.tags)
-    if (tags.size !== cover.tags.length) return false
-    const holders = this.#recipients(readerIds, cards)
-    const wanted = holders.map((one) => ({ userId: one.userId, tag: tagTextOf(one, ciphers) }))
-    const allowed = new Set(wanted.map(({ tag }) => tag))
-    if (!cover.tags.every((tag) => allowed.has(tag))) return false
-    const isForAll = wanted.every(({ userId, tag }) => userId === openerId || tags.has(tag))
-    return this.#options.choice.history !== 'none' || isForAll
   }
 
   /**
@@ -400,7 +303,7 @@ export class Opener {
     const { userId } = this.#options
     // After the reading key was renewed the keyring is another one, and what was before stays readable.
     const isOfKeyring = isSameBytes(record.keyringId, keyring.id)
-    if (!isOfKeyring && !this.#isKeyringShared) return
+    if (!isOfKeyring && !this.#keyring.isShared) return
     const opened = await finder.open(userId, record, signal)
     // Those that this process made before it found this one stay, with room for one more.
     const made = this.#hasLooked ? [] : this.#earlier.slice(0, limits.maxEarlierEpochs - 2)
@@ -412,21 +315,21 @@ export class Opener {
     this.#cohorts = cohortsIn(record, cover, holders, { keyring, ciphers })
   }
 
-  async #open(signal: AbortSignal): Promise<CurrentEpoch> {
+  async #open(signal: AbortSignal): Promise<UsableEpoch> {
     const { ciphers, random, readers, keyPart, onPublished, onRotated } = this.#modules
     const { choice, userId } = this.#options
-    const keyring = await this.#ownKeyring(signal)
+    const keyring = await this.#keyring.load(signal)
     const before = this.#current?.isOwn === true ? this.#current : undefined
     const { record, hasLooked } = await this.#recordBefore(before, signal)
     const createdMs = this.#terms.dateAfter(Math.max(before?.createdMs ?? 0, record?.createdMs ?? 0))
     const changes = this.#terms.changes(createdMs)
     // The user itself has its keyring, unless that is this process's alone.
-    const readerIds = readers.readersAt(createdMs).filter((id) => !this.#isKeyringShared || id !== userId)
+    const readerIds = readers.readersAt(createdMs).filter((id) => !this.#keyring.isShared || id !== userId)
     const writerIds = choice.keyHolder === userId ? readers.writersAt(createdMs) : []
-    const found = await this.#cards([...readerIds, ...writerIds], signal)
+    const found = await this.#readers.cards([...readerIds, ...writerIds], signal)
     const cards = found ?? new Map<NodeId, Card>()
-    const recipients = this.#recipients(readerIds, cards)
-    const publishers = this.#recipients(writerIds, cards)
+    const recipients = this.#readers.recipients(readerIds, cards)
+    const publishers = this.#readers.recipients(writerIds, cards)
     if (record !== undefined) await this.#takeOver(record, keyring, recipients, signal)
     this.#hasLooked = hasLooked
     if (before?.key !== undefined) this.#leaves({ ...before, key: before.key })
@@ -453,7 +356,7 @@ export class Opener {
     const publisherKey = publisherKeyOf(ciphers, key, userId)
     const current = this.#accepted(planned.record, { key, publisherKey, changes, isOwn: true })
     this.#current = current
-    this.#isWhole = found !== undefined && !this.#isMakeshift
+    this.#isWhole = found !== undefined && !this.#keyring.isMakeshift
     // Before that, it would take the place of the one that is to be found.
     if (hasLooked) this.#announced(current)
     if (!(hasLooked && this.#isWhole) && this.#replaceFromMs === Infinity) this.#replaceLater()
@@ -466,7 +369,7 @@ export class Opener {
     return current
   }
 
-  #announced({ keyringId, commitment }: CurrentEpoch): void {
+  #announced({ keyringId, commitment }: UsableEpoch): void {
     const { keyPart, onPublished } = this.#modules
     this.#hasLooked = true
     onPublished(keyPart.publish(newestChain, { kind: 'newest', keyringId, commitment }))
@@ -475,97 +378,37 @@ export class Opener {
 
   /** The epoch to go on from that this process did not make. It is looked for until storage nodes answer, and this user's keyring opens it. */
   async #recordBefore(
-    before: CurrentEpoch | undefined,
+    before: UsableEpoch | undefined,
     signal: AbortSignal,
   ): Promise<{ readonly record: EpochRecord | undefined; readonly hasLooked: boolean }> {
     if (before !== undefined && this.#hasLooked) return { record: undefined, hasLooked: true }
     const silent: true[] = []
     const { userId } = this.#options
     const record = await newestEpochOf(userId, this.#modules.keyPart, signal, () => silent.push(true))
-    return { record, hasLooked: record === undefined ? silent.length === 0 : !this.#isMakeshift }
-  }
-
-  /** That no storage node answers, then undefined, is no reason not to publish: readers ask when they come. */
-  async #cards(
-    users: readonly NodeId[],
-    signal: AbortSignal,
-  ): Promise<ReadonlyMap<NodeId, Card> | undefined> {
-    if (users.length === 0) return new Map()
-    try {
-      return await this.#modules.cardsOf(users, signal)
-    } catch (error) {
-      if (signal.aborted || !isRunnelError(error)) throw error
-      this.#modules.onProblem(error)
-      return undefined
-    }
+    return { record, hasLooked: record === undefined ? silent.length === 0 : !this.#keyring.isMakeshift }
   }
 
   #accepted(
     record: EpochRecord,
-    own: Pick<CurrentEpoch, 'key' | 'publisherKey' | 'changes' | 'isOwn'>,
-  ): CurrentEpoch {
-    const { keyringId, commitment, createdMs } = record
-    return {
-      ...own,
-      id: epochIdOf(commitment),
-      ...{ keyringId, commitment },
-      createdMs,
-      validUntilMs: this.#terms.endMs(record),
-    }
+    own: Pick<UsableEpoch, 'key' | 'publisherKey' | 'changes' | 'isOwn'>,
+  ): UsableEpoch {
+    return usableEpoch(record, { ...own, validUntilMs: this.#terms.endMs(record) })
   }
 
-  /** The user's own, as soon as it can be had; until then, or where there is none, one of this process. */
-  async #ownKeyring(signal: AbortSignal): Promise<Keyring> {
-    const { keyringMaster, random, ciphers } = this.#modules
-    const before = this.#keyring
-    if (before !== undefined && !this.#isMakeshift) return before
-    let master: Uint8Array | undefined
-    let isMakeshift = false
-    try {
-      master = await keyringMaster(signal)
-    } catch (error) {
-      if (signal.aborted || !isRunnelError(error)) throw error
-      isMakeshift = true
-    }
-    const known = this.#keyring
-    if (known !== undefined && (known !== before || isMakeshift)) return known
-    this.#isKeyringShared = master !== undefined
-    this.#isMakeshift = isMakeshift
-    // Those from before are of another keyring.
+  /** Links and cohorts from before are of another keyring. */
+  #beginAnew(): void {
     this.#links = this.#newLinks()
     this.#cohorts = []
-    return (this.#keyring = new Keyring({ master: master ?? random.bytes(keyBytes) }, { ciphers }))
   }
 
   #newLinks(): ReaderLinks {
-    const roleOf = (userId: NodeId, epoch: EpochKey) => this.#roleOf(userId, epoch)
+    const roleOf = (userId: NodeId, epoch: EpochKey) => this.#readers.roleOf(userId, epoch)
     return new ReaderLinks(this.#options, { ...this.#modules, roleOf })
-  }
-
-  #recipients(users: readonly NodeId[], cards: ReadonlyMap<NodeId, Card>): readonly Recipient[] {
-    return users.flatMap((user) => {
-      const card = cards.get(user)
-      return card === undefined ? [] : [this.#recipient(card)]
-    })
   }
 
   /** The next epoch leads to this one. */
   #leaves(epoch: EpochKey): void {
     this.#earlier = [epoch, ...this.#earlier].slice(0, limits.maxEarlierEpochs)
-  }
-
-  #recipient(card: Card): Recipient {
-    return recipientOf(card, this.#modules.crypto)
-  }
-
-  #roleOf(userId: NodeId, { createdMs }: EpochKey): 'reader' | 'publisher' | undefined {
-    const { readers, clock } = this.#modules
-    if (readers.mayOpen(userId, createdMs)) return 'reader'
-    const nowMs = clock.now()
-    // Nor is there a link for a publisher in place of the one that this reader may have.
-    if (readers.reads(userId, nowMs)) return undefined
-    const isHolder = this.#options.choice.keyHolder === this.#options.userId
-    return isHolder && readers.publishes(userId, nowMs) ? 'publisher' : undefined
   }
 
   #inBackground(run: () => Promise<void>): void {
