@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Address, Contact } from '../messages/packets.ts'
+import type { Address, Contact } from '../messages/packets/overlay.ts'
 import { canConnect, commonKinds, sameContact } from './common-kinds.ts'
 
 const websocket: Address = { kind: 'websocket', text: 'ws://h:1' }

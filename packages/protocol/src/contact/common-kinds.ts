@@ -1,4 +1,4 @@
-import type { Contact } from '../messages/packets.ts'
+import type { Contact } from '../messages/packets/overlay.ts'
 
 /** The kind of an address at which a node carries circuits between others: no transport, so nobody dials it for a link. */
 export const carrierKind = 'carrier'

@@ -4,7 +4,11 @@ import { nodeIdFromBytes } from '../ids/node-id.ts'
 import { toStreamId, toStreamPartId } from '../ids/stream-id.ts'
 import { limits } from '../limits.ts'
 import { type Packet } from './packet-table.ts'
-import { detachReasons, failureReasons, floodModes, linkRoles, sealings, signalKinds } from './packets.ts'
+import { detachReasons } from './packets/neighbours.ts'
+import { failureReasons } from './packets/overlay.ts'
+import { floodModes } from './packets/flooding.ts'
+import { linkRoles, sealings } from './packets/link.ts'
+import { signalKinds } from './packets/signalling.ts'
 import { compareRefs, type MessageRef } from './stream-message.ts'
 
 /** Arbitrary valid packets of every kind but data, urgent and resend data, whose batches need a signature. */

@@ -12,15 +12,12 @@ import { buildBatch } from '../signing/build-batch.ts'
 import { signMembership } from '../signing/membership.ts'
 import type { MessageDraft } from './batch-codec.ts'
 import { type Packet } from './packet-table.ts'
-import {
-  detachReasons,
-  failureReasons,
-  floodModes,
-  protocolVersions,
-  signalKinds,
-  type AccessToken,
-  type Membership,
-} from './packets.ts'
+import { detachReasons, type Membership } from './packets/neighbours.ts'
+import { failureReasons } from './packets/overlay.ts'
+import { floodModes } from './packets/flooding.ts'
+import { protocolVersions } from './capabilities.ts'
+import { signalKinds } from './packets/signalling.ts'
+import type { AccessToken } from './packets/storage.ts'
 import { ContentType, EncryptionType, type MessageBatch, type MessageChain } from './stream-message.ts'
 import { urgentExtensionOf, type UrgentFields } from './urgent.ts'
 

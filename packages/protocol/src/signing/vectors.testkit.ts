@@ -6,7 +6,8 @@ import { cardDigest, cardHash, cardTypedData, encodeCard } from '../encryption/c
 import { delegationDigest, delegationTypedData } from '../delegation/typed-data.ts'
 import { toStreamId, toStreamPartId } from '../ids/stream-id.ts'
 import { PacketType } from '../messages/packet-table.ts'
-import { protocolVersions, type Hello } from '../messages/packets.ts'
+import { protocolVersions } from '../messages/capabilities.ts'
+import type { Hello } from '../messages/packets/link.ts'
 import { toHex, toPlainJson } from '../messages/plain-json.testkit.ts'
 import {
   pattern,

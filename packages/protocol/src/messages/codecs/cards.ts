@@ -3,7 +3,7 @@ import { readCard, writeCard } from '../../encryption/card.ts'
 import { protocolError } from '../../errors.ts'
 import type { NodeId } from '../../ids/node-id.ts'
 import { limits } from '../../limits.ts'
-import type { AskCards, Cards, KeepCard } from '../packets.ts'
+import type { AskCards, Cards, KeepCard } from '../packets/storage.ts'
 import type { BodyCodec } from './body-codec.ts'
 
 export const keepCard: BodyCodec<KeepCard> = {

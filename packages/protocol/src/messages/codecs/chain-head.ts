@@ -2,7 +2,7 @@ import { readNodeId, readRef, writeNodeId, writeRef } from '../../codec/fields.t
 import type { Reader } from '../../codec/reader.ts'
 import type { Writer } from '../../codec/writer.ts'
 import { limits } from '../../limits.ts'
-import type { ChainHead } from '../packets.ts'
+import type { ChainHead } from '../packets/gaps.ts'
 
 export function writeChainId(writer: Writer, chain: Pick<ChainHead, 'publisherId' | 'messageChainId'>): void {
   writeNodeId(writer, chain.publisherId)

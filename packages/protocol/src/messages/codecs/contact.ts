@@ -2,7 +2,7 @@ import type { Reader } from '../../codec/reader.ts'
 import type { Writer } from '../../codec/writer.ts'
 import { protocolError } from '../../errors.ts'
 import { limits } from '../../limits.ts'
-import type { About, Contact, NodeInfo } from '../packets.ts'
+import type { About, Contact, NodeInfo } from '../packets/overlay.ts'
 import type { BodyCodec } from './body-codec.ts'
 
 /** Of transports, and of nodes. */

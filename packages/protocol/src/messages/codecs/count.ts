@@ -1,5 +1,5 @@
 import { maxU32, readStreamPart, writeStreamPart } from '../../codec/fields.ts'
-import type { AskCount, Count } from '../packets.ts'
+import type { AskCount, Count } from '../packets/overlay.ts'
 import type { BodyCodec } from './body-codec.ts'
 
 export const askCount: BodyCodec<AskCount> = {

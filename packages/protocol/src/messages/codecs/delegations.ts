@@ -1,6 +1,7 @@
 import { bytesOfRef, delegationRefBytes, refOfBytes } from '../../delegation/delegation-ref.ts'
 import { readDelegation, writeDelegation } from '../../delegation/delegation.ts'
-import type { AskDelegation, CredentialPacket, DelegationPacket } from '../packets.ts'
+import type { AskDelegation, DelegationPacket } from '../packets/flooding.ts'
+import type { CredentialPacket } from '../packets/link.ts'
 import type { BodyCodec } from './body-codec.ts'
 import { readOptional, writeOptional } from './optional.ts'
 import { readToken, writeToken } from './token.ts'

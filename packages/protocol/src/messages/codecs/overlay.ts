@@ -13,7 +13,7 @@ import {
 import type { Reader } from '../../codec/reader.ts'
 import type { Writer } from '../../codec/writer.ts'
 import { limits } from '../../limits.ts'
-import { failureReasons } from '../packets.ts'
+import { failureReasons } from '../packets/overlay.ts'
 import type {
   FailedNeighbour,
   FullStatus,
@@ -23,7 +23,7 @@ import type {
   Redirect,
   Status,
   WantedNeighbour,
-} from '../packets.ts'
+} from '../packets/overlay.ts'
 import type { BodyCodec } from './body-codec.ts'
 import { readContact, writeContact } from './contact.ts'
 import { readMembership, writeMembership } from './membership.ts'

@@ -2,7 +2,8 @@ import { readList, readNodeId, readWord, writeList, writeNodeId, writeWord } fro
 import type { Reader } from '../../codec/reader.ts'
 import type { Writer } from '../../codec/writer.ts'
 import { limits } from '../../limits.ts'
-import { signalKinds, type IceServer, type IceServers, type Signal, type TrackerError } from '../packets.ts'
+import { signalKinds, type IceServer, type IceServers, type Signal } from '../packets/signalling.ts'
+import type { TrackerError } from '../packets/overlay.ts'
 import type { BodyCodec } from './body-codec.ts'
 
 export const signal: BodyCodec<Signal> = {

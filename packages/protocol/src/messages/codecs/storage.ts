@@ -27,7 +27,7 @@ import type {
   StorageNodes,
   Stored,
   Storing,
-} from '../packets.ts'
+} from '../packets/storage.ts'
 import { compareRefs, type MessageRef } from '../stream-message.ts'
 import type { BodyCodec } from './body-codec.ts'
 import { readHead, writeHead } from './chain-head.ts'

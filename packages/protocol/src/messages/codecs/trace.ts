@@ -1,6 +1,6 @@
 import { decodeBatch } from '../batch-codec.ts'
 import { Reader } from '../../codec/reader.ts'
-import type { ClockAsk, ClockTell, Traced } from '../packets.ts'
+import type { ClockAsk, ClockTell, Traced } from '../packets/flooding.ts'
 import type { BodyCodec } from './body-codec.ts'
 
 /** Largest header of a traced batch: a packet with it must still fit. */
