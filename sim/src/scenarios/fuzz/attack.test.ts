@@ -11,7 +11,7 @@ describe('worlds in which somebody does harm with what its keys allow', () => {
   })
 
   it.each(attackedWorlds)('are the same for the same seed: %s', async (world) => {
-    const [once, again] = [await runTwice(world, '21', false), await runTwice(world, '21', false)]
+    const [once, again] = [await runTwice(world, '13', false), await runTwice(world, '13', false)]
     expect(again).toEqual(once)
   })
 })
