@@ -52,6 +52,8 @@ export class TestLinks {
   readonly held = new Map<NodeId, number>()
   queued = 0
   isOpen = true
+  /** Refuses packets until it is drained. */
+  isFull = false
   onSent: () => void = () => {}
   #drained: (() => void)[] = []
 
@@ -60,17 +62,24 @@ export class TestLinks {
     return () => void this.held.set(peerId, (this.held.get(peerId) ?? 0) - 1)
   }
   sendDirect = (peerId: NodeId, packet: DirectPacket): boolean => {
-    if (!this.isOpen) return false
+    if (!this.isOpen || this.isFull) return false
     this.sent.push({ peerId, packet })
     this.onSent()
     return true
   }
   queuedBytes = (): number => this.queued
-  drained = (): Promise<void> =>
-    this.queued === 0 ? Promise.resolve() : new Promise((resolve) => this.#drained.push(resolve))
+  drained = async (_: NodeId, signal?: AbortSignal): Promise<void> => {
+    if (this.queued === 0) return
+    await new Promise<void>((resolve) => {
+      this.#drained.push(resolve)
+      signal?.addEventListener('abort', () => resolve())
+    })
+    signal?.throwIfAborted()
+  }
   /** Everything queued has left. */
   drain(): void {
     this.queued = 0
+    this.isFull = false
     for (const resolve of this.#drained.splice(0)) resolve()
   }
   packets<T extends DirectPacket['type']>(type: T): Extract<DirectPacket, { type: T }>[] {

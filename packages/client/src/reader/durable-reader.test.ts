@@ -13,7 +13,10 @@ const messageIn = (messageChainId: string, timestamp: number) =>
   ({ ...{ partition: 0, publisherId: me, messageChainId }, ...{ timestamp, sequenceNumber: 0 } }) as Message
 
 /** A reader of these messages, with a store that has nothing. */
-function readerOf(messages: readonly Message[], checkRight: () => Promise<void> = async () => {}) {
+function readerOf(
+  messages: Iterable<Message> | AsyncIterable<Message>,
+  checkRight: () => Promise<void> = async () => {},
+) {
   const share = new Share(me, 'chain')
   const core = new ReaderCore<Message>(
     { generation: 0, floorMs: 0, chains: [] },
@@ -62,4 +65,24 @@ it('writes nothing more, and so joins no stream part again, once its right is fo
     code: 'NO_SUBSCRIBE_PERMISSION',
   })
   expect(write).not.toHaveBeenCalled()
+})
+
+it('delivers what history brings after newer messages, though these are done and stored', async () => {
+  const filled = Promise.withResolvers<void>()
+  const history = async function* () {
+    yield messageIn('newer', 2_000)
+    await filled.promise
+    yield messageIn('filled', 1_000)
+    yield messageIn('newer', 3_000)
+  }
+  const { reader, write, signal } = readerOf(history())
+  await reader.start(signal)
+  const messages = reader[Symbol.asyncIterator]()
+  const taken = [await messages.next()]
+  taken[0]?.value?.ack()
+  await reader.flush()
+  expect(write).toHaveBeenCalledTimes(2)
+  filled.resolve()
+  taken.push(await messages.next())
+  expect(taken.map(({ value }) => value?.timestamp)).toEqual([2_000, 1_000])
 })

@@ -63,7 +63,39 @@ it.each([
 ])('nothing counts as swept that is after where a reader is put while %s', async (_, floorMs, found) => {
   expect(await offeredAfterReset(floorMs, found)).toEqual([
     [0, 10_000],
-    [10_000, 50_000],
-    [50_000, 80_000],
+    [0, 50_000],
+    [40_000, 80_000],
   ])
+})
+
+it('goes back for each message that a sweep finds, also for one that comes after newer ones', async () => {
+  const clock = new VirtualClock({ startMs: nowMs })
+  const ending = new AbortController()
+  const found = [settledMs + 2, settledMs + 1]
+  const offered = new Set<number>()
+  let reads = 0
+  const feed = new ReaderFeed(
+    { floorMs: settledMs, maxLateMs },
+    {
+      ...{ clock, signal: ending.signal, listeners: { onGap: () => {}, onUndecodable: () => {} } },
+      read: async function* ({ from }: { from: number }) {
+        reads++
+        yield* found.filter((timestamp) => timestamp >= from).map(at)
+      } as ReaderFeedModules['read'],
+      subscribe: async () => {
+        if (reads > 0) ending.abort()
+        ending.signal.throwIfAborted()
+        return idle()
+      },
+      room: async () => {},
+      offer: ({ timestamp }) => void offered.add(timestamp),
+      knows: () => false,
+      onFailed: () => {},
+    },
+  )
+  const running = feed.run()
+  await new Promise(setImmediate)
+  clock.advanceBy(maxLateMs / 2)
+  await running
+  expect([...offered]).toEqual(found)
 })

@@ -1,4 +1,4 @@
-import { backoffMs, isRunnelError, type Clock, type MessageRef } from '@runnel/protocol'
+import { backoffMs, compareRefs, isRunnelError, type Clock, type MessageRef } from '@runnel/protocol'
 import { pause, throwIfAborted } from '../deadline.ts'
 import type { UndecodableMessage } from '../content/undecodable-message.ts'
 import type { HistorySelection } from '../resend/selection.ts'
@@ -50,9 +50,10 @@ export const isFinal = (error: unknown): boolean =>
   !isRunnelError(error) || finalCodes.includes(error.code) || error.code.startsWith('DELEGATION_')
 
 /**
- * Brings every stored message of a stream, and every live one, at least once: history in the order of time until it is as old as a live message
- * may be, then the rest joined to live messages. When it lost some for want of room, or is asked to, it goes back to history. What is old enough
- * to be complete it reads a second time, as places alone: only what was found so is swept.
+ * Brings every stored message of a stream, and every live one, at least once: history until it is as old as a live message may be, then the
+ * rest joined to live messages. When it lost some for want of room, or is asked to, it goes back to history. History is in the order of time but
+ * for gaps that are filled: what is swept trails by `maxLateMs` there, too. What is old enough to be complete it reads a second time, as places
+ * alone: only what was found so is swept.
  */
 export class ReaderFeed {
   readonly #options: ReaderFeedOptions
@@ -125,8 +126,9 @@ export class ReaderFeed {
         await this.#modules.room()
         if (this.#againMs !== undefined) return
         this.#modules.offer(message)
-        this.#resumeMs = message.timestamp
-        swept(message.timestamp)
+        // What fills a gap comes after newer messages of other chains.
+        this.#resumeMs = Math.max(this.#resumeMs, message.timestamp - this.#options.maxLateMs)
+        swept(this.#resumeMs)
       }
       // Put elsewhere meanwhile: what was read says nothing of that.
       if (this.#againMs !== undefined) return
@@ -197,12 +199,13 @@ export class ReaderFeed {
     const toMs = clock.now() - this.#options.maxLateMs
     if (toMs <= this.#sweptMs) return
     const isOver = () => signal.aborted || this.#againMs !== undefined
+    let first: MessageRef | undefined
     for await (const message of read({ from: this.#sweptMs, to: toMs })) {
       if (isOver()) return
-      if (knows(message)) continue
-      this.#sweptMs = Math.max(this.#sweptMs, message.timestamp)
-      return this.again(message)
+      if (!knows(message) && (first === undefined || compareRefs(message, first) < 0)) first = message
     }
-    if (!isOver()) this.#sweptMs = toMs
+    if (isOver()) return
+    this.#sweptMs = Math.max(this.#sweptMs, first?.timestamp ?? toMs)
+    if (first !== undefined) this.again(first)
   }
 }

@@ -197,6 +197,27 @@ describe('BatchMerge', () => {
     expect(merged).toHaveLength(8)
   })
 
+  it('waits for a source that lags, even beyond what it may hold: it may have what comes before in the chain', () => {
+    const merge = new BatchMerge({ ...limits, maxHeldBytes: 150 })
+    const wide = ['a', 'b'].map((chainId) =>
+      batch(
+        chainId,
+        [
+          [3, 0],
+          [1_000, 0],
+        ],
+        50,
+      ),
+    )
+    const late = single('a', 2)
+    merge.add(0)
+    merge.add(1)
+    for (const next of wide) merge.push(0, next, next.messages)
+    expect(merge.behind()).toEqual([1])
+    merge.push(1, late, late.messages)
+    expect(text(mergeAll([], merge))).toBe('a2 a3 b3 a1000 b1000')
+  })
+
   it('forgets the chain unused longest, and takes nothing of it twice', () => {
     const merge = new BatchMerge({ ...limits, maxMergedChains: 2 })
     const source = ['a', 'b', 'c', 'd'].map((chainId, i) => single(chainId, i + 1))

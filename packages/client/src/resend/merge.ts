@@ -70,8 +70,8 @@ export interface Candidate {
 
 /**
  * Merges sources into one sequence: sorted, each message once. Each source gives batches in the order of their first messages; so
- * once all have given one that begins later, no earlier message can follow. Batches beyond `maxHeldBytes` are released without
- * waiting for that: then the order is kept only within each chain.
+ * once all have given one that begins later, no earlier message can follow. Beyond `maxHeldBytes` it is enough that all have come to
+ * where the batch begins: then the order is kept only within each chain.
  */
 export class BatchMerge {
   readonly #limits: MergeLimits
@@ -141,12 +141,22 @@ export class BatchMerge {
     const next = this.#skipDuplicates()
     if (next !== undefined && this.#isSafe(next)) return []
     if (next !== undefined && this.#heldBytes > this.#limits.maxHeldBytes) {
-      this.#unordered++
-      return []
+      const lagging = this.#lagging()
+      if (lagging.length === 0) this.#unordered++
+      return lagging
     }
     return [...this.#reached.keys()].filter((source) => {
       const reached = this.#reached.get(source)
       return next === undefined || reached === undefined || compareRefs(reached, next) <= 0
+    })
+  }
+
+  /** Sources that have not come to where the batch of the next message begins: they may have earlier messages of its chain. */
+  #lagging(): readonly number[] {
+    const begin = this.#cursors.peek()?.batch.messages[0]
+    return [...this.#reached.keys()].filter((source) => {
+      const reached = this.#reached.get(source)
+      return begin !== undefined && (reached === undefined || compareRefs(reached, begin) < 0)
     })
   }
 

@@ -256,6 +256,61 @@ describe('ResendServer', () => {
     expect(times()).toHaveLength(20)
   })
 
+  describe('on a full link', () => {
+    const fill = () => {
+      links.queued = limits.linkLowMarkBytes + 1
+      links.isFull = true
+    }
+    beforeEach(() => {
+      links.onSent = () => times().length === 20 && fill()
+    })
+
+    it('says that all was sent when there is room', async () => {
+      server.handle(asker, request())
+      await until(() => times().length === 20)
+      await turns(20)
+      expect(server.status().active).toBe(1)
+      links.drain()
+      await ended()
+      expect(links.packets('resendEnd')).toMatchObject([{ code: '' }])
+    })
+
+    it('says why it ends when there is room', async () => {
+      server.handle(asker, request({ windowBytes: 1 }))
+      await until(() => times().length === 1)
+      fill()
+      denied.add(asker)
+      clock.pass(limits.recheckMs)
+      server.handle(asker, { type: 'resendMore', requestId: 1, bytes: 1e6 })
+      await until(() => server.status().failed === 1)
+      links.drain()
+      await ended()
+      expect(links.packets('resendEnd')).toMatchObject([{ code: 'NOT_PERMITTED' }])
+    })
+
+    it('says that a message is stored when there is room', async () => {
+      fill()
+      server.handle(asker, awaiting())
+      await turns(20)
+      links.drain()
+      await until(() => links.packets('stored').length === 1)
+      expect(links.packets('stored')).toMatchObject([{ requestId: 1, code: '' }])
+    })
+
+    it.each([
+      ['the link closes', () => server.linkClosed(asker)],
+      ['it is cancelled', () => server.handle(asker, { type: 'resendCancel', requestId: 1 })],
+      ['it is stopped', () => void server.stop()],
+    ])('waits no longer when %s', async (_, end) => {
+      server.handle(asker, request())
+      await until(() => times().length === 20)
+      await turns(20)
+      end()
+      await until(() => server.status().active === 0)
+      expect(links.packets('resendEnd')).toEqual([])
+    })
+  })
+
   it('stops when told to, and when the link closes, with nothing kept', async () => {
     server.handle(asker, request({ windowBytes: 1 }))
     server.handle(other, request({ windowBytes: 1 }))

@@ -10,6 +10,8 @@ import {
   type NodeId,
   type Resend,
   type ResendData,
+  type ResendEnd,
+  type Stored,
   type StreamPartId,
 } from '@runnel/protocol'
 import { storageError } from '../errors.ts'
@@ -154,6 +156,7 @@ export class ResendServer {
   }
 
   async #resend(peerId: NodeId, request: Resend | AskTable): Promise<void> {
+    const { network } = this.#modules
     const { requestId } = request
     const release = this.#slots.take(peerId)
     const isRepeated = this.#sessions.get(peerId)?.has(requestId) === true
@@ -161,18 +164,19 @@ export class ResendServer {
       release?.()
       this.#counters.refused++
       if (isRepeated) this.#cancel(peerId, requestId)
-      this.#end(peerId, requestId, storageError(this.#stopped ? 'SHUTTING_DOWN' : 'TOO_MANY_REQUESTS'))
+      this.#counters.failed++
+      const refusal = storageError(this.#stopped ? 'SHUTTING_DOWN' : 'TOO_MANY_REQUESTS')
+      network.sendDirect(peerId, { type: 'resendEnd', requestId, ...this.#outcomeOf(refusal) })
       return
     }
     const session = this.#open(peerId, request)
-    const letGo = this.#modules.network.hold(peerId)
+    const letGo = network.hold(peerId)
     try {
-      await this.#serve(peerId, request, session)
-      this.#counters.served++
-      this.#end(peerId, requestId, undefined)
-    } catch (error) {
+      const error = await this.#serve(peerId, request, session).then(() => undefined, asReason)
       if (error === linkGone || error === cancelled) return
-      this.#end(peerId, requestId, error)
+      this.#counters[error === undefined ? 'served' : 'failed']++
+      const end = { type: 'resendEnd', requestId, ...this.#outcomeOf(error) } as const
+      await this.#answer(peerId, end, session.controller.signal)
     } finally {
       this.#close(peerId, requestId)
       letGo()
@@ -259,31 +263,44 @@ export class ResendServer {
   }
 
   async #awaitStored(peerId: NodeId, request: AwaitStored): Promise<void> {
-    const { network, access } = this.#modules
-    const { requestId, streamPartId, token, publisherId, messageChainId } = request
-    const answer = (error?: unknown) =>
-      network.sendDirect(peerId, { type: 'stored', requestId, ...this.#outcomeOf(error) })
+    const { network } = this.#modules
+    const { requestId } = request
     const release = this.#awaiting.take(peerId)
     if (release === undefined || this.#stopped) {
       release?.()
       this.#counters.refused++
-      answer(storageError(this.#stopped ? 'SHUTTING_DOWN' : 'TOO_MANY_REQUESTS'))
+      const refusal = storageError(this.#stopped ? 'SHUTTING_DOWN' : 'TOO_MANY_REQUESTS')
+      network.sendDirect(peerId, { type: 'stored', requestId, ...this.#outcomeOf(refusal) })
       return
     }
     const letGo = network.hold(peerId)
     const { signal } = this.#linkOf(peerId)
     try {
-      await access.requirePublisherOrSubscriber(streamPartId, publisherId, { requesterId: peerId, token })
-      if (this.#modules.isRefused(streamPartId)) throw storageError('NOT_ACCEPTED', streamPartId)
-      const chain: MessageChain = { ...parseStreamPartId(streamPartId), publisherId, messageChainId }
-      const maxMs = this.#options.limits.awaitStoredMs
-      await awaitStored(chain, request, { maxMs, signal }, this.#modules)
-      answer()
-    } catch (error) {
-      if (error !== linkGone) answer(error)
+      const error = await this.#whenStored(peerId, request, signal).catch(asReason)
+      if (error === linkGone) return
+      await this.#answer(peerId, { type: 'stored', requestId, ...this.#outcomeOf(error) }, signal)
     } finally {
       letGo()
       release()
+    }
+  }
+
+  async #whenStored(peerId: NodeId, request: AwaitStored, signal: AbortSignal): Promise<void> {
+    const { access, isRefused } = this.#modules
+    const { streamPartId, token, publisherId, messageChainId } = request
+    await access.requirePublisherOrSubscriber(streamPartId, publisherId, { requesterId: peerId, token })
+    if (isRefused(streamPartId)) throw storageError('NOT_ACCEPTED', streamPartId)
+    const chain: MessageChain = { ...parseStreamPartId(streamPartId), publisherId, messageChainId }
+    const maxMs = this.#options.limits.awaitStoredMs
+    await awaitStored(chain, request, { maxMs, signal }, this.#modules)
+  }
+
+  /** Sends a last answer as soon as the link takes it: without it the asker would wait until its time is up. Tries once where there is no time. */
+  async #answer(peerId: NodeId, packet: ResendEnd | Stored, signal: AbortSignal): Promise<void> {
+    const { network, room } = this.#modules
+    while (!network.sendDirect(peerId, packet)) {
+      if (signal.aborted) return
+      await room.wait(peerId, signal).catch(asReason)
     }
   }
 
@@ -318,11 +335,6 @@ export class ResendServer {
     return link
   }
 
-  #end(peerId: NodeId, requestId: number, error: unknown): void {
-    if (error !== undefined) this.#counters.failed++
-    this.#modules.network.sendDirect(peerId, { type: 'resendEnd', requestId, ...this.#outcomeOf(error) })
-  }
-
   #outcomeOf(error: unknown): { code: string; text: string } {
     if (error === undefined) return { code: '', text: '' }
     const refusal = refusalOf(error)
@@ -336,5 +348,6 @@ const nothing = {
   to: { timestamp: 0, sequenceNumber: 0 },
   count: 0,
 }
+const asReason = (reason: unknown): unknown => reason
 const linkGone = new Error('the link closed')
 const cancelled = new Error('cancelled')

@@ -45,7 +45,7 @@ interface Chain {
   newest: number
 }
 
-/** Message chains whose numbers are remembered. */
+/** Message chains whose numbers are remembered from one transaction to the next. */
 const maxKnownChains = 10_000
 /** Batches deleted in one transaction, so that appends need not wait long. */
 const maxPrunedAtOnce = 2000
@@ -77,6 +77,8 @@ export class BatchWriter {
     return this.#transaction(() => {
       this.#nextBatch = (this.#statements.newestBatch.get() ?? 0) + 1
       this.#contradictions = 0
+      // Not in between: counts of this transaction are pending in them.
+      if (this.#chains.size >= maxKnownChains) this.#chains.clear()
       for (const bytes of unpack(batches)) {
         const batch = decodeBatch(bytes)
         this.#insert(batch, delegationOf(batch, delegations))
@@ -227,8 +229,6 @@ export class BatchWriter {
     insertChain.run({ partScope, publisherScope, publisher, name, timestamp })
     const { id, oldest, newest } = chain.get(publisherScope, name) ?? missing(key)
     const fresh = { id, partScope, publisherScope, batches: 0, messages: 0, bytes: 0, oldest, newest }
-    // Entries used in this transaction must not be evicted: their counts are pending.
-    if (this.#chains.size >= maxKnownChains && this.#touched.size === 0) this.#chains.clear()
     this.#chains.set(key, fresh)
     return fresh
   }

@@ -11,6 +11,9 @@ interface Row {
   readonly batch: number
 }
 
+/** By the index, which SQLite does not choose by itself here: it would look at all keys of the stream part. */
+export const forgetBatch = 'DELETE FROM newest INDEXED BY newest_batch WHERE scope = ? AND batch = ?'
+
 /** In which batch the newest message of each key is. Changes belong to the transaction of the caller. */
 export class Newest {
   readonly #note: Database.Statement<[Row]>
@@ -29,7 +32,7 @@ export class Newest {
        SET time = excluded.time, number = excluded.number, publisher = excluded.publisher, batch = excluded.batch
        WHERE (excluded.time, excluded.number, excluded.publisher) > (newest.time, newest.number, newest.publisher)`,
     )
-    this.#forget = database.prepare('DELETE FROM newest WHERE scope = ? AND batch = ?')
+    this.#forget = database.prepare(forgetBatch)
     this.#isIn = database
       .prepare<[number, number], 1>('SELECT 1 FROM newest WHERE scope = ? AND batch = ? LIMIT 1')
       .pluck()
