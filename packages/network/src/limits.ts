@@ -123,6 +123,8 @@ export const networkLimits = {
   maxFillAgeMs: 30_000,
   /** A range that the archive was asked for is given up after this long, whatever the archive does. */
   maxArchiveAgeMs: 60_000,
+  /** A neighbour that seems farther away is not waited for longer: the next one is asked, and its answer still counts when it comes. */
+  maxFetchRttMs: 2_000,
   /** Fetches in progress to one neighbour. */
   maxFetchesInFlight: 16,
   /** Bytes sent in answer to one fetch, unless a single batch has more. */

@@ -236,6 +236,25 @@ describe.each(['chain', 'arrival'] as const)('history joined to live, order %s',
     expect(gaps).toMatchObject([{ after: at(now + 4), upTo: at(now + 25) }])
   })
 
+  it('reports what there was no room for and storage never had, also where no later message of a chain shows it', async () => {
+    const { stored, join, gaps, timesHeard } = setUp({ order, limits: { maxBufferedLive: 4 } })
+    const [all, ended] = [messagesOf(times(1, 12)), messagesOf([3, 5, 7], 'ends')]
+    stored.push(...all, ...ended.slice(0, 1))
+    const running = join.run()
+    for (const message of [...ended, ...all]) join.message(message)
+    await running
+    await settle()
+    expect(timesHeard()).toEqual([...times(1, 12), 3].toSorted((a, b) => a - b))
+    const places = gaps.map(({ chain, after, upTo }) => [chain.messageChainId, after, upTo])
+    const place = (ms: number) => ({ timestamp: now + ms, sequenceNumber: 0 })
+    expect(places).toEqual([['ends', place(3), place(7)]])
+    const [next] = messagesOf([3, 5, 7, 20], 'ends').slice(3)
+    if (next !== undefined) join.message(next)
+    await settle()
+    expect(timesHeard().at(-1)).toBe(20)
+    expect(gaps).toHaveLength(1)
+  })
+
   it('says that it cannot, also where no later message of a chain shows a gap', async () => {
     const [all, other] = [messagesOf(times(1, 30)), messagesOf([5], 'b')]
     const opened = Promise.withResolvers<void>()

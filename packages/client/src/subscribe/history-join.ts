@@ -196,6 +196,7 @@ export class HistoryJoin implements LiveFlow {
       const dropped = this.#buffer.takeDropped()
       if (dropped === undefined) return
       await this.#readOn(dropped.from, dropped.to)
+      this.#reportLost(dropped)
     }
   }
 
@@ -224,12 +225,14 @@ export class HistoryJoin implements LiveFlow {
   /** Live messages of all chains for which there was no room, from storage. */
   async #fetchStretch(stretch: DroppedStretch): Promise<void> {
     const { history, sink, flow } = this.#modules
-    const selection = { kind: 'range', ...stretch } as const
+    const { from, to } = stretch
+    const selection = { kind: 'range', from, to } as const
     const onGap = (gap: Gap) => {
       if (!this.isOrdered) sink.gap(gap)
     }
     const options = { signal: this.#ending.signal, onGap }
     this.#fetching = stretch
+    let isWhole = false
     try {
       for await (const run of history.read(this.#plan, { ...this.#wanted, selection }, options)) {
         for (const message of run) {
@@ -237,6 +240,7 @@ export class HistoryJoin implements LiveFlow {
           this.#join(message)
         }
       }
+      isWhole = true
     } catch (error) {
       if (!isRunnelError(error)) throw error
       this.#fail(error)
@@ -246,6 +250,21 @@ export class HistoryJoin implements LiveFlow {
       this.#fetching = undefined
     }
     flow.recheck?.()
+    if (isWhole) this.#reportLost(stretch)
+  }
+
+  /** What there was no room for and storage does not have either, at the ends of chains: elsewhere the next message shows it. */
+  #reportLost({ chains }: DroppedStretch): void {
+    const { sink, flow } = this.#modules
+    const goingOn = this.#buffer.chains()
+    for (const [key, { chain, after: before, upTo }] of chains) {
+      const after = this.#heads.get(chain) ?? laterPlace(this.#floorOf(chain), before)
+      const isBefore = this.#from !== undefined && compareRefs(upTo, this.#from) < 0
+      if (compareRefs(upTo, after) <= 0 || isBefore || goingOn.has(key) || this.#waiting.has(key)) continue
+      this.#heads.advance(chain, upTo)
+      sink.gap({ streamPartId: streamPartOf(chain), chain, after, upTo })
+      flow.start(chain, upTo)
+    }
   }
 
   #join(message: StreamMessage): void {

@@ -1,3 +1,4 @@
+import { placeBefore } from '@runnel/protocol'
 import { expect, it } from 'vitest'
 import { at, chainOf, times } from '../resend/batches.testkit.ts'
 import { ChainHeads } from './chain-heads.ts'
@@ -36,11 +37,22 @@ it('drops the oldest at a limit, and remembers between which places', () => {
     const [chain = expect.fail()] = messages
     const held = () => [90, 91, 101].map((time) => buffer.holds(chain, at(time)))
     expect(held()).toEqual([true, true, false])
-    expect(buffer.takeDropped()).toEqual({ from: at(1), to: at(90) })
+    const { chains, ...stretch } = buffer.takeDropped() ?? expect.fail()
+    expect(stretch).toEqual({ from: at(1), to: at(90) })
+    expect([...chains.values()]).toMatchObject([{ after: placeBefore(at(1)), upTo: at(90) }])
     expect(buffer.takeDropped()).toBeUndefined()
     expect(held()).toEqual([false, true, false])
     expect(drain(buffer)).toEqual(times(91, 100))
   }
+})
+
+it('remembers of so many chains what had to go', () => {
+  const buffer = new LiveBuffer({ maxMessages: 3, maxBytes: 1_000 })
+  const [message = expect.fail()] = messages
+  for (const messageChainId of ['a', 'b', 'c', 'd', 'e', 'f', 'g'])
+    buffer.push({ ...message, messageChainId })
+  expect([...buffer.chains()]).toHaveLength(3)
+  expect(buffer.takeDropped()?.chains.size).toBe(3)
 })
 
 it('knows how far each chain was delivered, of those used lately', () => {

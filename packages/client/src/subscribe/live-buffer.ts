@@ -1,5 +1,8 @@
 import {
   compareRefs,
+  dropOldest,
+  laterPlace,
+  placeBefore,
   placeOf,
   type MessageChain,
   type MessageRef,
@@ -13,14 +16,26 @@ export interface LiveBufferLimits {
   readonly maxBytes: number
 }
 
+/** What had to go of one chain. */
+interface DroppedOfChain {
+  readonly chain: MessageChain
+  readonly after: MessageRef
+  readonly upTo: MessageRef
+}
+
 /** Places between which messages had to go. */
 export interface DroppedStretch {
   readonly from: MessageRef
   readonly to: MessageRef
+  /** By chain; of as many chains as messages may wait, those of which the last went. */
+  readonly chains: ReadonlyMap<string, DroppedOfChain>
 }
 
 /** Whether a place is in a stretch. */
-export const isWithin = (place: MessageRef, stretch: DroppedStretch | undefined): boolean =>
+export const isWithin = (
+  place: MessageRef,
+  stretch: Pick<DroppedStretch, 'from' | 'to'> | undefined,
+): boolean =>
   stretch !== undefined && compareRefs(place, stretch.from) >= 0 && compareRefs(place, stretch.to) <= 0
 
 /**
@@ -31,7 +46,8 @@ export class LiveBuffer {
   readonly #limits: LiveBufferLimits
   /** Ascending. */
   readonly #messages = new ByteQueue<StreamMessage>()
-  #dropped: DroppedStretch | undefined
+  #dropped: Pick<DroppedStretch, 'from' | 'to'> | undefined
+  #droppedChains = new Map<string, DroppedOfChain>()
 
   constructor(limits: LiveBufferLimits) {
     this.#limits = limits
@@ -60,10 +76,21 @@ export class LiveBuffer {
     return false
   }
 
+  /** The keys of the chains whose messages are there. */
+  chains(): ReadonlySet<string> {
+    return new Set(
+      Array.from(
+        this.#messages.backFrom(() => false),
+        keyOfChain,
+      ),
+    )
+  }
+
   /** What had to go since it was asked last. */
   takeDropped(): DroppedStretch | undefined {
-    const dropped = this.#dropped
+    const dropped = this.#dropped && { ...this.#dropped, chains: this.#droppedChains }
     this.#dropped = undefined
+    this.#droppedChains = new Map()
     return dropped
   }
 
@@ -79,6 +106,21 @@ export class LiveBuffer {
       from: compareRefs(place, from) < 0 ? place : from,
       to: compareRefs(place, to) > 0 ? place : to,
     }
+    this.#noteChain(message, place)
+  }
+
+  #noteChain(message: StreamMessage, place: MessageRef): void {
+    const { streamId, partition, publisherId, messageChainId, previous } = message
+    const chain = { streamId, partition, publisherId, messageChainId }
+    const before = previous === undefined ? placeBefore(place) : placeOf(previous)
+    const { after = before, upTo = place } = this.#droppedChains.get(keyOfChain(chain)) ?? {}
+    this.#droppedChains.delete(keyOfChain(chain))
+    this.#droppedChains.set(keyOfChain(chain), {
+      chain,
+      after: compareRefs(before, after) < 0 ? before : after,
+      upTo: laterPlace(upTo, place),
+    })
+    dropOldest(this.#droppedChains, this.#limits.maxMessages)
   }
 }
 

@@ -136,6 +136,8 @@ export class CoreScript {
   oldestOfStreamMs = 0
   verified = 0
   tokensVerified = 0
+  /** Statuses that are due because a neighbour was lost. */
+  lostNeighbours = 0
   delegationsVerified = 0
   /** What the registry says of delegates; of others nothing is said. */
   delegates: Record<NodeId, 'allowed' | 'denied' | 'unknown'> = {}
@@ -329,7 +331,10 @@ export class CoreScript {
         this.withheld.push(withheld)
         note(`withheld ${short(withheld.hostId)} ${withheld.ranges.map(rangeText).join(' ')}`)
       },
-      statusDue: () => note('status'),
+      statusDue: (_, lostNeighbour = false) => {
+        if (lostNeighbour) this.lostNeighbours++
+        note('status')
+      },
       resolvePublisher: () => note('resolve'),
       resolveReader: (_, userId) => note(`resolve reader ${short(userId)}`),
       partFailed: (streamPartId, error) => {

@@ -315,7 +315,7 @@ export class NodeCore {
       resolvePublisher: (scope, publisherId, from, delegation) =>
         this.#push({ type: 'resolvePublisher', scope, publisherId, from, delegation }),
       dropped: (counter, detail) => this.#push({ type: 'dropped', counter, detail }),
-      statusDue: (streamPartId) => this.#links.statusDue(streamPartId),
+      statusDue: (streamPartId, lostNeighbour) => this.#links.statusDue(streamPartId, lostNeighbour),
       partFailed: (streamPartId, error) => {
         this.#push({ type: 'fault', owner: { streamPartId }, error })
         this.#afterwards.push(() => this.#links.leave(streamPartId, this.#time.nowMs))

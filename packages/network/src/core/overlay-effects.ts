@@ -69,8 +69,8 @@ export interface OverlayEffects {
   withheld(withheld: WithheldMessages): void
   /** A host brings what others bring much later, or nothing. */
   hostFails(peerId: NodeId, how: 'slow' | 'silent'): void
-  /** The tracker should hear of the stream part: take the status when it can be sent. */
-  statusDue(streamPartId: StreamPartId): void
+  /** The tracker should hear of the stream part: take the status when it can be sent, before others where a neighbour was lost. */
+  statusDue(streamPartId: StreamPartId, lostNeighbour?: boolean): void
   /** `from` acts for the user. */
   resolveReader(scope: PermissionScope, userId: NodeId, from: NodeId, delegation?: Delegation): void
   /** `from` brought what it signed. */

@@ -104,7 +104,9 @@ describe('changing neighbours', () => {
 
   it('reports a lost neighbour at once and dials it again while it is wanted', () => {
     const script = new CoreScript().withNeighbours(2, 3)
+    expect(script.lostNeighbours).toBe(0)
     expect(script.run(closed(2))).toEqual(['status', 'neighbours [3]'])
+    expect(script.lostNeighbours).toBe(1)
     expect(script.status()).toBe('#1 [3] failed [2:lost]')
     expect(script.status()).toBe('#1 [3] failed []')
     expect(script.pass(500)).toEqual(['connect 2'])
@@ -191,7 +193,8 @@ describe('attaches', () => {
 
   it.each(['left', 'not-joined'] as const)('do not go to a peer that said %s before it is back', (reason) => {
     const script = new CoreScript().withNeighbours(2, 3)
-    script.run(detach(2, reason))
+    expect(script.run(detach(2, reason))).toContain('status')
+    expect(script.lostNeighbours).toBe(1)
     // Not even over a new link, with all trackers gone.
     expect(script.pass(20_000).filter((effect) => effect.startsWith('attach'))).toEqual([])
     expect(script.run(closed(2)).filter((effect) => effect.startsWith('connect'))).toEqual([])

@@ -218,8 +218,8 @@ export class Cluster implements PacketRouter {
       ...{ self, count, fault: this.#fault },
       registered: () => this.#registered.ids,
       ownTrackers: (streamId) => ownTrackers.of(streamId),
-      leads: (id) => core.streamParts.has(id),
-      ledParts: () => core.streamParts.keys(),
+      leads: (id) => core.leads(id),
+      ledParts: () => core.ledParts(),
       prepare: (status) => this.#succession.prepare(status),
       redirect: (nodeId, streamPartId, leaderId) =>
         runtime.send(nodeId, { type: 'redirect', streamPartId, leaderId }),

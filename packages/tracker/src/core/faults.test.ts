@@ -2,6 +2,7 @@ import { seededRandom, type Random, type Status, type StreamPartId } from '@runn
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { defaultTrackerLimits } from '../limits.ts'
+import { Replica } from './replica.ts'
 import { TrackerCore, type TrackerEffect } from './tracker-core.ts'
 import {
   instructions,
@@ -216,6 +217,21 @@ describe('a fault in the work of a stream part of a tracker', () => {
     expectUnharmed(story, other)
   })
 
+  it('builds it anew from what its nodes say, whatever an older replica says', () => {
+    const story = settled()
+    const nodes = all.map((n) => {
+      const neighbours = all.slice(n).map(nodeId)
+      return { nodeId: nodeId(n), contact: webrtcContact, neighbours }
+    })
+    story.core.replicaOf = (id) => (id === partA ? new Replica(nodes) : undefined)
+    const before = story.edges(partA)
+    story.handle({ type: 'partFault', streamPartId: partA, error: new Error('a fault') })
+    story.advance(minFaultRestMs)
+    expect(story.edges(partA)).toEqual(before)
+    story.advance(20_000)
+    expect(story.edges(partA)).toEqual(before)
+  })
+
   it('keeps what nodes say while it rests', () => {
     const story = settled()
     story.packet(3, storing(partA))
@@ -251,8 +267,11 @@ describe('a fault in the work of a stream part of a tracker', () => {
   it('is handed over when another tracker leads it by then', () => {
     const story = settled()
     story.handle({ type: 'partFault', streamPartId: partA, error: new Error('a fault') })
+    expect(story.core.ledParts()).toContain(partA)
+    expect(story.core.leads(partA)).toBe(true)
     const told = story.handle({ type: 'handOver', streamPartId: partA, leaderId: nodeId(99) })
     expect(told.filter(({ type }) => type === 'send')).toHaveLength(count)
+    expect(story.core.leads(partA)).toBe(false)
     story.advance(20_000)
     expect(story.members(partA)).toBe(0)
   })

@@ -27,8 +27,9 @@ export class NodeRecord {
   about: About | undefined
   /** For whom it acts, as its delegation proved; undefined where it showed none. */
   actingFor: ActingFor | undefined
-  /** In whose name it takes part in stream parts; undefined before its first status. */
-  member: { readonly userId: NodeId; readonly token: AccessToken | undefined } | undefined
+  /** In whose name it takes part in stream parts, and until when by its token; undefined before its first status. */
+  member:
+    { readonly userId: NodeId; readonly token: AccessToken | undefined; readonly untilMs: number } | undefined
   readonly parts = new Set<StreamPart>()
   /** Stream parts it was in before it connected again and has not reported since. */
   readonly unconfirmed = new RareSet<StreamPart>()

@@ -23,6 +23,8 @@ export class Packets {
   readonly #faults: PartFaults
   readonly #partTable: PartTable
   readonly #permissions: Permissions
+  /** The stream part that is being built anew. */
+  #rebuilt: StreamPartId | undefined
 
   constructor(state: CoreState, faults: PartFaults, partTable: PartTable, permissions: Permissions) {
     this.#state = state
@@ -123,7 +125,7 @@ export class Packets {
     if (!reads) return part.feeds.status(nodeId, { ...status, counter })
     part.status(nodeId, { ...status, counter }, this.#state.nowMs)
     if (!part.isAdopting) return
-    if (part.isClaimComplete) return this.#partTable.adopt(part)
+    if (part.isClaimComplete && part.id !== this.#rebuilt) return this.#partTable.adopt(part)
     if (!this.#state.schedule.adopt.has(part)) this.#state.schedule.adopt.add(part, this.#state.nowMs)
   }
 
@@ -178,13 +180,17 @@ export class Packets {
     this.#state.outbox.send(asker.nodeId, { type: 'count', requestId, readers, feeders: feeds.size })
   }
 
-  /** Works as if all its nodes reported at once. */
+  /** Works as if all its nodes reported at once: none is told what a replica says before the others have denied it. */
   buildAnew(id: StreamPartId): void {
+    this.#rebuilt = id
     for (const [nodeId, { status, storing }] of this.#faults.takeResting(id)) {
       const node = this.#state.nodes.get(nodeId)
       if (node?.contact === undefined) continue
       this.status(node, status)
       if (storing) this.#storing(node, { type: 'storing', streamPartId: id, storing })
     }
+    this.#rebuilt = undefined
+    const part = this.#state.parts.get(id)
+    if (part?.isAdopting && part.isClaimComplete) this.#faults.within(part, () => this.#partTable.adopt(part))
   }
 }

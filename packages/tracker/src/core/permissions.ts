@@ -38,7 +38,7 @@ export class Permissions {
   mayTakePart(node: NodeRecord, status: Status): boolean {
     const { streamPartId, membership } = status
     const scope = scopeOfPart(streamPartId)
-    this.#state.roles.identify(node, status)
+    this.#state.roles.identify(node, status, this.#state.nowMs)
     const role = this.#state.roles.roleOf(node, scope, membership?.reads ?? true, this.#state.nowMs)
     const part = this.#state.parts.get(streamPartId)
     if (role.kind === 'none') {

@@ -37,6 +37,10 @@ export class RestingParts {
     return dueMs
   }
 
+  get ids(): Iterable<StreamPartId> {
+    return this.#resting.keys()
+  }
+
   has(id: StreamPartId): boolean {
     return this.#resting.has(id)
   }

@@ -18,8 +18,8 @@ export interface RegistryAnswers {
   readsForMs(scope: PermissionScope, userId: NodeId, acting?: ActingFor): number | undefined
   /** Whether the user may publish. */
   mayPublish(scope: PermissionScope, userId: NodeId, acting?: ActingFor): boolean | undefined
-  /** True when the user that a token names lets the node act in its name. */
-  verifyMembership(token: AccessToken, nodeId: NodeId): boolean
+  /** For how many milliseconds from now the user that a token names lets the node act in its name; 0 or less: not at all. */
+  membershipForMs(token: AccessToken, nodeId: NodeId): number
 }
 
 /** A node's role in a stream part: in the overlay, outside of it as a feeder, or none. */
@@ -49,15 +49,18 @@ export class Roles {
   }
 
   /** Sets the user that the node acts for; itself, when its token is not valid. */
-  identify(node: NodeRecord, { membership }: Status): void {
+  identify(node: NodeRecord, { membership }: Status, nowMs: number): void {
     const token = membership?.token
-    if (node.actingFor !== undefined) node.member = { userId: node.actingFor.userId, token: undefined }
-    else if (token === undefined) node.member = { userId: node.nodeId, token }
+    if (node.actingFor !== undefined) node.member = withoutToken(node.actingFor.userId)
+    else if (token === undefined) node.member = withoutToken(node.nodeId)
     else if (!isSame(token, node.member?.token)) {
-      const isGood = this.#answers?.verifyMembership(token, node.nodeId) ?? true
+      const forMs = this.#answers?.membershipForMs(token, node.nodeId) ?? Infinity
+      const isGood = forMs > 0
       // A status relayed by another tracker may be old; the earlier permission to act for the user still holds.
       if (!isGood && node.member?.token?.userId === token.userId) return
-      node.member = { userId: isGood ? token.userId : node.nodeId, token: isGood ? token : undefined }
+      node.member = isGood
+        ? { userId: token.userId, token, untilMs: nowMs + forMs }
+        : withoutToken(node.nodeId)
     }
   }
 
@@ -65,15 +68,17 @@ export class Roles {
     // Whoever publishes in the key part reads it, too: it has no feeders.
     if (isKeyPart(scope) && !reads) return { kind: 'none' }
     if (this.#answers === undefined) return { kind: reads ? 'reader' : 'feeder', untilMs: Infinity }
+    if ((node.member?.untilMs ?? Infinity) <= nowMs) node.member = withoutToken(node.nodeId)
     const userId = userOf(node)
+    const actsUntilMs = node.member?.untilMs ?? Infinity
     if (!reads) {
       const may = this.#answers.mayPublish(scope, userId, node.actingFor)
       if (may === undefined) return { kind: 'unknown' }
-      return may ? { kind: 'feeder', untilMs: Infinity } : { kind: 'none' }
+      return may ? { kind: 'feeder', untilMs: actsUntilMs } : { kind: 'none' }
     }
     const forMs = this.#answers.readsForMs(scope, userId, node.actingFor)
     if (forMs === undefined) return { kind: 'unknown' }
-    return forMs > 0 ? { kind: 'reader', untilMs: nowMs + forMs } : { kind: 'none' }
+    return forMs > 0 ? { kind: 'reader', untilMs: Math.min(nowMs + forMs, actsUntilMs) } : { kind: 'none' }
   }
 
   /** Whether the node may publish, as far as the registry has answered. False without one. */
@@ -133,6 +138,11 @@ export class Roles {
 
 function keyOf(nodeId: NodeId, id: StreamPartId): string {
   return `${nodeId} ${id}`
+}
+
+/** Acts for the user, for as long as nothing else says. */
+function withoutToken(userId: NodeId): NonNullable<NodeRecord['member']> {
+  return { userId, token: undefined, untilMs: Infinity }
 }
 
 /** The user that the node acts for. */

@@ -2,6 +2,7 @@ import {
   keyPartition,
   parseStreamPartId,
   toStreamPartId,
+  type AccessToken,
   type ActingFor,
   type Membership,
   type NodeId,
@@ -35,7 +36,7 @@ class Registry implements RegistryAnswers {
     this.#delegatedForMs(acting) > 0 ? this.publishers.get(userId) : false
   #delegatedForMs = (acting?: ActingFor) =>
     this.delegates.get(acting?.delegation.delegateId ?? stranger) ?? Infinity
-  verifyMembership = () => true
+  membershipForMs = (_: AccessToken): number => Infinity
 }
 
 function storyOf(...members: number[]): { story: TrackerStory; registry: Registry } {
@@ -207,6 +208,37 @@ describe('a node that acts for a user', () => {
     story.packet(stranger, { ...statusOf(partA), membership: { reads: true, token } })
     expect(story.core.streamParts.get(partA)?.members.has(stranger)).toBe(true)
   })
+
+  it.each([true, false])(
+    'is that no longer than its token says, unless it shows a newer one (reads: %s)',
+    (reads) => {
+      const { story, registry } = storyOf(1, 2)
+      const user = nodeId(77)
+      registry.readers.set(user, Infinity).set(stranger, 0)
+      registry.publishers.set(user, true).set(stranger, false)
+      registry.membershipForMs = ({ expiresMs }) => expiresMs - story.now
+      const report = (expiresMs: number) => {
+        const token = { userId: user, expiresMs, signature: new Uint8Array(65) }
+        return story.packet(stranger, { ...statusOf(partA), membership: { reads, token } })
+      }
+      const isIn = () => {
+        const part = story.core.streamParts.get(partA)
+        return (part?.members.has(stranger) ?? false) || (part?.feeds.has(stranger) ?? false)
+      }
+      story.connect(stranger)
+      report(60_000)
+      report(90_000)
+      story.advance(89_000 - story.now)
+      expect(isIn()).toBe(true)
+      story.effects.length = 0
+      story.advance(2_000)
+      expect(isIn()).toBe(false)
+      expect(codes(story.effects)).toEqual(['NOT_PERMITTED'])
+      expect(codes(report(90_000))).toEqual(['NOT_PERMITTED'])
+      report(story.now + 60_000)
+      expect(isIn()).toBe(true)
+    },
+  )
 })
 
 describe('a feeder', () => {

@@ -69,7 +69,7 @@ describe('a tracker that takes an overlay over from a replica', () => {
       registry: {
         readsForMs: () => (isKnown ? Infinity : undefined),
         mayPublish: () => (isKnown ? true : undefined),
-        verifyMembership: () => true,
+        membershipForMs: () => Infinity,
       },
     })
     const before = overlay(5)

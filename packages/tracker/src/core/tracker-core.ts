@@ -91,6 +91,16 @@ export class TrackerCore {
     return this.#state.parts
   }
 
+  /** Whether this tracker leads a stream part, which may be one that rests after a fault. */
+  leads(id: StreamPartId): boolean {
+    return this.#state.parts.has(id) || this.#state.resting.has(id)
+  }
+
+  /** All that it leads. */
+  ledParts(): readonly StreamPartId[] {
+    return [...this.#state.parts.keys(), ...this.#state.resting.ids]
+  }
+
   /** Which nodes say that they store a stream part. */
   get storage(): Pick<StorageDirectory, 'count' | 'nodes'> {
     return this.#state.storage

@@ -20,6 +20,9 @@ export function registryAnswers(
       const answer = publishers.check(scope, userId, wallMs, undefined, acting?.delegation)
       return answer === 'unknown' ? undefined : answer === 'allowed'
     },
-    verifyMembership: (token, nodeId) => verifyMembership(token, nodeId, clock.now(), crypto),
+    membershipForMs(token, nodeId) {
+      const wallMs = clock.now()
+      return verifyMembership(token, nodeId, wallMs, crypto) ? token.expiresMs - wallMs : 0
+    },
   }
 }

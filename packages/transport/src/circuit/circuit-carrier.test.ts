@@ -58,14 +58,20 @@ describe('what a carrier reads of circuits', () => {
   })
 })
 
-/** A node that waits at the carrier, takes each circuit and waits again. */
-function waitAt(carrier: CircuitCarrier, name: string, clock: VirtualClock): NodeId {
+/** Takes a circuit: it is there from then on. */
+const takes = ({ events }: PausableChannel): void => events.onFrame(circuitFrame)
+
+/** A node that waits at the carrier, does this with each circuit, and waits again. */
+function waitAt(carrier: CircuitCarrier, name: string, clock: VirtualClock, onCircuit = takes): NodeId {
   const { identity, crypto } = testModules(name, clock)
   const wait = (): void => {
     const channel: PausableChannel = {
       ...{ kind: 'circuit', maxFrameBytes: 65_536, bufferedBytes: 0, binding: new Uint8Array(0) },
       ...{ events: noEvents, pause() {}, resume() {}, onGone() {} },
-      close: () => channel.onGone(),
+      close: () => {
+        channel.events.onClose('')
+        channel.onGone()
+      },
       send: (frame) =>
         clock.endOfTurn(() => {
           const message = readWaitingFrame(frame)
@@ -74,8 +80,8 @@ function waitAt(carrier: CircuitCarrier, name: string, clock: VirtualClock): Nod
             const digest = circuitClaimDigest({ challenge: message.challenge, address: '' }, crypto)
             channel.events.onFrame(claimFrame({ nodeId, signature: identity.sign(digest), address: '' }))
           } else if (message?.type === 'circuit') {
-            channel.events.onFrame(circuitFrame)
             wait()
+            onCircuit(channel)
           }
         }),
     }
@@ -108,6 +114,32 @@ it('a network that has all circuits to a node gives way to others', async () => 
   await open('192.0.2.4')
   expect(counts()).toEqual([4, 2])
   carrier.stop()
+})
+
+it('a circuit whose node takes it and is gone at the same moment is not counted for good', async () => {
+  const clock = new VirtualClock()
+  const carrier = new CircuitCarrier({}, testModules('carrier', clock))
+  const to = waitAt(carrier, 'waiting', clock, (channel) => {
+    takes(channel)
+    channel.close()
+  })
+  const opening = carrier.open([to], '192.0.2.1')
+  clock.advanceBy(0)
+  await expect(opening).rejects.toMatchObject({ code: 'NO_CIRCUIT' })
+  expect(carrier.metrics).toMatchObject({ 'circuits.open': 0, 'circuits.opened': 0, 'circuits.refused': 1 })
+})
+
+it('a carrier that stops ends the circuits that are being opened at once', async () => {
+  const clock = new VirtualClock()
+  const carrier = new CircuitCarrier({}, testModules('carrier', clock))
+  const to = waitAt(carrier, 'silent', clock, () => {})
+  const other = waitAt(carrier, 'other', clock)
+  // The last is called by nobody yet: the one before it has the place where the node waits.
+  const opening = [to, other, other].map((node) => carrier.open([node], '192.0.2.1'))
+  carrier.stop()
+  const results = await Promise.allSettled(opening)
+  expect(results.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected'])
+  expect(carrier.metrics['circuits.open']).toBe(0)
 })
 
 it('a carrier that stops closes what wants to wait, before it proves its id too, and lets nobody wait later', () => {

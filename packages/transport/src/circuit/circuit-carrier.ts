@@ -70,14 +70,13 @@ export class CircuitCarrier implements Circuits {
       throw this.#refused(transportError('NO_CIRCUIT', 'one node only'))
     const carried = this.#enter(to, address)
     try {
-      const waiting = this.#waiting.get(to) ?? (await this.#nextPlaceOf(to))
-      const channel = await waiting.call()
+      const waiting = this.#waiting.get(to) ?? (await this.#nextPlaceOf(carried))
+      carried.close = () => waiting.close()
+      const channel = await waiting.call(() => this.#leave(carried))
       if (!this.#carried.has(carried)) {
         channel.close(true)
-        throw transportError('TOO_MANY_CONNECTIONS', 'another network needs the room')
+        throw transportError('NO_CIRCUIT', 'it has ended already')
       }
-      carried.close = () => channel.close(true)
-      channel.onGone = () => this.#leave(carried)
       this.#counters.opened++
       return channel
     } catch (error) {
@@ -129,7 +128,7 @@ export class CircuitCarrier implements Circuits {
     }
   }
 
-  /** For good. Closes what waits or wants to; circuits are closed with their WebSockets. */
+  /** For good. Closes what waits or wants to, and circuits, also those that are being opened. */
   stop(): void {
     this.#isStopped = true
     for (const waiting of [...this.#sockets]) waiting.close()
@@ -172,12 +171,14 @@ export class CircuitCarrier implements Circuits {
   }
 
   /** The next place of a node that has others already: it waits again as soon as it has taken one. */
-  #nextPlaceOf(to: NodeId): Promise<WaitingSocket> {
+  #nextPlaceOf(carried: Carried): Promise<WaitingSocket> {
+    const { to } = carried
     const isKnown = (this.#sharesTo.get(to)?.size ?? 0) > 1
     if (!isKnown) return Promise.reject(transportError('NO_CIRCUIT', `${to} does not wait here`))
     const { promise, resolve, reject } = Promise.withResolvers<WaitingSocket>()
     const wanted = this.#wanted.get(to) ?? new Set()
     this.#wanted.set(to, wanted.add(resolve))
+    carried.close = () => reject(transportError('TOO_MANY_CONNECTIONS', 'another network needs the room'))
     const cancel = this.#modules.clock.schedule(nextPlaceTimeoutMs, () =>
       reject(transportError('NO_CIRCUIT', `${to} no longer waits here`)),
     )

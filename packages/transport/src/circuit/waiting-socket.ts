@@ -46,6 +46,7 @@ export class WaitingSocket {
   #nodeId: NodeId | undefined
   #onTaken: ((channel: PausableChannel) => void) | undefined
   #onLost: (error: Error) => void = () => {}
+  #onGone: () => void = () => {}
   #heardMs: number
   #cancelTimer: Cancel
   #hasEnded = false
@@ -70,9 +71,13 @@ export class WaitingSocket {
     return this.#nodeId as NodeId
   }
 
-  /** Tells the node that somebody is there. Resolves with the channel when it listens; rejects with NO_CIRCUIT. */
-  call(): Promise<PausableChannel> {
+  /**
+   * Tells the node that somebody is there. Resolves with the channel when it listens; rejects with NO_CIRCUIT. `onGone` is called once that
+   * channel is gone, which may be before anybody has it.
+   */
+  call(onGone: () => void): Promise<PausableChannel> {
     const { promise, resolve, reject } = Promise.withResolvers<PausableChannel>()
+    this.#onGone = onGone
     this.#onTaken = resolve
     this.#onLost = reject
     this.#cancelTimer()
@@ -105,6 +110,7 @@ export class WaitingSocket {
     if (message?.type === 'circuit' && this.#onTaken !== undefined) {
       this.#hasEnded = true
       this.#cancelTimer()
+      this.#inbound.channel.onGone = this.#onGone
       return this.#onTaken(this.#inbound.channel)
     }
     this.close()

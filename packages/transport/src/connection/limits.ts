@@ -27,7 +27,7 @@ export interface ConnectionLimits extends UrgentLimits {
   readonly lowMarkBytes: number
   /** A packet that would take the queue above it is refused. */
   readonly maxQueueBytes: number
-  /** A peer is too slow when data is queued and none of it leaves for this long. */
+  /** A peer is too slow when the channel holds data and none of it leaves for this long. */
   readonly stallTimeoutMs: number
   /** How long a closing connection may take to send what is queued. */
   readonly closeTimeoutMs: number

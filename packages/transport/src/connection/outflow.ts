@@ -14,7 +14,7 @@ interface OutflowModules {
   readonly stats: MutableStats
   /** There is room again after there was none. */
   onDrain(): void
-  /** Data is queued and none of it has left for `stallTimeoutMs`. */
+  /** The channel holds data, and none of it has left for `stallTimeoutMs`. */
   onStalled(): void
   /** Of a link that urgent messages share; undefined before the first of them. */
   urgent?(): Pick<UrgentFlow, 'othersFrameBytes' | 'roomForOthers' | 'markOthers' | 'othersSent'> | undefined
@@ -145,12 +145,13 @@ export class Outflow {
     }
   }
 
+  /** What waits only here waits for its turn beside urgent messages, which on a slow link may take longer. */
   #watchForStall(): void {
     if (this.#cancelStallCheck !== undefined || this.queuedBytes === 0) return
     const before = this.leftBytes
     this.#cancelStallCheck = this.#modules.clock.schedule(this.#limits.stallTimeoutMs, () => {
       this.#cancelStallCheck = undefined
-      if (this.queuedBytes > 0 && this.leftBytes <= before) this.#modules.onStalled()
+      if (this.#channel.bufferedBytes > 0 && this.leftBytes <= before) this.#modules.onStalled()
       else this.#watchForStall()
     })
   }

@@ -3,6 +3,7 @@ import type { NodeId } from '@runnel/protocol'
 export interface GapTimesLimits {
   readonly minGapWaitMs: number
   readonly maxGapWaitMs: number
+  readonly maxFetchRttMs: number
 }
 
 type RttOf = (peerId: NodeId) => number | undefined
@@ -21,9 +22,9 @@ export function gapWaitMs(neighbours: readonly NodeId[], rttOf: RttOf, limits: G
 }
 
 /**
- * How long a neighbour may take to answer a fetch: one round-trip time, half of one for its queue, and a little for the
- * work.
+ * How long a neighbour may take to answer a fetch: one round-trip time, half of one for its queue, and a little for the work. A
+ * neighbour decides itself how far away it seems, and nobody else is asked meanwhile: beyond a limit its answer is taken when it comes.
  */
 export function fetchTimeoutMs(rttMs: number | undefined, limits: GapTimesLimits): number {
-  return Math.ceil(1.5 * (rttMs ?? unknownRttMs)) + 3 * limits.minGapWaitMs
+  return Math.ceil(1.5 * Math.min(limits.maxFetchRttMs, rttMs ?? unknownRttMs)) + 3 * limits.minGapWaitMs
 }

@@ -297,6 +297,19 @@ describe('the archive', () => {
     expect(core.lostGaps).toEqual([])
   })
 
+  it('is asked soon, though a neighbour that seems far away answers nothing', () => {
+    const core = script({}, { hasArchive: true })
+    core.rttOf = (peerId) => (peerId === idOf(3) ? 9_000 : 20)
+    core.run(data(2, message(40, 30)))
+    const openedMs = core.nowMs
+    for (let asked: ControlPacket | undefined; core.archiveGaps.length === 0;) {
+      const isOfNearest = core.pass(1).includes('fetch 2 (0,30]')
+      if (isOfNearest && core.sent.at(-1) !== asked) core.run(fetched(2, core))
+      asked = core.sent.at(-1)
+    }
+    expect(core.nowMs - openedMs).toBeLessThan(7_000)
+  })
+
   it('is not waited for for ever', () => {
     const core = script({ maxArchiveAgeMs: 60_000 }, { hasArchive: true })
     core.run(data(2, message(40, 30)))

@@ -137,7 +137,7 @@ export class Attaches {
     // Newer instructions are likely in flight to one of the two, so the first time is no failure.
     if (reason === 'not-joined' || reason === 'full' || reason === 'not-permitted' || edge.refusals > 1) {
       steps.report(part, peerId, 'refused')
-    } else if (wasAttached && reason === 'left') effects.statusDue(part.id)
+    } else if (wasAttached && reason === 'left') effects.statusDue(part.id, true)
     if (reason !== 'left' && reason !== 'not-joined' && reason !== 'not-permitted') return
     part.departed.add(peerId)
     part.edges.delete(peerId)
@@ -149,8 +149,8 @@ export class Attaches {
    */
   #answerAgain(part: StreamPart, peerId: NodeId, edge: Edge, packet: AnyAttach, nowMs: number): void {
     if (!edge.sent || nowMs - edge.sentAtMs < this.#limits.attachRetryMs) return
-    // It may be another process than the one that had what this node remembers.
-    part.seen.neighbourGone(peerId)
+    // It may be another process than the one that had, and asked for, what this node remembers.
+    part.forget(peerId)
     for (const head of packet.heads) part.seen.shown(peerId, head, head)
     this.#modules.steps.attach(part, peerId, edge, nowMs)
     this.#replay(part, peerId, edge, packet, nowMs)

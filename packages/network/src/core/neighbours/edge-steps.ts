@@ -86,7 +86,7 @@ export class EdgeSteps {
   /** Tells the tracker that the peer is no neighbour, and why. */
   report(part: StreamPart, peerId: NodeId, reason: FailureReason): void {
     part.fail(peerId, reason)
-    this.#modules.effects.statusDue(part.id)
+    this.#modules.effects.statusDue(part.id, true)
   }
 
   /** The stream part uses no links any more. */

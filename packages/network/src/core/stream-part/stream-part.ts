@@ -39,7 +39,7 @@ export interface StreamPartModules {
   readonly recentBytes: RecentBytes
   readonly latestBytes: LatestBytes
   readonly onGapLost: PartGapsModules['onLost']
-  /** A neighbour or a guest is attached no longer. */
+  /** A neighbour or a guest is attached no longer, or may be another process than it was. */
   gone(peerId: NodeId): void
   rttOf(peerId: NodeId): number | undefined
   /** How late a batch of a chain may be where its flood is thin; 0 for others. */
@@ -323,13 +323,15 @@ export class StreamPart {
     this.#attached = attached
     this.#guests = guests
     this.#receivers = [...attached, ...guests]
-    for (const peerId of before) {
-      if (this.#receivers.includes(peerId)) continue
-      this.seen.neighbourGone(peerId)
-      this.#gone(peerId)
-    }
+    for (const peerId of before) if (!this.#receivers.includes(peerId)) this.forget(peerId)
     for (const peerId of attached) this.#failed.delete(peerId)
     return isChanged
+  }
+
+  /** What a peer has, and what it asked for and was asked for, counts no more. */
+  forget(peerId: NodeId): void {
+    this.seen.neighbourGone(peerId)
+    this.#gone(peerId)
   }
 
   /**

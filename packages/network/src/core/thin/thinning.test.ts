@@ -1,6 +1,17 @@
 import { describe, expect, it } from 'vitest'
 import type { FloodMode, MessageBatch, MessageRef } from '@runnel/protocol'
-import { batchAt, closed, control, data, detach, idOf, partId, publish, startMs } from '../core.testkit.ts'
+import {
+  attach,
+  batchAt,
+  closed,
+  control,
+  data,
+  detach,
+  idOf,
+  partId,
+  publish,
+  startMs,
+} from '../core.testkit.ts'
 import { networkLimits, type NetworkLimits } from '../../limits.ts'
 import { aliasOf, chain, isAsk, script, sends } from './thinning.testkit.ts'
 
@@ -293,6 +304,17 @@ describe('a node that is asked to thin', () => {
     core.canShorten = false
     core.run(data(2, next()))
     expect(core.aliases).toHaveLength(1)
+  })
+
+  it('forgets the asks and aliases of a neighbour that attaches again: it may be another process, which knows nothing of them', () => {
+    const { core, next } = asked('standby')
+    core.canShorten = true
+    core.run(data(2, next()))
+    core.pass(networkLimits.attachRetryMs)
+    core.run(attach(3))
+    core.aliases.length = 0
+    expect(sends(core.run(data(2, next())))).toEqual(['data 3', 'data 4'])
+    expect(core.aliases).toEqual([])
   })
 
   it('heeds no ask of others, of what is not known, or beyond a number', () => {

@@ -22,6 +22,8 @@ export class ServedPart {
   home: TrackerContact | undefined
   /** Whether a tracker has ever sent it an instruction. */
   instructed = false
+  /** It lost a neighbour since its tracker was last told of it. */
+  lostNeighbour = false
   /** Since when its tracker owes it the first instruction; Infinity while the status that asks for it waits; undefined when it does not. */
   askedAtMs: number | undefined
   /** How often its tracker was asked for that without an answer. */
@@ -39,6 +41,11 @@ export class ServedPart {
 
   constructor(id: StreamPartId) {
     this.id = id
+  }
+
+  /** A tracker has to act on its status. */
+  get isUrgent(): boolean {
+    return this.lostNeighbour || !this.instructed
   }
 
   /** A connected tracker that does not serve it for now. */

@@ -31,6 +31,7 @@ export function nameOf({ trackerId, url, via }: Way): string {
 /** Trackers of a directory, and what a node does with them, as lines. */
 export function script(...trackers: number[]) {
   const lines: string[] = []
+  const reported: StreamPartId[] = []
   const listed = (numbers: readonly number[]): TrackerAddress[] =>
     numbers.map((n) => ({ nodeId: idOf(n), url: urlOf(n) }))
   let directory = listed(trackers)
@@ -44,7 +45,10 @@ export function script(...trackers: number[]) {
       dial: (way) => say('dial', way),
       hangUp: (way) => say('hang up', way),
       sendNodeInfo: (way) => say('info', way),
-      sendStatus: (way, part) => say('status', way, part),
+      sendStatus: (way, part) => {
+        reported.push(part)
+        say('status', way, part)
+      },
       sendLeave: (way, part) => say('leave', way, part),
       newSession: (part) => lines.push(`session ${part.at(-1)}`),
       newTracker: (part) => lines.push(`tracker ${part.at(-1)}`),
@@ -56,6 +60,8 @@ export function script(...trackers: number[]) {
   })
   return {
     links,
+    /** The stream parts of all statuses so far, in order. */
+    reported,
     setDirectory: (...next: number[]) => void (directory = listed(next)),
     setOther: (...next: number[]) => void (ofOther = listed(next)),
     move: (n: number, url: string) =>

@@ -39,6 +39,8 @@ export interface TrackerLinksModules {
 const maxAnswerDoublings = 4
 /** Statuses that wait for their turn go so many at a time, so that the node does not wake up for each. */
 const statusesTogether = 16
+/** Urgent statuses that go before one that is not. */
+const urgentInARow = 3
 
 /**
  * Which tracker serves which stream part: the first in the directory's order that can be reached, directly or by a circuit over
@@ -135,8 +137,10 @@ export class TrackerLinks {
   }
 
   /** Something changed that the tracker should know; reported by the next `flush`. */
-  statusDue(streamPartId: StreamPartId): void {
+  statusDue(streamPartId: StreamPartId, lostNeighbour = false): void {
     this.#due.add(streamPartId)
+    const part = this.#parts.get(streamPartId)
+    if (part !== undefined) part.lostNeighbour ||= lostNeighbour
   }
 
   /** Whether `flush` has something to report now. */
@@ -145,12 +149,12 @@ export class TrackerLinks {
   }
 
   /**
-   * Sends one status for each stream part that has something to report and a connected tracker, as far as that takes so many: the others wait for
-   * their turn, and then tell the newest.
+   * Sends one status for each stream part that has something to report and a connected tracker, urgent ones first, as far as that takes so many:
+   * the others wait for their turn, and then tell the newest.
    */
   flush(nowMs: number): void {
     this.#pacedUntilMs = undefined
-    for (const streamPartId of [...this.#due]) {
+    for (const streamPartId of this.#inTurn()) {
       const part = this.#parts.get(streamPartId)
       const way = part?.joined ? part.home?.way : undefined
       if (part !== undefined && way !== undefined && !this.#mayTell(way.trackerId, nowMs)) {
@@ -161,6 +165,19 @@ export class TrackerLinks {
       this.#due.delete(streamPartId)
       if (part !== undefined && way !== undefined) this.#tell(part, way, nowMs)
     }
+  }
+
+  /** What is due: after so many urgent ones comes another, so that these never wait for good. */
+  #inTurn(): StreamPartId[] {
+    let urgent = 0
+    let others = 0
+    return [...this.#due]
+      .map((id) => ({
+        id,
+        turn: this.#parts.get(id)?.isUrgent ? urgent++ : ++others * urgentInARow - 0.5,
+      }))
+      .sort((a, b) => a.turn - b.turn)
+      .map(({ id }) => id)
   }
 
   #mayTell(trackerId: NodeId, nowMs: number): boolean {
@@ -175,6 +192,7 @@ export class TrackerLinks {
 
   #tell(part: ServedPart, way: Way, nowMs: number): void {
     part.asked.add(way.trackerId)
+    part.lostNeighbour = false
     if (part.askedAtMs === Infinity) {
       part.askedAtMs = nowMs
       this.#review(nowMs + this.#answerMs(part))

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { networkLimits } from '../../limits.ts'
-import { closed, CoreScript, idOf, leave, partId, publish } from '../core.testkit.ts'
+import { attach, closed, CoreScript, idOf, leave, partId, publish } from '../core.testkit.ts'
 import { copies, isAsk, isPull, sound, urgent, urgentAt, urgentScript } from './urgent-thinning.testkit.ts'
 
 describe('a chain of urgent messages with many a second', () => {
@@ -103,6 +103,14 @@ describe('a chain of urgent messages with many a second', () => {
     const { core, next, ask } = urgentScript()
     core.run(urgent(2, next()), ask(3, 'digest', 3, 1_000))
     core.pass(1_000)
+    expect(copies(core.run(urgent(2, next())))).toEqual(['urgent 3', 'urgent 4'])
+  })
+
+  it('is flooded in full to who asked for less and attaches again: it may be another process', () => {
+    const { core, next, ask } = urgentScript()
+    core.run(urgent(2, next()), ask(3, 'digest'))
+    core.pass(networkLimits.attachRetryMs)
+    core.run(attach(3))
     expect(copies(core.run(urgent(2, next())))).toEqual(['urgent 3', 'urgent 4'])
   })
 })

@@ -38,7 +38,7 @@ function setUp({ own = [] }: { own?: readonly NodeId[] | undefined } = {}) {
       return knows.own
     },
     leads: (id) => led.has(id),
-    ledParts: () => led,
+    ledParts: () => [...led],
     prepare: () => void done.push('prepare'),
     redirect: (id, _part, leader) => void done.push(`redirect ${named(id)} to ${named(leader)}`),
     handOver: (id, leader) => {

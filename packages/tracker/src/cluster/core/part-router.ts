@@ -16,7 +16,7 @@ import { Leadership, type LeadershipModules } from './leadership.ts'
 export interface PartRouterModules extends LeadershipModules, FaultModules {
   /** Whether this tracker leads a stream part now. */
   leads(id: StreamPartId): boolean
-  ledParts(): Iterable<StreamPartId>
+  ledParts(): readonly StreamPartId[]
   /** A node reports a stream part that this tracker leads from now on: its replica should be used first. */
   prepare(status: Status): void
   /** Redirects a node to the leader. */
@@ -92,7 +92,7 @@ export class PartRouter {
 
   /** It is now known which trackers a stream names. */
   streamKnown(streamId: StreamId): void {
-    for (const id of [...this.#modules.ledParts()])
+    for (const id of this.#modules.ledParts())
       if (parseStreamPartId(id).streamId === streamId) this.#review(id)
     for (const { from, packet } of this.#held.take(streamId)) {
       isolated({ nodeId: from }, this.#modules, () => {
@@ -113,7 +113,7 @@ export class PartRouter {
   }
 
   #reviewAll(): void {
-    for (const id of [...this.#modules.ledParts()]) this.#review(id)
+    for (const id of this.#modules.ledParts()) this.#review(id)
   }
 
   /** Hands a stream part over when another tracker should lead it. */

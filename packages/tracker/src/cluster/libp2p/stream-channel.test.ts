@@ -34,3 +34,13 @@ it('a circuit between trackers takes frames as large as links have them, whateve
   const beyond = read(largest + 1)
   expect([beyond.lengths, beyond.stream.aborted]).toEqual([[], true])
 })
+
+it('a circuit that has closed before anybody asked to be told of it tells that too, once', async () => {
+  const stream = new TestStream()
+  const channel = new StreamChannel(stream as unknown as Stream, { maxFrameBytes })
+  stream.dispatchEvent(new Event('close'))
+  let gone = 0
+  channel.onGone = () => void gone++
+  await Promise.resolve()
+  expect(gone).toBe(1)
+})

@@ -24,7 +24,7 @@ export class StreamChannel implements PooledChannel {
   readonly maxFrameBytes: number
   /** Names the tracker that carries it; undefined at that tracker. */
   readonly remoteAddress: string | undefined
-  onGone: () => void = () => {}
+  #onGone: () => void = () => {}
   readonly #stream: Stream
   #events: ChannelEvents | undefined
   #first: FirstReader | undefined
@@ -65,6 +65,16 @@ export class StreamChannel implements PooledChannel {
     this.#events = events
     if (this.#isClosed) queueMicrotask(() => events.onClose('the circuit is closed'))
     else for (const frame of this.#takeEarly()) events.onFrame(frame)
+  }
+
+  get onGone(): () => void {
+    return this.#onGone
+  }
+
+  /** It may be gone before whoever opened it has it. */
+  set onGone(onGone: () => void) {
+    this.#onGone = onGone
+    if (this.#isClosed) queueMicrotask(onGone)
   }
 
   get bufferedBytes(): number {
@@ -113,6 +123,6 @@ export class StreamChannel implements PooledChannel {
     this.#isClosed = true
     this.#first?.reject(new Error('the stream closed'))
     this.#events?.onClose('the circuit is closed')
-    this.onGone()
+    this.#onGone()
   }
 }
