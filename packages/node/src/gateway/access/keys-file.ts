@@ -39,9 +39,10 @@ const fileSchema = z.strictObject({
   keys: z.array(entrySchema).max(gatewayLimits.maxAccounts),
 })
 
-/** A change takes a few milliseconds: a lock that stays for two seconds is of a process that was killed. */
-const maxLockTries = 100
+/** How often a process that waits for another to change the file looks: a change takes a few milliseconds. */
 const lockAgainMs = 20
+/** Looks before it gives up, as the other was killed. */
+const maxLockLooks = 100
 
 /** Who may use a gateway, as the file of keys has it. */
 export type KeyEntry = z.output<typeof entrySchema>
@@ -91,8 +92,8 @@ export function writeKeysFile(path: string, keys: readonly KeyEntryInput[]): voi
  */
 export async function inTurn(path: string, change: () => void): Promise<void> {
   const lock = `${path}.lock`
-  for (let tries = 1; !isTaken(lock); tries++) {
-    if (tries === maxLockTries) throw nodeError('GATEWAY_FILE_LOCKED', `${lock} is there`)
+  for (let looks = 1; !isTaken(lock); looks++) {
+    if (looks === maxLockLooks) throw nodeError('GATEWAY_FILE_LOCKED', `${lock} is there`)
     await setTimeout(lockAgainMs)
   }
   try {
