@@ -54,6 +54,7 @@ describe('an experiment', { timeout: 120_000 }, () => {
     { ...run, signal: 'SIGINT', toGroup: true },
     { ...run, signal: 'SIGHUP', toGroup: false },
     { ...npm, signal: 'SIGTERM', toGroup: false },
+    { ...npm, exit: [null, 'SIGHUP'], signal: 'SIGHUP', toGroup: false },
   ] as const)('ends with $words.0 on $signal, to its group: $toGroup', async (one) => {
     const { said, exit } = await ended({ ...one, words: [...one.words, ...emulate], on: isUnderWay })
     expect(said).toContain('INTERRUPTED: ')
