@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url'
 import { endSignals, exitCodeOf, handOver, spawnWithSignals } from '../packages/node/bin/hand-over.js'
 import { isBundled, writeBuilt } from './bundled.mjs'
 import { buildFor, programsFor } from './programs.mjs'
+import { takeTurn } from './turn.mjs'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 const pinnedNode = '24.21.0'
@@ -360,10 +361,16 @@ if (!Object.hasOwn(tasks, task)) {
   say(`usage: node scripts/run.mjs ${Object.keys(tasks).join('|')} [arguments]`)
   process.exit(64)
 }
+endWithNpm()
+let waitedFor
+const endTurn = await takeTurn(join(tools, 'preparing'), (pid) => {
+  if (endedBy) process.exit(exitCodeOf(endedBy))
+  if (pid !== waitedFor) say(`process ${pid} is installing or building in this folder: waiting for it`)
+  waitedFor = pid
+})
 const needed = programsFor(task, args, task === 'test' ? testFiles() : [])
 const missing = needed.filter((name) => !programs[name].isThere())
 announce(needed, missing)
-endWithNpm()
 await ensureNode()
 await ensureInstalled()
 // Wrong arguments are told before anything is installed for them.
@@ -372,4 +379,6 @@ if (task === 'emulate' && missing.length > 0)
 await installPrograms(missing)
 const makers = { nothing: () => {}, bundle, packages: build }
 await makers[buildFor(task, args)]()
+// What a build makes is made in turn as well.
+if (task !== 'build') endTurn()
 await tasks[task](args)

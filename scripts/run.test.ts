@@ -105,6 +105,37 @@ it.each([
   }
 })
 
+it('installs in one folder for one command after another', async () => {
+  const cwd = installing()
+  // Of a process that was killed.
+  mkdirSync(join(cwd, '.tools'))
+  writeFileSync(join(cwd, '.tools/preparing'), '4194305')
+  const start = () => {
+    const child = spawn('node', ['scripts/run.mjs', 'build'], { cwd, stdio: ['ignore', 'ignore', 'pipe'] })
+    onTestFinished(() => void child.kill())
+    const lines = createInterface({ input: child.stderr })[Symbol.asyncIterator]()
+    const said = async (wanted: string): Promise<void> => {
+      for (let line = ''; line !== wanted;) {
+        const { value, done } = await lines.next()
+        if (done === true) throw new Error(`it ended without: ${wanted}`)
+        if (value === 'under way' && wanted !== value) throw new Error(`it did not wait for: ${wanted}`)
+        line = value
+      }
+    }
+    return { child, said }
+  }
+  const first = start()
+  await first.said('under way')
+  const second = start()
+  const { pid } = first.child
+  await second.said(`runnel: process ${pid} is installing or building in this folder: waiting for it`)
+  first.child.kill()
+  await second.said('under way')
+  const ended = once(second.child, 'exit')
+  second.child.kill()
+  expect(await ended).toEqual([143, null])
+})
+
 it('tells of wrong arguments before programs are installed', { timeout: 120_000 }, () => {
   const path = mkdtempSync(join(tmpdir(), 'runnel-path-'))
   onTestFinished(() => rmSync(path, { recursive: true }))
