@@ -3,12 +3,13 @@
 // Puts a new enough Node first on the PATH, installs what is not installed, builds what is stale, then runs the task; says what it does on stderr.
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs'
 import { delimiter, dirname, join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { endSignals, exitCodeOf, handOver, spawnWithSignals } from '../packages/node/bin/hand-over.js'
 import { isBundled, writeBuilt } from './bundled.mjs'
 import { buildFor, programsFor } from './programs.mjs'
+import { takeTurn } from './turn.mjs'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 const pinnedNode = '24.21.0'
@@ -19,16 +20,40 @@ for (const signal of endSignals) process.on(signal, () => (endedBy ??= signal))
 const say = (text) => process.stderr.write(`runnel: ${text}\n`)
 const shellPid = process.ppid
 
-/** npm sends its signals to a shell between, which ends and passes on none: this process then ends as if it had got one. */
-function endWithShellOfNpm() {
+/**
+ * npm sends signals to a shell between, which ends and passes on none; SIGHUP and SIGKILL end npm alone. This process then ends as if it had
+ * got a signal.
+ */
+function endWithNpm() {
   if (env.npm_lifecycle_event === undefined) return
+  const npmPid = pidOfNpm()
   const watching = setInterval(() => {
-    if (process.ppid === shellPid) return
+    if (process.ppid === shellPid && (npmPid === undefined || parentOf(shellPid) === npmPid)) return
     clearInterval(watching)
     process.kill(process.pid, 'SIGTERM')
   }, 100).unref()
   // To a whole group it has come from the system.
   for (const signal of endSignals) process.once(signal, () => clearInterval(watching))
+}
+
+/** Undefined where there is no shell between, as it has become this process, or no /proc. */
+function pidOfNpm() {
+  const isNode = (pid) => readlinkSync(`/proc/${pid}/exe`) === env.npm_node_execpath
+  try {
+    const pid = parentOf(shellPid)
+    return !isNode(shellPid) && isNode(pid) ? pid : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Undefined where the process has ended, or there is no /proc. */
+function parentOf(pid) {
+  try {
+    return Number(/^PPid:\s*(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1])
+  } catch {
+    return undefined
+  }
 }
 
 /**
@@ -336,10 +361,16 @@ if (!Object.hasOwn(tasks, task)) {
   say(`usage: node scripts/run.mjs ${Object.keys(tasks).join('|')} [arguments]`)
   process.exit(64)
 }
+endWithNpm()
+let waitedFor
+const endTurn = await takeTurn(join(tools, 'preparing'), (pid) => {
+  if (endedBy) process.exit(exitCodeOf(endedBy))
+  if (pid !== waitedFor) say(`process ${pid} is installing or building in this folder: waiting for it`)
+  waitedFor = pid
+})
 const needed = programsFor(task, args, task === 'test' ? testFiles() : [])
 const missing = needed.filter((name) => !programs[name].isThere())
 announce(needed, missing)
-endWithShellOfNpm()
 await ensureNode()
 await ensureInstalled()
 // Wrong arguments are told before anything is installed for them.
@@ -348,4 +379,6 @@ if (task === 'emulate' && missing.length > 0)
 await installPrograms(missing)
 const makers = { nothing: () => {}, bundle, packages: build }
 await makers[buildFor(task, args)]()
+// What a build makes is made in turn as well.
+if (task !== 'build') endTurn()
 await tasks[task](args)

@@ -44,8 +44,11 @@ function endGroup(pid: number): void {
 }
 
 const run = { words: ['node', 'scripts/run.mjs', 'emulate'], exit: [1, null] }
-// The shell that npm starts passes on no signals.
-const npm = { words: ['npm', 'run', '-s', 'emulate', '--'], exit: [null, 'SIGTERM'] }
+// The shell that npm starts passes on no signals, and SIGHUP ends npm alone.
+const npm = (signal: NodeJS.Signals) => ({
+  ...{ words: ['npm', 'run', '-s', 'emulate', '--'], exit: [null, signal] },
+  ...{ signal, toGroup: false, told: 'SIGTERM' },
+})
 
 describe('an experiment', { timeout: 120_000 }, () => {
   it.each([
@@ -53,11 +56,12 @@ describe('an experiment', { timeout: 120_000 }, () => {
     { ...run, signal: 'SIGTERM', toGroup: true },
     { ...run, signal: 'SIGINT', toGroup: true },
     { ...run, signal: 'SIGHUP', toGroup: false },
-    { ...npm, signal: 'SIGTERM', toGroup: false },
+    npm('SIGTERM'),
+    npm('SIGHUP'),
   ] as const)('ends with $words.0 on $signal, to its group: $toGroup', async (one) => {
     const { said, exit } = await ended({ ...one, words: [...one.words, ...emulate], on: isUnderWay })
     expect(said).toContain('INTERRUPTED: ')
-    expect(said).toContain(one.signal)
+    expect(said).toContain('told' in one ? one.told : one.signal)
     expect(exit).toEqual(one.exit)
   })
 })
@@ -99,6 +103,37 @@ it.each([
     expect(exit).toEqual([code, null])
     expect(existsSync(stamp)).toBe(false)
   }
+})
+
+it('installs in one folder for one command after another', async () => {
+  const cwd = installing()
+  // Of a process that was killed.
+  mkdirSync(join(cwd, '.tools'))
+  writeFileSync(join(cwd, '.tools/preparing'), '4194305')
+  const start = () => {
+    const child = spawn('node', ['scripts/run.mjs', 'build'], { cwd, stdio: ['ignore', 'ignore', 'pipe'] })
+    onTestFinished(() => void child.kill())
+    const lines = createInterface({ input: child.stderr })[Symbol.asyncIterator]()
+    const said = async (wanted: string): Promise<void> => {
+      for (let line = ''; line !== wanted;) {
+        const { value, done } = await lines.next()
+        if (done === true) throw new Error(`it ended without: ${wanted}`)
+        if (value === 'under way' && wanted !== value) throw new Error(`it did not wait for: ${wanted}`)
+        line = value
+      }
+    }
+    return { child, said }
+  }
+  const first = start()
+  await first.said('under way')
+  const second = start()
+  const { pid } = first.child
+  await second.said(`runnel: process ${pid} is installing or building in this folder: waiting for it`)
+  first.child.kill()
+  await second.said('under way')
+  const ended = once(second.child, 'exit')
+  second.child.kill()
+  expect(await ended).toEqual([143, null])
 })
 
 it('tells of wrong arguments before programs are installed', { timeout: 120_000 }, () => {

@@ -1,4 +1,7 @@
+import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
+import { Socket } from 'node:net'
+import { join } from 'node:path'
 import { endLeftProcesses, runVariable } from './left-processes.ts'
 
 /** What the last tests have told to end has so long for that. Vitest gives up ten seconds after a Ctrl-C. */
@@ -11,7 +14,10 @@ const graceMs = 8_000
 export default function setup(): () => Promise<void> {
   // Once for all projects; a run that a test of another run starts is a run of its own.
   const mine = `${process.pid}-`
-  if (!process.env[runVariable]?.startsWith(mine)) process.env[runVariable] = mine + randomUUID()
+  if (!process.env[runVariable]?.startsWith(mine)) {
+    process.env[runVariable] = mine + randomUUID()
+    endWithThisProcess(process.env[runVariable])
+  }
   const run = process.env[runVariable]
   return async () => {
     const left = await endLeftProcesses(run, graceMs)
@@ -19,4 +25,16 @@ export default function setup(): () => Promise<void> {
     const lines = left.map(({ pid, command }) => `  ${pid} ${command}`)
     throw new Error(`Tests have left processes, which are killed now:\n${lines.join('\n')}`)
   }
+}
+
+/** Has what the run has started ended where this process is killed, which ends nothing then. */
+function endWithThisProcess(run: string): void {
+  const program = join(import.meta.dirname, 'end-with-run.ts')
+  const env = { ...process.env, [runVariable]: undefined }
+  // In a group of its own: what is sent to that of the tests does not end it.
+  const watcher = spawn(process.execPath, [program, run], {
+    ...{ env, detached: true, stdio: ['pipe', 'ignore', 'inherit'] },
+  })
+  watcher.unref()
+  if (watcher.stdin instanceof Socket) watcher.stdin.unref()
 }

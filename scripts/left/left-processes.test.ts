@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
 import { expect, it, onTestFinished } from 'vitest'
 import { endLeftProcesses, leftProcesses, runVariable } from './left-processes.ts'
@@ -16,6 +17,14 @@ function leave(run: string): number {
   const env = { ...process.env, [runVariable]: run }
   const script = 'sleep 600 >/dev/null 2>&1 & echo $!'
   return Number(execFileSync('sh', ['-c', script], { env, encoding: 'utf8' }))
+}
+
+/** Runs the one test of a file of `leaving/`. */
+function start(file: string) {
+  const config = join(import.meta.dirname, 'leaving/vitest.config.ts')
+  const run = spawn(process.execPath, [vitest, 'run', '--config', config, file], { cwd: root })
+  onTestFinished(() => void run.kill('SIGKILL'))
+  return run
 }
 
 it.skipIf(noProc)('finds and ends what a run has left, and nothing else', async () => {
@@ -35,9 +44,7 @@ it.skipIf(noProc)('finds and ends what a run has left, and nothing else', async 
 })
 
 it.skipIf(noProc)('lets a run end though a test has left a process, and fail', async () => {
-  const config = join(import.meta.dirname, 'leaving/vitest.config.ts')
-  const run = spawn(process.execPath, [vitest, 'run', '--config', config], { cwd: root })
-  onTestFinished(() => void run.kill('SIGKILL'))
+  const run = start('leaves')
   const [said, complaints, [code]] = await Promise.all([
     text(run.stdout),
     text(run.stderr),
@@ -46,4 +53,16 @@ it.skipIf(noProc)('lets a run end though a test has left a process, and fail', a
   expect(said).toContain('1 passed')
   expect(complaints).toMatch(/Tests have left processes[^]*\d+ sleep 601/)
   expect(code).toBe(1)
+})
+
+it.skipIf(noProc)('ends what tests have started when vitest is killed', async () => {
+  const vitest = start('stays')
+  let run = ''
+  for await (const line of createInterface({ input: vitest.stdout })) {
+    run = /^the run is (\S+)$/.exec(line)?.[1] ?? ''
+    if (run !== '') break
+  }
+  expect(leftProcesses(run)).toContainEqual(expect.objectContaining({ command: 'sleep 602' }))
+  vitest.kill('SIGKILL')
+  await expect.poll(() => leftProcesses(run)).toEqual([])
 })

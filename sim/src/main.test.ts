@@ -17,6 +17,7 @@ it.each([
   ['fuzz --world guests --world keys --seeds 1', /^INVALID_ARGUMENT: .*--world is given more than once/],
   ['compare --out', /^INVALID_ARGUMENT: .*--out needs a value/],
   ['loss --kill-every=', /^INVALID_ARGUMENT: .*--kill-every needs a value/],
+  [`diameter --out ${tmpdir()} --seed ${'x'.repeat(201)}`, /INVALID_ARGUMENT: .*--seed has 201 characters/],
   ['light-viewers --nodes 17', /INVALID_ARGUMENT: .*--nodes is 18 at least/],
 ])('the command line refuses %s with 64', (command, why) => {
   const { status, stderr } = spawnSync(process.execPath, argsOf(command), { encoding: 'utf8' })

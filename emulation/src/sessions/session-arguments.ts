@@ -1,9 +1,7 @@
+import { recordLimits } from '@runnel/sim/records'
 import { emulationError } from '../errors.ts'
 import { isLight, sessionArms, type SessionArm } from './session-plan.ts'
 import type { Whereabouts } from './start-machine.ts'
-
-/** Of a text in a record: docs/records.md. */
-const maxTextLength = 200
 
 /** Throws INVALID_ARGUMENT. */
 export function armOf(name: string): SessionArm {
@@ -65,5 +63,5 @@ export function whereOf(
 
 /** These options as a record has them. Texts of a record end: of more workers than it takes the first are named. */
 export function whereParameters({ machines, worker, listen }: WhereArguments) {
-  return { machines, worker: worker?.join(',').slice(0, maxTextLength), listen }
+  return { machines, worker: worker?.join(',').slice(0, recordLimits.maxTextChars), listen }
 }

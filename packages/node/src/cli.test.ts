@@ -1,10 +1,19 @@
-import { mkdirSync, statSync, writeFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { closeSync, mkdirSync, openSync, statSync, writeFileSync } from 'node:fs'
 import { createServer as createHttpServer } from 'node:http'
 import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { toNodeId } from '@runnel/protocol'
 import { afterEach, describe, expect, it } from 'vitest'
-import { errorLines, newDirectory, runRunnel, startAtTerminal, startRunnel, stopAll } from './cli.testkit.ts'
+import {
+  errorLines,
+  newDirectory,
+  program,
+  runRunnel,
+  startAtTerminal,
+  startRunnel,
+  stopAll,
+} from './cli.testkit.ts'
 
 const someone = toNodeId(`0x${'a'.repeat(40)}`)
 const stream = `${someone}/x`
@@ -187,6 +196,22 @@ describe('runnel', () => {
     node.process.kill('SIGTERM')
     expect(await node.ended).toMatchObject({ code: 0, signal: null, stdout: '' })
   })
+
+  it.each([['--version'], ['--help'], ['storage', 'token', '--help']])(
+    'ends %s with 69 and one line where the disk behind its output is full',
+    (...args) => {
+      const full = openSync('/dev/full', 'w')
+      const { status, stderr } = spawnSync(process.execPath, [program, ...args], {
+        stdio: ['ignore', full, 'pipe'],
+        encoding: 'utf8',
+      })
+      closeSync(full)
+      expect({ status, stderr }).toEqual({
+        status: 69,
+        stderr: expect.stringMatching(/^runnel: .*\(DISK_FULL\).*\n$/),
+      })
+    },
+  )
 
   it('says how it ends in every help', async () => {
     for (const args of [

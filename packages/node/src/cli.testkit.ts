@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 /** The command as a user runs it; it needs a build (`npx tsc -b`). */
-const program = realpathSync(fileURLToPath(new URL('../bin/runnel.js', import.meta.url)))
+export const program = realpathSync(fileURLToPath(new URL('../bin/runnel.js', import.meta.url)))
 
 /** A command that runs. */
 export interface RunningCommand {

@@ -167,6 +167,10 @@ export const nodeErrors = {
     summary: 'The gateway key file could not be written',
     remedy: 'Check that its directory exists, that you may write there, and that the disk has space left.',
   },
+  GATEWAY_FILE_LOCKED: {
+    summary: 'Another process is changing the gateway key file',
+    remedy: 'Run the command again. If no other one is running, remove the lock file first.',
+  },
   GATEWAY_FILE_INVALID: {
     summary: 'The gateway key file is invalid',
     remedy: 'Correct what the message names, or make the entry again with: runnel gateway key new.',

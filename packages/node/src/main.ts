@@ -8,8 +8,12 @@ if (argv[0] === 'tracker') keepYoungGenerationSmall()
 
 try {
   // Before anything else is loaded: whoever asks for the version alone waits for nothing else.
-  if (argv.length === 1 && argv[0] === '--version') process.stdout.write(`${ownVersion()}\n`)
-  else await (await import('./cli/run-program.ts')).runProgram(argv)
+  if (argv.length === 1 && argv[0] === '--version') {
+    process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+      void import('./cli/output.ts').then(({ tellOfFailure }) => tellOfFailure(error))
+    })
+    process.stdout.write(`${ownVersion()}\n`)
+  } else await (await import('./cli/run-program.ts')).runProgram(argv)
 } finally {
   // The channel to a supervisor would keep this process alive.
   if (process.connected) process.disconnect()

@@ -1,6 +1,7 @@
 import { constants } from 'node:os'
 import yargs, { type CommandModule, type Options } from 'yargs'
 import { needingValues, strings, wrongOption } from '../../../packages/node/src/cli/option-words.ts'
+import { recordLimits } from '../records/record.ts'
 
 interface About {
   readonly name: string
@@ -31,9 +32,11 @@ export function commandLine(words: readonly string[], { name, usage, refusal }: 
         ...command,
         builder: (yargs) => yargs.strict(isStrict).options(needingValues(options)),
         handler: async (args) => {
-          const wrong = wrongOption(words, options)
+          const hasFolder = 'out' in args && args.out !== undefined
+          const wrong =
+            wrongOption(words, options) ?? (hasFolder ? tooLongForRecord(args, options) : undefined)
           if (wrong !== undefined) throw refusal(wrong)
-          watchOutput('out' in args && args.out !== undefined)
+          watchOutput(hasFolder)
           await command.handler(args as never)
           // What printing failed of is told a moment later.
           await new Promise(setImmediate)
@@ -45,6 +48,15 @@ export function commandLine(words: readonly string[], { name, usage, refusal }: 
       await parser.parseAsync()
     },
   }
+}
+
+/** What is wrong where the record, which holds the options, could not be written after all the work. */
+function tooLongForRecord(args: object, options: Readonly<Record<string, Options>>): string | undefined {
+  const { maxTextChars } = recordLimits
+  for (const [name, value] of Object.entries(args))
+    if (name in options && name !== 'out' && typeof value === 'string' && value.length > maxTextChars)
+      return `--${name} has ${value.length} characters; with --out it is at most ${maxTextChars}, as the record holds it`
+  return undefined
 }
 
 /** Where nobody reads on (`| head -1`), only what is written to a folder is worth the work. A full disk is an error. */

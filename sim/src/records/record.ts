@@ -3,7 +3,7 @@ import { simError } from '../errors.ts'
 import { readText } from './read-text.ts'
 
 /** The largest file of a record, and what it may hold. */
-const recordLimits = {
+export const recordLimits = {
   maxFileBytes: 64 * 1024 * 1024,
   maxRows: 10_000,
   maxTextChars: 200,

@@ -138,6 +138,31 @@ describe('Opus in Ogg', () => {
     await expect(packetsOf(Uint8Array.from([...opus, ...ivf('vp8')]))).rejects.toThrow('it is not Ogg')
   })
 
+  it.each([
+    ['5.1 in family 1', 6, 1, 4, 2],
+    ['two channels of their own in family 255', 2, 255, 2, 0],
+  ])(
+    'is refused with %s, which no packet of Opus alone is',
+    async (_, channels, family, streams, coupled) => {
+      const head = [...text('OpusHead'), 1, channels, 0, 0, 0, 0, 0, 0, 0, 0, family, streams, coupled]
+      const lacing = [head.length + channels]
+      const file = page(2, 7, lacing, Uint8Array.from([...head, ...Array<number>(channels).fill(0)]))
+      await expect(packetsOf(Uint8Array.from([...file, ...opus]))).rejects.toThrow(
+        `Opus with ${channels} channels in ${streams} streams`,
+      )
+    },
+  )
+
+  it('is read in family 1 with two channels, which are one stream', async () => {
+    const head = [...text('OpusHead'), 1, 2, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 0, 1]
+    const file = [
+      ...page(2, 7, [head.length], Uint8Array.from(head)),
+      ...page(0, 7, [8], text('OpusTags')),
+      ...page(4, 7, [1], Uint8Array.of(1)),
+    ]
+    expect(await packetsOf(Uint8Array.from(file))).toEqual([Uint8Array.of(1)])
+  })
+
   it('is refused when it is damaged or something else', async () => {
     const flipped = opus.slice()
     flipped[1_000] = (flipped[1_000] ?? 0) ^ 1
@@ -208,6 +233,9 @@ describe('IVF', () => {
     new DataView(large.buffer).setUint32(32, 1_000_000, true)
     await expect(picturesOf(large)).rejects.toThrow('a frame of 1000000 bytes')
     await expect(picturesOf(ivf('vp8').slice(0, -10))).rejects.toThrow('cut off within a frame')
+    await expect(picturesOf(Uint8Array.from([...ivf('vp8'), ...ivf('vp9')]))).rejects.toThrow(
+      'another IVF file is joined to it',
+    )
     await expect(picturesOf(opus)).rejects.toThrow('not IVF')
     await expect(picturesOf(new Uint8Array(0))).rejects.toThrow('not IVF')
   })

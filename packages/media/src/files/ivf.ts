@@ -2,6 +2,7 @@ import { mediaError } from '../errors.ts'
 import { mediaLimits } from '../limits.ts'
 import type { BytesReader } from './bytes-reader.ts'
 
+const signature = 'DKIF'
 const headerBytes = 32
 const frameHeaderBytes = 12
 /** By the four letters in the header; codec strings as of WebCodecs. */
@@ -31,7 +32,7 @@ export async function readIvf(
   const header = await reader.take(headerBytes)
   const view = new DataView(header.buffer)
   const text = String.fromCharCode(...header.subarray(0, 12))
-  if (header.length < headerBytes || !text.startsWith('DKIF') || view.getUint16(6, true) !== headerBytes)
+  if (header.length < headerBytes || !text.startsWith(signature) || view.getUint16(6, true) !== headerBytes)
     throw mediaError('FILE_INVALID', 'it is not IVF')
   const kind = codecs[text.slice(8)]
   if (kind === undefined) throw mediaError('FILE_INVALID', `IVF with ${JSON.stringify(text.slice(8))}`)
@@ -57,6 +58,12 @@ async function* framesOf(
     const header = await reader.take(frameHeaderBytes)
     if (header.length === 0) return
     if (header.length < frameHeaderBytes) throw cutOff()
+    // As the length of a frame it would be more than any may have.
+    if (String.fromCharCode(...header.subarray(0, 4)) === signature)
+      throw mediaError(
+        'FILE_INVALID',
+        'another IVF file is joined to it, what was before has been sent: publish them one after the other',
+      )
     const view = new DataView(header.buffer)
     const length = view.getUint32(0, true)
     const tick = Number(view.getBigUint64(4, true))

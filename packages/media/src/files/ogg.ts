@@ -41,6 +41,7 @@ export async function* opusPackets(reader: BytesReader): AsyncGenerator<OpusPack
     if (serial === undefined) {
       if (!beginsStream) throw noOpus(files)
       if (!startsWith(page.body, 'OpusHead')) continue
+      refuseSurround(page.body)
       serial = page.serial
       files++
       count = 0
@@ -56,6 +57,19 @@ export async function* opusPackets(reader: BytesReader): AsyncGenerator<OpusPack
     }
   }
   if (serial === undefined) throw noOpus(files)
+}
+
+/**
+ * Of more channels than two, each packet is several of Opus one after the other (RFC 7845, sections 3 and 5.1.1): how many streams of them there are
+ * stands behind the channel mapping family. Family 0 has one.
+ */
+function refuseSurround(head: Uint8Array): void {
+  const [channels = 0, family = 0, streams = 0] = [head[9], head[18], head[19]]
+  if (channels > 2 || (family !== 0 && streams !== 1))
+    throw mediaError(
+      'FILE_INVALID',
+      `Opus with ${channels} channels in ${streams} streams; convert it to one or two channels`,
+    )
 }
 
 const noOpus = (filesBefore: number) =>

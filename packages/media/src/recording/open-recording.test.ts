@@ -119,6 +119,18 @@ describe('a recording whose recorder vanished', () => {
     expect((await open(noted, {})).range.toMs).toBe(lastNoteMs)
   })
 
+  it('reaches as far where another beside it vanished, too, whose last note is newer', async () => {
+    const beside = notesOf(ben, lastNoteMs - 2_000, 2, false).map((note) => ({
+      ...note,
+      messageChainId: 'b',
+    }))
+    expect((await open([...noted, ...beside], {}, frames)).range.toMs).toBe(lastNoteMs + 3_900)
+    const besideFrames = framesAt(lastNoteMs + 5_000).map((frame) => ({ ...frame, messageChainId: 'b' }))
+    expect((await open([...noted, ...beside], {}, [...frames, ...besideFrames])).range.toMs).toBe(
+      lastNoteMs + 5_000,
+    )
+  })
+
   it('ends there also for who opens it behind its last note', async () => {
     const fromMs = lastNoteMs + 500
     const { range, timeLine } = await open(noted, { fromMs }, frames)

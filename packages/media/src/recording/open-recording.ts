@@ -44,11 +44,10 @@ export async function openRecording(
     add(recording, { note, atMs: message.timestamp })
     unended.noted({ ...message, recording }, note.isLast === true)
   }
-  const { newest } = unended
-  if (newest !== undefined) {
-    const sinceMs = Math.max(newest.timestamp, timeLine.range?.toMs ?? 0)
-    const atMs = await storedAfterMs(streamId, newest, { sinceMs, toMs, signal }, { client })
-    if (atMs !== undefined) add(newest.recording, { note: { clocks: [], keys: [] }, atMs })
+  for (const last of unended.notes) {
+    const sinceMs = Math.max(last.timestamp, timeLine.range?.toMs ?? 0)
+    const atMs = await storedAfterMs(streamId, last, { sinceMs, toMs, signal }, { client })
+    if (atMs !== undefined) add(last.recording, { note: { clocks: [], keys: [] }, atMs })
   }
   const { range } = timeLine
   if (range === undefined) throw mediaError('RECORDING_EMPTY', streamId)

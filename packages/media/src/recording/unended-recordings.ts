@@ -19,8 +19,8 @@ export class UnendedRecordings {
     dropOldest(this.#notes, mediaLimits.maxUnendedRecordings)
   }
 
-  /** The newest note of all of them. */
-  get newest(): NewestNote | undefined {
-    return [...this.#notes.values()].at(-1)
+  /** The newest note of each, the newest of all first. */
+  get notes(): readonly NewestNote[] {
+    return [...this.#notes.values()].reverse()
   }
 }

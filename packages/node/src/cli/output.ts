@@ -23,7 +23,7 @@ export function outputTo(stream: NodeJS.WritableStream): Output {
   const { promise: closed, resolve } = Promise.withResolvers<void>()
   let open = true
   stream.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE' && error.code !== 'ERR_STREAM_DESTROYED') tellOfFailure(error)
+    tellOfFailure(error)
     open = false
     resolve()
   })
@@ -40,7 +40,9 @@ export function outputTo(stream: NodeJS.WritableStream): Output {
   return { write, closed }
 }
 
-function tellOfFailure(cause: NodeJS.ErrnoException): void {
+/** Of writing to standard output, unless its reader is gone. */
+export function tellOfFailure(cause: NodeJS.ErrnoException): void {
+  if (cause.code === 'EPIPE' || cause.code === 'ERR_STREAM_DESTROYED') return
   const code = cause.code === 'ENOSPC' ? 'DISK_FULL' : 'FILE_UNWRITABLE'
   notice(errorLine(nodeError(code, `standard output: ${cause.message}`)))
   process.exitCode = exitCodeFor(code)

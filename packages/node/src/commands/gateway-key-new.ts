@@ -6,6 +6,7 @@ import { notice, printResult } from '../cli/output.ts'
 import { nodeError } from '../errors.ts'
 import {
   hashOfKey,
+  inTurn,
   newApiKey,
   problemsOf,
   readKeysFile,
@@ -60,8 +61,6 @@ export const gatewayKeyNew = defineCommand({
     ],
   ],
   run: async ({ name, file, certificate, expires, json, as, ...args }) => {
-    const before = existsSync(file) ? readKeysFile(file) : []
-    if (before.some((entry) => entry.name === name)) throw nodeError('GATEWAY_NAME_TAKEN', name)
     const key = certificate === undefined ? newApiKey() : undefined
     const lastsMs = expires === undefined ? undefined : parseDurationMs(expires, 'expires', 3650)
     const readingKey = args['reading-key']
@@ -76,9 +75,13 @@ export const gatewayKeyNew = defineCommand({
       ...{ maxMessageBytes: args['max-message-bytes'], maxConnections: args['max-connections'] },
       expires: lastsMs === undefined ? undefined : new Date(Date.now() + lastsMs).toISOString(),
     }
-    requireUseful(entry)
     if (as !== undefined) await userOfFile(as)
-    writeKeysFile(file, [...before, entry])
+    await inTurn(file, () => {
+      const before = existsSync(file) ? readKeysFile(file) : []
+      if (before.some((other) => other.name === name)) throw nodeError('GATEWAY_NAME_TAKEN', name)
+      requireUseful(entry)
+      writeKeysFile(file, [...before, entry])
+    })
     notice(
       `${name} is in ${file}: have a node use it with --gateway-keys-file ${file}, and --http-gateway-enabled or --mqtt-enabled`,
     )

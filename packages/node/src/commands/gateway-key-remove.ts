@@ -1,7 +1,7 @@
 import { defineCommand } from '../cli/command.ts'
 import { printResult } from '../cli/output.ts'
 import { nodeError } from '../errors.ts'
-import { readKeysFile, writeKeysFile } from '../gateway/access/keys-file.ts'
+import { inTurn, readKeysFile, writeKeysFile } from '../gateway/access/keys-file.ts'
 import { keysFileOption } from './gateway-keys-option.ts'
 
 export const gatewayKeyRemove = defineCommand({
@@ -11,10 +11,12 @@ export const gatewayKeyRemove = defineCommand({
   options: keysFileOption,
   examples: [['gateway key remove sensors', 'From gateway-keys.json']],
   run: async ({ name, file, json }) => {
-    const before = readKeysFile(file)
-    const left = before.filter((entry) => entry.name !== name)
-    if (left.length === before.length) throw nodeError('GATEWAY_NO_SUCH_KEY', name)
-    writeKeysFile(file, left)
+    await inTurn(file, () => {
+      const before = readKeysFile(file)
+      const left = before.filter((entry) => entry.name !== name)
+      if (left.length === before.length) throw nodeError('GATEWAY_NO_SUCH_KEY', name)
+      writeKeysFile(file, left)
+    })
     printResult({ file, removed: name }, json, [`removed ${name}`])
   },
 })

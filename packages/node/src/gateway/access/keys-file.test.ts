@@ -1,8 +1,8 @@
-import { writeFileSync } from 'node:fs'
+import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { newDirectory } from '../../cli.testkit.ts'
-import { hashOfKey, newApiKey, readKeysFile } from './keys-file.ts'
+import { hashOfKey, inTurn, newApiKey, readKeysFile, writeKeysFile } from './keys-file.ts'
 
 const file = join(newDirectory(), 'keys.json')
 const keyHash = hashOfKey('rk_x')
@@ -39,5 +39,26 @@ describe('a file with the keys of a gateway', () => {
   it('has keys of 256 random bits, which are known by their beginning', () => {
     expect(newApiKey()).toMatch(/^rk_[A-Za-z0-9_-]{43}$/)
     expect(newApiKey()).not.toBe(newApiKey())
+  })
+
+  it('is changed by one process after another', async () => {
+    writeKeysFile(file, [])
+    const add = (name: string, before = readKeysFile(file)) =>
+      writeKeysFile(file, [...before, { name, keyHash: hashOfKey(name) }])
+    let second: Promise<void> | undefined
+    await inTurn(file, () => {
+      const before = readKeysFile(file)
+      second = inTurn(file, () => add('b'))
+      add('a', before)
+    })
+    await second
+    expect(readKeysFile(file)).toMatchObject([{ name: 'a' }, { name: 'b' }])
+  })
+
+  it('is not changed while there is the lock of a process that was killed', async () => {
+    writeFileSync(`${file}.lock`, '')
+    const changing = inTurn(file, () => writeKeysFile(file, []))
+    await expect(changing).rejects.toMatchObject({ code: 'GATEWAY_FILE_LOCKED' })
+    rmSync(`${file}.lock`)
   })
 })

@@ -1,4 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
+import { rmSync, writeFileSync } from 'node:fs'
+import { setTimeout } from 'node:timers/promises'
 import { readPrivateFile, replacePrivateFile } from '@runnel/client/secret-files'
 import { isStreamPattern } from '@runnel/client/follow'
 import { limits } from '@runnel/protocol'
@@ -36,6 +38,11 @@ const fileSchema = z.strictObject({
   version: z.literal(1),
   keys: z.array(entrySchema).max(gatewayLimits.maxAccounts),
 })
+
+/** How often a process that waits for another to change the file looks: a change takes a few milliseconds. */
+const lockAgainMs = 20
+/** Looks before it gives up, as the other was killed. */
+const maxLockLooks = 100
 
 /** Who may use a gateway, as the file of keys has it. */
 export type KeyEntry = z.output<typeof entrySchema>
@@ -76,6 +83,34 @@ export function writeKeysFile(path: string, keys: readonly KeyEntryInput[]): voi
     replacePrivateFile(path, text)
   } catch (cause) {
     throw nodeError('GATEWAY_FILE_UNWRITABLE', path, { cause })
+  }
+}
+
+/**
+ * Runs `change`, which reads and writes the file, while no other process does so: the file `PATH.lock` keeps others waiting. Throws
+ * GATEWAY_FILE_LOCKED, GATEWAY_FILE_UNWRITABLE, and what `change` throws.
+ */
+export async function inTurn(path: string, change: () => void): Promise<void> {
+  const lock = `${path}.lock`
+  for (let looks = 1; !isTaken(lock); looks++) {
+    if (looks === maxLockLooks) throw nodeError('GATEWAY_FILE_LOCKED', `${lock} is there`)
+    await setTimeout(lockAgainMs)
+  }
+  try {
+    change()
+  } finally {
+    rmSync(lock, { force: true })
+  }
+}
+
+/** Whether this process has it now. */
+function isTaken(lock: string): boolean {
+  try {
+    writeFileSync(lock, '', { flag: 'wx', mode: 0o600 })
+    return true
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === 'EEXIST') return false
+    throw nodeError('GATEWAY_FILE_UNWRITABLE', lock, { cause })
   }
 }
 

@@ -125,3 +125,42 @@ it('handles what a client sent before it left, however long its rate makes that 
   clock.advanceBy(30_000)
   expect([stream.writableEnded, seen.published]).toEqual([true, ['a', 'b']])
 })
+
+const publishTo = (messageId: number) =>
+  encode(
+    { cmd: 'publish', topic: 't', payload: `${messageId}`, messageId, qos: 1, dup: false, retain: false },
+    4,
+  )
+
+it('answers the pings of a client whose messages wait for its rate, and acknowledges these in their order', async () => {
+  const clock = new VirtualClock()
+  let waitMs = 60_000
+  const { stream, taken, seen, read } = open({ clock, takeRate: () => waitMs })
+  read()
+  const connect = encode({ cmd: 'connect', clientId: 'c', clean: true }, 4)
+  const ping = encode({ cmd: 'pingreq' }, 4)
+  const push = async (...packets: Buffer[]) => {
+    stream.push(Buffer.concat(packets))
+    await new Promise<void>((resolve) => setImmediate(resolve))
+    clock.advanceBy(0)
+  }
+  await push(connect, publishTo(1), ping, publishTo(2))
+  await push(ping)
+  expect([taken.length, seen.published]).toEqual([3, []])
+  waitMs = 0
+  clock.advanceBy(60_000)
+  const acknowledged = [1, 2].map((messageId) => encode({ cmd: 'puback', messageId }, 4))
+  expect(taken.slice(1)).toEqual([...Array<Buffer>(2).fill(encode({ cmd: 'pingresp' }, 4)), ...acknowledged])
+})
+
+it('reads only so far beyond a message that waits for its rate', async () => {
+  const clock = new VirtualClock()
+  const { stream, read } = open({ clock, takeRate: () => 60_000 })
+  read()
+  stream.push(encode({ cmd: 'connect', clientId: 'c', clean: true }, 4))
+  for (let i = 1; i < mqttLimits.maxWaitingPackets; i++) stream.push(publishTo(i))
+  await expect.poll(() => stream.readableLength).toBe(0)
+  expect(stream.isPaused()).toBe(false)
+  stream.push(publishTo(mqttLimits.maxWaitingPackets))
+  await expect.poll(() => stream.isPaused()).toBe(true)
+})

@@ -46,6 +46,8 @@ export interface Peer {
 const connectType = 1
 /** PUBLISH, SUBSCRIBE and UNSUBSCRIBE. */
 const ratedTypes: readonly number[] = [3, 8, 10]
+/** A whole PINGREQ. */
+const pingRequest = Buffer.from([0xc0, 0])
 /** How long a client may take to read the last packets after the end. */
 const lingerMs = 1_000
 
@@ -189,12 +191,32 @@ export class Connection implements ConversationEffects {
         const frame = frames[at]
         if (frame !== undefined) this.#handle(frame)
       }
-      this.#waiting = this.conversation.hasEnded ? [] : frames.slice(at)
+      this.#waiting = this.conversation.hasEnded ? [] : this.#answerPings(frames.slice(at))
     })
     this.#isReading = false
-    if (this.#waiting.length > 0) this.#stream.pause()
+    if (this.#isFull) this.#stream.pause()
     else this.#stream.resume()
     this.#leave()
+  }
+
+  /** Those of packets that wait, so that their client does not take the gateway for dead; returns the other packets. */
+  #answerPings(waiting: readonly Buffer[]): Buffer[] {
+    return waiting.filter((frame) => {
+      const isAnswered = this.conversation.isOpen && !this.#hasUnwritten && frame.equals(pingRequest)
+      if (isAnswered) this.#handle(frame)
+      return !isAnswered
+    })
+  }
+
+  /** A client is read beyond a packet that waits, as a ping may follow it. */
+  get #isFull(): boolean {
+    const { maxWaitingPackets, maxWaitingBytes } = this.#limits
+    const bytes = this.#waiting.reduce((sum, { length }) => sum + length, 0)
+    return this.#waiting.length >= maxWaitingPackets || bytes >= maxWaitingBytes
+  }
+
+  get #hasUnwritten(): boolean {
+    return this.#answers >= this.#limits.maxUnwrittenAnswers
   }
 
   /** What a client sent before it left is handled first. */
@@ -204,7 +226,7 @@ export class Connection implements ConversationEffects {
 
   #mustWait(frame: Buffer | undefined): boolean {
     if (this.conversation.isBusy || this.#isSlowed) return true
-    if (this.#answers >= this.#limits.maxUnwrittenAnswers) {
+    if (this.#hasUnwritten) {
       this.#modules.gateway.slowed()
       return true
     }

@@ -28,6 +28,10 @@ export const mqttLimits = {
   maxTotalQueuedBytes: 128 * 1024 * 1024,
   /** Answers to one client not written yet, as it does not read them; it is read no further until they are. */
   maxUnwrittenAnswers: 1_000,
+  /** Packets of one client that wait for its rate, or for others under way; it is read no further until there are fewer. Its pings are answered meanwhile. */
+  maxWaitingPackets: 1_000,
+  /** Bytes of these packets. */
+  maxWaitingBytes: 256 * 1024,
   /** SUBSCRIBE packets of one client under way; it is read no further until there are fewer. */
   maxSubscribing: 16,
   /** Bytes in the socket of a client that does not read; later ones wait in its queue. */
