@@ -1,7 +1,7 @@
 import { protocolError } from '../errors.ts'
 import type { NodeId } from '../ids/node-id.ts'
 import type { PermissionScope } from '../ids/stream-id.ts'
-import type { AccessToken } from '../messages/packets/storage.ts'
+import type { AccessToken } from '../messages/packets/membership.ts'
 import type { Crypto } from '../ports.ts'
 import { verifyMembership } from '../signing/membership.ts'
 import { allows, delegationProblem, isSignedByKey, type DelegatedRight } from './check-delegation.ts'

@@ -1,6 +1,6 @@
 import type { Identity } from '../crypto/identity.ts'
 import type { NodeId } from '../ids/node-id.ts'
-import type { AccessToken } from '../messages/packets/storage.ts'
+import type { AccessToken } from '../messages/packets/membership.ts'
 import type { Crypto } from '../ports.ts'
 import { claimDigest, signClaim, verifyClaim, type UserClaim } from './user-token.ts'
 

@@ -3,7 +3,7 @@ import { Writer } from '../codec/writer.ts'
 import type { Identity } from '../crypto/identity.ts'
 import { nodeIdFromBytes, type NodeId } from '../ids/node-id.ts'
 import { limits } from '../limits.ts'
-import type { AccessToken } from '../messages/packets/storage.ts'
+import type { AccessToken } from '../messages/packets/membership.ts'
 import type { Crypto } from '../ports.ts'
 import { ethereumMessageDigest } from './ethereum-message.ts'
 

@@ -1,6 +1,6 @@
 import type { Reader } from '../../codec/reader.ts'
 import type { Writer } from '../../codec/writer.ts'
-import type { Membership } from '../packets/neighbours.ts'
+import type { Membership } from '../packets/membership.ts'
 import { readFlag, writeFlag } from './flag.ts'
 import { readOptional, writeOptional } from './optional.ts'
 import { readToken, writeToken } from './token.ts'

@@ -2,7 +2,7 @@ import { readNodeId, writeNodeId } from '../../codec/fields.ts'
 import type { Reader } from '../../codec/reader.ts'
 import type { Writer } from '../../codec/writer.ts'
 import { signatureBytes } from '../batch-codec.ts'
-import type { AccessToken } from '../packets/storage.ts'
+import type { AccessToken } from '../packets/membership.ts'
 
 export function writeToken(writer: Writer, token: AccessToken): void {
   writeNodeId(writer, token.userId)

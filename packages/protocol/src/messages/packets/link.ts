@@ -1,4 +1,4 @@
-import type { AccessToken } from './storage.ts'
+import type { AccessToken } from './membership.ts'
 import type { Capability, VersionRange } from '../capabilities.ts'
 import type { Delegation } from '../../delegation/delegation.ts'
 import type { NodeId } from '../../ids/node-id.ts'

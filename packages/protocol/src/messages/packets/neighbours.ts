@@ -1,14 +1,6 @@
-import type { AccessToken } from './storage.ts'
+import type { Membership } from './membership.ts'
 import type { ChainHead } from './gaps.ts'
 import type { StreamPartId } from '../../ids/stream-id.ts'
-
-/** In whose name a node takes part in a stream part, and what for. */
-export interface Membership {
-  /** False: it only publishes there; it is no neighbour in the overlay, and is sent nothing. */
-  readonly reads: boolean
-  /** Proof that the node acts for a user: see `membershipDigest`. Undefined: the node is the user. */
-  readonly token: AccessToken | undefined
-}
 
 /** "We are neighbours in this stream part." Both sides send one; the other's cache closes the gap since `sinceMs` ago and after `heads`. */
 export interface Attach {

@@ -1,4 +1,4 @@
-import type { Membership } from './neighbours.ts'
+import type { Membership } from './membership.ts'
 import type { NodeId } from '../../ids/node-id.ts'
 import type { StreamPartId } from '../../ids/stream-id.ts'
 

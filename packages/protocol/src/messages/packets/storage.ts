@@ -1,3 +1,4 @@
+import type { AccessToken } from './membership.ts'
 import type { Card } from '../../encryption/card.ts'
 import type { ChainHead } from './gaps.ts'
 import type { MessageBatch, MessageRef } from '../stream-message.ts'
@@ -143,13 +144,4 @@ export interface Cards {
   readonly type: 'cards'
   readonly requestId: number
   readonly cards: readonly Card[]
-}
-
-/** A user lets another node ask a storage node in the user's name: see `accessDigest`. */
-export interface AccessToken {
-  readonly userId: NodeId
-  /** Unix milliseconds. */
-  readonly expiresMs: number
-  /** 65 bytes, of the user's key. */
-  readonly signature: Uint8Array
 }
