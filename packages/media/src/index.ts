@@ -1,13 +1,8 @@
-export {
-  openSession,
-  MediaSession,
-  type MediaEvents,
-  type MediaSessionModules,
-  type MediaSessionOptions,
-  type NewTrack,
-  type ObjectPlace,
-  type SessionCounters,
-} from './session/media-session.ts'
+export { openSession } from './session/open-session.ts'
+export { MediaSession, type SessionCounters } from './session/media-session.ts'
+export type { MediaEvents, ObjectPlace } from './session/session-events.ts'
+export type { MediaSessionModules, MediaSessionOptions } from './session/session-options.ts'
+export type { NewTrack } from './session/new-track.ts'
 export type { LeaveReason, Member } from './session/member.ts'
 export type { EncodedFrame, TrackCounters, TrackEvents, TrackPublisher } from './session/track-publisher.ts'
 export type { AudioTrack, Catalogue, Track, VideoTrack } from './catalogue/catalogue.ts'

@@ -1,10 +1,7 @@
 /// <reference lib="dom" />
-import {
-  openSession as open,
-  type MediaSession,
-  type MediaSessionModules,
-  type MediaSessionOptions,
-} from '../session/media-session.ts'
+import type { MediaSession } from '../session/media-session.ts'
+import { openSession as open } from '../session/open-session.ts'
+import type { MediaSessionModules, MediaSessionOptions } from '../session/session-options.ts'
 
 /** How long a page that is being closed waits for its links to send the goodbye. Browsers close one that takes half a second. */
 const lingerMs = 200

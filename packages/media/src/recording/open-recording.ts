@@ -1,7 +1,7 @@
 import type { Message, ResendOptions } from '@runnel/client'
 import { mediaError } from '../errors.ts'
 import { mediaLimits } from '../limits.ts'
-import { idOf } from '../session/media-session.ts'
+import { memberIdOf } from '../session/member.ts'
 import { EarlierNotes, type DatedNote } from './earlier-notes.ts'
 import { notePartition } from './partitions.ts'
 import { parseNote, type RecordingNote } from './recording-note.ts'
@@ -73,5 +73,5 @@ async function storedAfterMs(
 
 /** Tells recordings apart that follow each other in one stream. Undefined for notes of earlier versions, which do not say when theirs began. */
 function recordingOf(message: Message, { beganAtMs }: RecordingNote): string | undefined {
-  return beganAtMs === undefined ? undefined : `${idOf(message)} ${beganAtMs}`
+  return beganAtMs === undefined ? undefined : `${memberIdOf(message)} ${beganAtMs}`
 }

@@ -1,7 +1,8 @@
 import type { Message, RunnelClient } from '@runnel/client'
 import { tracksRead } from '../catalogue/ladder.ts'
 import { decodeObject, type MediaObject } from '../core/media-object.ts'
-import { idOf, type ObjectPlace } from '../session/media-session.ts'
+import { memberIdOf } from '../session/member.ts'
+import type { ObjectPlace } from '../session/session-events.ts'
 import { objectPartition } from './partitions.ts'
 import type { KeyFrame } from './recording-note.ts'
 import type { TimeLine, TimeRange } from './time-line.ts'
@@ -116,7 +117,7 @@ export class MediaRecording {
     const { content, urgent, timestamp, recordedMs = timestamp } = message
     const object = content instanceof Uint8Array ? decodeObject(content) : undefined
     if (object === undefined || urgent === undefined) return undefined
-    const memberId = idOf(message)
+    const memberId = memberIdOf(message)
     const offsetMs = this.timeLine.offsetMs(memberId, recordedMs)
     const atMs = offsetMs === undefined ? recordedMs : offsetMs + object.timestampUs / 1_000
     return { memberId, object, place: urgent, atMs, recordedMs }

@@ -4,7 +4,7 @@ import { systemClock } from '@runnel/protocol/system'
 import { controlContent, controlIn } from '../catalogue/catalogue.ts'
 import { decodeObject } from '../core/media-object.ts'
 import { mediaLimits } from '../limits.ts'
-import { idOf } from '../session/media-session.ts'
+import { memberIdOf } from '../session/member.ts'
 import { NoteTaker, type Moment } from './note-taker.ts'
 import { requireKeptKeys } from './kept-keys.ts'
 import { noteContent } from './recording-note.ts'
@@ -136,7 +136,7 @@ export class SessionRecorder implements AsyncDisposable {
 
   #see(message: Message): void {
     const { content, urgent, publisherId: userId } = message
-    const id = idOf(message)
+    const id = memberIdOf(message)
     if (urgent === undefined || !(content instanceof Uint8Array)) {
       const control = controlIn(message)
       if (control === undefined) return

@@ -15,7 +15,10 @@ import { controlContent, type Control } from '../catalogue/catalogue.ts'
 import { mediaLimits } from '../limits.ts'
 import { FrameOrder } from '../core/frame-order.ts'
 import type { LeaveReason } from './member.ts'
-import { openSession, type MediaSession, type NewTrack, type ObjectPlace } from './media-session.ts'
+import type { MediaSession } from './media-session.ts'
+import type { NewTrack } from './new-track.ts'
+import { openSession } from './open-session.ts'
+import type { ObjectPlace } from './session-events.ts'
 
 const vectors = join(import.meta.dirname, '../../vectors')
 const owner = newAccount()

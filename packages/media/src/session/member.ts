@@ -1,3 +1,4 @@
+import type { Message } from '@runnel/client'
 import type { Catalogue } from '../catalogue/catalogue.ts'
 
 /** Somebody in a session: one process of a user. */
@@ -24,4 +25,9 @@ export function replacedBy(
   return [...members].filter(
     (other) => other.userId === userId && other.catalogue.session === replaces && other.id !== id,
   )
+}
+
+/** Of a process: its urgent messages have a chain of their own, whose name is that of the others behind one character. */
+export function memberIdOf({ publisherId, messageChainId, urgent }: Message): string {
+  return `${publisherId}/${urgent === undefined ? messageChainId : messageChainId.slice(1)}`
 }

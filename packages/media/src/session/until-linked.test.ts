@@ -5,7 +5,9 @@ import { expect, it } from 'vitest'
 import { VirtualClock } from '../../../transport/src/memory/virtual-clock.ts'
 import { decodeObject } from '../core/media-object.ts'
 import { publishIvf, publishOgg } from '../files/publish-files.ts'
-import { MediaSession, type MediaSessionModules, type NewTrack } from './media-session.ts'
+import { MediaSession } from './media-session.ts'
+import type { NewTrack } from './new-track.ts'
+import type { MediaSessionModules } from './session-options.ts'
 
 const vectors = join(import.meta.dirname, '../../vectors')
 const kbitPerS = 100

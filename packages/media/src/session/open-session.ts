@@ -1,0 +1,28 @@
+import { mediaError } from '../errors.ts'
+import { MediaSession } from './media-session.ts'
+import { mistakeInOptions, type MediaSessionModules, type MediaSessionOptions } from './session-options.ts'
+import { takePlace } from './session-place.ts'
+
+/**
+ * Joins a session of sound and pictures in a stream: its members and their tracks. A client has one session in a stream at a time. Throws
+ * SESSION_INVALID, and what `getStream` and `subscribe` throw.
+ */
+export async function openSession(
+  streamId: string,
+  options: MediaSessionOptions,
+  modules: MediaSessionModules,
+): Promise<MediaSession> {
+  const mistake = mistakeInOptions(options)
+  if (mistake !== undefined) throw mediaError('SESSION_INVALID', mistake)
+  const { id, partitions } = await modules.client.getStream(streamId)
+  const leavePlace = takePlace(modules.client, id)
+  try {
+    const session = new MediaSession(streamId, { ...options, partitions }, modules)
+    session.ended.addEventListener('abort', leavePlace)
+    await session.start()
+    return session
+  } catch (error) {
+    leavePlace()
+    throw error
+  }
+}

@@ -1,0 +1,35 @@
+import type { RunnelClient } from '@runnel/client'
+import type { Clock, Random } from '@runnel/protocol'
+import { mistakeInMember } from '../catalogue/catalogue.ts'
+
+export interface MediaSessionOptions {
+  /** The name that others see: up to 40 characters. */
+  readonly name: string
+  /** Video codecs that it decodes, as WebCodecs names them. Default: none. */
+  readonly decodes?: readonly string[] | undefined
+  /** The `id` of an earlier session of the same user that is over, such as that of a reloaded page; the others drop it at once. */
+  readonly replaces?: string | undefined
+  /**
+   * The rate that all tracks together may take from now on, in bits a second, including what messages take. Default: what the
+   * network carries, as `client.urgentRate` reports it.
+   */
+  readonly rate?: AsyncIterable<number> | undefined
+}
+
+export interface MediaSessionModules {
+  readonly client: Pick<RunnelClient, 'publish' | 'prepare' | 'subscribe' | 'getStream' | 'urgentRate'>
+  readonly clock?: Clock | undefined
+  readonly random?: Random | undefined
+  /** False while timers are late for reasons other than work, such as in pages that nobody sees. Default: never. */
+  readonly isTimely?: (() => boolean) | undefined
+}
+
+const optionNames = ['name', 'decodes', 'replaces', 'rate'] satisfies (keyof MediaSessionOptions)[]
+
+/** What is wrong with them; undefined for nothing. */
+export function mistakeInOptions(options: MediaSessionOptions): string | undefined {
+  const { name, decodes = [], replaces } = options
+  const unknown = Object.keys(options).find((key) => !optionNames.some((known) => known === key))
+  if (unknown !== undefined) return `there is no option ${unknown}; the options are ${optionNames.join(', ')}`
+  return mistakeInMember({ name, decodes, replaces })
+}
