@@ -2,7 +2,7 @@ import { toStreamId, toStreamPartId } from '@runnel/protocol'
 import { describe, expect, it } from 'vitest'
 import { networkLimits } from '../../limits.ts'
 import { streamId } from '../core.testkit.ts'
-import { script, wayTo } from './tracker-links.testkit.ts'
+import { otherPartId, script, wayTo } from './tracker-links.testkit.ts'
 
 const { statusBurst } = networkLimits
 const reconnectsMs = 61_000
@@ -62,5 +62,18 @@ describe('of more stream parts than a tracker takes statuses of', () => {
     for (const part of parts) links.statusDue(part)
     links.flush(reconnectsMs + 60_000)
     expect(reported).toEqual(parts.slice(0, reported.length))
+  })
+
+  it('and another tracker is told at once', () => {
+    const { links, reported, setOther } = script(1)
+    setOther(2)
+    for (const part of [...parts, otherPartId]) links.join(part, 0)
+    links.opened(wayTo(1), 0)
+    links.flush(0)
+    expect(reported).toEqual(parts.slice(0, statusBurst))
+    links.opened(wayTo(2), 1)
+    expect(links.hasNews).toBe(true)
+    links.flush(1)
+    expect(reported.slice(statusBurst)).toEqual([otherPartId])
   })
 })

@@ -1,14 +1,13 @@
-import { RareMap, RareSet, TokenBucket, type NodeId, type StreamPartId } from '@runnel/protocol'
+import type { NodeId, StreamPartId } from '@runnel/protocol'
 import type { TrackerAddress } from '../../ports.ts'
 import { ServedPart } from './served-part.ts'
+import { StatusTurns, type StatusTurnsLimits, type Turn } from './status-turns.ts'
 import type { TrackerContact } from './tracker-contact.ts'
 import { TrackerContacts, type TrackerContactsLimits } from './tracker-contacts.ts'
 import { directWay, type Way } from './way.ts'
 
-export interface TrackerLinksLimits extends TrackerContactsLimits {
+export interface TrackerLinksLimits extends TrackerContactsLimits, StatusTurnsLimits {
   readonly trackerAnswerMs: number
-  readonly statusesPerS: number
-  readonly statusBurst: number
 }
 
 interface TrackerEffects {
@@ -37,10 +36,6 @@ export interface TrackerLinksModules {
 
 /** How often the pause doubles before a silent tracker is asked again. */
 const maxAnswerDoublings = 4
-/** Statuses that wait for their turn go so many at a time, so that the node does not wake up for each. */
-const statusesTogether = 16
-/** Urgent statuses that go before one that is not. */
-const urgentInARow = 3
 
 /**
  * Which tracker serves which stream part: the first in the directory's order that can be reached, directly or by a circuit over
@@ -53,12 +48,7 @@ export class TrackerLinks {
   readonly #modules: TrackerLinksModules
   readonly #contacts: TrackerContacts
   readonly #parts = new Map<StreamPartId, ServedPart>()
-  /** Stream parts with something to report. */
-  readonly #due = new RareSet<StreamPartId>()
-  /** How much each tracker may be told: one that is told more takes this node for one that floods it. */
-  readonly #paces = new RareMap<NodeId, TokenBucket>()
-  /** Until when what is due waits for its turn; undefined where nothing has to. */
-  #pacedUntilMs: number | undefined
+  readonly #statuses: StatusTurns
   /** When time alone may change who serves what. */
   #reviewAtMs = Infinity
 
@@ -66,11 +56,12 @@ export class TrackerLinks {
     this.#limits = limits
     this.#modules = modules
     this.#contacts = new TrackerContacts(limits)
+    this.#statuses = new StatusTurns(limits)
   }
 
   /** When `tick` is due. */
   get dueMs(): number {
-    return Math.min(this.#reviewAtMs, this.#contacts.dueMs, this.#pacedUntilMs ?? Infinity)
+    return Math.min(this.#reviewAtMs, this.#contacts.dueMs, this.#statuses.dueMs)
   }
 
   /** The connected tracker that serves a joined stream part. */
@@ -138,14 +129,14 @@ export class TrackerLinks {
 
   /** Something changed that the tracker should know; reported by the next `flush`. */
   statusDue(streamPartId: StreamPartId, lostNeighbour = false): void {
-    this.#due.add(streamPartId)
+    this.#statuses.add(streamPartId)
     const part = this.#parts.get(streamPartId)
     if (part !== undefined) part.lostNeighbour ||= lostNeighbour
   }
 
   /** Whether `flush` has something to report now. */
   get hasNews(): boolean {
-    return this.#due.size > 0 && this.#pacedUntilMs === undefined
+    return this.#statuses.hasNews
   }
 
   /**
@@ -153,41 +144,21 @@ export class TrackerLinks {
    * the others wait for their turn, and then tell the newest.
    */
   flush(nowMs: number): void {
-    this.#pacedUntilMs = undefined
-    for (const streamPartId of this.#inTurn()) {
+    const turnOf = (streamPartId: StreamPartId) => this.#turnOf(streamPartId)
+    for (const { streamPartId, mayTell } of this.#statuses.next(nowMs, turnOf)) {
       const part = this.#parts.get(streamPartId)
-      const way = part?.joined ? part.home?.way : undefined
-      if (part !== undefined && way !== undefined && !this.#mayTell(way.trackerId, nowMs)) {
-        // It owes nothing before it was asked.
-        if (part.askedAtMs !== undefined) part.askedAtMs = Infinity
-        continue
-      }
-      this.#due.delete(streamPartId)
-      if (part !== undefined && way !== undefined) this.#tell(part, way, nowMs)
+      const way = part?.home?.way
+      if (part === undefined || way === undefined) continue
+      if (mayTell) this.#tell(part, way, nowMs)
+      // It owes nothing before it was asked.
+      else if (part.askedAtMs !== undefined) part.askedAtMs = Infinity
     }
   }
 
-  /** What is due: after so many urgent ones comes another, so that these never wait for good. */
-  #inTurn(): StreamPartId[] {
-    let urgent = 0
-    let others = 0
-    return [...this.#due]
-      .map((id) => ({
-        id,
-        turn: this.#parts.get(id)?.isUrgent ? urgent++ : ++others * urgentInARow - 0.5,
-      }))
-      .sort((a, b) => a.turn - b.turn)
-      .map(({ id }) => id)
-  }
-
-  #mayTell(trackerId: NodeId, nowMs: number): boolean {
-    const { statusesPerS: perSecond, statusBurst: burst } = this.#limits
-    const pace = this.#paces.get(trackerId) ?? new TokenBucket({ perSecond, burst }, nowMs)
-    this.#paces.set(trackerId, pace)
-    if (pace.take(nowMs)) return true
-    const untilMs = nowMs + Math.ceil(pace.waitMs(nowMs, statusesTogether))
-    this.#pacedUntilMs = Math.min(this.#pacedUntilMs ?? Infinity, untilMs)
-    return false
+  #turnOf(streamPartId: StreamPartId): Turn | undefined {
+    const part = this.#parts.get(streamPartId)
+    if (part?.joined !== true || part.home === undefined) return undefined
+    return { trackerId: part.home.trackerId, isUrgent: part.isUrgent }
   }
 
   #tell(part: ServedPart, way: Way, nowMs: number): void {
@@ -274,9 +245,9 @@ export class TrackerLinks {
   }
 
   tick(nowMs: number): void {
-    if (nowMs >= (this.#pacedUntilMs ?? Infinity)) this.#pacedUntilMs = undefined
+    this.#statuses.release(nowMs)
     for (const contact of this.#contacts.removeUnneeded(nowMs)) {
-      if (this.#contacts.to(contact.trackerId).length === 0) this.#paces.delete(contact.trackerId)
+      if (this.#contacts.to(contact.trackerId).length === 0) this.#statuses.forget(contact.trackerId)
       if (contact.isClosed) continue
       contact.abandoned(nowMs)
       this.#forgetConnection(contact)
@@ -296,7 +267,7 @@ export class TrackerLinks {
 
   #forget(part: ServedPart, nowMs: number): void {
     this.#parts.delete(part.id)
-    this.#due.delete(part.id)
+    this.#statuses.delete(part.id)
     this.#need(part, [], nowMs)
   }
 
@@ -334,7 +305,7 @@ export class TrackerLinks {
       this.#review(nowMs + this.#limits.trackerAnswerMs)
     }
     this.#modules.effects.newSession(part.id)
-    this.#due.add(part.id)
+    this.#statuses.add(part.id)
   }
 
   /**
@@ -366,7 +337,7 @@ export class TrackerLinks {
     if (part.unanswered++ === 0) this.#isSilent(part, part.home.trackerId, nowMs)
     // There may be no other to ask, and the packet or its answer may have been lost.
     part.askedAtMs = nowMs
-    this.#due.add(part.id)
+    this.#statuses.add(part.id)
     this.#review(nowMs + this.#answerMs(part))
   }
 
