@@ -92,12 +92,12 @@ class NodePeerConnection implements PeerConnectionPort {
         if (state === 'failed' || state === 'closed') this.#guard.fail(`the peer connection ${state}`)
       }),
     )
-    this.#native.onGatheringStateChange((state) =>
-      this.#guard.run(() => {
-        if (state === 'complete' && iceTransportPolicy === 'relay' && !this.#hasCandidate)
-          this.#guard.fail('no TURN server gave a relay')
-      }),
-    )
+    if (iceTransportPolicy === 'relay')
+      this.#native.onGatheringStateChange((state) =>
+        this.#guard.run(() => {
+          if (state === 'complete' && !this.#hasCandidate) this.#guard.fail('no TURN server gave a relay')
+        }),
+      )
     this.#native.onDataChannel((channel) => this.#guard.run(() => this.#adopt(channel)))
   }
 
@@ -202,6 +202,7 @@ class NodePeerConnection implements PeerConnectionPort {
 
   #opened(channel: NodeDataChannel): void {
     this.#open = true
+    channel.tellRoom()
     channel.start()
     this.#events.onOpen(channel)
   }
@@ -222,14 +223,18 @@ class NodeDataChannel implements DataChannelPort {
 
   /** Lets messages in. The library keeps them until then, which may be before it reports the channel as open. */
   start(): void {
-    this.#native.setBufferedAmountLowThreshold(lowMarkBytes)
-    this.#native.onBufferedAmountLow(() => this.#guard(() => this.events.onLow()))
     this.#native.onMessage((message) =>
       this.#guard(() => {
         if (typeof message === 'string') this.events.onText()
         else this.events.onMessage(message instanceof ArrayBuffer ? new Uint8Array(message) : message)
       }),
     )
+  }
+
+  /** Reports room from now on. Only where somebody waits for it: the process looks at each event that it listens to whenever the library wakes it. */
+  tellRoom(): void {
+    this.#native.setBufferedAmountLowThreshold(lowMarkBytes)
+    this.#native.onBufferedAmountLow(() => this.#guard(() => this.events.onLow()))
   }
 
   get bufferedBytes(): number {
