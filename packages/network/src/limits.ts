@@ -42,6 +42,8 @@ export const networkLimits = {
   urgentThinFromPerS: 1,
   /** A neighbour that announces urgent messages this long before they arrive, several times in a row, is asked for copies. */
   urgentGainMs: 5,
+  /** Shortest time between two digests of urgent messages to one neighbour. */
+  urgentDigestIntervalMs: 20,
   /** How long neighbours that are no standby gather digests of urgent messages. */
   lazyDigestMs: 60,
   /** An announced urgent message that does not come is asked for after the usual time, but no sooner than this. */
@@ -153,8 +155,8 @@ export const networkLimits = {
   maxThinChainsOfPublisher: 256,
   /** Chains of which one neighbour may ask for digests (`thin.refused`). */
   maxThinAsks: 1_024,
-  /** Shortest time between two digests to one neighbour. */
-  digestIntervalMs: 20,
+  /** Shortest time between two digests to one neighbour, of messages that are not urgent. */
+  digestIntervalMs: 50,
   /** A standby sends a batch when the neighbour has not confirmed having it within the time usual on this link, but no sooner than this. */
   minPushWaitMs: 25,
   /** Longest such wait. */

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { DigestQueue } from './digest-queue.ts'
 
 it('a digest gathers what there is to tell, and the next one is some time later', () => {
-  const queue = new DigestQueue<number>({ digestIntervalMs: 20 })
+  const queue = new DigestQueue<number>(20)
   expect([queue.dueMs, queue.take(0, 9)]).toEqual([Infinity, []])
   queue.add(1, 100, 60)
   expect(queue.dueMs).toBe(160)

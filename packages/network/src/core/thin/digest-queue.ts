@@ -5,8 +5,8 @@ export class DigestQueue<E> {
   #toldMs = -Infinity
   #dueMs = Infinity
 
-  constructor({ digestIntervalMs }: { readonly digestIntervalMs: number }) {
-    this.#intervalMs = digestIntervalMs
+  constructor(intervalMs: number) {
+    this.#intervalMs = intervalMs
   }
 
   get size(): number {

@@ -8,6 +8,7 @@ import { pushedMs, UnsureBatches, type UnsureBatchesLimits } from './unsure-batc
 
 export interface ThinLinkLimits extends UnsureBatchesLimits {
   readonly maxThinAsks: number
+  readonly digestIntervalMs: number
 }
 
 /** One neighbour at whose wish less is flooded to it: what it asked for, what it is to be told, and what it may lack. */
@@ -20,7 +21,7 @@ export class ThinLink {
 
   constructor(limits: ThinLinkLimits) {
     this.unsure = new UnsureBatches(limits)
-    this.digest = new DigestQueue(limits)
+    this.digest = new DigestQueue(limits.digestIntervalMs)
     this.#asked = new AskedTable(limits.maxThinAsks)
   }
 

@@ -3,7 +3,6 @@ import type { Asked } from './asked.ts'
 
 export interface UnsureBatchesLimits {
   readonly maxUnsureBatches: number
-  readonly digestIntervalMs: number
   readonly minPushWaitMs: number
   readonly maxPushWaitMs: number
 }
@@ -102,7 +101,7 @@ export class UnsureBatches {
   postpone(batch: UnsureBatch, nowMs: number): void {
     if (nowMs - batch.sinceMs > pushedMs) return
     batch.isPushed = false
-    batch.dueMs = nowMs + this.#limits.digestIntervalMs
+    batch.dueMs = nowMs + this.#limits.minPushWaitMs
     this.#isDue(batch.dueMs)
   }
 

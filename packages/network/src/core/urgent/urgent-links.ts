@@ -14,7 +14,7 @@ import { DigestQueue } from '../thin/digest-queue.ts'
 
 export interface UrgentLinksLimits {
   readonly maxThinAsks: number
-  readonly digestIntervalMs: number
+  readonly urgentDigestIntervalMs: number
   readonly lazyDigestMs: number
 }
 
@@ -125,7 +125,10 @@ export class UrgentLinks {
   #linkOf(peerId: NodeId): UrgentLink {
     let link = this.#links.get(peerId)
     if (link === undefined) {
-      link = { asked: new AskedTable(this.#limits.maxThinAsks), digest: new DigestQueue(this.#limits) }
+      link = {
+        asked: new AskedTable(this.#limits.maxThinAsks),
+        digest: new DigestQueue(this.#limits.urgentDigestIntervalMs),
+      }
       this.#links.set(peerId, link)
     }
     return link

@@ -36,7 +36,10 @@ describe('a chain of urgent messages with many a second', () => {
     core.run(urgent(2, next()), ask(3, 'standby'), ask(4, 'digest'))
     const batch = next()
     expect(copies(core.run(urgent(2, batch)))).toEqual([])
-    const told = [...core.pass(networkLimits.digestIntervalMs), ...core.pass(networkLimits.lazyDigestMs)]
+    const told = [
+      ...core.pass(networkLimits.urgentDigestIntervalMs),
+      ...core.pass(networkLimits.lazyDigestMs),
+    ]
     expect(told.filter((line) => line.startsWith('urgentDigest'))).toHaveLength(2)
     for (let i = 0; i < 2; i++) expect(copies(core.run(pull(4, batch)))).toEqual(['urgent 4'])
     expect(core.run(pull(4, batch))).toEqual([])
