@@ -32,6 +32,10 @@ export const storageLimits = {
   awaitStoredMs: 30_000,
   /** How long a request waits at most for messages that have arrived but are not stored yet. */
   flushMs: 2_000,
+  /** Answers and refusals, of at most 90 kB, that wait for room on full links, of all peers; another is lost, and its asker waits until its time is up. */
+  maxWaitingAnswers: 512,
+  /** The same for one peer. */
+  maxWaitingAnswersPerPeer: 64,
   /** Cards of users kept; beyond it, cards of users who read no stream here are dropped, the oldest first, and then new ones are refused (`CARDS_FULL`). */
   maxCards: 100_000,
   /** Users seen reading here who are remembered, so that their cards are noted once. */

@@ -25,7 +25,8 @@ import { checkBatch } from './repair/check-batch.ts'
 import { RepairMarks } from './repair/repair-marks.ts'
 import { Repair } from './repair/repair.ts'
 import { oldestKeptMs, pruneAll, retentionOf, retentionOfKeys, type StreamRetention } from './retention.ts'
-import { createLinkRoom } from './server/link-room.ts'
+import { Answers } from './server/answers.ts'
+import { createLinkRoom, type LinkRoom } from './server/link-room.ts'
 import { ResendServer } from './server/resend-server.ts'
 import { streamOf } from './share-out.ts'
 import type { StorageLimits } from './storage-limits.ts'
@@ -53,6 +54,8 @@ export class StorageNode {
   readonly #delegations: KnownDelegations
   readonly #ingest: Ingest
   readonly #access: Access
+  readonly #room: LinkRoom
+  readonly #answers: Answers
   readonly #server: ResendServer
   readonly #cards: CardKeeper
   readonly #cardServer: CardServer
@@ -75,6 +78,11 @@ export class StorageNode {
     this.#quota = new DiskQuota(options, { store })
     this.#delegations = new KnownDelegations(client.network.delegations)
     this.#ingest = this.#createIngest()
+    const { network } = client
+    const { limits } = options
+    const marks = { lowMarkBytes: limits.linkLowMarkBytes, pollMs: limits.linkPollMs }
+    this.#room = createLinkRoom(marks, { network, clock })
+    this.#answers = new Answers(limits, { network, room: this.#room })
     this.#cards = this.#createCards()
     this.#cardServer = this.#createCardServer()
     this.#access = this.#createAccess()
@@ -242,21 +250,18 @@ export class StorageNode {
     const { client, clock } = this.#modules
     const onError = (error: unknown) => this.#log.requestFailed(error)
     return new CardServer(this.#options.limits, {
-      ...{ network: client.network, cards: this.#cards, clock, onError },
+      ...{ network: client.network, answers: this.#answers, cards: this.#cards, clock, onError },
     })
   }
 
   #createServer(): ResendServer {
     const { maxResends, limits } = this.#options
     const { store, clock, client } = this.#modules
-    const { network } = client
-    const marks = { lowMarkBytes: limits.linkLowMarkBytes, pollMs: limits.linkPollMs }
     return new ResendServer(
       { maxResends, limits },
       {
-        ...{ network, store, clock, ingest: this.#ingest, access: this.#access },
-        delegations: this.#delegations,
-        room: createLinkRoom(marks, { network, clock }),
+        ...{ network: client.network, store, clock, ingest: this.#ingest, access: this.#access },
+        ...{ delegations: this.#delegations, room: this.#room, answers: this.#answers },
         isKept: (streamPartId) => this.#kept.has(streamPartId),
         isRefused: (streamPartId) => this.#kept.isRefused(streamPartId),
         oldestMs: (streamPartId) => this.#oldestMs(streamPartId),

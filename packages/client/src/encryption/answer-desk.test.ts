@@ -165,6 +165,29 @@ describe('a reader that asks for keys', () => {
     expect(await keysFor(reader)).toEqual([key(1)])
   })
 
+  it('is answered although somebody else sends it an answer of no use each time it asks', async () => {
+    const { id } = known.add(key(1))
+    const desk = deskOf()
+    const nothing = { kind: 'answer', readerId: reader.userId, cardHash: key(0) } as const
+    const record = { ...nothing, encapsulated: new Uint8Array(1120), sealed: new Uint8Array(48) }
+    const wanted = [bytesOfEpochId(id)]
+    const request: KeyRecord = { kind: 'request', card: encodeCard(reader.card), wanted }
+    const askAndDisturb = async () => {
+      desk.receive({ publisherId: reader.userId, messageChainId: 'r', record: request, place })
+      desk.receive({ publisherId: other.userId, messageChainId: 'a', record, place })
+      clock.advanceBy(2_000)
+      await turns(20)
+    }
+    await askAndDisturb()
+    await askAndDisturb()
+    expect(await keysFor(reader)).toEqual([key(1)])
+    // Later it may be of use.
+    published = []
+    clock.advanceBy(20_000)
+    await askAndDisturb()
+    expect(published).toEqual([])
+  })
+
   it('gets a link and keys from an opener, whatever others answered', async () => {
     const { id } = known.add(key(1))
     current = id

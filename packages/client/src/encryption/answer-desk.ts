@@ -24,6 +24,7 @@ import { recipientOf } from './card-holder.ts'
 import type { FoundRecord, KeyPart } from './key-part.ts'
 import type { KnownKeys } from './known-keys.ts'
 import type { Opener } from './opener.ts'
+import { OthersAnswers } from './others-answers.ts'
 import type { ReaderSet } from './reader-set.ts'
 import { sealAnswer } from './sealed-records.ts'
 
@@ -55,8 +56,7 @@ export class AnswerDesk {
   readonly #modules: AnswerDeskModules
   /** When a request of a reader was taken, by the monotonic clock: the next one is after a pause. */
   readonly #takenMs = new LRU<number>(maxReaders)
-  /** When somebody else sealed something to a reader, by its hint: nobody can tell what. */
-  readonly #othersMs = new LRU<number>(maxReaders)
+  readonly #others = new OthersAnswers()
   /** Those under way. */
   #answers: Promise<void> = Promise.resolve()
   #requests = 0
@@ -79,17 +79,18 @@ export class AnswerDesk {
   receive({ publisherId, record }: FoundRecord): void {
     const { ciphers, clock, random, opener, signal } = this.#modules
     const nowMs = clock.monotonicMs()
-    const hintOf = (readerId: NodeId) => toHex(readerHint(ciphers, readerId))
-    if (record.kind === 'link') this.#othersMs.set(toHex(record.hint), nowMs)
-    if (record.kind === 'answer') this.#othersMs.set(hintOf(record.readerId), nowMs)
+    if (record.kind === 'link') this.#others.answered(toHex(record.hint), publisherId)
+    if (record.kind === 'answer')
+      this.#others.answered(toHex(readerHint(ciphers, record.readerId)), publisherId)
     if (record.kind === 'request') this.#requests++
     if (record.kind !== 'request' || nowMs - (this.#takenMs.get(publisherId) ?? -Infinity) < pauseMs) return
     this.#takenMs.set(publisherId, nowMs)
     if (opener.isOpen) return this.#answerNow(publisherId, record)
+    const hint = toHex(readerHint(ciphers, publisherId))
+    this.#others.asked(hint, nowMs)
     clock.schedule(random.next() * maxDelayMs, () => {
-      const isAnswered = (this.#othersMs.get(hintOf(publisherId)) ?? -Infinity) >= nowMs
       // If it asks again, the answer was of no use.
-      if (isAnswered) this.#takenMs.delete(publisherId)
+      if (this.#others.isAnswered(hint)) this.#takenMs.delete(publisherId)
       else if (!signal.aborted) this.#answerNow(publisherId, record)
     })
   }

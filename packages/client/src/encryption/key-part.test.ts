@@ -110,6 +110,18 @@ describe('the key part', () => {
     expect(silences).toEqual(['silent'])
   })
 
+  it.each([
+    ['who may not ask them', {}],
+    ['who may, of which they have not heard', { publishUntilMs: Infinity }],
+  ])('says so as well where they refuse a user %s', async (_, rights) => {
+    let silences = 0
+    isRefused = true
+    world.setRights(publisher.userId, rights)
+    for (const chain of ['n', 'eAAAAAAAA'])
+      expect(await part.find(publisher.userId, chain, signal, () => void silences++)).toBeUndefined()
+    expect(silences).toBe(2)
+  })
+
   it('does not ask storage nodes again that refused a user without permissions, until these may have changed', async () => {
     isRefused = true
     for (const chain of ['eAAAAAAAA', 'eBBBBBBBB']) expect(await find(chain)).toBeUndefined()

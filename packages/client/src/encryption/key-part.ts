@@ -162,7 +162,7 @@ export class KeyPart {
 
   /**
    * The newest record of a chain: of what was seen of it, and what storage nodes have; undefined where there is none. Throws what the
-   * registry throws, and ABORTED. Calls `onSilent` where storage nodes may have one, and do not answer.
+   * registry throws, and ABORTED. Calls `onSilent` where storage nodes may have one, and do not answer, or refuse.
    */
   async find(
     publisherId: NodeId,
@@ -199,7 +199,10 @@ export class KeyPart {
     const { history } = this.#modules
     const found: FoundRecord[] = []
     if (this.#isDenied || this.#judging !== undefined) await this.#judge()
-    if (this.#isDenied) return found
+    if (this.#isDenied) {
+      onSilent?.()
+      return found
+    }
     try {
       const plan = await history.plan(this.#stream, [keyPartition], signal)
       const wanted = { ...chain, selection: { kind: 'last', count } as const }
@@ -209,7 +212,7 @@ export class KeyPart {
       // No storage node, or none that answers: then there is what was seen.
       if (signal.aborted || !isRunnelError(error)) throw error
       if (error.code === 'RESEND_DENIED') await this.#judge()
-      else if (error.code !== 'NO_STORAGE_NODE') onSilent?.()
+      if (error.code !== 'NO_STORAGE_NODE') onSilent?.()
     }
     return found.reverse()
   }

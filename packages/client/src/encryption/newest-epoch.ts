@@ -10,7 +10,7 @@ import type { KeyPart } from './key-part.ts'
 
 /**
  * The epoch that an opener says is its newest; undefined where it has none, or its record cannot be found. Throws what the registry throws,
- * and ABORTED. Calls `onSilent` where storage nodes may have one, and do not answer.
+ * and ABORTED. Calls `onSilent` where storage nodes may have one, and do not answer, or refuse.
  */
 export async function newestEpochOf(
   openerId: NodeId,

@@ -19,6 +19,7 @@ import {
   type StreamId,
 } from '@runnel/protocol'
 import type { MessagePlace } from '../resend/wait-for-storage.ts'
+import { Background } from './background.ts'
 import type { CardHolder } from './card-holder.ts'
 import { cohortsIn, coverOf } from './epoch-cover.ts'
 import { planEpoch, type Cohort, type EpochKey } from './epoch-plan.ts'
@@ -78,6 +79,7 @@ export class Opener {
   readonly #readers: EpochReaders
   readonly #ofHolder: HolderEpochs
   readonly #keyring: OwnKeyring
+  readonly #background: Background
   #links: ReaderLinks
   /** The epoch from before this process was taken over, or there is none. */
   #hasLooked = false
@@ -91,7 +93,6 @@ export class Opener {
   /** Of the last epoch that was made here. */
   #readerCount = 0
   #renewing: Promise<UsableEpoch> | undefined
-  #background: Promise<void> = Promise.resolve()
   #cohorts: readonly (Cohort | undefined)[] = []
   /** This opener's epochs that new readers may read, the newest first. */
   #earlier: readonly EpochKey[] = []
@@ -104,6 +105,7 @@ export class Opener {
     const parts = { epochReaders: this.#readers, terms: this.#terms }
     this.#ofHolder = new HolderEpochs(options.userId, { ...modules, ...parts })
     this.#keyring = new OwnKeyring({ ...modules, onNew: () => this.#beginAnew() })
+    this.#background = new Background(modules)
     this.#links = this.#newLinks()
   }
 
@@ -259,7 +261,7 @@ export class Opener {
 
   /** Resolves when all links that were begun are published. */
   async settled(): Promise<void> {
-    await this.#background
+    await this.#background.settled()
     await this.#links.settled()
   }
 
@@ -282,7 +284,7 @@ export class Opener {
     if (this.#renewing !== undefined) return
     // Also where it fails: not with each message.
     this.#replaceLater()
-    this.#inBackground(async () => void (await this.#once(() => this.#renew(this.#modules.signal))))
+    this.#background.run(async () => void (await this.#once(() => this.#renew(this.#modules.signal))))
   }
 
   #replaceLater(): void {
@@ -360,7 +362,7 @@ export class Opener {
     // Before that, it would take the place of the one that is to be found.
     if (hasLooked) this.#announced(current)
     if (!(hasLooked && this.#isWhole) && this.#replaceFromMs === Infinity) this.#replaceLater()
-    this.#inBackground(async () => {
+    this.#background.run(async () => {
       await this.#links.link([...recipients, ...publishers], keyring, planned, { isCovered: true })
       await this.#modules.confirmed()
     })
@@ -409,10 +411,5 @@ export class Opener {
   /** The next epoch leads to this one. */
   #leaves(epoch: EpochKey): void {
     this.#earlier = [epoch, ...this.#earlier].slice(0, limits.maxEarlierEpochs)
-  }
-
-  #inBackground(run: () => Promise<void>): void {
-    const done = run().catch((error: unknown) => this.#modules.onProblem(error))
-    this.#background = Promise.all([this.#background, done]).then(() => {})
   }
 }

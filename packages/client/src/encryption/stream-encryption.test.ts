@@ -66,6 +66,24 @@ it('lists the keys of a publisher behind hundreds that have none', async () => {
   expect(openers.map(({ userId }) => userId)).toEqual([publisher.userId])
 })
 
+it('leads new readers to all that a publisher encrypted, also where storage nodes had not heard of its permission', async () => {
+  world.setRights(reader.userId, {})
+  const first = await world.run(process.publish(content))
+  await world.settle()
+  process.crash()
+  world.weather.isRefusing = true
+  const again = world.start(publisher)
+  await world.run(again.publish(content))
+  await world.settle()
+  world.weather.isRefusing = false
+  await world.pass(60_000)
+  await world.run(again.publish(content))
+  world.setRights(reader.userId, { subscribeUntilMs: Infinity })
+  await world.settle()
+  again.crash()
+  expect(await world.run(world.start(reader).open(first))).toEqual(content)
+})
+
 describe('a list of keys', () => {
   const listed = async () =>
     world.run((await world.run(world.start(reader).encryption.stream(streamId))).keys())
@@ -78,6 +96,13 @@ describe('a list of keys', () => {
     world.weather.isSilent = false
     const userId = publisher.userId
     expect(await listed()).toMatchObject({ openers: [{ userId }], isComplete: true })
+  })
+
+  it('says that it is not complete where they refuse', async () => {
+    await world.run(process.publish(content))
+    await world.settle()
+    world.weather.isRefusing = true
+    expect(await listed()).toMatchObject({ openers: [], isComplete: false })
   })
 
   it('has what is known without the cards where storage nodes do not answer for these', async () => {

@@ -1,15 +1,10 @@
 import {
   bytesOfEpochId,
   encodeCard,
-  epochIdOf,
   isRunnelError,
   isSameBytes,
-  untilAborted,
-  newestChain,
-  oneAtATime,
   readerHint,
   requestChain,
-  type Cancel,
   type Card,
   type Ciphers,
   type Crypto,
@@ -19,13 +14,15 @@ import {
   type Random,
   type StreamMessage,
 } from '@runnel/protocol'
-import { anyOf, pause, throwIfAborted } from '../deadline.ts'
+import { anyOf, pause } from '../deadline.ts'
 import { asError, clientError, reasonOf } from '../errors.ts'
 import type { StreamInfo } from '../registry/ports.ts'
 import type { MessagePlace } from '../resend/wait-for-storage.ts'
 import { AnswerDesk } from './answer-desk.ts'
+import { Background } from './background.ts'
 import { answerLastRequests } from './last-requests.ts'
 import { KeyFinder, type WantedKey } from './key-finder.ts'
+import { KeysInStorage } from './keys-in-storage.ts'
 import { KeySearch } from './key-search.ts'
 import type { FoundRecord, KeyPart } from './key-part.ts'
 import { keyringMaster } from './keyring.ts'
@@ -33,11 +30,10 @@ import { KnownKeys } from './known-keys.ts'
 import { Opener, type RotatedEpoch } from './opener.ts'
 import type { SealingEpoch } from './sealing-epoch.ts'
 import type { OwnCard } from './own-card.ts'
-import { openerKeys, type StreamKeys } from './stream-keys.ts'
+import { OpenersKeys } from './openers-keys.ts'
+import type { StreamKeys } from './stream-keys.ts'
 import type { EncryptionNews } from './encryption-news.ts'
-import { UnconfirmedRecords } from './unconfirmed-records.ts'
 import { ReaderSet, type ReaderSetModules, type ToldChange } from './reader-set.ts'
-import { retryPauseMs } from './retry-pause.ts'
 
 export interface StreamEncryptionOptions {
   readonly stream: StreamInfo
@@ -70,17 +66,8 @@ const lastingReasons = [
   ...['NO_READING_KEY', 'READING_KEY_CHANGED', 'READING_KEY_OTHER_GENERATION', 'CARD_NEEDS_USER'],
   ...['WALLET_REFUSED', 'SIGNER_REFUSED'],
 ]
-/** Openers whose keys are passed on to a new reader. */
-const maxSharedOpeners = 100
-/** Openers in a list. */
-const maxListedOpeners = 100
-/** Users asked after, of whom not all have keys. */
-const maxOpeners = 1_000
-const openersAtOnce = 16
 /** How long a publisher without a link waits for the key holder, which may not be there, before it uses a key of its own. */
 const maxHolderWaitMs = 500
-/** Before keys that are not stored are waited for again. */
-const keysPauseMs = 1_000
 
 /** The encryption of one stream in this process: opens epochs as a publisher, finds keys as a reader, and answers others. */
 export class StreamEncryption {
@@ -96,18 +83,12 @@ export class StreamEncryption {
   readonly #hint: Uint8Array
   readonly #desk: AnswerDesk
   readonly #search: KeySearch
-  /** Keys that were made here, and links to them. */
-  readonly #unconfirmed: UnconfirmedRecords
-  /** What others asked for. */
-  readonly #answers: UnconfirmedRecords
+  readonly #storage: KeysInStorage
+  readonly #openersKeys: OpenersKeys
+  readonly #background: Background
   readonly #closing = new AbortController()
   /** Aborted when the key holder links this user. */
   #linked = new AbortController()
-  #cancelRetry: Cancel | undefined
-  /** Times in a row that records were not stored. */
-  #unstored = 0
-  /** What was begun in the background. */
-  #done: Promise<void> = Promise.resolve()
 
   constructor(options: StreamEncryptionOptions, outside: StreamEncryptionModules) {
     const { stream, choice } = options
@@ -120,10 +101,15 @@ export class StreamEncryption {
     this.known = new KnownKeys({ ciphers })
     this.keyPart = modules.keyPart
     this.readers = new ReaderSet({ streamId: stream.id }, modules)
-    this.#unconfirmed = new UnconfirmedRecords(modules)
-    this.#answers = new UnconfirmedRecords(modules)
-    const onPublished = (place: MessagePlace) => this.#unconfirmed.add(place)
-    const confirmed = () => this.#confirmed()
+    const onProblem = (error: unknown) => this.#problem(error)
+    this.#background = new Background({ onProblem })
+    const storage = new KeysInStorage(
+      { streamId: stream.id },
+      { ...modules, background: this.#background, opener: () => this.opener },
+    )
+    this.#storage = storage
+    const onPublished = (place: MessagePlace) => storage.add(place)
+    const confirmed = () => storage.confirmed()
     const common = { ...modules, streamId: stream.id, choice, onPublished, confirmed }
     const parts = { readers: this.readers, keyPart: this.keyPart, known: this.known }
     const cardsOf = (users: readonly NodeId[], signal: AbortSignal) => modules.cardsOf(users, stream, signal)
@@ -145,14 +131,16 @@ export class StreamEncryption {
         askHolder: (id) => this.#askHolder(id),
         keyringMaster: (signal) => this.#keyringMaster(signal),
         onRotated: (epochId, count) => modules.say({ state: 'rotated', epochId, readers: count }),
-        onProblem: (error) => this.#problem(error),
+        onProblem,
       },
     )
-    const onAnswered = (place: MessagePlace) => this.#answers.add(place)
-    this.#desk = new AnswerDesk({
-      ...{ ...common, ...parts, onPublished: onAnswered },
-      ...{ cardsOf, opener: this.opener },
-    })
+    const { opener } = this
+    const onAnswered = (place: MessagePlace) => storage.addAnswer(place)
+    this.#desk = new AnswerDesk({ ...common, ...parts, onPublished: onAnswered, cardsOf, opener })
+    this.#openersKeys = new OpenersKeys(
+      { stream, choice },
+      { ...modules, ...parts, finder: this.#finder, desk: this.#desk, opener },
+    )
     this.keyPart.onRecord = (found) => this.#onRecord(found)
     this.known.onKey = () => this.#search.wake()
   }
@@ -219,22 +207,20 @@ export class StreamEncryption {
       this.keyPart.permissionsChanged()
       this.#search.wake()
     }
-    this.#background(async () => {
+    this.#background.run(async () => {
       const { clock, signal, userId } = this.#modules
       if (!this.opener.isOpen) return
       if (this.choice.keyHolder === userId) await this.sealing()
       else await this.readers.refresh()
       const newcomers = user === undefined ? this.readers.readersAt(clock.now()) : [user]
       await this.opener.link(newcomers, signal)
-      await this.#confirmed()
+      await this.#storage.confirmed()
     })
   }
 
   /** What is not stored is tried again: there may be storage nodes now. */
   storeAgain(): void {
-    this.#cancelRetry?.()
-    this.#cancelRetry = undefined
-    this.#background(async () => void (await this.#confirmed()))
+    this.#storage.storeAgain()
   }
 
   /** Has a valid key for all publishers. Throws NOT_KEY_HOLDER, and what `sealing` throws. */
@@ -258,88 +244,38 @@ export class StreamEncryption {
   }
 
   /** Whose keys are in use, by id, and who can open what they close; with their cards. No secrets. */
-  async keys(): Promise<Pick<StreamKeys, 'readers' | 'openers' | 'isComplete'>> {
-    const { clock, cardsOf, signal } = this.#modules
-    this.keyPart.join()
-    await this.readers.refresh()
-    const readerIds = this.readers.readersAt(clock.now())
-    let isComplete = true
-    const cards = await cardsOf(readerIds, this.stream, signal).catch((error: unknown) => {
-      if (!isRunnelError(error, 'CARDS_UNAVAILABLE')) throw error
-      isComplete = false
-      return new Map<NodeId, Card>()
-    })
-    const onSilent = () => void (isComplete = false)
-    /** Those that say which epoch is their newest. */
-    const announcing = new Set<NodeId>()
-    const find: KeyPart['find'] = async (openerId, chain, until) => {
-      const record = await this.keyPart.find(openerId, chain, until, onSilent)
-      if (chain === newestChain && record !== undefined) announcing.add(openerId)
-      return record
-    }
-    const modules = { ...this.#modules, keyPart: { find }, cards, readerIds }
-    const openers = await this.#ofOpeners(maxListedOpeners, async (openerId) => {
-      const keys = await openerKeys(openerId, modules)
-      // Of that epoch nobody has the record, or not yet.
-      if (keys === undefined && announcing.has(openerId)) isComplete = false
-      return keys
-    })
-    return { readers: new Map(readerIds.map((id) => [id, cards.get(id)])), openers, isComplete }
+  keys(): Promise<Pick<StreamKeys, 'readers' | 'openers' | 'isComplete'>> {
+    return this.#openersKeys.list()
   }
 
   /** Passes on to a new reader what this process can read itself, so that the reader needs nobody. Resolves when it is stored. */
   async share(readerId: NodeId, card?: Card): Promise<void> {
-    const { cardsOf, signal, say } = this.#modules
-    const found = card ?? (await cardsOf([readerId], this.stream, signal)).get(readerId)
-    if (found === undefined) return say({ state: 'no-card', userId: readerId })
-    this.keyPart.join()
-    // Its permission may not have been told of yet.
-    this.readers.doubt(readerId)
-    await this.readers.refresh()
-    if (this.opener.isOpen) await this.opener.linkTo(found, signal)
-    const keys = this.choice.history === 'none' ? [] : await this.#newestKeysFor(readerId)
-    if (keys.length > 0) await this.#desk.seal(found, keys)
-    await this.settled(signal)
+    if (await this.#openersKeys.share(readerId, card)) await this.settled(this.#modules.signal)
   }
 
   /** Resolves when what was published is stored. Throws what `stored` throws. */
-  async settled(signal: AbortSignal): Promise<void> {
-    await this.#done
-    await this.opener.settled()
-    await Promise.all([this.#unconfirmed.settle(signal), this.#answers.settle(signal)])
+  settled(signal: AbortSignal): Promise<void> {
+    return this.#storage.settled(signal)
   }
 
   /**
    * Resolves when storage nodes have the keys that were made here, and the links to them, or this is closed. Tries until the signal is aborted:
    * throws ABORTED.
    */
-  async keysStored(signal: AbortSignal): Promise<void> {
-    for (;;) {
-      try {
-        return await untilAborted(this.#storeKeys(), signal)
-      } catch (error) {
-        if (!isRunnelError(error) && !signal.aborted) throw error
-      }
-      if (this.isClosed) return
-      await pause(this.#modules.clock, keysPauseMs, signal)
-      throwIfAborted(signal)
-    }
+  keysStored(signal: AbortSignal): Promise<void> {
+    return this.#storage.keysStored(signal)
   }
 
   /** Resolves when this process can end: what it published is stored, or those who are there have asked for it. */
   async finish(signal: AbortSignal): Promise<void> {
-    // What else keeps it from being stored, nobody can mend now.
-    const stored = this.opener.announce(signal).then(() => this.settled(signal))
-    await untilAborted(stored, signal).catch((error: unknown) => {
-      if (!isRunnelError(error) && !signal.aborted) throw error
-    })
-    if (this.#isUnstored) await answerLastRequests({ ...this.#modules, desk: this.#desk }, signal)
+    await this.#storage.finish(signal)
+    if (this.#storage.isUnstored) await answerLastRequests({ ...this.#modules, desk: this.#desk }, signal)
   }
 
   /** What waits for a key rejects with ABORTED. */
   close(): void {
     this.#closing.abort()
-    this.#cancelRetry?.()
+    this.#storage.close()
     this.keyPart.leave()
   }
 
@@ -364,7 +300,7 @@ export class StreamEncryption {
       }
     }
     if (publisherId === userId && (record.kind === 'newest' || record.kind === 'epoch'))
-      this.#background(() => this.opener.join(this.#modules.signal))
+      this.#background.run(() => this.opener.join(this.#modules.signal))
     const isOfOpener = this.#search.publishers.some((id) => this.#openersFor(id).includes(publisherId))
     if (isOfOpener && (isForMe || record.kind === 'epoch' || record.kind === 'cohort')) this.#search.wake()
   }
@@ -397,91 +333,7 @@ export class StreamEncryption {
     }
   }
 
-  /** The keys of the newest epochs of publishers, as far as this user may be given them. */
-  async #newestKeysFor(readerId: NodeId): Promise<readonly Uint8Array[]> {
-    const { signal } = this.#modules
-    await this.readers.refresh()
-    await this.opener.loadKeyring(signal)
-    return this.#ofOpeners(maxSharedOpeners, async (openerId) => {
-      const newest = await this.keyPart.find(openerId, newestChain, signal)
-      if (newest?.kind !== 'newest') return undefined
-      const id = epochIdOf(newest.commitment)
-      const keyOf = () => this.known.epochs(id).find((one) => isSameBytes(one.commitment, newest.commitment))
-      const tried = this.known.publisherKeys(id, openerId)
-      if (keyOf() === undefined) await this.#finder.look({ publisherId: openerId, id, tried }, signal)
-      const found = keyOf()
-      return found && this.readers.mayOpen(readerId, found.createdMs) ? found.key : undefined
-    })
-  }
-
-  /** What the first openers have of those that have any. */
-  async #ofOpeners<T>(max: number, get: (openerId: NodeId) => Promise<T | undefined>): Promise<readonly T[]> {
-    const openers = this.#openers().slice(0, maxOpeners)
-    const found: T[] = []
-    for (let i = 0; i < openers.length && found.length < max; i += openersAtOnce) {
-      const some = await Promise.all(openers.slice(i, i + openersAtOnce).map(get))
-      found.push(...some.filter((one) => one !== undefined))
-    }
-    return found.slice(0, max)
-  }
-
-  /** Who may open epochs now: the key holder, and publishers. */
-  #openers(): readonly NodeId[] {
-    const { keyHolder } = this.choice
-    const publishers = this.readers.publishersAt(this.#modules.clock.now())
-    return [...new Set(keyHolder === undefined ? publishers : [keyHolder, ...publishers])]
-  }
-
-  /** Waits for links that are being made, and for what is published; all who wait at once wait together. Throws NOT_STORED_IN_TIME. */
-  readonly #storeKeys = oneAtATime(async () => {
-    await this.opener.settled()
-    await this.#settleKeys()
-    // That may have taken another epoch, with its links.
-    await this.opener.settled()
-    await this.#settleKeys()
-    if (!this.opener.isAnnounced) throw clientError('NOT_STORED_IN_TIME', `the keys of ${this.stream.id}`)
-  })
-
-  /** Throws what `stored` throws. */
-  async #settleKeys(): Promise<void> {
-    const { signal } = this.#modules
-    await this.#unconfirmed.settle(signal)
-    // A storage node that has just been assigned may have been asked too early for the last epoch.
-    await this.opener.announce(signal)
-    await this.#unconfirmed.settle(signal)
-  }
-
-  /** Whether what was published is stored. Whoever does not find its key asks for it. */
-  async #confirmed(): Promise<boolean> {
-    try {
-      await Promise.all([this.#settleKeys(), this.#answers.settle(this.#modules.signal)])
-      this.#unstored = 0
-      return true
-    } catch (error) {
-      if (!isRunnelError(error)) throw error
-      this.#retryLater()
-      return false
-    }
-  }
-
-  /** The stream has no storage node: keys are only where somebody has them. */
-  get #isUnstored(): boolean {
-    return this.#unconfirmed.isUnstored || this.#answers.isUnstored
-  }
-
-  /** Where there is no storage node, the registry tells when there is one. */
-  #retryLater(): void {
-    const { clock, signal } = this.#modules
-    if (this.#cancelRetry !== undefined || this.#isUnstored || signal.aborted) return
-    this.#cancelRetry = clock.schedule(retryPauseMs(++this.#unstored), () => this.storeAgain())
-  }
-
   #problem(error: unknown): void {
     if (!this.#modules.signal.aborted) this.#modules.say({ state: 'unshared', error: asError(error) })
-  }
-
-  #background(run: () => Promise<void>): void {
-    const done = run().catch((error: unknown) => this.#problem(error))
-    this.#done = Promise.all([this.#done, done]).then(() => {})
   }
 }

@@ -51,7 +51,7 @@ export interface StreamKeys {
   /** The key holder and the publishers that have a key; at most 100. */
   readonly openers: readonly OpenerKeys[]
   /**
-   * False if storage nodes did not answer for some records or cards: openers may be missing, linked readers be called unlinked, and readers
+   * False if storage nodes did not answer, or refused, for some records or cards: openers may be missing, linked readers be called unlinked, and readers
    * with a card be said to have none.
    */
   readonly isComplete: boolean

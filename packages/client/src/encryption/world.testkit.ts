@@ -83,6 +83,8 @@ export interface Weather {
   isSilent: boolean
   /** Storage nodes refuse those who may neither read nor publish; otherwise they give all to everybody, so that only keys keep secrets. */
   isStrict: boolean
+  /** Storage nodes refuse everybody: they have not heard of permissions yet, or lie. */
+  isRefusing: boolean
   /** Storage nodes do not answer when they are asked for cards. */
   isCardless: boolean
   /** Records take so much longer. */
@@ -96,7 +98,7 @@ export class World {
   readonly clock = new VirtualClock({ startMs: Date.UTC(2031, 0, 1) })
   readonly weather: Weather = {
     ...{ isDeaf: false, isUnstored: false, isWithheld: false, isSilent: false, isCardless: false },
-    ...{ delayMs: 0, isOutage: false, isStrict: false },
+    ...{ delayMs: 0, isOutage: false, isStrict: false, isRefusing: false },
   }
   readonly processes = new Set<TestProcess>()
   readonly rights = new Map<NodeId, Permissions>()
@@ -177,7 +179,8 @@ export class World {
   /** Throws RESEND_DENIED. */
   admit(userId: NodeId): void {
     const { publishUntilMs, subscribeUntilMs } = this.rights.get(userId) ?? noPermissions
-    if (!this.weather.isStrict || Math.max(publishUntilMs, subscribeUntilMs) > this.clock.now()) return
+    const mayAsk = !this.weather.isStrict || Math.max(publishUntilMs, subscribeUntilMs) > this.clock.now()
+    if (mayAsk && !this.weather.isRefusing) return
     this.refusals++
     throw clientError('RESEND_DENIED')
   }

@@ -2,28 +2,34 @@ import type { NetworkNode } from '@runnel/network'
 import {
   TokenBucket,
   type AskCards,
+  type Cards,
   type Clock,
   type DirectPacket,
   type KeepCard,
   type NodeId,
+  type Stored,
 } from '@runnel/protocol'
 import { storageError } from '../errors.ts'
+import type { Answers } from '../server/answers.ts'
 import { refusalOf } from '../server/refusal.ts'
 import { Slots } from '../server/slots.ts'
 import type { StorageLimits } from '../storage-limits.ts'
 import type { CardKeeper } from './card-keeper.ts'
 
 export interface CardServerModules {
-  readonly network: Pick<NetworkNode, 'hold' | 'sendDirect'>
+  readonly network: Pick<NetworkNode, 'hold'>
+  readonly answers: Answers
   readonly cards: Pick<CardKeeper, 'keep' | 'of'>
   readonly clock: Pick<Clock, 'monotonicMs'>
   /** Hears of what is not the asker's fault. */
   readonly onError: (error: unknown) => void
 }
 
-interface Rates {
+interface OpenLink {
   readonly cards: TokenBucket
   readonly asks: TokenBucket
+  /** Aborted when nothing more is sent on it. */
+  readonly ending: AbortController
 }
 
 /** Answers `keepCard` and `askCards` of everybody who has a link: cards are public, and prove themselves. */
@@ -31,8 +37,7 @@ export class CardServer {
   readonly #limits: StorageLimits
   readonly #modules: CardServerModules
   readonly #slots: Slots
-  /** Of the open links. */
-  readonly #rates = new Map<NodeId, Rates>()
+  readonly #links = new Map<NodeId, OpenLink>()
   readonly #running = new Set<Promise<void>>()
   #refused = 0
   #stopped = false
@@ -50,68 +55,87 @@ export class CardServer {
 
   /** Takes every packet of a direct link and ignores those that are no questions about cards. */
   handle(peerId: NodeId, packet: DirectPacket): void {
-    if (packet.type === 'keepCard') this.#run(peerId, packet, () => this.#keep(peerId, packet))
-    if (packet.type === 'askCards') this.#run(peerId, packet, () => this.#answer(peerId, packet))
+    if (packet.type === 'keepCard') this.#run(peerId, packet, () => this.#keep(packet))
+    if (packet.type === 'askCards') this.#run(peerId, packet, () => this.#answer(packet))
   }
 
   linkClosed(peerId: NodeId): void {
-    this.#rates.delete(peerId)
+    this.#links.get(peerId)?.ending.abort()
+    this.#links.delete(peerId)
   }
 
   /** Resolves when what is under way has ended. Idempotent. */
   async stop(): Promise<void> {
     this.#stopped = true
+    for (const { ending } of this.#links.values()) ending.abort()
     await Promise.all(this.#running)
   }
 
-  #run(peerId: NodeId, packet: KeepCard | AskCards, work: () => Promise<void>): void {
-    if (this.#stopped) return this.#say(peerId, packet, storageError('SHUTTING_DOWN'))
-    const leave = this.#isWithinRate(peerId, packet) ? this.#slots.take(peerId) : undefined
-    if (leave === undefined) {
-      this.#refused++
-      return this.#say(peerId, packet, storageError('TOO_MANY_REQUESTS'))
-    }
-    const letGo = this.#modules.network.hold(peerId)
-    const running = work()
-      .catch((error: unknown) => this.#say(peerId, packet, error))
-      .finally(() => {
-        letGo()
-        leave()
-        this.#running.delete(running)
-      })
+  #run(peerId: NodeId, packet: KeepCard | AskCards, work: () => Promise<Cards | Stored>): void {
+    const running = this.#serve(peerId, packet, work).finally(() => this.#running.delete(running))
     this.#running.add(running)
   }
 
-  #isWithinRate(peerId: NodeId, { type }: KeepCard | AskCards): boolean {
+  async #serve(
+    peerId: NodeId,
+    packet: KeepCard | AskCards,
+    work: () => Promise<Cards | Stored>,
+  ): Promise<void> {
+    const { network, answers } = this.#modules
+    const link = this.#linkOf(peerId)
+    const { signal } = link.ending
+    const refused = (code: 'SHUTTING_DOWN' | 'TOO_MANY_REQUESTS') =>
+      answers.sendUncounted(peerId, this.#refusal(packet, storageError(code)), signal)
+    if (this.#stopped) return refused('SHUTTING_DOWN')
+    const leave = this.#isWithinRate(link, packet) ? this.#slots.take(peerId) : undefined
+    if (leave === undefined) {
+      this.#refused++
+      return refused('TOO_MANY_REQUESTS')
+    }
+    const letGo = network.hold(peerId)
+    try {
+      // Anybody may ask, and let the answers wait: others are served meanwhile.
+      const answer = await work()
+        .catch((error: unknown) => this.#refusal(packet, error))
+        .finally(leave)
+      await answers.sendUncounted(peerId, answer, signal)
+    } finally {
+      letGo()
+    }
+  }
+
+  #linkOf(peerId: NodeId): OpenLink {
+    const known = this.#links.get(peerId)
+    if (known !== undefined) return known
     const { cardBurst, cardsPerSecond, cardAskBurst, cardAsksPerSecond } = this.#limits
     const nowMs = this.#modules.clock.monotonicMs()
-    const rates = this.#rates.get(peerId) ?? {
+    const link = {
       cards: new TokenBucket({ burst: cardBurst, perSecond: cardsPerSecond }, nowMs),
       asks: new TokenBucket({ burst: cardAskBurst, perSecond: cardAsksPerSecond }, nowMs),
+      ending: new AbortController(),
     }
-    this.#rates.set(peerId, rates)
-    return (type === 'keepCard' ? rates.cards : rates.asks).take(nowMs)
+    if (this.#stopped) link.ending.abort()
+    this.#links.set(peerId, link)
+    return link
   }
 
-  async #keep(peerId: NodeId, packet: KeepCard): Promise<void> {
-    await this.#modules.cards.keep(packet.card)
-    this.#modules.network.sendDirect(peerId, {
-      type: 'stored',
-      requestId: packet.requestId,
-      code: '',
-      text: '',
-    })
+  #isWithinRate({ cards, asks }: OpenLink, { type }: KeepCard | AskCards): boolean {
+    return (type === 'keepCard' ? cards : asks).take(this.#modules.clock.monotonicMs())
   }
 
-  async #answer(peerId: NodeId, { requestId, userIds }: AskCards): Promise<void> {
-    const cards = await this.#modules.cards.of(userIds)
-    this.#modules.network.sendDirect(peerId, { type: 'cards', requestId, cards })
+  async #keep({ requestId, card }: KeepCard): Promise<Stored> {
+    await this.#modules.cards.keep(card)
+    return { type: 'stored', requestId, code: '', text: '' }
+  }
+
+  async #answer({ requestId, userIds }: AskCards): Promise<Cards> {
+    return { type: 'cards', requestId, cards: await this.#modules.cards.of(userIds) }
   }
 
   /** Why there is no other answer. */
-  #say(peerId: NodeId, { requestId }: KeepCard | AskCards, error: unknown): void {
+  #refusal({ requestId }: KeepCard | AskCards, error: unknown): Stored {
     const { code, text, isOurs } = refusalOf(error)
     if (isOurs) this.#modules.onError(error)
-    this.#modules.network.sendDirect(peerId, { type: 'stored', requestId, code, text })
+    return { type: 'stored', requestId, code, text }
   }
 }

@@ -14,7 +14,9 @@ import {
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { clientError } from '@runnel/client'
 import { storageLimits } from '../storage-limits.ts'
-import { openTestStore, TestClock, TestLinks, until, type TestStore } from '../storage.testkit.ts'
+import { openTestStore, TestClock, TestLinks, turns, until, type TestStore } from '../storage.testkit.ts'
+import { Answers } from '../server/answers.ts'
+import { createLinkRoom } from '../server/link-room.ts'
 import { nodeId } from '../store/batches.testkit.ts'
 import { CardKeeper } from './card-keeper.ts'
 import { CardServer } from './card-server.ts'
@@ -118,13 +120,17 @@ describe('a server of cards', () => {
     errors = []
   })
   const serverOf = (
-    limits: Partial<typeof storageLimits> = {},
+    changes: Partial<typeof storageLimits> = {},
     cards: Pick<CardKeeper, 'keep' | 'of'> = keeperOf(),
-  ) =>
-    new CardServer(
-      { ...storageLimits, ...limits },
-      { network: links, cards, clock, onError: (error) => errors.push(error) },
-    )
+  ) => {
+    const limits = { ...storageLimits, ...changes }
+    const room = createLinkRoom({ lowMarkBytes: 1_000, pollMs: 5 }, { network: links, clock })
+    const answers = new Answers(limits, { network: links, room })
+    return new CardServer(limits, {
+      ...{ network: links, answers, cards, clock },
+      onError: (error) => errors.push(error),
+    })
+  }
   const codes = () => links.packets('stored').map(({ requestId, code }) => [requestId, code])
 
   it('keeps cards, gives those that it has, and says what it refuses', async () => {
@@ -189,5 +195,54 @@ describe('a server of cards', () => {
     ])
     expect(links.packets('stored')[0]?.text).not.toContain('secret')
     expect(errors).toHaveLength(1)
+  })
+
+  describe('on a full link', () => {
+    beforeEach(() => {
+      links.queued = 1_001
+      links.isFull = true
+    })
+    const ask = (server: CardServer, requestId: number) =>
+      server.handle(peer, { type: 'askCards', requestId, userIds: [user.nodeId] })
+
+    it('answers and refuses when there is room, and keeps no other peer from being served', async () => {
+      const server = serverOf({ cardAskBurst: 2, maxCardRequests: 1 } as never)
+      server.handle(peer, { type: 'keepCard', requestId: 1, card: cardOf() })
+      await until(() => links.held.get(peer) === 2)
+      for (const requestId of [2, 3, 4]) ask(server, requestId)
+      await turns(20)
+      expect(links.sent).toEqual([])
+      links.drain()
+      await until(() => links.sent.length === 4)
+      expect(links.packets('cards')).toEqual([{ type: 'cards', requestId: 2, cards: [cardOf()] }])
+      expect(codes().toSorted()).toEqual([
+        [1, ''],
+        [3, 'TOO_MANY_REQUESTS'],
+        [4, 'TOO_MANY_REQUESTS'],
+      ])
+      await until(() => links.held.get(peer) === 0)
+    })
+
+    it('lets so many answers wait', async () => {
+      const server = serverOf({ maxWaitingAnswersPerPeer: 2 } as never)
+      for (const requestId of [1, 2, 3]) ask(server, requestId)
+      await until(() => links.held.get(peer) === 4)
+      links.drain()
+      await until(() => links.held.get(peer) === 0)
+      expect(links.packets('cards')).toHaveLength(2)
+    })
+
+    it.each([
+      ['the link closes', (server: CardServer) => server.linkClosed(peer)],
+      ['it is stopped', (server: CardServer) => void server.stop()],
+    ])('waits no longer when %s', async (_, end) => {
+      const server = serverOf()
+      ask(server, 1)
+      await turns(20)
+      end(server)
+      await until(() => links.held.get(peer) === 0)
+      await server.stop()
+      expect(links.sent).toEqual([])
+    })
   })
 })

@@ -7,12 +7,19 @@ import { KnownDelegations } from '../known-delegations.ts'
 import { storageLimits } from '../storage-limits.ts'
 import { openTestStore, TestClock, TestLinks, turns, until, type TestStore } from '../storage.testkit.ts'
 import { at, batchOf, byRef, chainOf, keyedBatch, nodeId, partOf } from '../store/batches.testkit.ts'
+import { Answers } from './answers.ts'
 import { createLinkRoom } from './link-room.ts'
 import { ResendServer } from './resend-server.ts'
 
 const chain = chainOf()
 const [asker, other] = [nodeId(7), nodeId(8)]
-const limits = { ...storageLimits, pageBytes: 500, maxResendsPerPeer: 2, maxAwaitedPerPeer: 1 }
+const limits = {
+  ...storageLimits,
+  pageBytes: 500,
+  maxResendsPerPeer: 2,
+  maxAwaitedPerPeer: 1,
+  maxWaitingAnswersPerPeer: 5,
+}
 const maxResends = 3
 
 const request = (over: Partial<Resend> = {}): Resend => ({
@@ -73,6 +80,7 @@ describe('ResendServer', () => {
       { maxResends, limits },
       {
         ...{ network: links, room, store, ingest, clock, delegations },
+        answers: new Answers(limits, { network: links, room }),
         access: {
           requireSubscriber: (_, who) => admit(who),
           requireStillSubscriber: (_, who) => admit(who),
@@ -295,6 +303,33 @@ describe('ResendServer', () => {
       links.drain()
       await until(() => links.packets('stored').length === 1)
       expect(links.packets('stored')).toMatchObject([{ requestId: 1, code: '' }])
+    })
+
+    it('says when there is room that it refuses, of so many requests at once', async () => {
+      fill()
+      for (let requestId = 1; requestId <= 10; requestId++) server.handle(asker, request({ requestId }))
+      for (let requestId = 11; requestId <= 13; requestId++) server.handle(asker, awaiting({ requestId }))
+      await turns(20)
+      const { maxWaitingAnswersPerPeer: max } = limits
+      expect(links.held.get(asker)).toBe(limits.maxResendsPerPeer + limits.maxAwaitedPerPeer + max)
+      links.onSent = () => {}
+      links.drain()
+      await until(() => server.status().active === 0)
+      const refused = [...links.packets('resendEnd'), ...links.packets('stored')]
+        .filter(({ code }) => code === 'TOO_MANY_REQUESTS')
+        .map(({ requestId }) => requestId)
+      expect(refused.toSorted((a, b) => a - b)).toEqual([3, 4, 5, 6, 7])
+    })
+
+    it('keeps nothing of what it refuses when the link closes', async () => {
+      fill()
+      for (let requestId = 1; requestId <= 5; requestId++) server.handle(asker, request({ requestId }))
+      await turns(20)
+      links.isOpen = false
+      links.queued = 0
+      server.linkClosed(asker)
+      await until(() => links.held.get(asker) === 0)
+      expect(links.sent).toEqual([])
     })
 
     it.each([

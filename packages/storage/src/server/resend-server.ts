@@ -23,6 +23,7 @@ import type { StorageLimits } from '../storage-limits.ts'
 import type { MessageStore } from '../store/message-store.ts'
 import type { EncodedDelegations } from '../store/stored-delegations.ts'
 import { everyNowAndThen } from '../waiting.ts'
+import type { Answers } from './answers.ts'
 import { Credit } from './credit.ts'
 import type { LinkRoom } from './link-room.ts'
 import { refusalOf } from './refusal.ts'
@@ -37,6 +38,7 @@ export interface ResendServerOptions {
 export interface ResendServerModules {
   readonly network: Pick<NetworkNode, 'hold' | 'sendDirect'>
   readonly room: LinkRoom
+  readonly answers: Answers
   readonly store: MessageStore
   readonly ingest: Pick<Ingest, 'flushed' | 'whenStored'>
   readonly delegations: Pick<KnownDelegations, 'lackedBy' | 'makeKnown'>
@@ -156,7 +158,7 @@ export class ResendServer {
   }
 
   async #resend(peerId: NodeId, request: Resend | AskTable): Promise<void> {
-    const { network } = this.#modules
+    const { network, answers } = this.#modules
     const { requestId } = request
     const release = this.#slots.take(peerId)
     const isRepeated = this.#sessions.get(peerId)?.has(requestId) === true
@@ -165,9 +167,7 @@ export class ResendServer {
       this.#counters.refused++
       if (isRepeated) this.#cancel(peerId, requestId)
       this.#counters.failed++
-      const refusal = storageError(this.#stopped ? 'SHUTTING_DOWN' : 'TOO_MANY_REQUESTS')
-      network.sendDirect(peerId, { type: 'resendEnd', requestId, ...this.#outcomeOf(refusal) })
-      return
+      return this.#refuse(peerId, { type: 'resendEnd', requestId })
     }
     const session = this.#open(peerId, request)
     const letGo = network.hold(peerId)
@@ -176,7 +176,7 @@ export class ResendServer {
       if (error === linkGone || error === cancelled) return
       this.#counters[error === undefined ? 'served' : 'failed']++
       const end = { type: 'resendEnd', requestId, ...this.#outcomeOf(error) } as const
-      await this.#answer(peerId, end, session.controller.signal)
+      await answers.send(peerId, end, session.controller.signal)
     } finally {
       this.#close(peerId, requestId)
       letGo()
@@ -263,22 +263,20 @@ export class ResendServer {
   }
 
   async #awaitStored(peerId: NodeId, request: AwaitStored): Promise<void> {
-    const { network } = this.#modules
+    const { network, answers } = this.#modules
     const { requestId } = request
     const release = this.#awaiting.take(peerId)
     if (release === undefined || this.#stopped) {
       release?.()
       this.#counters.refused++
-      const refusal = storageError(this.#stopped ? 'SHUTTING_DOWN' : 'TOO_MANY_REQUESTS')
-      network.sendDirect(peerId, { type: 'stored', requestId, ...this.#outcomeOf(refusal) })
-      return
+      return this.#refuse(peerId, { type: 'stored', requestId })
     }
     const letGo = network.hold(peerId)
     const { signal } = this.#linkOf(peerId)
     try {
       const error = await this.#whenStored(peerId, request, signal).catch(asReason)
       if (error === linkGone) return
-      await this.#answer(peerId, { type: 'stored', requestId, ...this.#outcomeOf(error) }, signal)
+      await answers.send(peerId, { type: 'stored', requestId, ...this.#outcomeOf(error) }, signal)
     } finally {
       letGo()
       release()
@@ -295,13 +293,14 @@ export class ResendServer {
     await awaitStored(chain, request, { maxMs, signal }, this.#modules)
   }
 
-  /** Sends a last answer as soon as the link takes it: without it the asker would wait until its time is up. Tries once where there is no time. */
-  async #answer(peerId: NodeId, packet: ResendEnd | Stored, signal: AbortSignal): Promise<void> {
-    const { network, room } = this.#modules
-    while (!network.sendDirect(peerId, packet)) {
-      if (signal.aborted) return
-      await room.wait(peerId, signal).catch(asReason)
-    }
+  /** There are too many, or this ends. */
+  #refuse(
+    peerId: NodeId,
+    answer: Pick<ResendEnd, 'type' | 'requestId'> | Pick<Stored, 'type' | 'requestId'>,
+  ): Promise<void> {
+    const refusal = storageError(this.#stopped ? 'SHUTTING_DOWN' : 'TOO_MANY_REQUESTS')
+    const signal = this.#stopped ? AbortSignal.abort() : this.#linkOf(peerId).signal
+    return this.#modules.answers.sendUncounted(peerId, { ...answer, ...this.#outcomeOf(refusal) }, signal)
   }
 
   #open(peerId: NodeId, { requestId, windowBytes }: Resend | AskTable): Session {
