@@ -143,7 +143,7 @@ export class NodeRuntime implements NetworkNode {
     this.#publishing = new Publishing({
       ...{ core: this.#core, listeners, neighbours: this.#neighbours, tracer, dispatch, assertRunning },
     })
-    this.#direct = new DirectLinks({ links, dispatch, assertRunning })
+    this.#direct = new DirectLinks({ self: this.nodeId, links, dispatch, assertRunning })
     this.#storage = new StorageSearch({ timeoutMs: dialTimeoutMs }, { clock, dispatch, assertRunning })
     this.#latest = new LatestQuestions(limits, {
       links,
