@@ -255,6 +255,61 @@ describe.each(['chain', 'arrival'] as const)('history joined to live, order %s',
     expect(gaps).toHaveLength(1)
   })
 
+  it('reports the lost end of a chain that still waits for what lies between it and history', async () => {
+    const [ends, other] = [messagesOf(times(1, 5), 'ends'), messagesOf(times(10, 14), 'other')]
+    const [opened, between] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    let rooms = 0
+    const { timesHeard, join, gaps } = setUp({
+      order,
+      limits: { maxBufferedLive: 4 },
+      // For what history has, and for the first live message.
+      room: () => (++rooms <= 2 ? Promise.resolve() : opened.promise),
+      read: async function* (_, { messageChainId, selection: { kind } }) {
+        if (messageChainId === 'ends') {
+          await between.promise
+          yield ends.slice(1, 2)
+        } else if (rooms === 0) yield ends.slice(0, 1)
+        else if (kind === 'range') yield other
+      },
+    })
+    join.message(ends[2] as StreamMessage)
+    const running = join.run()
+    await settle()
+    for (const message of [...ends.slice(3), ...other]) join.message(message)
+    opened.resolve()
+    await running
+    between.resolve()
+    await settle()
+    expect(timesHeard()).toEqual([1, ...times(10, 14), 2, 3])
+    const place = (ms: number) => ({ timestamp: now + ms, sequenceNumber: 0 })
+    expect(gaps).toMatchObject([{ chain: { messageChainId: 'ends' }, after: place(3), upTo: place(5) }])
+  })
+
+  it('reports what there was no room for and storage never had where the chain goes on', async () => {
+    const all = messagesOf(times(1, 12))
+    const opened = Promise.withResolvers<void>()
+    let rooms = 0
+    const { timesHeard, join, gaps } = setUp({
+      order,
+      limits: { maxBufferedLive: 4 },
+      room: () => (++rooms <= 2 ? Promise.resolve() : opened.promise),
+      read: async function* () {
+        if (rooms === 0) yield all.slice(0, 1)
+        else yield all.slice(2, 6)
+      },
+    })
+    join.message(all[1] as StreamMessage)
+    const running = join.run()
+    await settle()
+    for (const message of all.slice(2)) join.message(message)
+    opened.resolve()
+    await running
+    await settle()
+    expect(timesHeard()).toEqual([...times(1, 6), ...times(9, 12)])
+    const place = (ms: number) => ({ timestamp: now + ms, sequenceNumber: 0 })
+    expect(gaps).toMatchObject([{ after: place(6), upTo: place(8) }])
+  })
+
   it('says that it cannot, also where no later message of a chain shows a gap', async () => {
     const [all, other] = [messagesOf(times(1, 30)), messagesOf([5], 'b')]
     const opened = Promise.withResolvers<void>()

@@ -15,7 +15,7 @@ import type { HistorySource } from '../resend/history-source.ts'
 import type { PartPlan } from '../resend/part-sources.ts'
 import { lastPlace, type History } from '../resend/selection.ts'
 import { ChainHeads, keyOfChain } from './chain-heads.ts'
-import { isWithin, LiveBuffer, type DroppedStretch } from './live-buffer.ts'
+import { isWithin, LiveBuffer, type DroppedOfChain, type DroppedStretch } from './live-buffer.ts'
 import { RecentMessages } from './recent-messages.ts'
 import { streamPartOf, type LiveFlow, type Sink } from './live-flow.ts'
 
@@ -39,6 +39,8 @@ export interface HistoryJoinModules {
 interface Waiting {
   readonly chain: MessageChain
   readonly buffer: LiveBuffer
+  /** What went before it could wait here, and storage does not have. */
+  lost?: DroppedOfChain | undefined
 }
 
 /** How far before the start of live messages history is read again: clocks differ. */
@@ -253,18 +255,26 @@ export class HistoryJoin implements LiveFlow {
     if (isWhole) this.#reportLost(stretch)
   }
 
-  /** What there was no room for and storage does not have either, at the ends of chains: elsewhere the next message shows it. */
+  /**
+   * What there was no room for and storage does not have either. Where more of a chain follows, a flow that keeps order reports it with that; of a
+   * chain that waits it is not known before what waits has been delivered.
+   */
   #reportLost({ chains }: DroppedStretch): void {
-    const { sink, flow } = this.#modules
     const goingOn = this.#buffer.chains()
-    for (const [key, { chain, after: before, upTo }] of chains) {
-      const after = this.#heads.get(chain) ?? laterPlace(this.#floorOf(chain), before)
-      const isBefore = this.#from !== undefined && compareRefs(upTo, this.#from) < 0
-      if (compareRefs(upTo, after) <= 0 || isBefore || goingOn.has(key) || this.#waiting.has(key)) continue
-      this.#heads.advance(chain, upTo)
-      sink.gap({ streamPartId: streamPartOf(chain), chain, after, upTo })
-      flow.start(chain, upTo)
+    for (const [key, lost] of chains) {
+      const waiting = this.#waiting.get(key)
+      if (waiting !== undefined) waiting.lost = { ...lost, after: waiting.lost?.after ?? lost.after }
+      else if (!this.isOrdered || !goingOn.has(key)) this.#reportLostOf(lost)
     }
+  }
+
+  #reportLostOf({ chain, after: before, upTo }: DroppedOfChain): void {
+    const after = this.#heads.get(chain) ?? laterPlace(this.#floorOf(chain), before)
+    const isBefore = this.#from !== undefined && compareRefs(upTo, this.#from) < 0
+    if (compareRefs(upTo, after) <= 0 || isBefore) return
+    this.#heads.advance(chain, upTo)
+    this.#modules.sink.gap({ streamPartId: streamPartOf(chain), chain, after, upTo })
+    this.#modules.flow.start(chain, upTo)
   }
 
   #join(message: StreamMessage): void {
@@ -321,20 +331,22 @@ export class HistoryJoin implements LiveFlow {
     }
     const buffer = new LiveBuffer({ maxMessages: maxWaitingLive, maxBytes: maxWaitingLiveBytes })
     buffer.push(message)
-    this.#waiting.set(key, { chain, buffer })
+    const waiting: Waiting = { chain, buffer }
+    this.#waiting.set(key, waiting)
     this.#fetchBetween(chain, after, upTo)
-      .then(() => this.#letThrough({ chain, buffer }))
+      .then(() => this.#letThrough(waiting))
       .catch((error: unknown) => this.#modules.onFailed(error))
-      .finally(() => this.#forgetWaiting({ chain, buffer }))
+      .finally(() => this.#forgetWaiting(waiting))
   }
 
-  #forgetWaiting({ chain, buffer }: Waiting): void {
-    const key = keyOfChain(chain)
-    if (this.#waiting.get(key)?.buffer === buffer) this.#waiting.delete(key)
+  #forgetWaiting(waiting: Waiting): void {
+    const key = keyOfChain(waiting.chain)
+    if (this.#waiting.get(key) === waiting) this.#waiting.delete(key)
   }
 
   /** Delivers the waiting live messages of a chain as there is room, and from storage those that did not fit. */
-  async #letThrough({ chain, buffer }: Waiting): Promise<void> {
+  async #letThrough(waiting: Waiting): Promise<void> {
+    const { chain, buffer } = waiting
     let catchUps = 0
     for (;;) {
       await this.#room()
@@ -342,9 +354,10 @@ export class HistoryJoin implements LiveFlow {
       const dropped = buffer.takeDropped()
       if (dropped === undefined) {
         const next = buffer.shift()
+        this.#reportLostBefore(next, waiting)
         if (next === undefined) {
           // At once: what comes from now on would wait here for nobody.
-          this.#forgetWaiting({ chain, buffer })
+          this.#forgetWaiting(waiting)
           return
         }
         this.#pass(next)
@@ -355,6 +368,14 @@ export class HistoryJoin implements LiveFlow {
       if (mayFetch) await this.#fetchBetween(chain, after, dropped.to)
       else this.#giveUp(chain, after, dropped.to)
     }
+  }
+
+  #reportLostBefore(next: StreamMessage | undefined, waiting: Waiting): void {
+    const { lost } = waiting
+    const isShown = next !== undefined && (this.isOrdered || (lost && compareRefs(next, lost.upTo) <= 0))
+    if (lost === undefined || isShown) return
+    waiting.lost = undefined
+    this.#reportLostOf(lost)
   }
 
   /** The messages of a chain between history and live. What storage does not have either is reported. */

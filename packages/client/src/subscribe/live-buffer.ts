@@ -17,7 +17,7 @@ export interface LiveBufferLimits {
 }
 
 /** What had to go of one chain. */
-interface DroppedOfChain {
+export interface DroppedOfChain {
   readonly chain: MessageChain
   readonly after: MessageRef
   readonly upTo: MessageRef

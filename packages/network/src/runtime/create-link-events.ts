@@ -47,7 +47,7 @@ export function createLinkEvents(modules: LinkEventsModules): LinkEvents {
       attempt(peerId, () => {
         tracer?.linkClosed(peerId)
         dispatch({ type: 'linkClosed', peerId, reason: `${code} ${text}` })
-        direct.check()
+        direct.closed(peerId, `${code} ${text}`)
         latest.linkClosed(peerId)
         listeners.emit('linkClosed', peerId)
       }),

@@ -5,6 +5,7 @@ import type { NodeEvent } from '../core/events.ts'
 import { Waiters } from './waiters.ts'
 
 export interface DirectLinksModules {
+  readonly self: NodeId
   readonly links: Pick<Links, 'peers' | 'keep'>
   dispatch(event: NodeEvent): void
   /** Throws when the node does not run. */
@@ -27,6 +28,7 @@ export class DirectLinks {
     const { nodeId } = peer
     this.#modules.assertRunning()
     signal?.throwIfAborted()
+    if (nodeId === this.#modules.self) throw networkError('LINK_FAILED', `${nodeId} is this node`)
     const release = this.hold(nodeId, peer)
     this.#waiting.set(nodeId, (this.#waiting.get(nodeId) ?? 0) + 1)
     try {
@@ -63,6 +65,11 @@ export class DirectLinks {
   failed(peerId: NodeId, error: unknown): void {
     if (this.#waiting.has(peerId)) this.#failures.set(peerId, error)
     this.check()
+  }
+
+  /** Whoever still waits for it asked before it was known to be gone, or this node has ended it as it opened. */
+  closed(peerId: NodeId, reason: string): void {
+    this.failed(peerId, networkError('LINK_FAILED', `it closed: ${reason}`))
   }
 
   /** Something changed that a caller may wait for. */

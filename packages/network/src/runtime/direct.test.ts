@@ -50,6 +50,24 @@ describe('a direct link', () => {
     link.release()
   })
 
+  it('to itself, or to a peer that it has banned, is refused and not waited for', async () => {
+    const swarm = new Swarm()
+    const { first, second } = await twoStrangers(swarm)
+    await expect(turn(swarm, first.node.connect(peerOf(first), {}))).rejects.toMatchObject({
+      code: 'LINK_FAILED',
+    })
+    const link = await turn(swarm, first.node.connect(peerOf(second), {}))
+    const toTracker = { type: 'askCount', requestId: 1, streamPartId: partId } as unknown as DirectPacket
+    second.node.sendDirect(first.node.nodeId, toTracker)
+    swarm.clock.advanceBy(1_000)
+    expect(open(first)).toBe(0)
+    link.release()
+    swarm.clock.advanceBy(5_000)
+    await expect(turn(swarm, first.node.connect(peerOf(second), {}))).rejects.toMatchObject({
+      code: 'LINK_FAILED',
+    })
+  })
+
   it('says when it is gone, and why it could not be opened', async () => {
     const swarm = new Swarm()
     const { first, second } = await twoStrangers(swarm)

@@ -1,13 +1,9 @@
 import {
-  Alarm,
-  compareRefs,
-  encodePacket,
   guardedClock,
   toHex,
   type ActingFor,
   type BuiltBatch,
   type Contact,
-  type DelegationRef,
   type DirectPacket,
   type MessageBatch,
   type MessageChain,
@@ -19,7 +15,6 @@ import {
   type WantedNeighbour,
 } from '@runnel/protocol'
 import { contactOf } from '@runnel/transport'
-import type { NodeEffect } from '../core/effects.ts'
 import type { NodeEvent } from '../core/events.ts'
 import type { NodeCore } from '../core/node-core.ts'
 import { keptBy, type Kept } from '../core/stream-part/kept.ts'
@@ -35,6 +30,7 @@ import type {
 } from '../ports.ts'
 import { Tracer } from '../trace/tracer.ts'
 import { ArchiveRequests } from './archive-requests.ts'
+import { CoreDriver } from './core-driver.ts'
 import { CountQuestions } from './count-questions.ts'
 import { createCore } from './create-core.ts'
 import { createLinkEvents } from './create-link-events.ts'
@@ -49,8 +45,9 @@ import { MembershipRenewal } from './membership-renewal.ts'
 import { nodeMetrics } from './node-metrics.ts'
 import { dataPacket } from './node-packets.ts'
 import { PartNeighbours } from './part-neighbours.ts'
+import { Publishing } from './publishing.ts'
 import type { NodeRuntimeModules, NodeRuntimeOptions, NodeWires } from './runtime-modules.ts'
-import { Sequence } from './sequence.ts'
+import { sendDirect } from './send-direct.ts'
 import { StorageSearch } from './storage-search.ts'
 import type { TrackerConnections } from './tracker-connections.ts'
 import { VerificationQueue } from './verification-queue.ts'
@@ -70,18 +67,12 @@ export class NodeRuntime implements NetworkNode {
   readonly #counts: CountQuestions
   readonly #archive: ArchiveRequests
   readonly #tracer: Tracer | undefined
-  readonly #runner: EffectRunner
   readonly #faults: Faults
-  /** Events for the core, handled one after the other: a listener may publish while a message is delivered. */
-  readonly #sequence = new Sequence<NodeEvent>((event) => this.#handle(event))
-  /** Of the event that is, or was last, handled. */
-  #effects: readonly NodeEffect[] = []
-  /** How many of them. */
-  #carriedOut = 0
-  readonly #alarm: Alarm
+  readonly #driver: CoreDriver
   readonly #renewal: MembershipRenewal
   readonly #waiters = new Waiters()
   readonly #neighbours: PartNeighbours
+  readonly #publishing: Publishing
   readonly #queue: VerificationQueue
   readonly #listeners: Listeners
   #state: 'new' | 'running' | 'stopping' | 'stopped' = 'new'
@@ -96,7 +87,6 @@ export class NodeRuntime implements NetworkNode {
     const assertRunning = (): void => this.#assertRunning()
     this.nodeId = identity.nodeId
     this.#modules = modules
-    this.#alarm = new Alarm({ onDue: () => this.#dispatch({ type: 'tick' }) }, { clock })
     this.#wires = modules.wires({
       signalling: {
         send: (signal) => this.#sendSignal(signal),
@@ -150,7 +140,10 @@ export class NodeRuntime implements NetworkNode {
       onError: (error) => faults.tellOfError(error),
     })
     this.#neighbours = new PartNeighbours({ core: this.#core, peers: links.peers, waiters, assertRunning })
-    this.#direct = new DirectLinks({ links, dispatch, assertRunning })
+    this.#publishing = new Publishing({
+      ...{ core: this.#core, listeners, neighbours: this.#neighbours, tracer, dispatch, assertRunning },
+    })
+    this.#direct = new DirectLinks({ self: this.nodeId, links, dispatch, assertRunning })
     this.#storage = new StorageSearch({ timeoutMs: dialTimeoutMs }, { clock, dispatch, assertRunning })
     this.#latest = new LatestQuestions(limits, {
       links,
@@ -188,7 +181,7 @@ export class NodeRuntime implements NetworkNode {
       },
       dispatch: dispatchInTurn,
     })
-    this.#runner = new EffectRunner({
+    const runner = new EffectRunner({
       ...{
         links,
         transports,
@@ -206,6 +199,14 @@ export class NodeRuntime implements NetworkNode {
       readerPolicy: modules.readerPolicy,
       contact: () => this.contact,
       endOfTurn: (callback) => clock.endOfTurn(callback),
+    })
+    this.#driver = new CoreDriver({
+      ...{ core: this.#core, clock },
+      run: (effect) => runner.run(effect),
+      onHandled: ({ type }) => type === 'trackerPacket' && this.#counts.look(),
+      tick: () => this.#dispatch({ type: 'tick' }),
+      pausedUntilMs: () => faults.pausedUntilMs,
+      isRunning: () => this.#state === 'running',
     })
   }
 
@@ -249,32 +250,11 @@ export class NodeRuntime implements NetworkNode {
   }
 
   publish(batch: BuiltBatch): boolean {
-    this.#assertRunning()
-    const { packet } = batch
-    const { streamId, partition } = batch.chain
-    if (this.#core.streamParts.ofChain(batch.chain) === undefined) {
-      throw networkError('NOT_JOINED', `${streamId}#${partition}`)
-    }
-    this.#tracer?.published(batch, packet)
-    const { 'fault.streamPart': faults, 'urgent.overShare': overShare } = this.#core.counters
-    const before = this.#core.streamParts.ofChain(batch.chain)
-    this.#dispatch({ type: 'publish', batch, packet })
-    const part = this.#core.streamParts.ofChain(batch.chain)
-    if (this.#core.counters['urgent.overShare'] > overShare)
-      this.#listeners.emit('urgentOverShare', batch.chain)
-    if (part !== before && this.#core.counters['fault.streamPart'] > faults)
-      throw networkError('STREAM_PART_FAILED', `${streamId}#${partition}`)
-    return part === undefined || this.#neighbours.isWritable(part.attached)
+    return this.#publishing.publish(batch)
   }
 
   relay(batchBytes: Uint8Array): void {
-    this.#assertRunning()
-    const { packet, batch } = dataPacket(batchBytes)
-    const { streamId, partition } = batch.chain
-    if (this.#core.streamParts.ofChain(batch.chain) === undefined)
-      throw networkError('NOT_JOINED', `${streamId}#${partition}`)
-    // Like one from an archive it comes from no neighbour, and goes to all of them.
-    this.#dispatch({ type: 'archived', batch, packet })
+    this.#publishing.relay(batchBytes)
   }
 
   urgentKbitPerS(streamPartId: StreamPartId, publisherId: NodeId): number | undefined {
@@ -286,20 +266,8 @@ export class NodeRuntime implements NetworkNode {
   }
 
   isMissing(streamPartId: StreamPartId, chain: MessageChain, place: MessageRef): boolean {
-    return this.#core.isMissing(streamPartId, chain, place) || this.#isComing(streamPartId, chain, place)
-  }
-
-  /** The core has taken it, with others of its batch that are delivered before it. */
-  #isComing(streamPartId: StreamPartId, chain: MessageChain, place: MessageRef): boolean {
-    for (let i = this.#carriedOut; i < this.#effects.length; i++) {
-      const effect = this.#effects[i]
-      if (effect?.type !== 'deliver' || effect.delivery.streamPartId !== streamPartId) continue
-      const { message } = effect.delivery
-      const isOfChain =
-        message.messageChainId === chain.messageChainId && message.publisherId === chain.publisherId
-      if (isOfChain && compareRefs(message, place) === 0) return true
-    }
-    return false
+    const isMissing = this.#core.isMissing(streamPartId, chain, place)
+    return isMissing || this.#driver.isOnItsWay(streamPartId, chain, place)
   }
 
   connect(
@@ -330,19 +298,7 @@ export class NodeRuntime implements NetworkNode {
   }
 
   sendDirect(peerId: NodeId, packet: DirectPacket): boolean {
-    const ref = packet.type === 'resendData' ? packet.batch.delegationRef : undefined
-    if (ref !== undefined && !this.#sendDelegation(peerId, ref)) return false
-    return this.#wires.links.send(peerId, encodePacket(packet))
-  }
-
-  /** To a peer that lacks it. False when it does not get through. */
-  #sendDelegation(peerId: NodeId, ref: DelegationRef): boolean {
-    const { delegations } = this.#core
-    const delegation = delegations.takeFor(peerId, ref)
-    if (delegation === undefined) return true
-    const isSent = this.#wires.links.send(peerId, encodePacket({ type: 'delegation', delegation }))
-    if (!isSent) delegations.notSent(peerId, ref)
-    return isSent
+    return sendDirect({ core: this.#core, links: this.#wires.links }, peerId, packet)
   }
 
   queuedBytes(peerId: NodeId): number {
@@ -434,7 +390,7 @@ export class NodeRuntime implements NetworkNode {
     this.#state = 'stopped'
     this.#unwatch()
     this.#queue.clear()
-    this.#alarm.set(Infinity)
+    this.#driver.stop()
     this.#renewal.stop()
     this.#waiters.check()
     this.#archive.stop()
@@ -450,30 +406,13 @@ export class NodeRuntime implements NetworkNode {
   }
 
   #dispatch(event: NodeEvent): void {
-    if (this.#state === 'running' || this.#state === 'stopping') this.#sequence.run(event)
-  }
-
-  #handle(event: NodeEvent): void {
-    const { clock } = this.#modules
-    // Rounded, so that ages of stream parts can be sent to peers as they are.
-    const time = { nowMs: Math.floor(clock.monotonicMs()), wallMs: clock.now() }
-    this.#effects = this.#core.handle(event, time)
-    for (this.#carriedOut = 0; this.#carriedOut < this.#effects.length;)
-      this.#runner.run(this.#effects[this.#carriedOut++] as NodeEffect)
-    if (event.type === 'trackerPacket') this.#counts.look()
-    if (event.type !== 'data' || this.#core.dueMs < this.#alarm.dueMs) this.#setAlarm()
-  }
-
-  #setAlarm(): void {
-    if (this.#state !== 'running') return
-    // Rounded like the time that the core gets: otherwise it would find nothing due.
-    this.#alarm.set(Math.ceil(Math.max(this.#core.dueMs, this.#faults.pausedUntilMs)))
+    if (this.#state === 'running' || this.#state === 'stopping') this.#driver.dispatch(event)
   }
 
   /** Of nobody in particular. */
   #fault(error: unknown): void {
     this.#faults.report({}, error)
-    this.#setAlarm()
+    this.#driver.setAlarm()
   }
 
   /** Two processes that take the place from each other again and again are both of no use: the older one gives in. */

@@ -2,8 +2,12 @@ import { seededRandom } from '@runnel/protocol'
 import { describe, expect, it } from 'vitest'
 import { VirtualClock } from '../memory/virtual-clock.ts'
 import { Heartbeat } from './heartbeat.ts'
+import type { ConnectionLimits } from './limits.ts'
 
-function setUp(options = {}) {
+function setUp({
+  onPing = () => {},
+  ...options
+}: { onPing?: () => unknown } & Partial<ConnectionLimits> = {}) {
   const clock = new VirtualClock()
   const pings: { readonly token: number; readonly atMs: number }[] = []
   const outflow = { queuedBytes: 0, leftBytes: 0 }
@@ -14,7 +18,10 @@ function setUp(options = {}) {
       clock,
       random: seededRandom('pings'),
       outflow,
-      sendPing: (token) => pings.push({ token, atMs: clock.monotonicMs() }),
+      sendPing: (token) => {
+        pings.push({ token, atMs: clock.monotonicMs() })
+        onPing()
+      },
       onDead: () => (deadAtMs = clock.monotonicMs()),
     },
   )
@@ -43,6 +50,16 @@ describe('Heartbeat', () => {
     }
     expect(pings.length).toBeLessThanOrEqual(3)
     expect(pings.length).toBeGreaterThanOrEqual(2)
+    expect(deadAtMs()).toBeUndefined()
+  })
+
+  it('pings no more when the connection ends while a ping is sent', () => {
+    const { clock, pings, heartbeat, deadAtMs } = setUp({
+      onPing: () => pings.length === 2 && heartbeat.stop(),
+    })
+    heartbeat.start()
+    clock.advanceBy(60_000)
+    expect(pings.length).toBe(2)
     expect(deadAtMs()).toBeUndefined()
   })
 

@@ -53,6 +53,7 @@ export class Heartbeat {
   /** After so long a silence a ping goes out: the interval, or a little less. */
   #silenceMs: number
   #cancelTick: Cancel = nothing
+  #isStopped = false
 
   constructor(options: HeartbeatOptions, modules: HeartbeatModules) {
     this.#options = options
@@ -72,7 +73,9 @@ export class Heartbeat {
     this.#tickAfter(this.#options.pingIntervalMs)
   }
 
+  /** Also while it sends a ping: that may make room, and whoever waited for it may end the connection. */
   stop(): void {
+    this.#isStopped = true
     this.#cancelTick()
   }
 
@@ -134,6 +137,7 @@ export class Heartbeat {
 
   /** After a grown interval at the last second of the clock before that. */
   #tickAfter(delayMs: number): void {
+    if (this.#isStopped) return
     this.#cancelTick()
     if (this.#isGrown) {
       const nowMs = this.#modules.clock.monotonicMs()

@@ -1,9 +1,7 @@
 import {
   decodePacket,
   encodePacket,
-  forEachPacket,
   isRunnelError,
-  packetKind,
   PacketType,
   isDelegationError,
   lossyCapability,
@@ -12,44 +10,34 @@ import {
   type Arrivals,
   type Cancel,
   type Close,
-  type Fragment,
   type LinkRole,
   type Mark,
   type NodeId,
   type Piece,
   type Ping,
   type Pong,
-  type RawPacket,
   type UrgentMessage,
 } from '@runnel/protocol'
 import { transportError } from '../errors.ts'
 import type { CloseReason, Connection, ConnectionEvents, ConnectionStats, LinkPath } from '../ports.ts'
-import type { Channel, DatagramLane } from './channel.ts'
+import { Answers } from './answers.ts'
+import type { Channel } from './channel.ts'
 import { closePacket, closeReason } from './close-reason.ts'
 import { credentialPacket } from './credentials.ts'
-import { Reassembler } from './fragments.ts'
+import { EarlyPackets } from './early-packets.ts'
 import type { Peer } from './handshake.ts'
 import { Heartbeat } from './heartbeat.ts'
+import { IncomingFrames } from './incoming-frames.ts'
 import type { ConnectionLimits } from './limits.ts'
 import { LossyFlow } from './lossy-flow.ts'
 import { guarded, type ConnectionModules } from './modules.ts'
 import { Outflow } from './outflow.ts'
 import { PeerCredential } from './peer-credential.ts'
-import { RateWindow } from './rate-window.ts'
 import { inputOfPacket, transition, type ConnectionState } from './state.ts'
 import { newStats } from './stats.ts'
 import { UrgentFlow } from '../urgent/urgent-flow.ts'
 
-/** What may come by the lane for datagrams, and on the channel between the fragments of another packet. */
-const comesBetween = new Set<number>([
-  ...[PacketType.ping, PacketType.pong, PacketType.piece, PacketType.urgent],
-  ...[PacketType.mark, PacketType.arrivals],
-])
-
 const nothing = (): void => {}
-
-/** Unknown ones are not: whoever has the connection counts them. */
-const isOfLink = (type: number): boolean => packetKind(type)?.scope === 'link'
 
 export interface LinkConnectionOptions {
   readonly channel: Channel
@@ -69,8 +57,9 @@ export class LinkConnection implements Connection {
   readonly #stats = newStats()
   readonly #outflow: Outflow
   readonly #heartbeat: Heartbeat
-  readonly #reassembler: Reassembler
-  readonly #pings: RateWindow
+  readonly #incoming: IncomingFrames
+  readonly #answers: Answers
+  readonly #early: EarlyPackets
   /** Made for the first urgent message: most links never carry one. */
   #urgent: UrgentFlow | undefined
   /** Where the channel has such a lane, and both ends know it. */
@@ -78,9 +67,6 @@ export class LinkConnection implements Connection {
   #state: ConnectionState = 'open'
   /** Why it ends, as soon as that is known. */
   #reason: CloseReason | undefined
-  /** Packets that came before the owner had its turn to set `events`; undefined afterwards. */
-  #early: RawPacket[] | undefined = []
-  #earlyBytes = 0
   /** Of a peer that acts for somebody. */
   readonly #credential: PeerCredential | undefined
   #cancelCloseTimeout: Cancel = nothing
@@ -93,8 +79,7 @@ export class LinkConnection implements Connection {
     this.#limits = limits
     this.#modules = modules
     const { clock, random } = modules
-    this.#reassembler = new Reassembler(limits.maxPacketBytes)
-    this.#pings = new RateWindow(limits.maxPingsPerSecond, 1000)
+    this.#early = new EarlyPackets(limits)
     const onExpired = (code: string, text: string): void => this.close(code, text)
     if (peer.actingFor !== undefined)
       this.#credential = new PeerCredential(peer, limits, { ...modules, onExpired })
@@ -113,6 +98,25 @@ export class LinkConnection implements Connection {
       sendPing: (token) => this.#ping(encodePacket({ type: 'ping', token })),
       onDead: () => this.#onDead(),
     })
+    this.#answers = new Answers(limits, { clock, outflow: this.#outflow })
+    this.#incoming = this.#newIncoming()
+  }
+
+  #newIncoming(): IncomingFrames {
+    const { maxPacketBytes } = this.#limits
+    const knowsLossy = this.#lossy !== undefined
+    return new IncomingFrames(
+      { channel: this.#channel, maxPacketBytes, knowsUrgent: this.#knowsUrgent, knowsLossy },
+      {
+        stats: this.#stats,
+        isOpen: () => this.#state === 'open',
+        heard: () => this.#heartbeat.heard(),
+        onLinkPacket: (type, body, isDatagram) => this.#onLinkPacket(type, body, isDatagram),
+        onUrgent: (body) => this.#urgentFlow()?.onUrgent(body),
+        onPacket: (type, body, whole) => this.#deliver(type, body, whole),
+        onBadInput: (error) => this.onBadInput(error),
+      },
+    )
   }
 
   /** Whether both ends know urgent messages. */
@@ -132,7 +136,7 @@ export class LinkConnection implements Connection {
       ...{ clock, random, stats: this.#stats },
       rttMs: () => this.rttMs,
       hand: (frame) => this.#outflow.jump(frame),
-      mayAnswer: (lane) => this.#mayAnswer(lane),
+      mayAnswer: (lane) => this.#answers.mayLeave(lane),
       flushOthers: () => this.onDrain(),
       deliver: ({ type, body, whole }) => this.#deliver(type, body, whole),
       dropped: (why, message) => this.guard(() => this.events.onUrgentDropped?.(why, message)),
@@ -201,9 +205,7 @@ export class LinkConnection implements Connection {
     this.#heartbeat.start()
     this.#unwatchActing = this.#modules.acting?.onChange(() => this.#showCredential()) ?? nothing
     this.#credential?.watch()
-    const { datagrams, lossy } = this.#channel
-    if (datagrams !== undefined) datagrams.onFrame = this.#reader((...packet) => this.#onDatagram(...packet))
-    if (lossy !== undefined) lossy.onFrame = this.#reader((...packet) => this.#onLossy(...packet))
+    this.#incoming.readLanes()
     this.#modules.clock.endOfTurn(() => this.#releaseEarly())
   }
 
@@ -227,75 +229,12 @@ export class LinkConnection implements Connection {
 
   /** One frame of the channel. */
   onFrame(frame: Uint8Array): void {
-    this.#onFrame(frame, this.onPacket)
-  }
-
-  #reader(onPacket: typeof this.onPacket): (frame: Uint8Array) => void {
-    return (frame) => this.#onFrame(frame, onPacket)
-  }
-
-  #onFrame(frame: Uint8Array, onPacket: typeof this.onPacket): void {
-    if (this.#state !== 'open') return
-    try {
-      if (frame.length > this.#channel.maxFrameBytes)
-        throw transportError('FRAME_TOO_LARGE', `${frame.length} bytes`)
-      this.#stats.framesIn++
-      this.#stats.bytesIn += frame.length
-      this.#heartbeat.heard()
-      forEachPacket(frame, onPacket)
-    } catch (error) {
-      this.onBadInput(error)
-    }
+    this.#incoming.onFrame(frame)
   }
 
   /** One packet of a frame. Throws when the peer breaks the protocol. */
-  readonly onPacket = (type: number, body: Uint8Array, whole: Uint8Array): void => {
-    if (this.#state !== 'open') return
-    if (type === PacketType.fragment) return this.#onFragment(body)
-    // A close on a fault drops what is queued, including the rest of a packet.
-    if (this.#reassembler.busy && type !== PacketType.close && !this.#mayComeBetween(type)) {
-      throw transportError('PROTOCOL_VIOLATION', 'a packet between fragments of another')
-    }
-    if (whole.length > this.#limits.maxPacketBytes) {
-      throw transportError('FRAME_TOO_LARGE', `a packet of ${whole.length} bytes`)
-    }
-    this.#take(type, body, whole, false)
-  }
-
-  /** One packet that may have been lost, and comes before or after any other. */
-  #onDatagram(type: number, body: Uint8Array, whole: Uint8Array): void {
-    if (!this.#mayComeBetween(type))
-      throw transportError('PROTOCOL_VIOLATION', `packet type ${type} as a datagram`)
-    this.#take(type, body, whole, true)
-  }
-
-  /** The same by the other lane, of the owner alone. */
-  #onLossy(type: number, body: Uint8Array, whole: Uint8Array): void {
-    if (this.#lossy === undefined || isOfLink(type))
-      throw transportError('PROTOCOL_VIOLATION', `packet type ${type} by the lossy lane`)
-    this.#take(type, body, whole, true)
-  }
-
-  #mayComeBetween(type: number): boolean {
-    return comesBetween.has(type) && this.#knowsUrgent
-  }
-
-  #take(type: number, body: Uint8Array, whole: Uint8Array, isDatagram: boolean): void {
-    if (this.#state !== 'open') return
-    this.#stats.packetsIn++
-    if (isOfLink(type)) this.#onLinkPacket(type, body, isDatagram)
-    else if (type === PacketType.urgent && this.#knowsUrgent) this.#urgentFlow()?.onUrgent(body)
-    else this.#deliver(type, body, whole)
-  }
-
-  #onFragment(body: Uint8Array): void {
-    const { bytes, last } = decodePacket(PacketType.fragment, body) as Fragment
-    const packet = this.#reassembler.push(bytes, last)
-    if (packet === undefined) return
-    if (isOfLink(packet.type))
-      throw transportError('PROTOCOL_VIOLATION', `packet type ${packet.type} in fragments`)
-    this.#stats.packetsIn++
-    this.#deliver(packet.type, packet.body, packet.whole)
+  onPacket(type: number, body: Uint8Array, whole: Uint8Array): void {
+    this.#incoming.onPacket(type, body, whole)
   }
 
   #onLinkPacket(type: number, body: Uint8Array, isDatagram: boolean): void {
@@ -337,63 +276,30 @@ export class LinkConnection implements Connection {
 
   #showCredential(): void {
     const credential = this.#modules.acting?.credential()
-    if (credential !== undefined && this.#state === 'open') this.#sendNow(credentialPacket(credential))
+    if (credential !== undefined && this.#state === 'open')
+      this.#outflow.forceNow(credentialPacket(credential))
   }
 
   /** By the way that the ping came. Where urgent messages may wait for it, it waits for nothing here. */
   #answer(token: number, isDatagram: boolean): void {
-    if (!this.#pings.admit(this.#modules.clock.monotonicMs())) {
-      throw transportError(
-        'PROTOCOL_VIOLATION',
-        `more than ${this.#limits.maxPingsPerSecond} pings in a second`,
-      )
-    }
     const lane = isDatagram ? this.#channel.datagrams : undefined
-    if (!this.#mayAnswer(lane)) return
-    const pong = encodePacket({ type: 'pong', token })
-    if (isDatagram) lane?.send(pong)
-    else if (!this.#knowsUrgent) this.#sendNow(pong)
-    else this.#outflow.jump(pong)
-  }
-
-  /**
-   * Whether an answer is sent, by a lane or the channel: answers wait for nothing, and a peer that asks and hardly reads gets none beyond the limit
-   * of the queue. Other packets alone never take it there.
-   */
-  #mayAnswer(lane: DatagramLane | undefined): boolean {
-    return (lane?.bufferedBytes ?? this.#outflow.queuedBytes) <= this.#limits.maxQueueBytes
+    this.#answers.pinged(token, { lane, mayJump: this.#knowsUrgent })
   }
 
   /** Others may wait for long while urgent messages go first. */
   #ping(packet: Uint8Array): void {
     if (this.#urgent?.isActive === true) this.#outflow.jump(packet)
-    else this.#sendNow(packet)
-  }
-
-  #sendNow(packet: Uint8Array): void {
-    this.#outflow.force(packet)
-    this.#outflow.flush()
+    else this.#outflow.forceNow(packet)
   }
 
   #deliver(type: number, body: Uint8Array, whole: Uint8Array): void {
     this.#heartbeat.used()
-    if (this.#early !== undefined) return this.#keepEarly(type, body, whole)
+    if (this.#early.areKept) return this.#early.keep(type, body, whole)
     this.guard(() => this.events.onPacket(type, body, whole))
   }
 
-  #keepEarly(type: number, body: Uint8Array, whole: Uint8Array): void {
-    this.#earlyBytes += whole.length
-    if (this.#earlyBytes > this.#limits.maxEarlyBytes) {
-      throw transportError('PROTOCOL_VIOLATION', `more than ${this.#limits.maxEarlyBytes} bytes at once`)
-    }
-    const copy = whole.slice()
-    this.#early?.push({ type, body: copy.subarray(whole.length - body.length), whole: copy })
-  }
-
   #releaseEarly(): void {
-    const early = this.#early ?? []
-    this.#early = undefined
-    for (const { type, body, whole } of early) {
+    for (const { type, body, whole } of this.#early.release()) {
       if (this.#reason !== undefined && !this.#reason.remote) break
       this.#deliver(type, body, whole)
     }
@@ -469,7 +375,7 @@ export class LinkConnection implements Connection {
     this.#lossy?.stop()
     this.#unwatchActing()
     this.#credential?.stop()
-    if (this.#early === undefined) this.#reportClose(reason)
+    if (!this.#early.areKept) this.#reportClose(reason)
   }
 
   #reportClose(reason: CloseReason): void {

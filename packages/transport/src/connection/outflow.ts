@@ -89,6 +89,12 @@ export class Outflow {
     else for (const piece of splitPacket(packet, maxBytes)) this.#push(piece)
   }
 
+  /** As `force`, without waiting for the end of the turn. */
+  forceNow(packet: Uint8Array): void {
+    this.force(packet)
+    this.flush()
+  }
+
   /** Hands a packet to the channel before all that is queued. Only to a peer that takes such packets between fragments. */
   jump(packet: Uint8Array): void {
     if (!this.#stopped) this.#hand(packet)

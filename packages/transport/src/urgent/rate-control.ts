@@ -57,6 +57,8 @@ const historyMs = 500
 const maxHistoryFrames = 4_096
 /** Span over which the delivered rate is measured. */
 const deliveredMs = 300
+/** Fewer say nothing of rates: where a line carries less in these spans, as many count, however old they are. */
+const minFrames = 4
 /** Span over which the present wait is measured. */
 const tailMs = 100
 /** Share of frames that may be lost before the rate falls: radio always loses some. */
@@ -133,8 +135,9 @@ export class RateControl {
 
   #note(arrived: readonly ArrivedFrame[], nowMs: number): void {
     const newestMs = Math.max(...arrived.map(({ arrivedMs }) => arrivedMs))
-    this.#history = [...this.#history, ...arrived]
-      .filter(({ arrivedMs }) => arrivedMs > newestMs - historyMs)
+    const history = [...this.#history, ...arrived]
+    this.#history = history
+      .filter(({ arrivedMs }, i) => arrivedMs > newestMs - historyMs || history.length - i <= minFrames)
       .slice(-maxHistoryFrames)
     this.#shortestDelay.add(Math.min(...arrived.filter(isUrgent).map(delayOf)), nowMs)
   }
@@ -181,7 +184,9 @@ export class RateControl {
 
   #kbitPerSBy(atMs: (frame: ArrivedFrame) => number): number {
     const newestMs = Math.max(...this.#history.map(({ arrivedMs }) => arrivedMs))
-    const recent = this.#history.filter(({ arrivedMs }) => arrivedMs > newestMs - deliveredMs)
+    const recent = this.#history.filter(
+      ({ arrivedMs }, i) => arrivedMs > newestMs - deliveredMs || this.#history.length - i <= minFrames,
+    )
     const times = recent.map(atMs)
     const spanMs = Math.max(settleMs, Math.max(...times) - Math.min(...times))
     const bytes = recent.slice(1).reduce((sum, frame) => sum + frame.bytes, 0)

@@ -1,6 +1,7 @@
 import {
   Alarm,
   decodePacket,
+  limits,
   PacketType,
   readPackets,
   readUrgentParts,
@@ -157,7 +158,7 @@ describe('UrgentFlow', () => {
     const pieces = sent
       .filter(({ type }) => type === PacketType.piece)
       .map(({ type, body }) => decodePacket(type, body) as Piece)
-    expect(pieces.map(({ index }) => index)).toEqual(Array.from({ length: 25 }, (_, i) => i))
+    expect(pieces.map(({ index }) => index)).toEqual(Array.from({ length: limits.maxPieces }, (_, i) => i))
     expect(new Set(pieces.map(({ object, count }) => `${object} ${count}`)).size).toBe(1)
     expect(pieces.reduce((sum, { bytes }) => sum + bytes.length, 0)).toBe(100_000)
   })
@@ -167,7 +168,7 @@ describe('UrgentFlow', () => {
     state.isOpen = true
     offer({}, 100_000, 60_000)
     clock.advanceBy(30_000)
-    expect(sent.filter(({ type }) => type === PacketType.piece).length).toBe(25)
+    expect(sent.filter(({ type }) => type === PacketType.piece).length).toBe(limits.maxPieces)
     expect(flow.kbitPerSOf('p')).toBe(urgentLimits.minKbitPerS)
   })
 

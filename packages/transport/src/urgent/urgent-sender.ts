@@ -16,11 +16,13 @@ const paceFactor = 1.25
 const paceBurstMs = 5
 /** One message of priority 0 and no larger waits for no turn: a page that is being closed has no later one. The next may do so after this long. */
 const atOnce = { maxBytes: 1_200, everyMs: 1_000 }
-/** Below it pieces are small, as each takes its time on the line. */
+/** Below it, and before much has come, pieces are small, as each takes its time on the line. */
 const slowKbitPerS = 4_000
 /** As much may be in flight as the rate sends in a round trip plus this long, and some more. */
 const inFlightMs = 300
 const inFlightBytes = 8 * 1024
+/** Before the first queue, no more may be in flight than this many times what has arrived, and `inFlightBytes`: a slow line shows itself by how little comes. */
+const startFactor = 2
 /** Frames in flight are given up when nothing is heard for a round trip plus this long. */
 const starvedMs = 1_000
 /** A timer this late shows that the process was held up: it has not yet taken what the peer told meanwhile. */
@@ -63,6 +65,8 @@ export class UrgentSender {
   /** When something was last heard of what is under way. */
   #heardMs = -Infinity
   #wasHeldUp = false
+  /** Of urgent frames, so far. */
+  #arrivedBytes = 0
 
   constructor(limits: UrgentLimits, modules: UrgentSenderModules) {
     this.#limits = limits
@@ -88,7 +92,8 @@ export class UrgentSender {
   get pieceBytes(): number {
     const { urgentPieceBytes } = this.#limits
     const { kbitPerS, isLimited } = this.#rate
-    return isLimited && kbitPerS < slowKbitPerS ? Math.ceil(urgentPieceBytes / 3) : urgentPieceBytes
+    const mayBeSlow = isLimited ? kbitPerS < slowKbitPerS : this.#arrivedBytes < inFlightBytes
+    return mayBeSlow ? Math.ceil(urgentPieceBytes / 3) : urgentPieceBytes
   }
 
   push(message: UrgentMessage): void {
@@ -121,6 +126,7 @@ export class UrgentSender {
       this.#wasHeldUp = false
     }
     this.#repeats.add(missing)
+    for (const { bytes, isOther } of arrived) if (!isOther) this.#arrivedBytes += bytes
     this.#rate.feedback({ arrived, lost, rttMs: this.#roundTripMs }, nowMs)
   }
 
@@ -189,10 +195,18 @@ export class UrgentSender {
   }
 
   #hasRoom(lane: DatagramLane | undefined): boolean {
-    const mostBytes = inFlightBytes + (this.#rate.kbitPerS * (this.#roundTripMs + inFlightMs)) / 8
     return (
-      this.#sent.bytes < mostBytes && this.#modules.bufferedBytes(lane) < this.#limits.maxUrgentBufferBytes
+      this.#sent.bytes < this.#mostInFlightBytes &&
+      this.#modules.bufferedBytes(lane) < this.#limits.maxUrgentBufferBytes
     )
+  }
+
+  get #mostInFlightBytes(): number {
+    const { kbitPerS, isLimited } = this.#rate
+    // What waits on the line is in the present round trip, and would have more wait.
+    const rttMs = Math.min(this.#roundTripMs, this.#shortestRtt.value ?? Infinity)
+    const mostBytes = inFlightBytes + (kbitPerS * (rttMs + inFlightMs)) / 8
+    return isLimited ? mostBytes : Math.min(mostBytes, inFlightBytes + startFactor * this.#arrivedBytes)
   }
 
   /** A message, or one piece of it. */
