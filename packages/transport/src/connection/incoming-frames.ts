@@ -52,8 +52,8 @@ export class IncomingFrames {
   /** Reads the lanes from now on; frames of the channel are given to `onFrame`. */
   readLanes(): void {
     const { datagrams, lossy } = this.#options.channel
-    if (datagrams !== undefined) datagrams.onFrame = this.#reader((...packet) => this.#onDatagram(...packet))
-    if (lossy !== undefined) lossy.onFrame = this.#reader((...packet) => this.#onLossy(...packet))
+    if (datagrams !== undefined) datagrams.onFrame = this.#reader(this.#onDatagram)
+    if (lossy !== undefined) lossy.onFrame = this.#reader(this.#onLossy)
   }
 
   /** One frame of the channel. */
@@ -95,14 +95,14 @@ export class IncomingFrames {
   }
 
   /** One packet that may have been lost, and comes before or after any other. */
-  #onDatagram(...[type, body, whole]: Parameters<OnPacket>): void {
+  readonly #onDatagram: OnPacket = (type, body, whole) => {
     if (!this.#mayComeBetween(type))
       throw transportError('PROTOCOL_VIOLATION', `packet type ${type} as a datagram`)
     this.#take(type, body, whole, true)
   }
 
   /** The same by the other lane, of the owner alone. */
-  #onLossy(...[type, body, whole]: Parameters<OnPacket>): void {
+  readonly #onLossy: OnPacket = (type, body, whole) => {
     if (!this.#options.knowsLossy || isOfLink(type))
       throw transportError('PROTOCOL_VIOLATION', `packet type ${type} by the lossy lane`)
     this.#take(type, body, whole, true)
