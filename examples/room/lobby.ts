@@ -1,5 +1,6 @@
 import { element, isComplete, say } from '../shared/page.ts'
 import { incompleteLink, isRoomSecret } from './room-key.ts'
+import { nameBefore } from './this-tab.ts'
 
 const nameKey = 'runnel-chat-name'
 
@@ -19,7 +20,7 @@ export function isLinkWhole(): boolean {
 export function joined(): Promise<{ readonly name: string; readonly context: AudioContext }> {
   const name = element('name', HTMLInputElement)
   // Somebody may have typed before this runs.
-  if (name.value === '') name.value = localStorage.getItem(nameKey) ?? ''
+  if (name.value === '') name.value = nameBefore() ?? localStorage.getItem(nameKey) ?? ''
   const lobby = element('lobby', HTMLFormElement)
   // Before, it would load the page anew.
   element('join', HTMLButtonElement).disabled = false

@@ -95,7 +95,7 @@ async function enter(name: string, context: AudioContext): Promise<void> {
   const streamId = await streamCalled(client, path)
   const { decodes } = await supportedCodecs()
   const session = await openSession(streamId, { name, decodes, replaces: earlier.session }, { client })
-  const tab = { ...earlier, session: session.id }
+  const tab = { ...earlier, name, session: session.id }
   rememberTab(tab)
   const player = new SessionPlayer(session, context)
   player.start()

@@ -1,6 +1,6 @@
 import type { Track } from '@runnel/media/page'
 import { describe, expect, it } from 'vitest'
-import { pictureState, sentenceOf } from './picture-sentence.ts'
+import { pictureState, recordedSentence, sentenceOf } from './picture-sentence.ts'
 
 const idle = { here: false, there: false }
 
@@ -51,4 +51,13 @@ describe('the sentence in place of a picture', () => {
     expect(sentenceOf('paused', here)).toContain('your computer is too busy')
     expect(sentenceOf('refused', here)).toContain('your computer is too busy')
   })
+})
+
+it.each([
+  ['', [camera('paused'), camera('live')]],
+  ['No camera', []],
+  ['No camera', [camera('muted')]],
+  ['Sound only: their video paused', [camera('paused'), camera('muted')]],
+] as const)('a moment of a recording has the sentence “%s” with %o', (sentence, tracks) => {
+  expect(recordedSentence(tracks)).toBe(sentence)
 })

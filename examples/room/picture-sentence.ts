@@ -43,3 +43,9 @@ export function sentenceOf(
       return ''
   }
 }
+
+/** The same of a moment of a recording: what there is of it is shown. */
+export function recordedSentence(tracks: readonly Track[]): string {
+  if (tracks.some(({ state }) => state === 'live')) return ''
+  return tracks.some(({ state }) => state === 'paused') ? 'Sound only: their video paused' : 'No camera'
+}

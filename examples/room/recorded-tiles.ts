@@ -1,5 +1,7 @@
 import type { Member, RecordingPlayer } from '@runnel/media/page'
+import { recordedSentence } from './picture-sentence.ts'
 import { newTile } from './tile.ts'
+import { tracksOf } from './tiles.ts'
 
 /** Who was there at the moment that is played, each with camera and screen. */
 export class RecordedTiles {
@@ -15,14 +17,11 @@ export class RecordedTiles {
     const shown = new Set<string>()
     for (const member of members) {
       for (const what of ['camera', 'screen'] as const) {
-        const isLive = member.catalogue.tracks.some(
-          ({ kind, source, state }) =>
-            kind === 'video' && state === 'live' && (source === 'screen') === (what === 'screen'),
-        )
-        if (what === 'screen' && !isLive) continue
+        const sentence = recordedSentence(tracksOf(member, what))
+        if (what === 'screen' && sentence !== '') continue
         const key = `${member.id} ${what}`
         shown.add(key)
-        this.#fill(key, member, what, isLive)
+        this.#fill(key, member, what, sentence)
       }
     }
     for (const [key, tile] of this.#tiles) {
@@ -32,14 +31,14 @@ export class RecordedTiles {
     }
   }
 
-  #fill(key: string, { id, catalogue }: Member, what: 'camera' | 'screen', isLive: boolean): void {
+  #fill(key: string, { id, catalogue }: Member, what: 'camera' | 'screen', sentence: string): void {
     const tile = this.#tileOf(key)
     const [label, text] = [tile.querySelector('b'), tile.querySelector('p')]
     if (label) label.textContent = what === 'screen' ? `${catalogue.name}: screen` : catalogue.name
-    if (text) text.textContent = isLive ? '' : 'No camera'
+    if (text) text.textContent = sentence
     const canvas = this.#player.canvasOf(id, what)
     if (canvas === undefined) return
-    canvas.hidden = !isLive
+    canvas.hidden = sentence !== ''
     canvas.title = catalogue.name
     if (canvas.parentElement !== tile) tile.append(canvas)
   }

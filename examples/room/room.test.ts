@@ -141,6 +141,8 @@ describe('the room', () => {
     const [key, other] = [await keyOf(ada), await keyOf(twin)]
     expect(other).not.toBe(key)
     await ada.reload()
+    // The twin was the last to give a name to this browser.
+    await until(() => ada.getByLabel('Your name').inputValue()).toBe('Ada')
     await join(ada, 'Ada')
     await isThere(twin, 'Ada')
     expect(await keyOf(ada)).toBe(key)

@@ -5,6 +5,7 @@ export interface ThisTab {
   /** Tells tabs apart. */
   readonly id: string
   readonly privateKey: string
+  readonly name?: string | undefined
   /** The session of the page before. */
   readonly session?: string | undefined
   readonly recording?: OwnRecording | undefined
@@ -21,6 +22,11 @@ export async function thisTab(): Promise<ThisTab> {
   const tab = { id: randomHex(8), privateKey: `0x${randomHex(32)}` }
   await takes(tab.id)
   return tab
+}
+
+/** What somebody was called in the page before. Other tabs may have been joined under other names since. */
+export function nameBefore(): string | undefined {
+  return remembered()?.name
 }
 
 export function rememberTab(tab: ThisTab): void {

@@ -76,7 +76,8 @@ export class Tiles {
   }
 }
 
-function tracksOf({ catalogue }: Member, what: 'camera' | 'screen'): readonly Track[] {
+/** What there is of a member's camera or screen. */
+export function tracksOf({ catalogue }: Member, what: 'camera' | 'screen'): readonly Track[] {
   return catalogue.tracks.filter(
     ({ kind, source }) => kind === 'video' && (source === 'screen') === (what === 'screen'),
   )

@@ -15,6 +15,11 @@ export const mediaErrors = {
     summary: 'There is no such camera or microphone',
     remedy: 'Connect one, and try again. You can see and hear the others without it.',
   },
+  SOUND_BLOCKED: {
+    summary: 'This browser does not start sound',
+    remedy:
+      'Connect loudspeakers or headphones, touch the page, and try again. You can see the others without it.',
+  },
   NO_CODEC: {
     summary: 'This browser cannot encode video',
     remedy: 'Use a browser with WebCodecs: Chromium 94, Firefox 130, Safari 16.4, or later.',

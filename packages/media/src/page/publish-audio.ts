@@ -2,6 +2,7 @@
 import { audioLevel } from '../core/audio-level.ts'
 import { createOpusEncoder, opusDefaults, samplesPerFrame } from '../opus/opus.ts'
 import type { MediaSession } from '../session/media-session.ts'
+import { startSound } from './start-sound.ts'
 
 /** Runs in the thread that makes sound: collects samples of the first channel into frames. */
 const collector = `registerProcessor('runnel-collector', class extends AudioWorkletProcessor {
@@ -42,7 +43,7 @@ export interface PublishedAudio {
   close(): void
 }
 
-/** Publishes the sound of a track as Opus, 20 ms at a time, until it ends. */
+/** Publishes the sound of a track as Opus, 20 ms at a time, until it ends. Throws SOUND_BLOCKED, and what the session throws. */
 export async function publishAudio(
   session: MediaSession,
   track: MediaStreamTrack,
@@ -58,6 +59,8 @@ export async function publishAudio(
     const context = new AudioContext({ sampleRate })
     stops.push(() => void context.close())
     const node = await collectorIn(context)
+    // Nobody is told of sound that does not run.
+    await startSound(context)
     const publisher = session.publishTrack({
       ...{ kind: 'audio', source, codec: 'opus', sampleRate, numberOfChannels: 1, frameMs, bitrate },
     })
@@ -73,7 +76,6 @@ export async function publishAudio(
       if (publisher.track.state === 'live') publisher.send({ timestampUs, level, data: encoder.encode(data) })
     }
     context.createMediaStreamSource(new MediaStream([track])).connect(node)
-    await context.resume()
     track.addEventListener('ended', close)
     // It ended meanwhile, which is not told again.
     if (track.readyState === 'ended') close()

@@ -81,6 +81,16 @@ it('sound that ended while it was published is not announced any more', async ()
   expect(said.map(({ tracks }) => tracks.length)).toEqual([0, 1, 0])
 })
 
+it('sound that does not start is not announced, and leaves no audio context behind', async () => {
+  class Blocked extends Context {
+    override resume = () => Promise.reject(new Error('nothing plays it'))
+  }
+  vi.stubGlobal('AudioContext', Blocked)
+  await expect(publishAudio(session, trackOf('live'), { source: 'microphone' })).rejects.toThrow('plays it')
+  expect(contexts.map(({ state }) => state)).toEqual(['closed'])
+  expect(said.map(({ tracks }) => tracks.length)).toEqual([0])
+})
+
 it('pictures of which one rendition cannot be published are not announced', async () => {
   const sound = { source: 'microphone', codec: 'opus', sampleRate: 48_000, numberOfChannels: 1 } as const
   for (let i = 1; i < mediaLimits.maxTracks; i++)

@@ -97,7 +97,13 @@ export class Packets {
       this.#state.counters.count('malformedStatuses')
       return this.#state.outbox.refuse(node, 'INVALID_STATUS', `counter ${status.counter}`)
     }
+    const isStoring = this.#state.roles.keptIn(node.nodeId, status.streamPartId)?.storing === true
     if (!this.#permissions.mayTakePart(node, status)) return
+    this.#join(node, status)
+    if (isStoring) this.#storing(node, { type: 'storing', streamPartId: status.streamPartId, storing: true })
+  }
+
+  #join(node: NodeRecord, status: Status): void {
     if (this.#state.resting.has(status.streamPartId)) return this.#faults.keepStatus(node, status)
     const part = this.#partTable.partFor(node, status.streamPartId)
     if (part === undefined) return
@@ -140,9 +146,11 @@ export class Packets {
   }
 
   #storing(node: NodeRecord, { streamPartId, storing }: Storing): void {
-    const resting = this.#state.resting.nodesOf(streamPartId)?.get(node.nodeId)
-    if (resting !== undefined) {
-      resting.storing = storing
+    const waiting =
+      this.#state.resting.nodesOf(streamPartId)?.get(node.nodeId) ??
+      this.#state.roles.keptIn(node.nodeId, streamPartId)
+    if (waiting !== undefined) {
+      waiting.storing = storing
       return
     }
     if (!storing) return this.#state.storage.delete(node.nodeId, streamPartId)

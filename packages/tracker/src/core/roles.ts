@@ -32,6 +32,8 @@ export type Role =
 export interface KeptStatus {
   readonly node: NodeRecord
   readonly status: Status
+  /** Whether the node said meanwhile that it stores the stream part. */
+  storing: boolean
 }
 
 /** The roles of nodes in stream parts, from what they claim and what the registry says of their users. */
@@ -95,7 +97,8 @@ export class Roles {
   keep(node: NodeRecord, status: Status): void {
     const { streamId } = parseStreamPartId(status.streamPartId)
     const key = keyOf(node.nodeId, status.streamPartId)
-    this.#kept.set(key, { node, status })
+    const before = this.#kept.get(key)
+    this.#kept.set(key, { node, status, storing: before?.node === node && before.storing })
     const nodes = this.#keysOf.get(streamId) ?? new Map<NodeId, Set<string>>()
     this.#keysOf.set(streamId, nodes)
     nodes.set(node.nodeId, (nodes.get(node.nodeId) ?? new Set()).add(key))
@@ -108,6 +111,10 @@ export class Roles {
     const nodes = this.#keysOf.get(streamId)
     const keys = nodeId === undefined ? [...(nodes?.values() ?? [])] : [nodes?.get(nodeId) ?? []]
     return keys.flatMap((ofNode) => [...ofNode].flatMap((key) => this.#kept.get(key) ?? []))
+  }
+
+  keptIn(nodeId: NodeId, id: StreamPartId): KeptStatus | undefined {
+    return this.#kept.get(keyOf(nodeId, id))
   }
 
   /** The node has joined the stream part, or has left it. */

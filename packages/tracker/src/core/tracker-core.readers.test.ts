@@ -11,7 +11,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { defaultTrackerLimits } from '../limits.ts'
 import type { RegistryQuestion } from './askers.ts'
 import type { RegistryAnswers } from './roles.ts'
-import { instructions, nodeId, partA, statusOf, TrackerStory } from './tracker-core.testkit.ts'
+import { instructions, nodeId, partA, statusOf, storing, TrackerStory } from './tracker-core.testkit.ts'
 
 const { streamId } = parseStreamPartId(partA)
 const keyPart = toStreamPartId(streamId, keyPartition)
@@ -134,6 +134,25 @@ describe('while the registry has not answered', () => {
     registry.readers.set(stranger, Infinity)
     const answered = [...story.handle(resolved(stranger)), ...story.advance(1_000)]
     expect(instructions(answered).map(({ to }) => to)).toContain(stranger)
+  })
+
+  it('a newcomer that stores the stream part meanwhile is found once it is in, unless it stores it no longer', () => {
+    const { story, registry } = storyOf(1)
+    const [keeper, former] = [nodeId(7), nodeId(8)]
+    for (const id of [keeper, former]) {
+      story.join(id)
+      expect(codes(story.packet(id, storing(partA)))).toEqual([])
+    }
+    expect([...story.core.storage.nodes(partA)]).toEqual([])
+    // It waits still, and says again what it is.
+    story.packet(keeper, statusOf(partA, 1))
+    story.packet(former, storing(partA, false))
+    for (const id of [keeper, former]) {
+      registry.readers.set(id, Infinity)
+      story.handle(resolved(id))
+    }
+    expect(story.core.streamParts.get(partA)?.members.has(former)).toBe(true)
+    expect([...story.core.storage.nodes(partA)]).toEqual([keeper])
   })
 
   it('who was in stays, also when the registry cannot be asked', () => {
