@@ -81,12 +81,21 @@ const deskOf = (choice: ConstructorParameters<typeof AnswerDesk>[0]['choice'] = 
   })
 }
 const place = { timestamp: 0, sequenceNumber: 0 }
-const ask = async (desk: AnswerDesk, ids: readonly string[], card: Uint8Array = encodeCard(reader.card)) => {
+const request = (desk: AnswerDesk, ids: readonly string[], card: Uint8Array = encodeCard(reader.card)) => {
   const wanted = ids.map((id) => bytesOfEpochId(id as never))
   const record: KeyRecord = { kind: 'request', card, wanted }
   desk.receive({ publisherId: reader.userId, messageChainId: 'r', record, place })
+}
+const ask = async (desk: AnswerDesk, ids: readonly string[], card?: Uint8Array) => {
+  request(desk, ids, card)
   clock.advanceBy(500)
   await turns(20)
+}
+/** Somebody else sends the reader an answer that holds nothing. */
+const answerInVain = (desk: AnswerDesk) => {
+  const nothing = { kind: 'answer', readerId: reader.userId, cardHash: key(0) } as const
+  const record = { ...nothing, encapsulated: new Uint8Array(1120), sealed: new Uint8Array(48) }
+  desk.receive({ publisherId: other.userId, messageChainId: 'a', record, place })
 }
 const keysFor = async ({ readingKey, cardPrivateKey: privateKey }: TestUser) => {
   const keys = await Promise.all(
@@ -152,12 +161,8 @@ describe('a reader that asks for keys', () => {
   it('is not answered twice where somebody else did, unless it goes on asking', async () => {
     const { id } = known.add(key(1))
     const desk = deskOf()
-    const nothing = { kind: 'answer', readerId: reader.userId, cardHash: key(0) } as const
-    const record = { ...nothing, encapsulated: new Uint8Array(1120), sealed: new Uint8Array(48) }
-    const wanted = [bytesOfEpochId(id)]
-    const request: KeyRecord = { kind: 'request', card: encodeCard(reader.card), wanted }
-    desk.receive({ publisherId: reader.userId, messageChainId: 'r', record: request, place })
-    desk.receive({ publisherId: other.userId, messageChainId: 'a', record, place })
+    request(desk, [id])
+    answerInVain(desk)
     clock.advanceBy(500)
     await turns(20)
     expect(published).toEqual([])
@@ -168,13 +173,9 @@ describe('a reader that asks for keys', () => {
   it('is answered although somebody else sends it an answer of no use each time it asks', async () => {
     const { id } = known.add(key(1))
     const desk = deskOf()
-    const nothing = { kind: 'answer', readerId: reader.userId, cardHash: key(0) } as const
-    const record = { ...nothing, encapsulated: new Uint8Array(1120), sealed: new Uint8Array(48) }
-    const wanted = [bytesOfEpochId(id)]
-    const request: KeyRecord = { kind: 'request', card: encodeCard(reader.card), wanted }
     const askAndDisturb = async () => {
-      desk.receive({ publisherId: reader.userId, messageChainId: 'r', record: request, place })
-      desk.receive({ publisherId: other.userId, messageChainId: 'a', record, place })
+      request(desk, [id])
+      answerInVain(desk)
       clock.advanceBy(2_000)
       await turns(20)
     }

@@ -79,14 +79,14 @@ export class AnswerDesk {
   receive({ publisherId, record }: FoundRecord): void {
     const { ciphers, clock, random, opener, signal } = this.#modules
     const nowMs = clock.monotonicMs()
+    const hintOf = (readerId: NodeId) => toHex(readerHint(ciphers, readerId))
     if (record.kind === 'link') this.#others.answered(toHex(record.hint), publisherId)
-    if (record.kind === 'answer')
-      this.#others.answered(toHex(readerHint(ciphers, record.readerId)), publisherId)
+    if (record.kind === 'answer') this.#others.answered(hintOf(record.readerId), publisherId)
     if (record.kind === 'request') this.#requests++
     if (record.kind !== 'request' || nowMs - (this.#takenMs.get(publisherId) ?? -Infinity) < pauseMs) return
     this.#takenMs.set(publisherId, nowMs)
     if (opener.isOpen) return this.#answerNow(publisherId, record)
-    const hint = toHex(readerHint(ciphers, publisherId))
+    const hint = hintOf(publisherId)
     this.#others.asked(hint, nowMs)
     clock.schedule(random.next() * maxDelayMs, () => {
       // If it asks again, the answer was of no use.

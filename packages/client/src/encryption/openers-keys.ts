@@ -10,7 +10,6 @@ import {
   type EncryptionChoice,
   type NodeId,
 } from '@runnel/protocol'
-import type { StreamInfo } from '../registry/ports.ts'
 import type { AnswerDesk } from './answer-desk.ts'
 import type { EncryptionNews } from './encryption-news.ts'
 import type { KeyFinder } from './key-finder.ts'
@@ -19,11 +18,6 @@ import type { KnownKeys } from './known-keys.ts'
 import type { Opener } from './opener.ts'
 import type { ReaderSet } from './reader-set.ts'
 import { openerKeys, type StreamKeys } from './stream-keys.ts'
-
-export interface OpenersKeysOptions {
-  readonly stream: StreamInfo
-  readonly choice: EncryptionChoice
-}
 
 export interface OpenersKeysModules {
   readonly ciphers: Ciphers
@@ -35,11 +29,7 @@ export interface OpenersKeysModules {
   readonly opener: Pick<Opener, 'isOpen' | 'linkTo' | 'loadKeyring'>
   readonly finder: Pick<KeyFinder, 'look'>
   readonly desk: Pick<AnswerDesk, 'seal'>
-  readonly cardsOf: (
-    users: readonly NodeId[],
-    stream: StreamInfo,
-    signal: AbortSignal,
-  ) => Promise<ReadonlyMap<NodeId, Card>>
+  readonly cardsOf: (users: readonly NodeId[], signal: AbortSignal) => Promise<ReadonlyMap<NodeId, Card>>
   readonly say: (news: EncryptionNews) => void
   /** Aborted when nothing is published any more. */
   readonly signal: AbortSignal
@@ -55,23 +45,22 @@ const openersAtOnce = 16
 
 /** The keys of all who may open epochs of a stream: lists them, and passes them on to readers. */
 export class OpenersKeys {
-  readonly #options: OpenersKeysOptions
+  readonly #choice: EncryptionChoice
   readonly #modules: OpenersKeysModules
 
-  constructor(options: OpenersKeysOptions, modules: OpenersKeysModules) {
-    this.#options = options
+  constructor(options: { readonly choice: EncryptionChoice }, modules: OpenersKeysModules) {
+    this.#choice = options.choice
     this.#modules = modules
   }
 
   /** Whose keys are in use, by id, and who can open what they close; with their cards. No secrets. */
   async list(): Promise<Pick<StreamKeys, 'readers' | 'openers' | 'isComplete'>> {
-    const { stream } = this.#options
     const { clock, keyPart, readers, cardsOf, signal } = this.#modules
     keyPart.join()
     await readers.refresh()
     const readerIds = readers.readersAt(clock.now())
     let isComplete = true
-    const cards = await cardsOf(readerIds, stream, signal).catch((error: unknown) => {
+    const cards = await cardsOf(readerIds, signal).catch((error: unknown) => {
       if (!isRunnelError(error, 'CARDS_UNAVAILABLE')) throw error
       isComplete = false
       return new Map<NodeId, Card>()
@@ -96,9 +85,8 @@ export class OpenersKeys {
 
   /** Passes on to a new reader what this process can read itself, so that the reader needs nobody. False where it has no card. */
   async share(readerId: NodeId, card?: Card): Promise<boolean> {
-    const { stream, choice } = this.#options
     const { keyPart, readers, opener, desk, cardsOf, signal, say } = this.#modules
-    const found = card ?? (await cardsOf([readerId], stream, signal)).get(readerId)
+    const found = card ?? (await cardsOf([readerId], signal)).get(readerId)
     if (found === undefined) {
       say({ state: 'no-card', userId: readerId })
       return false
@@ -108,7 +96,7 @@ export class OpenersKeys {
     readers.doubt(readerId)
     await readers.refresh()
     if (opener.isOpen) await opener.linkTo(found, signal)
-    const keys = choice.history === 'none' ? [] : await this.#newestFor(readerId)
+    const keys = this.#choice.history === 'none' ? [] : await this.#newestFor(readerId)
     if (keys.length > 0) await desk.seal(found, keys)
     return true
   }
@@ -143,7 +131,7 @@ export class OpenersKeys {
 
   /** Who may open epochs now: the key holder, and publishers. */
   #openers(): readonly NodeId[] {
-    const { keyHolder } = this.#options.choice
+    const { keyHolder } = this.#choice
     const publishers = this.#modules.readers.publishersAt(this.#modules.clock.now())
     return [...new Set(keyHolder === undefined ? publishers : [keyHolder, ...publishers])]
   }

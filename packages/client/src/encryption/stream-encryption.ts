@@ -138,8 +138,8 @@ export class StreamEncryption {
     const onAnswered = (place: MessagePlace) => storage.addAnswer(place)
     this.#desk = new AnswerDesk({ ...common, ...parts, onPublished: onAnswered, cardsOf, opener })
     this.#openersKeys = new OpenersKeys(
-      { stream, choice },
-      { ...modules, ...parts, finder: this.#finder, desk: this.#desk, opener },
+      { choice },
+      { ...modules, ...parts, cardsOf, finder: this.#finder, desk: this.#desk, opener },
     )
     this.keyPart.onRecord = (found) => this.#onRecord(found)
     this.known.onKey = () => this.#search.wake()

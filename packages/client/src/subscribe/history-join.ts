@@ -372,8 +372,9 @@ export class HistoryJoin implements LiveFlow {
 
   #reportLostBefore(next: StreamMessage | undefined, waiting: Waiting): void {
     const { lost } = waiting
-    const isShown = next !== undefined && (this.isOrdered || (lost && compareRefs(next, lost.upTo) <= 0))
-    if (lost === undefined || isShown) return
+    if (lost === undefined) return
+    // A flow that keeps order reports it with the next message.
+    if (next !== undefined && (this.isOrdered || compareRefs(next, lost.upTo) <= 0)) return
     waiting.lost = undefined
     this.#reportLostOf(lost)
   }

@@ -40,8 +40,7 @@ export class OwnTracks {
     this.#options = options
     this.#modules = modules
     if (options.hasGivenRate) return
-    const { clock } = modules
-    const urgentRate = (partition: number) => modules.urgentRate(partition)
+    const { clock, urgentRate } = modules
     this.#networkRate = new NetworkRate({ clock, tracks: this.#tracks, share: this.#share, urgentRate })
   }
 

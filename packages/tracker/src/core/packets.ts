@@ -6,7 +6,6 @@ import {
   type Leave,
   type NodeInfo,
   type Status,
-  type Storing,
   type StreamPartId,
 } from '@runnel/protocol'
 import type { CoreState } from './core-state.ts'
@@ -43,7 +42,7 @@ export class Packets {
     else if (packet.type === 'askCount') this.#askCount(node, packet)
     else if (packet.type === 'nodeInfo') this.#nodeInfo(node, packet)
     else if (packet.type === 'status') this.status(node, packet)
-    else if (packet.type === 'storing') this.#storing(node, packet)
+    else if (packet.type === 'storing') this.#storing(node, packet.streamPartId, packet.storing)
     else if (packet.type === 'about') node.about = packet
     else this.#leave(node, packet)
   }
@@ -100,7 +99,7 @@ export class Packets {
     const isStoring = this.#state.roles.keptIn(node.nodeId, status.streamPartId)?.storing === true
     if (!this.#permissions.mayTakePart(node, status)) return
     this.#join(node, status)
-    if (isStoring) this.#storing(node, { type: 'storing', streamPartId: status.streamPartId, storing: true })
+    if (isStoring) this.#storing(node, status.streamPartId, true)
   }
 
   #join(node: NodeRecord, status: Status): void {
@@ -145,7 +144,7 @@ export class Packets {
     this.#faults.within(part, () => part.remove(node.nodeId))
   }
 
-  #storing(node: NodeRecord, { streamPartId, storing }: Storing): void {
+  #storing(node: NodeRecord, streamPartId: StreamPartId, storing: boolean): void {
     const waiting =
       this.#state.resting.nodesOf(streamPartId)?.get(node.nodeId) ??
       this.#state.roles.keptIn(node.nodeId, streamPartId)
@@ -195,7 +194,7 @@ export class Packets {
       const node = this.#state.nodes.get(nodeId)
       if (node?.contact === undefined) continue
       this.status(node, status)
-      if (storing) this.#storing(node, { type: 'storing', streamPartId: id, storing })
+      if (storing) this.#storing(node, id, true)
     }
     this.#rebuilt = undefined
     const part = this.#state.parts.get(id)

@@ -136,9 +136,7 @@ export class RateControl {
   #note(arrived: readonly ArrivedFrame[], nowMs: number): void {
     const newestMs = Math.max(...arrived.map(({ arrivedMs }) => arrivedMs))
     const history = [...this.#history, ...arrived]
-    this.#history = history
-      .filter(({ arrivedMs }, i) => arrivedMs > newestMs - historyMs || history.length - i <= minFrames)
-      .slice(-maxHistoryFrames)
+    this.#history = lastOf(history, newestMs - historyMs).slice(-maxHistoryFrames)
     this.#shortestDelay.add(Math.min(...arrived.filter(isUrgent).map(delayOf)), nowMs)
   }
 
@@ -184,9 +182,7 @@ export class RateControl {
 
   #kbitPerSBy(atMs: (frame: ArrivedFrame) => number): number {
     const newestMs = Math.max(...this.#history.map(({ arrivedMs }) => arrivedMs))
-    const recent = this.#history.filter(
-      ({ arrivedMs }, i) => arrivedMs > newestMs - deliveredMs || this.#history.length - i <= minFrames,
-    )
+    const recent = lastOf(this.#history, newestMs - deliveredMs)
     const times = recent.map(atMs)
     const spanMs = Math.max(settleMs, Math.max(...times) - Math.min(...times))
     const bytes = recent.slice(1).reduce((sum, frame) => sum + frame.bytes, 0)
@@ -249,4 +245,7 @@ export class RateControl {
 }
 
 const isUrgent = ({ isOther }: ArrivedFrame): boolean => !isOther
+/** Those that arrived after this, and at least the last few. */
+const lastOf = (frames: readonly ArrivedFrame[], sinceMs: number): readonly ArrivedFrame[] =>
+  frames.filter(({ arrivedMs }, i) => arrivedMs > sinceMs || frames.length - i <= minFrames)
 const delayOf = ({ sentMs, arrivedMs }: ArrivedFrame): number => arrivedMs - sentMs

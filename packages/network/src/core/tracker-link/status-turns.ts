@@ -80,23 +80,24 @@ export class StatusTurns {
     turnOf: (streamPartId: StreamPartId) => Turn | undefined,
   ): Iterable<{ readonly streamPartId: StreamPartId; readonly mayTell: boolean }> {
     this.release(nowMs)
-    for (const streamPartId of this.#inOrder((id) => turnOf(id)?.isUrgent === true)) {
-      const turn = turnOf(streamPartId)
-      this.#ready.delete(streamPartId)
-      if (turn === undefined) continue
-      const mayTell = this.#mayTell(turn.trackerId, streamPartId, nowMs)
-      yield { streamPartId, mayTell }
+    for (const { streamPartId, trackerId } of this.#inOrder(turnOf)) {
+      // What was reported before may have ended this one.
+      if (!this.#ready.delete(streamPartId) || trackerId === undefined) continue
+      yield { streamPartId, mayTell: this.#mayTell(trackerId, streamPartId, nowMs) }
     }
   }
 
   /** After so many urgent ones comes another, so that these never wait for good. */
-  #inOrder(isUrgent: (streamPartId: StreamPartId) => boolean): StreamPartId[] {
+  #inOrder(turnOf: (streamPartId: StreamPartId) => Turn | undefined) {
     let urgent = 0
     let others = 0
     return [...this.#ready]
-      .map((id) => ({ id, turn: isUrgent(id) ? urgent++ : ++others * urgentInARow - 0.5 }))
-      .sort((a, b) => a.turn - b.turn)
-      .map(({ id }) => id)
+      .map((streamPartId) => {
+        const turn = turnOf(streamPartId)
+        const place = turn?.isUrgent === true ? urgent++ : ++others * urgentInARow - 0.5
+        return { streamPartId, trackerId: turn?.trackerId, place }
+      })
+      .sort((a, b) => a.place - b.place)
   }
 
   #mayTell(trackerId: NodeId, streamPartId: StreamPartId, nowMs: number): boolean {
