@@ -162,8 +162,8 @@ export class EncryptionStep implements ContentStep {
 
 /** The place tells which one it is; mostly they are taken in order. */
 function openedOf(message: StreamMessage, opened: OpenedBatch): StreamMessage {
-  const { messages, next } = opened
-  const at = isAt(messages[next], message) ? next : messages.findIndex((one) => isAt(one, message))
+  const { batch, messages, next } = opened
+  const at = batch.messages[next] === message ? next : messages.findIndex((one) => isAt(one, message))
   const found = messages[at]
   if (found === undefined) throw clientError('CONTENT_NOT_AUTHENTIC', `key ${message.groupKeyId}`)
   opened.next = at + 1
