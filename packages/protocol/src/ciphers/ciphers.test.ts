@@ -1,9 +1,29 @@
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { hkdfSha256 } from '../encryption/derive-key.ts'
+import type { Aead } from './ciphers.ts'
 import { nodeCiphers } from './node-ciphers.ts'
 import { pageCiphers } from './page-ciphers.ts'
 
 const hex = (text: string): Uint8Array => new Uint8Array(Buffer.from(text.replaceAll(/\s/g, ''), 'hex'))
+
+const aeadsOf = (key: Uint8Array) =>
+  [nodeCiphers, pageCiphers].map((ciphers) => ciphers.aead('chacha20-poly1305', key)) as [Aead, Aead]
+
+it('the ciphers of Node and of pages are the same', () => {
+  const bytes = (length: number) => fc.uint8Array({ minLength: length, maxLength: length })
+  const some = fc.uint8Array({ maxLength: 300 })
+  fc.assert(
+    fc.property(bytes(32), bytes(12), some, some, fc.nat(), (key, nonce, plaintext, associated, at) => {
+      const [inNode, inPages] = aeadsOf(key)
+      const sealed = inNode.seal(nonce, plaintext, associated)
+      expect(inPages.seal(nonce, plaintext, associated)).toEqual(sealed)
+      expect(inPages.open(nonce, sealed, associated)).toEqual(plaintext)
+      const changed = sealed.map((byte, i) => (i === at % sealed.length ? byte ^ 1 : byte))
+      expect(inPages.open(nonce, changed, associated)).toBeUndefined()
+    }),
+  )
+})
 
 describe.each([
   ['Node', nodeCiphers],
