@@ -24,8 +24,10 @@ if ('refused' in asked) {
 }
 const example = asked.start
 
+// Encoding and decoding take most of a small computer, and a room's members are in streams of their own.
+const nodes = example === 'room' ? ['--nodes', '3'] : []
 const runnel = join(root, 'packages/node/bin/runnel.js')
-const network = spawn(process.execPath, [runnel, 'up', '--json', '--dir', directory], {
+const network = spawn(process.execPath, [runnel, 'up', '--json', '--dir', directory, ...nodes], {
   stdio: ['inherit', 'pipe', 'inherit'],
 })
 // A Ctrl-C in a terminal reaches the network, too; a signal to this process alone is passed on. Of one that comes twice it takes one.

@@ -28,6 +28,8 @@ describe('what members tell each other', () => {
     { catalogue },
     { leave: true, session: catalogue.session } as const,
     { leave: true } as const,
+    { catalogue: { ...catalogue, reads: [0, 2] } },
+    { reads: [0, 1] },
     { key: { session: catalogue.session, track: 2 } },
   ])('is read as it was written: %o', (control) => {
     expect(parseControl(JSON.parse(JSON.stringify(controlContent(control))))).toEqual(control)
@@ -41,6 +43,8 @@ describe('what members tell each other', () => {
     ['a size of nothing', { tracks: [{ ...picture, codedWidth: 0 }] }],
     ['too many tracks', { tracks: Array.from({ length: 17 }, (_, id) => ({ ...sound, id })) }],
     ['too many codecs', { decodes: Array.from({ length: 17 }, String) }],
+    ['a partition that no stream has', { reads: [100] }],
+    ['too many partitions', { reads: Array.from({ length: 101 }, () => 1) }],
     ['a session that is text', { session: '<script>' }],
     ['an earlier session that is text', { replaces: '<script>' }],
   ])('is nothing with %s', (_, changes) => {

@@ -6,18 +6,21 @@ import { firstMistake } from './mistakes.ts'
 const text = z.string().max(mediaLimits.maxTextLength)
 /** Printable: decoders throw at an empty one, and control characters take six bytes each in JSON. */
 const codecName = z.string().regex(new RegExp(`^[\\x21-\\x7e]{1,${mediaLimits.maxTextLength}}$`))
+const partition = z.number().int().min(0).max(99)
+/** Each once. */
+const partitions = z.array(partition).max(100)
 const positive = z.number().int().positive().max(1_000_000_000)
 const common = {
   /** The track's number in its objects. */
   id: z.number().int().min(0).max(255),
   /** The partition of the stream where its objects are. */
-  partition: z.number().int().min(0).max(99),
+  partition,
   source: z.enum(['microphone', 'camera', 'screen', 'file']),
   /** A codec string of WebCodecs (W3C "WebCodecs Codec Registry"). */
   codec: codecName,
   /** The most that the track takes, in bits a second. */
   bitrate: positive.optional(),
-  /** 'muted' by its publisher; 'paused' because the network has no room for it. */
+  /** 'muted' by its publisher; 'paused' because the network has no room for it, its computer no time, or nobody reads it. */
   state: z.enum(['live', 'muted', 'paused']),
 }
 const audioTrack = z.object({
@@ -52,6 +55,8 @@ const catalogueSchema = z.object({
   /** Codecs of pictures that the member decodes. */
   decodes: z.array(codecName).max(mediaLimits.maxCodecs),
   tracks: z.array(trackSchema).max(mediaLimits.maxTracks),
+  /** The partitions that the member reads: see `Readers`. */
+  reads: partitions.optional(),
 })
 
 export type AudioTrack = Readonly<z.infer<typeof audioTrack>>
@@ -61,14 +66,18 @@ export type Track = AudioTrack | VideoTrack
  * A member's description of itself and its tracks: a reliable message. Tracks have the fields of decoder configurations of WebCodecs, as in
  * hang's catalogue, and `altGroup` of the MoQ catalogue format; layers are in the objects.
  */
-export interface Catalogue extends Readonly<Omit<z.infer<typeof catalogueSchema>, 'tracks' | 'decodes'>> {
+export interface Catalogue extends Readonly<
+  Omit<z.infer<typeof catalogueSchema>, 'tracks' | 'decodes' | 'reads'>
+> {
   readonly decodes: readonly string[]
+  readonly reads?: readonly number[] | undefined
   readonly tracks: readonly Track[]
 }
 
 const controlSchema = z.union([
   z.object({ media: z.object({ catalogue: catalogueSchema }) }),
   z.object({ media: z.object({ leave: z.literal(true), session: sessionId.optional() }) }),
+  z.object({ media: z.object({ reads: partitions }) }),
   z.object({ media: z.object({ key: z.object({ session: text, track: z.number().int() }) }) }),
 ])
 
@@ -76,6 +85,8 @@ const controlSchema = z.union([
 export type Control =
   | { readonly catalogue: Catalogue }
   | { readonly leave: true; readonly session?: string | undefined }
+  /** Somebody who is no member, such as a recorder, reads these partitions for as long as members are taken to be there without a word. */
+  | { readonly reads: readonly number[] }
   /** Asks a member for a key frame of a track. */
   | { readonly key: { readonly session: string; readonly track: number } }
 

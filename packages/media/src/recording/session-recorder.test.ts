@@ -73,6 +73,26 @@ it('hears the goodbye of a page that is closed, which may be the urgent one alon
   await recorder.stop()
 })
 
+it('says again and again what it reads, so that members publish all of it', async () => {
+  const [client, page] = [
+    await clients.create({ privateKey: newAccount().privateKey }),
+    await clients.create({ privateKey: newAccount().privateKey }),
+  ]
+  const reads: (readonly number[])[] = []
+  await page.subscribe(meeting, {}, ({ content }) => {
+    const control = parseControl(content)
+    if (control !== undefined && 'reads' in control) reads.push(control.reads)
+  })
+  const clock = new VirtualClock()
+  const recorder = await recordSession(meeting, recording, {}, { client, clock })
+  const { partitions } = await client.getStream(meeting)
+  const all = Array.from({ length: partitions }, (_, partition) => partition)
+  await until(() => reads).toEqual([all])
+  clock.advanceBy(mediaLimits.noteEveryMs)
+  await until(() => reads).toEqual([all, all])
+  await recorder.stop()
+})
+
 it('says which of its notes is the last', async () => {
   const client = await clients.create({ privateKey: newAccount().privateKey })
   const clock = new VirtualClock()

@@ -1,7 +1,7 @@
 import type { Message, Recording, RunnelClient, Subscription } from '@runnel/client'
 import { dropOldest, type Clock } from '@runnel/protocol'
 import { systemClock } from '@runnel/protocol/system'
-import { controlContent, controlIn } from '../catalogue/catalogue.ts'
+import { controlContent, controlIn, type Control } from '../catalogue/catalogue.ts'
 import { decodeObject } from '../core/media-object.ts'
 import { mediaLimits } from '../limits.ts'
 import { memberIdOf } from '../session/member.ts'
@@ -64,6 +64,7 @@ export class SessionRecorder implements AsyncDisposable {
   /** By user, when key frames of its tracks were first asked for of late, and how many were. */
   readonly #keysAsked = new Map<string, { readonly sinceMs: number; count: number }>()
   #recordings: readonly Recording[] = []
+  #partitions: readonly number[] = []
   #subscription: Subscription | undefined
   #cancel: () => void = () => {}
   #stopping: Promise<void> | undefined
@@ -113,6 +114,8 @@ export class SessionRecorder implements AsyncDisposable {
       await this.stop()
       throw error
     }
+    this.#partitions = partitions
+    this.#sayWhatIsRead()
     await this.#write()
     this.#next()
   }
@@ -152,9 +155,19 @@ export class SessionRecorder implements AsyncDisposable {
   /** So that what is recorded begins with pictures. An ordinary message, as it has to reach a session of this client, too, and comes once a track. */
   #wantKey(userId: string, session: string, track: number): void {
     if (!this.#mayAsk(userId)) return
-    const content = controlContent({ key: { session, track } })
+    this.#tell({ key: { session, track } })
+  }
+
+  /** So that members publish all their renditions. */
+  #sayWhatIsRead(): void {
+    this.#tell({ reads: this.#partitions })
+  }
+
+  #tell(control: Control): void {
     const { onFault } = this.#options
-    this.#client.publish(this.#from, content, { partition: 0 }).catch((error: unknown) => onFault?.(error))
+    this.#client
+      .publish(this.#from, controlContent(control), { partition: 0 })
+      .catch((error: unknown) => onFault?.(error))
   }
 
   /** So many times a second as a member has tracks: a user can announce others as often as it likes, at no cost. */
@@ -171,6 +184,7 @@ export class SessionRecorder implements AsyncDisposable {
 
   #next(): void {
     this.#cancel = this.#clock.schedule(mediaLimits.noteEveryMs, () => {
+      this.#sayWhatIsRead()
       void this.#write()
       this.#next()
     })

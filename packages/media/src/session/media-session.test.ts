@@ -259,6 +259,22 @@ describe('a session', () => {
     expect(ben.session.counters.objectsMalformed).toBe(0)
   })
 
+  it('publishes an upper rendition only while somebody reads it', async () => {
+    const { ada, ben } = await pair()
+    ada.session.publishTrack(picture)
+    const { track } = ada.session.publishTrack({ ...picture, rendition: 1 })
+    const seen = () => ben.session.members[0]?.catalogue.tracks.map(({ state }) => state)
+    await until(seen).toEqual(['live', 'paused'])
+    await ben.session.read([1, track.partition])
+    await until(() => ada.session.members[0]?.catalogue.reads).toEqual([0, 1, track.partition])
+    await until(seen).toEqual(['live', 'live'])
+    await ben.session.read([1])
+    await until(seen).toEqual(['live', 'paused'])
+    // A recorder, which is no member.
+    await ben.session.say(controlContent({ reads: [track.partition] }))
+    await until(seen).toEqual(['live', 'live'])
+  })
+
   it('is encrypted where its stream is', async () => {
     const { ada, ben } = await pair(secret)
     const voice = ada.session.publishTrack(sound)
@@ -346,6 +362,8 @@ describe('a session', () => {
   it('shares a rate out: upper renditions pause first, then all pictures, and the others are told', async () => {
     const queue = { given: [] as number[], wake: () => {} }
     const { ada, ben } = await pair(room, ratesOf(queue))
+    await ben.session.read([1, 2])
+    await until(() => ada.session.members[0]?.catalogue.reads).toEqual([0, 1, 2])
     const told: number[][] = []
     ada.session.publishTrack(sound)
     for (const [rendition, bitrate] of [120_000, 500_000].entries())

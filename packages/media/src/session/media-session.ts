@@ -12,6 +12,7 @@ import { memberIdOf, type Member } from './member.ts'
 import { Members } from './members.ts'
 import type { NewTrack } from './new-track.ts'
 import { OwnTracks } from './own-tracks.ts'
+import { Readers } from './readers.ts'
 import type { MediaEvents, ObjectPlace } from './session-events.ts'
 import type { MediaSessionModules, MediaSessionOptions } from './session-options.ts'
 import type { TrackEvents, TrackPublisher } from './track-publisher.ts'
@@ -53,6 +54,7 @@ export class MediaSession implements AsyncDisposable {
   readonly #startMs: number
   readonly #members: Members
   readonly #tracks: OwnTracks
+  readonly #readers = new Readers()
   readonly #subscriptions = new Map<number, Promise<Subscription>>()
   readonly #keyAskedMs = new Map<string, number>()
   readonly #counters = { objectsUnknown: 0, objectsMalformed: 0 }
@@ -85,7 +87,10 @@ export class MediaSession implements AsyncDisposable {
     const place = { streamId, partition: controlPartition, session: this.#session }
     this.#goodbye = new Goodbye(place, { client })
     this.#members = new Members({
-      changed: () => this.#emit('members', this.members),
+      changed: () => {
+        this.#tracks.chooseUpper()
+        this.#emit('members', this.members)
+      },
       left: (...gone) => this.#emit('left', ...gone),
       came: () => this.#answerSoon(),
     })
@@ -97,13 +102,14 @@ export class MediaSession implements AsyncDisposable {
         publish: (...message) => this.#publish(...message),
         changed: () => this.#changed(),
         urgentRate: (partition) => this.#urgentRate(partition),
+        isRead: (partition) => this.#readers.read(partition, this.members, clock.monotonicMs()),
       },
     )
   }
 
   /** Subscribes, and says that this member is there. Called by `openSession`. */
   async start(): Promise<void> {
-    await this.read([])
+    await this.#read([])
     // Not awaited: where nobody is there yet it would be for long.
     this.#changed()
     this.#beat()
@@ -174,8 +180,17 @@ export class MediaSession implements AsyncDisposable {
     this.#tracks.linked()
   }
 
-  /** Reads these partitions from now on, besides the one with sound and control messages: see `Track.partition`. Rejects with SESSION_CLOSED. */
+  /**
+   * Reads these partitions from now on, besides the one with sound and control messages: see `Track.partition`. The others are told, as they
+   * publish upper renditions only where somebody reads them. Rejects with SESSION_CLOSED.
+   */
   async read(partitions: Iterable<number>): Promise<void> {
+    const before = this.#reads.join()
+    await this.#read(partitions)
+    if (this.#reads.join() !== before) this.#changed()
+  }
+
+  async #read(partitions: Iterable<number>): Promise<void> {
     this.#requireOpen()
     const wanted = new Set([controlPartition, ...partitions])
     for (const [partition, subscription] of this.#subscriptions) {
@@ -253,6 +268,7 @@ export class MediaSession implements AsyncDisposable {
       if (urgent === undefined) this.#emit('message', message)
     } else if ('leave' in control) this.#members.saidGoodbye(memberIdOf(message), control.session)
     else if ('catalogue' in control) this.#onCatalogue(message, control.catalogue)
+    else if ('reads' in control) this.#onReads(control.reads)
     else if (control.key.session === this.#session) this.#tracks.keyWanted(control.key.track)
   }
 
@@ -278,6 +294,11 @@ export class MediaSession implements AsyncDisposable {
     this.#members.announced(member, this.#clock.monotonicMs())
   }
 
+  #onReads(partitions: readonly number[]): void {
+    this.#readers.heard(partitions, this.#clock.monotonicMs())
+    this.#tracks.chooseUpper()
+  }
+
   /** Says anew that it is there, and lets go of who does not. */
   #beat(): void {
     // Whoever heard that a member is gone may have closed it.
@@ -288,6 +309,7 @@ export class MediaSession implements AsyncDisposable {
       for (const [key, askedMs] of this.#keyAskedMs)
         if (nowMs - askedMs >= mediaLimits.keyRequestEveryMs) this.#keyAskedMs.delete(key)
       this.#members.expire(nowMs)
+      this.#tracks.chooseUpper()
       this.#changed()
       this.#beat()
     })
@@ -296,6 +318,7 @@ export class MediaSession implements AsyncDisposable {
   #look(): void {
     if (!this.#isTimely()) this.#busyness.skip()
     else if (this.#busyness.called(this.#clock.monotonicMs(), lookMs)) this.#changed()
+    this.#tracks.useBusyness(this.isBusy)
     this.#cancelLook = this.#clock.schedule(lookMs, () => this.#look())
   }
 
@@ -329,12 +352,17 @@ export class MediaSession implements AsyncDisposable {
     if (this.isClosed) throw mediaError('SESSION_CLOSED', this.#streamId)
   }
 
+  get #reads(): readonly number[] {
+    return [...this.#subscriptions.keys()].sort((a, b) => a - b)
+  }
+
   #catalogue(): Catalogue {
     const { name, decodes = [], replaces } = this.#options
     const tracks = this.#tracks.described
     const isBusy = this.isBusy || undefined
     const shortName = name.slice(0, mediaLimits.maxNameLength)
-    return { version: 1, session: this.#session, name: shortName, replaces, isBusy, decodes, tracks }
+    const [session, reads] = [this.#session, this.#reads]
+    return { version: 1, session, name: shortName, replaces, isBusy, decodes, tracks, reads }
   }
 
   #publish(content: unknown, partition: number, urgent: UrgentOptions, sent?: TrackEvents['sent']): void {

@@ -6,6 +6,7 @@ import { mediaLimits } from '../limits.ts'
 import { controlPartition } from './control-partition.ts'
 import { NetworkRate } from './network-rate.ts'
 import { placeTrack, type NewTrack } from './new-track.ts'
+import { UpperRenditions } from '../core/upper-renditions.ts'
 import { RateShare } from './rate-share.ts'
 import { TrackPublisher, type TrackEvents, type TrackModules } from './track-publisher.ts'
 
@@ -20,6 +21,8 @@ export interface OwnTracksModules extends Pick<TrackModules, 'publish' | 'change
   readonly clock: Clock
   /** As the client tells it of a partition; undefined when that cannot be followed. */
   urgentRate(partition: number): Promise<UrgentRate | undefined>
+  /** Whether somebody reads it. */
+  isRead(partition: number): boolean
 }
 
 /** What this member publishes in a session. Its tracks share one rate. */
@@ -32,6 +35,7 @@ export class OwnTracks {
   readonly #networkRate: NetworkRate | undefined
   /** What the application's rate was last. */
   #givenBitsPerS: number | undefined
+  readonly #upper = new UpperRenditions()
   /** By partition, the number of the next group. */
   readonly #groups = new Map<number, number>()
   #lastId = 0
@@ -69,6 +73,7 @@ export class OwnTracks {
       },
     )
     this.#tracks.add(publisher)
+    this.chooseUpper()
     this.#networkRate?.added()
     this.#shareGiven()
     changed()
@@ -91,6 +96,25 @@ export class OwnTracks {
     this.#shareGiven()
   }
 
+  /** Told several times a second whether this computer is busy: then it publishes the lowest rendition only. */
+  useBusyness(isBusy: boolean): void {
+    if (this.#upper.told(isBusy, this.#modules.clock.monotonicMs())) this.chooseUpper()
+  }
+
+  /**
+   * Leaves out renditions that nobody reads, and takes up others; called when that may have changed. Of each thing that is shown the lowest
+   * stays, so that newcomers see something at once.
+   */
+  chooseUpper(): void {
+    const chosen = [...this.#tracks].filter((one) => one.isLeftOut !== this.#isToLeaveOut(one))
+    for (const one of chosen) one.leaveOut(!one.isLeftOut)
+    if (chosen.length === 0) return
+    if (chosen.every(({ isLeftOut }) => isLeftOut)) this.#networkRate?.changed()
+    // Of what was not sent nothing is known.
+    else this.#networkRate?.added()
+    this.#shareGiven()
+  }
+
   /** Follows the rate of the network no longer. Idempotent. */
   close(): void {
     this.#networkRate?.close()
@@ -98,9 +122,15 @@ export class OwnTracks {
 
   #closed(publisher: TrackPublisher): void {
     if (!this.#tracks.delete(publisher)) return
+    this.chooseUpper()
     this.#networkRate?.changed()
     this.#shareGiven()
     this.#modules.changed()
+  }
+
+  #isToLeaveOut(one: TrackPublisher): boolean {
+    const isUpper = [...this.#tracks].some((other) => isBelow(other, one))
+    return isUpper && (this.#upper.areLeftOut || !this.#modules.isRead(one.track.partition))
   }
 
   /** Shares out anew what the application gave last, if it gives a rate. */
@@ -131,4 +161,11 @@ export class OwnTracks {
     const wanted = kind === 'audio' ? controlPartition : source === 'screen' ? 3 : 1 + rendition
     return Math.min(wanted, this.#options.partitions - 1)
   }
+}
+
+function isBelow(one: TrackPublisher, other: TrackPublisher): boolean {
+  const [a, b] = [one.track, other.track]
+  return (
+    a.kind === 'video' && b.kind === 'video' && a.altGroup === b.altGroup && one.rendition < other.rendition
+  )
 }

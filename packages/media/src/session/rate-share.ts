@@ -44,7 +44,7 @@ export class RateShare {
   /** The lowest first. */
   #of(kind: 'audio' | 'video'): TrackPublisher[] {
     return [...this.#tracks]
-      .filter(({ track, plan }) => track.kind === kind && plan.maxBitsPerS > 0)
+      .filter(({ track, plan, isLeftOut }) => track.kind === kind && plan.maxBitsPerS > 0 && !isLeftOut)
       .sort((a, b) => a.plan.maxBitsPerS - b.plan.maxBitsPerS)
   }
 }

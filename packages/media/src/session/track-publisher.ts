@@ -65,22 +65,23 @@ export interface TrackCounters {
 /** Publishes one track of a session. Made by `MediaSession.publishTrack`. */
 export class TrackPublisher {
   readonly plan: PlannedRendition
+  /** Which of the renditions of its group it is, 0 the lowest. */
+  readonly rendition: number
   readonly #modules: TrackModules
   readonly #events: TrackEvents
   #numbers = new FrameNumbers()
   readonly #counters = { frames: 0, bytes: 0, framesTooLarge: 0, framesUnnumbered: 0 }
-  /** Which of the renditions of its group it is, 0 the lowest. */
-  readonly #rendition: number
   #track: Track
   #group = 0
   #isMuted: boolean
+  #isLeftOut = false
   #bitsPerS: number
   #keyWantedMs = -Infinity
 
   constructor(track: Track, options: TrackPublisherOptions, modules: TrackModules) {
     this.#track = track
     this.plan = options.plan
-    this.#rendition = options.rendition
+    this.rendition = options.rendition
     this.#events = options.events
     this.#modules = modules
     this.#isMuted = track.state === 'muted'
@@ -96,9 +97,9 @@ export class TrackPublisher {
     return this.#counters
   }
 
-  /** The rate for its encoder; 0 while the network has no room for it. */
+  /** The rate for its encoder; 0 while the network has no room for it, or it is left out. */
   get bitsPerS(): number {
-    return this.#bitsPerS
+    return this.#isLeftOut ? 0 : this.#bitsPerS
   }
 
   /** Sends one frame, unless the track is muted or paused. After unsent pictures, the next must be a key frame. */
@@ -128,6 +129,18 @@ export class TrackPublisher {
     this.#events.rate?.(bitsPerS)
   }
 
+  /** Whether the session leaves it out, as the computer is too busy for it, or nobody reads it. */
+  get isLeftOut(): boolean {
+    return this.#isLeftOut
+  }
+
+  /** For the session. */
+  leaveOut(isLeftOut: boolean): void {
+    this.#isLeftOut = isLeftOut
+    this.#update({})
+    this.#events.rate?.(this.bitsPerS)
+  }
+
   /** For the session: somebody asks for a key frame. */
   keyWanted(): void {
     const nowMs = this.#modules.monotonicMs()
@@ -141,7 +154,7 @@ export class TrackPublisher {
   }
 
   #update(change: { readonly codec?: string }): void {
-    const state = this.#isMuted ? 'muted' : this.#bitsPerS === 0 ? 'paused' : 'live'
+    const state = this.#isMuted ? 'muted' : this.bitsPerS === 0 ? 'paused' : 'live'
     const { codec = this.#track.codec } = change
     if (state === this.#track.state && codec === this.#track.codec) return
     this.#track = { ...this.#track, state, codec }
@@ -168,7 +181,7 @@ export class TrackPublisher {
       encodeObject({ kind: 'video', track, timestampUs, isKey, temporalLayer, dependency, data }),
       {
         lifetimeMs: videoLifetimeMs,
-        priority: videoPriority + perRendition * Math.min(this.#rendition, 3) + perLayer * temporalLayer,
+        priority: videoPriority + perRendition * Math.min(this.rendition, 3) + perLayer * temporalLayer,
         group: this.#group,
         object,
         // Of tracks that share a chain, the key frame of one would take the place of what the others sent.
