@@ -1,6 +1,15 @@
-import type { RunnelClient } from '@runnel/client/browser'
+import { isRunnelError, type RunnelClient } from '@runnel/client/browser'
 import { openSession, SessionPlayer, supportedCodecs, type MediaSession } from '@runnel/media/page'
-import { element, onSubmit, run, say, sayWhatFailed, show, streamCalled } from '../shared/page.ts'
+import {
+  element,
+  failureText,
+  onSubmit,
+  run,
+  say,
+  sayWhatFailed,
+  show,
+  streamCalled,
+} from '../shared/page.ts'
 import { joinRoom, recordingsOf } from './join-room.ts'
 import { isLinkWhole, joined, offerAgain } from './lobby.ts'
 import { NetworkPanel } from './network-panel.ts'
@@ -115,7 +124,7 @@ async function enter(name: string, context: AudioContext): Promise<void> {
   tellFaults(session, say)
   const notice = new RecordingNotice(session)
   notice.start()
-  const recorder = await recorderOf(client, streamId, path, tab, (isRecording) => notice.changed(isRecording))
+  let recorder: RoomRecorder | undefined = undefined
   const timers = [
     setInterval(update, 250),
     setInterval(() => {
@@ -140,6 +149,9 @@ async function enter(name: string, context: AudioContext): Promise<void> {
   // Back from the browser's cache, with a session that is over.
   addEventListener('pageshow', ({ persisted }) => persisted && location.reload())
   update()
+  recorder = await recorderOf(client, streamId, path, tab, (isRecording) => notice.changed(isRecording))
+  // Meanwhile somebody may have left again.
+  if (session.isClosed) return
   await startDevices(senders, `You are in the room. ${recorder?.showEarlier() ?? ''}`.trim())
 }
 
@@ -150,6 +162,7 @@ run(async () => {
     await enter(name, context)
   } catch (error) {
     offerAgain()
-    throw error
+    if (!isRunnelError(error) || error.code !== 'NO_SUBSCRIBE_PERMISSION') throw error
+    say(`${failureText(error)} A room takes the permission to publish, too.`)
   }
 })
