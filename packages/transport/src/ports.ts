@@ -42,6 +42,8 @@ export interface ConnectionEvents {
 /** Traffic counters of one connection. */
 export interface ConnectionStats {
   readonly packetsIn: number
+  /** Those of them that are not the link's own, such as pings, and the fragments of those that are too large for a frame. */
+  readonly dataIn: number
   readonly packetsOut: number
   readonly bytesIn: number
   readonly bytesOut: number
@@ -88,6 +90,11 @@ export interface Connection {
   readonly direction: 'outbound' | 'inbound'
   /** Smoothed round-trip time; undefined before the first pong. */
   readonly rttMs: number | undefined
+  /**
+   * When the latest of the pings that were answered was sent, in milliseconds of the monotonic clock: the peer has what had left the queue before.
+   * Undefined before the first pong.
+   */
+  readonly answeredMs: number | undefined
   /** Bytes queued here or in the channel. */
   readonly queuedBytes: number
   /** False above the high mark: a publisher should wait for `onDrain`. */

@@ -234,6 +234,36 @@ describe('Links when both dial', () => {
     },
   )
 
+  it.each([
+    ['the one that closes', [true, false]],
+    ['the other', [false, true]],
+    ['both', [true, true]],
+  ] as const)(
+    'lose nothing of a megabyte that %s had queued on the one that goes, on a slow line',
+    async (_, [lowSends, highSends]) => {
+      const { clock, low, high } = await pair('slow race', {
+        network: { latencyMs: 5, bytesPerMs: 20, windowBytes: 65_536 },
+      })
+      connect(high, low, dialledByEverybody)
+      clock.advanceBy(15)
+      connect(low, high, dialledByEverybody)
+      while (low.log.length === 0 || high.log.length === 0) clock.advanceBy(1)
+      for (let n = 1; n <= 60; n++) {
+        if (lowSends) expect(low.links.send(high.identity.nodeId, numbered(n, 16))).toBe(true)
+        if (highSends) expect(high.links.send(low.identity.nodeId, numbered(n, 16))).toBe(true)
+        // A frame is what one turn sends.
+        clock.advanceBy(0)
+      }
+      clock.advanceBy(1000)
+      expect([low, high].map(({ links }) => links.counters.duplicates)).toEqual([1, 1])
+      clock.advanceBy(150_000)
+      expect([low.log, high.log]).toEqual([['opened'], ['opened']])
+      const all = Array.from({ length: 60 }, (_, index) => index + 1)
+      expect([high.received, low.received]).toEqual([lowSends ? all : [], highSends ? all : []])
+      expect([openOf(low), openOf(high)].map(({ length }) => length)).toEqual([1, 1])
+    },
+  )
+
   it('fall back to the spare when the one in use dies', async () => {
     const { clock, low, high } = await pair('spare', { network: { latencyMs: 5 } })
     connect(low, high, dialledByEverybody)
