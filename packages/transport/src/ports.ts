@@ -103,7 +103,7 @@ export interface Connection {
   /** Set by the owner before the end of the turn in which it was given the connection. */
   events: ConnectionEvents
   /**
-   * Queues one whole packet for the end of this turn; all packets of a turn leave as one frame.
+   * Queues one whole packet for the end of this turn; the packets of a turn are packed into as few frames as may be.
    * False when the packet was refused because the queue is at its limit (counted in stats) or the connection is closed.
    * @param mayLose it need not come in order or, if the channel loses packets, at all: others bring it when this link does not
    */

@@ -141,7 +141,7 @@ export class Outflow {
   /** Hands as much to the channel as it has room for. */
   flush(): void {
     while (!this.#stopped && this.#hasRoom()) {
-      const frame = this.#outbox.takeFrame(this.#maxFrameBytes)
+      const frame = this.#outbox.takeFrame(Math.min(this.#maxFrameBytes, this.#limits.maxPackedBytes))
       if (frame === undefined) break
       this.#handQueued(frame)
     }

@@ -61,6 +61,17 @@ describe('Links', () => {
     expect([low.links.peers.size, high.links.peers.size]).toEqual([0, 0])
   })
 
+  it('keeps the link while a megabyte that was sent in one turn crosses a slow line', async () => {
+    const { clock, low, high } = await pair('burst', { network: { bytesPerMs: 20, windowBytes: 65_536 } })
+    connect(low, high, dialledByEverybody)
+    clock.advanceBy(100)
+    high.links.keep(low.identity.nodeId)
+    for (let n = 1; n <= 60; n++) expect(low.links.send(high.identity.nodeId, numbered(n, 16))).toBe(true)
+    clock.advanceBy(100_000)
+    expect([low.log, high.log]).toEqual([['opened'], ['opened']])
+    expect(high.received).toEqual(Array.from({ length: 60 }, (_, index) => index + 1))
+  })
+
   it('gives up waiting when nobody comes', async () => {
     const { clock, low, high } = await pair('waits', { high: { contact: () => dialledByEverybody } })
     connect(high, low, dialsEverybody)
