@@ -27,6 +27,7 @@ import { Repair } from './repair/repair.ts'
 import { oldestKeptMs, pruneAll, retentionOf, retentionOfKeys, type StreamRetention } from './retention.ts'
 import { Answers } from './server/answers.ts'
 import { createLinkRoom, type LinkRoom } from './server/link-room.ts'
+import { LinkSignals } from './server/link-signals.ts'
 import { ResendServer } from './server/resend-server.ts'
 import { streamOf } from './share-out.ts'
 import type { StorageLimits } from './storage-limits.ts'
@@ -55,6 +56,7 @@ export class StorageNode {
   readonly #ingest: Ingest
   readonly #access: Access
   readonly #room: LinkRoom
+  readonly #links = new LinkSignals()
   readonly #answers: Answers
   readonly #server: ResendServer
   readonly #cards: CardKeeper
@@ -184,7 +186,7 @@ export class StorageNode {
         this.#cardServer.handle(peerId, packet)
       }),
       network.on('linkClosed', (peerId) => {
-        this.#server.linkClosed(peerId)
+        this.#links.closed(peerId)
         this.#cardServer.linkClosed(peerId)
       }),
       network.on('gap', (gap) => {
@@ -250,7 +252,8 @@ export class StorageNode {
     const { client, clock } = this.#modules
     const onError = (error: unknown) => this.#log.requestFailed(error)
     return new CardServer(this.#options.limits, {
-      ...{ network: client.network, answers: this.#answers, cards: this.#cards, clock, onError },
+      ...{ network: client.network, answers: this.#answers, links: this.#links },
+      ...{ cards: this.#cards, clock, onError },
     })
   }
 
@@ -261,7 +264,7 @@ export class StorageNode {
       { maxResends, limits },
       {
         ...{ network: client.network, store, clock, ingest: this.#ingest, access: this.#access },
-        ...{ delegations: this.#delegations, room: this.#room, answers: this.#answers },
+        ...{ delegations: this.#delegations, room: this.#room, answers: this.#answers, links: this.#links },
         isKept: (streamPartId) => this.#kept.has(streamPartId),
         isRefused: (streamPartId) => this.#kept.isRefused(streamPartId),
         oldestMs: (streamPartId) => this.#oldestMs(streamPartId),

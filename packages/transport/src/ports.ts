@@ -42,6 +42,8 @@ export interface ConnectionEvents {
 /** Traffic counters of one connection. */
 export interface ConnectionStats {
   readonly packetsIn: number
+  /** Those of them that are not the link's own, such as pings, and the fragments of those that are too large for a frame. */
+  readonly dataIn: number
   readonly packetsOut: number
   readonly bytesIn: number
   readonly bytesOut: number
@@ -88,6 +90,11 @@ export interface Connection {
   readonly direction: 'outbound' | 'inbound'
   /** Smoothed round-trip time; undefined before the first pong. */
   readonly rttMs: number | undefined
+  /**
+   * When the latest of the pings that were answered was sent, in milliseconds of the monotonic clock: the peer has what had left the queue before.
+   * Undefined before the first pong.
+   */
+  readonly answeredMs: number | undefined
   /** Bytes queued here or in the channel. */
   readonly queuedBytes: number
   /** False above the high mark: a publisher should wait for `onDrain`. */
@@ -96,7 +103,7 @@ export interface Connection {
   /** Set by the owner before the end of the turn in which it was given the connection. */
   events: ConnectionEvents
   /**
-   * Queues one whole packet for the end of this turn; all packets of a turn leave as one frame.
+   * Queues one whole packet for the end of this turn; the packets of a turn are packed into as few frames as may be.
    * False when the packet was refused because the queue is at its limit (counted in stats) or the connection is closed.
    * @param mayLose it need not come in order or, if the channel loses packets, at all: others bring it when this link does not
    */

@@ -66,6 +66,9 @@ class TappedConnection implements Connection {
   get rttMs() {
     return this.#inner.rttMs
   }
+  get answeredMs() {
+    return this.#inner.answeredMs
+  }
   get queuedBytes() {
     return this.#inner.queuedBytes
   }

@@ -29,8 +29,9 @@ export class DirectLinks {
     this.#modules.assertRunning()
     signal?.throwIfAborted()
     if (nodeId === this.#modules.self) throw networkError('LINK_FAILED', `${nodeId} is this node`)
-    const release = this.hold(nodeId, peer)
+    // It may fail within the call.
     this.#waiting.set(nodeId, (this.#waiting.get(nodeId) ?? 0) + 1)
+    const release = this.hold(nodeId, peer)
     try {
       await this.#waiters.wait(() => this.#isOpen(nodeId), signal)
       return { release }

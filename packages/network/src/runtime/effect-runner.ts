@@ -16,6 +16,7 @@ import type { NodeEvent } from '../core/events.ts'
 import type { HostAddress } from '../ports.ts'
 import type { Tracer } from '../trace/tracer.ts'
 import type { ArchiveRequests } from './archive-requests.ts'
+import type { DirectLinks } from './direct-links.ts'
 import type { Faults } from './faults.ts'
 import type { LatestQuestions } from './latest-questions.ts'
 import type { Listeners } from './listeners.ts'
@@ -34,6 +35,7 @@ export interface EffectRunnerModules {
   readonly storage: StorageSearch
   readonly counts: CountQuestions
   readonly latest: LatestQuestions
+  readonly direct: Pick<DirectLinks, 'failed'>
   readonly tracer: Tracer | undefined
   readonly faults: Faults
   readonly counters: Counters
@@ -62,8 +64,9 @@ export class EffectRunner {
       this.#carryOut(effect)
     } catch (error) {
       this.#fault(ownerOf(effect), error)
-      if (effect.type === 'connect')
-        this.#modules.dispatch({ type: 'linkFailed', peerId: effect.peerId, reason: 'unreachable' })
+      if (effect.type !== 'connect') return
+      this.#modules.dispatch({ type: 'linkFailed', peerId: effect.peerId, reason: 'unreachable' })
+      this.#modules.direct.failed(effect.peerId, error)
     }
   }
 

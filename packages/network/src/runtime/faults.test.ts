@@ -17,6 +17,7 @@ import {
   streamId,
   Swarm,
   TestPublisher,
+  turn,
   type Member,
 } from '../network.testkit.ts'
 import type { NodeFault } from '../ports.ts'
@@ -129,6 +130,47 @@ describe('a fault in a node', () => {
     expect(hit.node.metrics().counters['fault.streamPart']).toBe(0)
     expect(hit.node.metrics().streamParts[0]?.neighbours.length).toBeGreaterThanOrEqual(2)
     expectFlooding(swarm, [...members, hit], 0)
+  })
+
+  it('in dialling a peer that the application asked for fails the link that it waits for', async () => {
+    const swarm = new Swarm()
+    swarm.expectsFaults = true
+    const peer = swarm.make('peer')
+    let isBroken = true
+    const hit = swarm.make('hit', {}, everybodyMay, swarm.clock, {
+      transports: (modules) => [
+        brokenFor(peer.node.nodeId, swarm.network.transport({ role: 'node' }, modules), () => isBroken),
+      ],
+    })
+    for (const { node } of [peer, hit]) await node.start()
+    const contactOfPeer = { nodeId: peer.node.nodeId, contact: peer.node.contact }
+    await expect(turn(swarm, hit.node.connect(contactOfPeer, {}))).rejects.toMatchObject({
+      code: 'LINK_FAILED',
+      cause: new Error('cannot be dialled'),
+    })
+    isBroken = false
+    swarm.clock.advanceBy(10_000)
+    const link = await turn(swarm, hit.node.connect(contactOfPeer, {}))
+    link.release()
+  })
+
+  it('in stopping one transport keeps none of the others from stopping', async () => {
+    const swarm = new Swarm()
+    const stopped: string[] = []
+    const hit = swarm.make('hit', {}, everybodyMay, swarm.clock, {
+      transports: () =>
+        ['first', 'second', 'third'].map((kind) => ({
+          ...{ kind, addresses: [], onInbound() {}, canDial: () => false, start: () => Promise.resolve() },
+          ...{ dial: () => () => {} },
+          stop() {
+            stopped.push(kind)
+            return kind === 'second' ? Promise.reject(new Error('stays')) : Promise.resolve()
+          },
+        })),
+    })
+    await hit.node.start()
+    await expect(hit.node.stop()).rejects.toThrow('stays')
+    expect(stopped).toEqual(['third', 'second', 'first'])
   })
 
   it('in dialling a tracker is one more tracker that could not be reached', async () => {

@@ -193,6 +193,7 @@ export class NodeRuntime implements NetworkNode {
         counters,
         dispatch,
         dialTimeoutMs,
+        direct: this.#direct,
       },
       ...{ archive: this.#archive, storage: this.#storage, latest: this.#latest, counts: this.#counts },
       publisherPolicy: modules.publisherPolicy,
@@ -370,7 +371,7 @@ export class NodeRuntime implements NetworkNode {
         }
       }
     } catch (error) {
-      await this.stop()
+      await this.stop().catch((thrown: unknown) => this.#faults.tellOfError(thrown))
       throw error
     }
     if (this.#state !== 'new') throw networkError('NODE_NOT_RUNNING', 'it was stopped while it started')
@@ -400,9 +401,20 @@ export class NodeRuntime implements NetworkNode {
     await this.#stopTransports()
   }
 
-  /** Those with signalling are last in the list: closing their links may go through the tracker, over one of the others. */
+  /**
+   * Those with signalling are last in the list: closing their links may go through the tracker, over one of the others. One that fails to stop keeps
+   * none of the others from it; its error is thrown in the end.
+   */
   async #stopTransports(): Promise<void> {
-    for (const transport of this.#wires.transports.toReversed()) await transport.stop()
+    const errors: unknown[] = []
+    for (const transport of this.#wires.transports.toReversed()) {
+      try {
+        await transport.stop()
+      } catch (error) {
+        errors.push(error)
+      }
+    }
+    if (errors.length > 0) throw errors[0]
   }
 
   #dispatch(event: NodeEvent): void {

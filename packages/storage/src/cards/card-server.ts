@@ -11,6 +11,7 @@ import {
 } from '@runnel/protocol'
 import { storageError } from '../errors.ts'
 import type { Answers } from '../server/answers.ts'
+import type { LinkSignals } from '../server/link-signals.ts'
 import { refusalOf } from '../server/refusal.ts'
 import { Slots } from '../server/slots.ts'
 import type { StorageLimits } from '../storage-limits.ts'
@@ -19,17 +20,17 @@ import type { CardKeeper } from './card-keeper.ts'
 export interface CardServerModules {
   readonly network: Pick<NetworkNode, 'hold'>
   readonly answers: Answers
+  readonly links: LinkSignals
   readonly cards: Pick<CardKeeper, 'keep' | 'of'>
   readonly clock: Pick<Clock, 'monotonicMs'>
   /** Hears of what is not the asker's fault. */
   readonly onError: (error: unknown) => void
 }
 
-interface OpenLink {
+/** How often its peer may still ask. */
+interface Allowance {
   readonly cards: TokenBucket
   readonly asks: TokenBucket
-  /** Aborted when nothing more is sent on it. */
-  readonly ending: AbortController
 }
 
 /** Answers `keepCard` and `askCards` of everybody who has a link: cards are public, and prove themselves. */
@@ -37,7 +38,8 @@ export class CardServer {
   readonly #limits: StorageLimits
   readonly #modules: CardServerModules
   readonly #slots: Slots
-  readonly #links = new Map<NodeId, OpenLink>()
+  /** Of each open link. */
+  readonly #allowances = new Map<NodeId, Allowance>()
   readonly #running = new Set<Promise<void>>()
   #refused = 0
   #stopped = false
@@ -60,14 +62,13 @@ export class CardServer {
   }
 
   linkClosed(peerId: NodeId): void {
-    this.#links.get(peerId)?.ending.abort()
-    this.#links.delete(peerId)
+    this.#allowances.delete(peerId)
   }
 
   /** Resolves when what is under way has ended. Idempotent. */
   async stop(): Promise<void> {
     this.#stopped = true
-    for (const { ending } of this.#links.values()) ending.abort()
+    this.#modules.links.end(storageError('SHUTTING_DOWN'))
     await Promise.all(this.#running)
   }
 
@@ -81,13 +82,12 @@ export class CardServer {
     packet: KeepCard | AskCards,
     work: () => Promise<Cards | Stored>,
   ): Promise<void> {
-    const { network, answers } = this.#modules
-    const link = this.#linkOf(peerId)
-    const { signal } = link.ending
+    const { network, answers, links } = this.#modules
+    const signal = links.of(peerId)
     const refused = (code: 'SHUTTING_DOWN' | 'TOO_MANY_REQUESTS') =>
       answers.sendUncounted(peerId, this.#refusal(packet, storageError(code)), signal)
     if (this.#stopped) return refused('SHUTTING_DOWN')
-    const leave = this.#isWithinRate(link, packet) ? this.#slots.take(peerId) : undefined
+    const leave = this.#isWithinRate(this.#allowanceOf(peerId), packet) ? this.#slots.take(peerId) : undefined
     if (leave === undefined) {
       this.#refused++
       return refused('TOO_MANY_REQUESTS')
@@ -104,22 +104,20 @@ export class CardServer {
     }
   }
 
-  #linkOf(peerId: NodeId): OpenLink {
-    const known = this.#links.get(peerId)
+  #allowanceOf(peerId: NodeId): Allowance {
+    const known = this.#allowances.get(peerId)
     if (known !== undefined) return known
     const { cardBurst, cardsPerSecond, cardAskBurst, cardAsksPerSecond } = this.#limits
     const nowMs = this.#modules.clock.monotonicMs()
-    const link = {
+    const allowance = {
       cards: new TokenBucket({ burst: cardBurst, perSecond: cardsPerSecond }, nowMs),
       asks: new TokenBucket({ burst: cardAskBurst, perSecond: cardAsksPerSecond }, nowMs),
-      ending: new AbortController(),
     }
-    if (this.#stopped) link.ending.abort()
-    this.#links.set(peerId, link)
-    return link
+    this.#allowances.set(peerId, allowance)
+    return allowance
   }
 
-  #isWithinRate({ cards, asks }: OpenLink, { type }: KeepCard | AskCards): boolean {
+  #isWithinRate({ cards, asks }: Allowance, { type }: KeepCard | AskCards): boolean {
     return (type === 'keepCard' ? cards : asks).take(this.#modules.clock.monotonicMs())
   }
 

@@ -17,6 +17,7 @@ import { storageLimits } from '../storage-limits.ts'
 import { openTestStore, TestClock, TestLinks, turns, until, type TestStore } from '../storage.testkit.ts'
 import { Answers } from '../server/answers.ts'
 import { createLinkRoom } from '../server/link-room.ts'
+import { LinkSignals } from '../server/link-signals.ts'
 import { nodeId } from '../store/batches.testkit.ts'
 import { CardKeeper } from './card-keeper.ts'
 import { CardServer } from './card-server.ts'
@@ -114,9 +115,11 @@ describe('a keeper of cards', () => {
 describe('a server of cards', () => {
   const peer = nodeId(7)
   let links: TestLinks
+  let signals: LinkSignals
   let errors: unknown[]
   beforeEach(() => {
     links = new TestLinks()
+    signals = new LinkSignals()
     errors = []
   })
   const serverOf = (
@@ -127,7 +130,7 @@ describe('a server of cards', () => {
     const room = createLinkRoom({ lowMarkBytes: 1_000, pollMs: 5 }, { network: links, clock })
     const answers = new Answers(limits, { network: links, room })
     return new CardServer(limits, {
-      ...{ network: links, answers, cards, clock },
+      ...{ network: links, answers, links: signals, cards, clock },
       onError: (error) => errors.push(error),
     })
   }
@@ -233,7 +236,7 @@ describe('a server of cards', () => {
     })
 
     it.each([
-      ['the link closes', (server: CardServer) => server.linkClosed(peer)],
+      ['the link closes', () => signals.closed(peer)],
       ['it is stopped', (server: CardServer) => void server.stop()],
     ])('waits no longer when %s', async (_, end) => {
       const server = serverOf()

@@ -9,6 +9,7 @@ import { openTestStore, TestClock, TestLinks, turns, until, type TestStore } fro
 import { at, batchOf, byRef, chainOf, keyedBatch, nodeId, partOf } from '../store/batches.testkit.ts'
 import { Answers } from './answers.ts'
 import { createLinkRoom } from './link-room.ts'
+import { LinkSignals } from './link-signals.ts'
 import { ResendServer } from './resend-server.ts'
 
 const chain = chainOf()
@@ -37,6 +38,7 @@ describe('ResendServer', () => {
   let kept: TestStore
   let links: TestLinks
   let clock: TestClock
+  let signals: LinkSignals
   let server: ResendServer
   let ingest: Ingest
   let denied: Set<NodeId>
@@ -76,11 +78,13 @@ describe('ResendServer', () => {
       { lowMarkBytes: limits.linkLowMarkBytes, pollMs: 5 },
       { network: links, clock },
     )
+    signals = new LinkSignals()
     server = new ResendServer(
       { maxResends, limits },
       {
         ...{ network: links, room, store, ingest, clock, delegations },
         answers: new Answers(limits, { network: links, room }),
+        links: signals,
         access: {
           requireSubscriber: (_, who) => admit(who),
           requireStillSubscriber: (_, who) => admit(who),
@@ -327,13 +331,13 @@ describe('ResendServer', () => {
       await turns(20)
       links.isOpen = false
       links.queued = 0
-      server.linkClosed(asker)
+      signals.closed(asker)
       await until(() => links.held.get(asker) === 0)
       expect(links.sent).toEqual([])
     })
 
     it.each([
-      ['the link closes', () => server.linkClosed(asker)],
+      ['the link closes', () => signals.closed(asker)],
       ['it is cancelled', () => server.handle(asker, { type: 'resendCancel', requestId: 1 })],
       ['it is stopped', () => void server.stop()],
     ])('waits no longer when %s', async (_, end) => {
@@ -352,7 +356,7 @@ describe('ResendServer', () => {
     await until(() => times().length === 2)
     server.handle(asker, { type: 'resendCancel', requestId: 1 })
     links.isOpen = false
-    server.linkClosed(other)
+    signals.closed(other)
     await until(() => server.status().active === 0)
     expect(links.packets('resendEnd')).toEqual([])
     expect(server.status()).toMatchObject({ cancelled: 1, served: 0 })

@@ -26,6 +26,7 @@ import { everyNowAndThen } from '../waiting.ts'
 import type { Answers } from './answers.ts'
 import { Credit } from './credit.ts'
 import type { LinkRoom } from './link-room.ts'
+import { linkGone, type LinkSignals } from './link-signals.ts'
 import { refusalOf } from './refusal.ts'
 import { Slots } from './slots.ts'
 import { awaitStored } from './await-stored.ts'
@@ -38,6 +39,7 @@ export interface ResendServerOptions {
 export interface ResendServerModules {
   readonly network: Pick<NetworkNode, 'hold' | 'sendDirect'>
   readonly room: LinkRoom
+  readonly links: LinkSignals
   readonly answers: Answers
   readonly store: MessageStore
   readonly ingest: Pick<Ingest, 'flushed' | 'whenStored'>
@@ -85,8 +87,6 @@ export class ResendServer {
   readonly #slots: Slots
   readonly #awaiting: Slots
   readonly #sessions = new Map<NodeId, Map<number, Session>>()
-  /** Ends with the peer's link. */
-  readonly #links = new Map<NodeId, AbortController>()
   readonly #running = new Set<Promise<void>>()
   readonly #counters = { served: 0, failed: 0, refused: 0, cancelled: 0, sentBatches: 0, sentBytes: 0 }
   #stopped = false
@@ -127,11 +127,6 @@ export class ResendServer {
     }
   }
 
-  linkClosed(peerId: NodeId): void {
-    this.#links.get(peerId)?.abort(linkGone)
-    this.#links.delete(peerId)
-  }
-
   status(): ResendServerStatus {
     return { active: this.#slots.taken, awaited: this.#awaiting.taken, ...this.#counters }
   }
@@ -139,8 +134,7 @@ export class ResendServer {
   /** Tells every asker that it ends here. Idempotent. */
   async stop(): Promise<void> {
     this.#stopped = true
-    for (const link of this.#links.values()) link.abort(storageError('SHUTTING_DOWN'))
-    this.#links.clear()
+    this.#modules.links.end(storageError('SHUTTING_DOWN'))
     await Promise.all(this.#running)
   }
 
@@ -263,7 +257,7 @@ export class ResendServer {
   }
 
   async #awaitStored(peerId: NodeId, request: AwaitStored): Promise<void> {
-    const { network, answers } = this.#modules
+    const { network, answers, links } = this.#modules
     const { requestId } = request
     const release = this.#awaiting.take(peerId)
     if (release === undefined || this.#stopped) {
@@ -272,7 +266,7 @@ export class ResendServer {
       return this.#refuse(peerId, { type: 'stored', requestId })
     }
     const letGo = network.hold(peerId)
-    const { signal } = this.#linkOf(peerId)
+    const signal = links.of(peerId)
     try {
       const error = await this.#whenStored(peerId, request, signal).catch(asReason)
       if (error === linkGone) return
@@ -299,15 +293,15 @@ export class ResendServer {
     answer: Pick<ResendEnd, 'type' | 'requestId'> | Pick<Stored, 'type' | 'requestId'>,
   ): Promise<void> {
     const refusal = storageError(this.#stopped ? 'SHUTTING_DOWN' : 'TOO_MANY_REQUESTS')
-    const signal = this.#stopped ? AbortSignal.abort() : this.#linkOf(peerId).signal
-    return this.#modules.answers.sendUncounted(peerId, { ...answer, ...this.#outcomeOf(refusal) }, signal)
+    const { answers, links } = this.#modules
+    return answers.sendUncounted(peerId, { ...answer, ...this.#outcomeOf(refusal) }, links.of(peerId))
   }
 
   #open(peerId: NodeId, { requestId, windowBytes }: Resend | AskTable): Session {
     const { limits } = this.#options
     const controller = new AbortController()
-    const link = this.#linkOf(peerId)
-    link.signal.addEventListener('abort', () => controller.abort(link.signal.reason), {
+    const link = this.#modules.links.of(peerId)
+    link.addEventListener('abort', () => controller.abort(link.reason), {
       signal: controller.signal,
     })
     const credit = new Credit(
@@ -328,12 +322,6 @@ export class ResendServer {
     if (sessions?.size === 0) this.#sessions.delete(peerId)
   }
 
-  #linkOf(peerId: NodeId): AbortController {
-    const link = this.#links.get(peerId) ?? new AbortController()
-    this.#links.set(peerId, link)
-    return link
-  }
-
   #outcomeOf(error: unknown): { code: string; text: string } {
     if (error === undefined) return { code: '', text: '' }
     const refusal = refusalOf(error)
@@ -348,5 +336,4 @@ const nothing = {
   count: 0,
 }
 const asReason = (reason: unknown): unknown => reason
-const linkGone = new Error('the link closed')
 const cancelled = new Error('cancelled')

@@ -44,7 +44,7 @@ export class Heartbeat {
   #sent: readonly { readonly token: number; readonly atMs: number }[] = none
   #rttMs: number | undefined
   /** When the ping of the last sample was sent. */
-  #sampledMs = 0
+  #sampledMs: number | undefined
   #lastPingMs = 0
   #lastHeardMs = 0
   #missed = 0
@@ -64,6 +64,11 @@ export class Heartbeat {
   /** Smoothed; undefined before the first pong. */
   get rttMs(): number | undefined {
     return this.#rttMs
+  }
+
+  /** See `Connection`. */
+  get answeredMs(): number | undefined {
+    return this.#sampledMs
   }
 
   /** Sends the first ping at once: the round-trip time is needed as soon as there is a link. */
@@ -114,7 +119,7 @@ export class Heartbeat {
   }
 
   #addSample(sampleMs: number, sentAtMs: number): void {
-    const isRare = sentAtMs - this.#sampledMs > 2 * this.#options.pingIntervalMs
+    const isRare = sentAtMs - (this.#sampledMs ?? 0) > 2 * this.#options.pingIntervalMs
     const weight = isRare ? rareSampleWeight : newSampleWeight
     this.#rttMs = this.#rttMs === undefined ? sampleMs : this.#rttMs + weight * (sampleMs - this.#rttMs)
     this.#sampledMs = sentAtMs

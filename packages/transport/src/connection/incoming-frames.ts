@@ -116,12 +116,14 @@ export class IncomingFrames {
     const { isOpen, stats, onLinkPacket, onUrgent, onPacket } = this.#modules
     if (!isOpen()) return
     stats.packetsIn++
-    if (isOfLink(type)) onLinkPacket(type, body, isDatagram)
-    else if (type === PacketType.urgent && this.#options.knowsUrgent) onUrgent(body)
+    if (isOfLink(type)) return onLinkPacket(type, body, isDatagram)
+    stats.dataIn++
+    if (type === PacketType.urgent && this.#options.knowsUrgent) onUrgent(body)
     else onPacket(type, body, whole)
   }
 
   #onFragment(body: Uint8Array): void {
+    this.#modules.stats.dataIn++
     const { bytes, last } = decodePacket(PacketType.fragment, body) as Fragment
     const packet = this.#reassembler.push(bytes, last)
     if (packet === undefined) return

@@ -33,6 +33,8 @@ export interface ConnectionLimits extends UrgentLimits {
   readonly closeTimeoutMs: number
   /** A larger packet is neither sent nor accepted. */
   readonly maxPacketBytes: number
+  /** Packets are packed into frames of at most this size: while a frame is under way on a slow line, nothing else arrives, and its receiver hears nothing. */
+  readonly maxPackedBytes: number
   /** A larger packet does not use the lossy lane; smaller packets of a turn are packed into frames of at most this size. */
   readonly maxLossyFrameBytes: number
   /** When more would wait in the lossy lane, packets use the channel, where the sender hears that it is full. */
@@ -59,6 +61,7 @@ export const defaultConnectionLimits: ConnectionLimits = {
   stallTimeoutMs: 15_000,
   closeTimeoutMs: 2000,
   maxPacketBytes,
+  maxPackedBytes: 64 * 1024,
   maxLossyFrameBytes: 4 * 1024,
   maxLossyQueueBytes: 64 * 1024,
   minLossyLifeMs: 150,

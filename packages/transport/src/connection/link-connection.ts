@@ -184,6 +184,10 @@ export class LinkConnection implements Connection {
     return this.#heartbeat.rttMs
   }
 
+  get answeredMs(): number | undefined {
+    return this.#heartbeat.answeredMs
+  }
+
   urgentKbitPerSOf(publisher: string): number | undefined {
     return this.#urgentFlow()?.kbitPerSOf(publisher)
   }

@@ -34,6 +34,19 @@ function setUp() {
   return { clock, outflow, link }
 }
 
+describe('a queue that was stopped', () => {
+  it('hands on nothing more, and refuses what it is given', () => {
+    const { outflow, clock, link } = setUp()
+    link.isFull = false
+    outflow.stop()
+    outflow.force(new Uint8Array(1))
+    outflow.forceNow(new Uint8Array(1))
+    expect(outflow.offer(new Uint8Array(1))).toBe(false)
+    clock.advanceBy(1)
+    expect([link.frames, outflow.empty]).toEqual([0, true])
+  })
+})
+
 describe('a queue of which nothing leaves', () => {
   it('is no stall of the peer while urgent messages take the link: its turn comes', () => {
     const { clock, outflow, link } = setUp()

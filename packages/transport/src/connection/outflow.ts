@@ -71,6 +71,7 @@ export class Outflow {
   offer(packet: Uint8Array): boolean {
     const { maxPacketBytes, maxQueueBytes, highMarkBytes } = this.#limits
     const queuedBytes = this.queuedBytes + packet.length
+    if (this.#stopped) return false
     if (packet.length > maxPacketBytes || queuedBytes > maxQueueBytes) {
       if (queuedBytes > maxQueueBytes) this.#writable = false
       this.#modules.stats.packetsDropped++
@@ -83,6 +84,7 @@ export class Outflow {
 
   /** Queues a packet of the connection itself, whatever the length of the queue. Such packets are few and small. */
   force(packet: Uint8Array): void {
+    if (this.#stopped) return
     this.#modules.stats.packetsOut++
     const maxBytes = this.#maxFrameBytes
     if (packet.length <= maxBytes) this.#push(packet)
@@ -139,7 +141,7 @@ export class Outflow {
   /** Hands as much to the channel as it has room for. */
   flush(): void {
     while (!this.#stopped && this.#hasRoom()) {
-      const frame = this.#outbox.takeFrame(this.#maxFrameBytes)
+      const frame = this.#outbox.takeFrame(Math.min(this.#maxFrameBytes, this.#limits.maxPackedBytes))
       if (frame === undefined) break
       this.#handQueued(frame)
     }

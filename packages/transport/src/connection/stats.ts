@@ -6,6 +6,7 @@ export type MutableStats = { -readonly [K in keyof ConnectionStats]: ConnectionS
 export function newStats(): MutableStats {
   return {
     packetsIn: 0,
+    dataIn: 0,
     packetsOut: 0,
     bytesIn: 0,
     bytesOut: 0,

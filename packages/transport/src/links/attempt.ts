@@ -70,20 +70,26 @@ export class Attempt {
     const way = ways[index]
     const transport = way && this.#modules.transports.get(way.kind)
     if (!transport) return this.#fail(transportError('NO_COMMON_TRANSPORT'))
-    this.#cancel = transport.dial({
-      peerId,
-      ...(way.address === '' ? {} : { url: way.address, isTold: true }),
-      timeoutMs: this.#limitMs(index),
-      onOpen: (connection) => {
-        this.#isOver = true
-        this.#events.onOpen(connection)
-      },
-      onFail: (error) => {
-        if (!this.wanted || index + 1 >= ways.length) return this.#fail(error)
-        this.#events.onFallback()
-        this.#dial(index + 1)
-      },
-    })
+    try {
+      this.#cancel = transport.dial({
+        peerId,
+        ...(way.address === '' ? {} : { url: way.address, isTold: true }),
+        timeoutMs: this.#limitMs(index),
+        onOpen: (connection) => {
+          this.#isOver = true
+          this.#events.onOpen(connection)
+        },
+        onFail: (error) => {
+          if (!this.wanted || index + 1 >= ways.length) return this.#fail(error)
+          this.#events.onFallback()
+          this.#dial(index + 1)
+        },
+      })
+    } catch (error) {
+      // The fault is told to whoever called; the attempt would otherwise never end.
+      this.#fail(transportError('DIAL_FAILED', `${way.kind} threw`, { cause: error }))
+      throw error
+    }
   }
 
   #limitMs(index: number): number {

@@ -9,8 +9,10 @@ export interface LinksOptions {
   readonly dialTimeoutMs?: number
   /** Time limit for a way that is followed by another, in milliseconds. */
   readonly firstWayTimeoutMs?: number
-  /** How long two connections to one peer are both read before the unused one is closed, in milliseconds. */
+  /** How long two connections to one peer are both read, at least, before the unused one is closed, in milliseconds. */
   readonly duplicateLingerMs?: number
+  /** After so long the unused one is closed even if something is still under way on it, in milliseconds. */
+  readonly maxDuplicateMs?: number
   /** Limit on idle links: see `Links`. Beyond it, an idle link of the network that opened the most is closed. */
   readonly maxUnsolicited?: number
   /** How long an idle link is kept, in milliseconds. */
@@ -21,6 +23,7 @@ export const linksDefaults = {
   dialTimeoutMs: 15_000,
   firstWayTimeoutMs: 5000,
   duplicateLingerMs: 10_000,
+  maxDuplicateMs: 300_000,
   maxUnsolicited: 64,
   unsolicitedGraceMs: 30_000,
 } as const satisfies Partial<LinksOptions>

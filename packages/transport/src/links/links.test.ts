@@ -61,6 +61,17 @@ describe('Links', () => {
     expect([low.links.peers.size, high.links.peers.size]).toEqual([0, 0])
   })
 
+  it('keeps the link while a megabyte that was sent in one turn crosses a slow line', async () => {
+    const { clock, low, high } = await pair('burst', { network: { bytesPerMs: 20, windowBytes: 65_536 } })
+    connect(low, high, dialledByEverybody)
+    clock.advanceBy(100)
+    high.links.keep(low.identity.nodeId)
+    for (let n = 1; n <= 60; n++) expect(low.links.send(high.identity.nodeId, numbered(n, 16))).toBe(true)
+    clock.advanceBy(100_000)
+    expect([low.log, high.log]).toEqual([['opened'], ['opened']])
+    expect(high.received).toEqual(Array.from({ length: 60 }, (_, index) => index + 1))
+  })
+
   it('gives up waiting when nobody comes', async () => {
     const { clock, low, high } = await pair('waits', { high: { contact: () => dialledByEverybody } })
     connect(high, low, dialsEverybody)
@@ -231,6 +242,36 @@ describe('Links when both dial', () => {
         if (low.connections.length === 2) expect(openOf(low)[0]?.direction).toBe('outbound')
         if (apartMs === 0) expect(low.links.counters.duplicates).toBe(1)
       }
+    },
+  )
+
+  it.each([
+    ['the one that closes', [true, false]],
+    ['the other', [false, true]],
+    ['both', [true, true]],
+  ] as const)(
+    'lose nothing of a megabyte that %s had queued on the one that goes, on a slow line',
+    async (_, [lowSends, highSends]) => {
+      const { clock, low, high } = await pair('slow race', {
+        network: { latencyMs: 5, bytesPerMs: 20, windowBytes: 65_536 },
+      })
+      connect(high, low, dialledByEverybody)
+      clock.advanceBy(15)
+      connect(low, high, dialledByEverybody)
+      while (low.log.length === 0 || high.log.length === 0) clock.advanceBy(1)
+      for (let n = 1; n <= 60; n++) {
+        if (lowSends) expect(low.links.send(high.identity.nodeId, numbered(n, 16))).toBe(true)
+        if (highSends) expect(high.links.send(low.identity.nodeId, numbered(n, 16))).toBe(true)
+        // A frame is what one turn sends.
+        clock.advanceBy(0)
+      }
+      clock.advanceBy(1000)
+      expect([low, high].map(({ links }) => links.counters.duplicates)).toEqual([1, 1])
+      clock.advanceBy(150_000)
+      expect([low.log, high.log]).toEqual([['opened'], ['opened']])
+      const all = Array.from({ length: 60 }, (_, index) => index + 1)
+      expect([high.received, low.received]).toEqual([lowSends ? all : [], highSends ? all : []])
+      expect([openOf(low), openOf(high)].map(({ length }) => length)).toEqual([1, 1])
     },
   )
 

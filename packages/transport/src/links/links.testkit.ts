@@ -78,9 +78,10 @@ export async function createTestNode(
   return { links, identity, log, received, connections }
 }
 
-/** A packet that carries a number. */
-export function numbered(n: number): Uint8Array {
-  return encodePacket({ type: 'iceServers', servers: [], ttlS: n })
+/** A packet that carries a number, and so many thousands of bytes beside it, at most 16. */
+export function numbered(n: number, kilobytes = 0): Uint8Array {
+  const server = { url: 'x'.repeat(498), username: 'x'.repeat(498), credential: '' }
+  return encodePacket({ type: 'iceServers', servers: Array<typeof server>(kilobytes).fill(server), ttlS: n })
 }
 
 function asWebSocket(memory: Transport, onConnection: (connection: Connection) => void): Transport {

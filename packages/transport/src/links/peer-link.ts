@@ -14,6 +14,7 @@ import { Attempt } from './attempt.ts'
 import type { Way } from './link-plan.ts'
 import type { LinksSettings } from './links-options.ts'
 import { isNewOneUsed, type Contender } from './settle.ts'
+import { SpareWatch } from './spare-watch.ts'
 
 export interface PeerLinkOptions {
   readonly peerId: NodeId
@@ -61,8 +62,8 @@ interface Held extends Contender {
  * Everything about the link with one peer: at most one attempt, one connection in use, and one on its way out.
  *
  * When both sides have dialled, both choose the same one of the two connections (settle.ts), but not at the same instant. So
- * each keeps reading the other one for a while, and only then the side with the lower id closes it: nothing is lost, nobody
- * sees the link closed, and when the connection in use turns out to be dead the other one takes over.
+ * each keeps reading the other one until nothing is under way on it any more, and only then the side with the lower id closes it: nothing is lost,
+ * nobody sees the link closed, and when the connection in use turns out to be dead the other one takes over.
  */
 export class PeerLink {
   readonly #options: PeerLinkOptions
@@ -231,20 +232,25 @@ export class PeerLink {
   }
 
   /**
-   * Closes the spare connection once the one in use has proven alive. If that one is dead, its pings show it and the spare
-   * takes over.
+   * Closes the spare connection once nothing is under way on it and the one in use has proven alive. If that one is dead, its pings show it and
+   * the spare takes over.
    */
   #watchSpare(spare: Held): void {
     const { peerId, settings } = this.#options
+    const { clock } = this.#modules
     const lingerMs = settings.duplicateLingerMs * (settings.self < peerId ? 1 : 3)
-    const used = this.#used
-    const framesIn = used?.connection.stats.framesIn
-    this.#cancelSpareTimer = this.#modules.clock.schedule(lingerMs, () => {
-      const isAlive = used === this.#used && used?.connection.stats.framesIn !== framesIn
-      if (!isAlive) return this.#watchSpare(spare)
-      this.#spare = undefined
-      spare.connection.close('DUPLICATE_CONNECTION', '')
-    })
+    const watch = new SpareWatch({ maxMs: settings.maxDuplicateMs }, { spare: spare.connection, clock })
+    const lookLater = (): void => {
+      const used = this.#used
+      const framesIn = used?.connection.stats.framesIn
+      this.#cancelSpareTimer = clock.schedule(lingerMs, () => {
+        const isAlive = used === this.#used && used?.connection.stats.framesIn !== framesIn
+        if (!watch.isQuiet() || !isAlive) return lookLater()
+        this.#spare = undefined
+        spare.connection.close('DUPLICATE_CONNECTION', '')
+      })
+    }
+    lookLater()
   }
 
   #connectionClosed(held: Held, reason: CloseReason): void {

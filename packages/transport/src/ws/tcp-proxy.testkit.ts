@@ -4,15 +4,18 @@ import { connect, createServer, type AddressInfo, type Server, type Socket } fro
 export class TcpProxy {
   readonly #server: Server
   readonly #links = new Set<{ readonly client: Socket; readonly upstream: Socket }>()
+  readonly #bytesPerMs: number
   #flows = { toServer: true, toClient: true }
 
-  private constructor(server: Server) {
+  private constructor(server: Server, bytesPerMs: number) {
     this.#server = server
+    this.#bytesPerMs = bytesPerMs
   }
 
-  static async to(port: number): Promise<TcpProxy> {
+  /** @param bytesPerMs what a link carries in each direction */
+  static async to(port: number, bytesPerMs = Infinity): Promise<TcpProxy> {
     const server = createServer()
-    const proxy = new TcpProxy(server)
+    const proxy = new TcpProxy(server, bytesPerMs)
     server.on('connection', (client) => proxy.#join(client, connect(port, '127.0.0.1')))
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     return proxy
@@ -33,6 +36,7 @@ export class TcpProxy {
       // Forwards by hand rather than by pipe, which would resume what was paused when the other side drains.
       from.on('data', (bytes) => {
         if (!to.write(bytes)) from.pause()
+        else if (this.#bytesPerMs < Infinity) this.#pause(from, bytes.length / this.#bytesPerMs)
       })
       from.on('drain', () => this.#mayFlow(to === upstream) && to.resume())
       from.on('error', () => {})
@@ -42,6 +46,11 @@ export class TcpProxy {
       })
     }
     this.#apply()
+  }
+
+  #pause(from: Socket, forMs: number): void {
+    from.pause()
+    setTimeout(() => from.resume(), forMs)
   }
 
   #mayFlow(fromServer: boolean): boolean {
