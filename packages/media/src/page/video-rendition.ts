@@ -34,6 +34,7 @@ export class VideoRendition {
   /** What pictures are painted on that the encoder does not scale. */
   #canvas: OffscreenCanvas | undefined
   #encoderScales = true
+  #isClosed = false
 
   constructor(format: PictureFormat, onFault: (error: unknown) => void) {
     this.#format = format
@@ -60,11 +61,11 @@ export class VideoRendition {
     this.#wantsKey = true
   }
 
-  /** Goes over to a codec; throws what the encoder throws. Returns false where the browser has none for it. */
+  /** Goes over to a codec; throws what the encoder throws. Returns false where the browser has none for it, or it is closed. */
   async useCodec(codec: string): Promise<boolean> {
     if (this.#config?.codec === codec) return true
     const found = await encoderConfig(codec, this.#format)
-    if (found === undefined) return false
+    if (found === undefined || this.#isClosed) return false
     // What the network carries now; the format's is the most.
     const bitsPerS = this.#publisher?.bitsPerS ?? 0
     const config = bitsPerS === 0 ? found : { ...found, bitrate: bitsPerS }
@@ -105,6 +106,7 @@ export class VideoRendition {
   }
 
   close(): void {
+    this.#isClosed = true
     if (this.#encoder?.state !== 'closed') this.#encoder?.close()
     this.#encoder = undefined
     this.#publisher?.close()
