@@ -66,7 +66,11 @@ it('goes on past what is decoded but not shown, such as alternative reference fr
 it('says that pictures cannot be shown where there is no decoder, and goes on', () => {
   const canvas = { getContext: () => null } as unknown as HTMLCanvasElement
   const damage: string[] = []
-  const pictures = new RecordedPictures({ canvas, painted: () => {}, damaged: (reason) => damage.push(reason) })
+  const pictures = new RecordedPictures({
+    canvas,
+    painted: () => {},
+    damaged: (reason) => damage.push(reason),
+  })
   pictures.show(track.id)
   const place = { group: 0, object: 0, temporalLayer: 0, dependency: 0 }
   pictures.push(track, { isKey: true, timestampUs: 0, data: Uint8Array.of(1), ...place }, 0)

@@ -12,7 +12,8 @@ let asked = new Set<string>()
 
 /** Shows pictures in VP8 alone. */
 class Decoder {
-  static isConfigSupported = ({ codec }: VideoDecoderConfig) => Promise.resolve({ supported: codec === 'vp8' })
+  static isConfigSupported = ({ codec }: VideoDecoderConfig) =>
+    Promise.resolve({ supported: codec === 'vp8' })
   state = 'unconfigured'
   configure = () => {}
   close = () => {}
