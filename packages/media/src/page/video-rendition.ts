@@ -6,6 +6,8 @@ import { encoderConfig, type PictureFormat } from './codecs.ts'
 const keyEveryMs = 4_000
 /** An encoder with this many pictures queued is too slow: pictures are left out. */
 const maxEncoding = 2
+/** One that failed is replaced this often at most: where each fails at once, there would be nothing else. */
+const replaceEveryMs = 1_000
 
 /** What became of pictures before they were encoded. */
 export interface RenditionCounters {
@@ -34,6 +36,8 @@ export class VideoRendition {
   /** What pictures are painted on that the encoder does not scale. */
   #canvas: OffscreenCanvas | undefined
   #encoderScales = true
+  /** When one that failed was replaced last. */
+  #replacedMs = -Infinity
   #isClosed = false
 
   constructor(format: PictureFormat, onFault: (error: unknown) => void) {
@@ -88,6 +92,7 @@ export class VideoRendition {
       this.#wantsKey = true
       return
     }
+    if (this.#encoder.state === 'closed' && !this.#replace()) return
     const everyUs = 1_000_000 / this.#format.framerate
     // A camera's pictures come a little early or late.
     if (timestampUs < this.#nextUs - everyUs / 8) return
@@ -112,6 +117,15 @@ export class VideoRendition {
     this.#publisher?.close()
   }
 
+  /** After a failure. False where that was done just before. */
+  #replace(): boolean {
+    const [config, nowMs] = [this.#config, performance.now()]
+    if (config === undefined || this.#isClosed || nowMs - this.#replacedMs < replaceEveryMs) return false
+    this.#replacedMs = nowMs
+    this.#restart(config)
+    return true
+  }
+
   #restart(config: VideoEncoderConfig): void {
     if (this.#encoder?.state !== 'closed') this.#encoder?.close()
     this.#encoder = new VideoEncoder({
@@ -119,7 +133,7 @@ export class VideoRendition {
       error: (error) => {
         this.#encoderScales = false
         this.#onFault(error)
-        this.#restart(this.#config ?? config)
+        this.#replace()
       },
     })
     this.#encoder.configure(config)
