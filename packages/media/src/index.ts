@@ -22,6 +22,7 @@ export {
   type PublishFileOptions,
   type PublishIvfOptions,
 } from './files/publish-files.ts'
+export type { Pieces } from './files/bytes-reader.ts'
 export {
   recordSession,
   SessionRecorder,

@@ -19,6 +19,15 @@ async function* wholeOf(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield await Promise.resolve(bytes)
 }
 
+/** Decoded as text they are damaged for good. */
+function bytesOf(piece: unknown): Uint8Array<ArrayBuffer> {
+  if (piece instanceof Uint8Array) return new Uint8Array(piece)
+  throw mediaError(
+    'FILE_INVALID',
+    `its pieces must be bytes; one is of type ${typeof piece}: give a stream without an encoding`,
+  )
+}
+
 /** Bytes that come in pieces of any length, such as those of a pipe, in the lengths that they are wanted. */
 export class BytesReader {
   readonly #source: Pieces
@@ -54,7 +63,7 @@ export class BytesReader {
       if (missing === 0) break
       const { done, value } = await this.#next()
       if (done === true) break
-      this.#rest = new Uint8Array(value)
+      this.#rest = bytesOf(value)
     }
     const bytes = new Uint8Array(length - missing)
     let offset = 0

@@ -87,6 +87,17 @@ const damaged = (bytes: Uint8Array) =>
       return copy
     })
 
+it('bytes that come as text, as of a stream with an encoding, are refused', async () => {
+  async function* decoded(): AsyncGenerator<string> {
+    yield await Promise.resolve('OggS')
+  }
+  const reader = new BytesReader(decoded() as never, new AbortController().signal)
+  await expect(reader.take(4)).rejects.toMatchObject({
+    code: 'FILE_INVALID',
+    message: expect.stringContaining('encoding') as string,
+  })
+})
+
 describe('Opus in Ogg', () => {
   it('is read packet by packet, however it comes', async () => {
     const packets = await packetsOf(opus)

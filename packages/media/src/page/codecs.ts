@@ -32,10 +32,14 @@ export async function supportedCodecs(): Promise<{ encodes: string[]; decodes: s
   const format = { width: 640, height: 360, framerate: 30, bitrate: 500_000 }
   const [encodes, decodes] = await Promise.all([
     those(async (codec) => (await encoderConfig(codec, format)) !== undefined),
-    those((codec) => isSupported(() => VideoDecoder.isConfigSupported({ codec }))),
+    those(canDecode),
   ])
   return { encodes, decodes }
 }
+
+/** Whether this browser decodes a codec. */
+export const canDecode = (codec: string): Promise<boolean> =>
+  isSupported(() => VideoDecoder.isConfigSupported({ codec }))
 
 async function those(has: (codec: string) => Promise<boolean>): Promise<string[]> {
   const found = await Promise.all(candidates.map(has))

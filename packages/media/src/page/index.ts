@@ -11,6 +11,8 @@ export {
   type PublishVideoOptions,
   type RenditionOptions,
 } from './publish-video.ts'
+export type { RenditionCounters } from './video-rendition.ts'
 export { SessionPlayer, type PlayerReport } from './session-player.ts'
+export type { MemberReport } from './member-player.ts'
 export { playbackRates, RecordingPlayer, type RecordingEvents } from './recording-player.ts'
 export { Thumbnails } from './thumbnails.ts'

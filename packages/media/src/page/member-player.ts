@@ -1,11 +1,10 @@
 /// <reference lib="dom" />
-import type { AudioTrack } from '../catalogue/catalogue.ts'
+import type { AudioTrack, Track } from '../catalogue/catalogue.ts'
 import type { FrameCounters } from '../core/frame-order.ts'
 import { tracksShown } from '../catalogue/ladder.ts'
 import { LipSync } from '../core/lip-sync.ts'
 import type { MediaObject } from '../core/media-object.ts'
 import type { ObjectPlace } from '../session/session-events.ts'
-import type { Member } from '../session/member.ts'
 import { AudioPlayer } from './audio-player.ts'
 import { VideoPlayer } from './video-player.ts'
 
@@ -43,9 +42,9 @@ export class MemberPlayer {
   readonly session: string
   readonly #modules: MemberPlayerModules
   readonly #lipSync = new LipSync()
-  readonly #sounds = new Map<number, AudioPlayer | 'opening'>()
+  /** A promise while its decoder is opened. */
+  readonly #sounds = new Map<number, AudioPlayer | Promise<AudioPlayer>>()
   readonly #pictures = new Map<What, { readonly canvas: HTMLCanvasElement; readonly player: VideoPlayer }>()
-  #isClosed = false
 
   constructor(session: string, modules: MemberPlayerModules) {
     this.session = session
@@ -56,8 +55,8 @@ export class MemberPlayer {
     return this.#pictures.get(what)?.canvas
   }
 
-  /** Takes what the member says of itself, and which rendition is wanted. */
-  update({ catalogue: { tracks } }: Member, rendition: number): void {
+  /** Takes those tracks of the member that can be played, and which rendition is wanted. */
+  update(tracks: readonly Track[], rendition: number): void {
     const sounds = tracks.filter((track): track is AudioTrack => track.kind === 'audio')
     for (const sound of sounds) void this.#open(sound)
     for (const [id, player] of this.#sounds)
@@ -76,14 +75,14 @@ export class MemberPlayer {
   push(object: MediaObject, place: ObjectPlace, nowMs: number): void {
     if (object.kind === 'audio') {
       const player = this.#sounds.get(object.track)
-      if (player !== undefined && player !== 'opening') player.push(object, nowMs)
+      if (player instanceof AudioPlayer) player.push(object, nowMs)
     } else
       for (const { player } of this.#pictures.values())
         player.push(object.track, { ...object, ...place }, nowMs)
   }
 
   tick(nowMs: number): void {
-    for (const player of this.#sounds.values()) if (player !== 'opening') player.tick(nowMs)
+    for (const player of this.#opened) player.tick(nowMs)
     for (const { player } of this.#pictures.values()) player.tick(nowMs)
   }
 
@@ -92,8 +91,7 @@ export class MemberPlayer {
   }
 
   get report(): MemberReport {
-    const sounds = [...this.#sounds.values()].filter((player) => player !== 'opening')
-    const [sound] = sounds
+    const [sound] = this.#opened
     const { played = 0, recovered = 0, concealed: lost = 0 } = sound?.counters ?? {}
     const concealed = recovered + lost
     const camera = this.#pictures.get('camera')?.player
@@ -113,21 +111,26 @@ export class MemberPlayer {
   }
 
   close(): void {
-    this.#isClosed = true
     for (const [id, player] of this.#sounds) this.#closeSound(id, player)
     for (const what of whats) this.#closePictures(what)
   }
 
+  get #opened(): AudioPlayer[] {
+    return [...this.#sounds.values()].filter((player) => player instanceof AudioPlayer)
+  }
+
   async #open({ id, frameMs, codec }: AudioTrack): Promise<void> {
     if (this.#sounds.has(id) || codec !== 'opus') return
-    this.#sounds.set(id, 'opening')
     const { context, output } = this.#modules
-    const player = await AudioPlayer.create(frameMs, {
+    const opening = AudioPlayer.create(frameMs, {
       ...{ context, output },
       heard: (timestampUs, atMs) => this.#lipSync.heard(timestampUs, atMs),
     })
-    if (this.#isClosed || !this.#sounds.has(id)) player.close()
-    else this.#sounds.set(id, player)
+    this.#sounds.set(id, opening)
+    const player = await opening
+    // It may have gone meanwhile, and even come back.
+    if (this.#sounds.get(id) === opening) this.#sounds.set(id, player)
+    else player.close()
   }
 
   #playerOf(what: What): VideoPlayer {
@@ -140,9 +143,9 @@ export class MemberPlayer {
     return player
   }
 
-  #closeSound(id: number, player: AudioPlayer | 'opening'): void {
+  #closeSound(id: number, player: AudioPlayer | Promise<AudioPlayer>): void {
     this.#sounds.delete(id)
-    if (player !== 'opening') player.close()
+    if (player instanceof AudioPlayer) player.close()
   }
 
   #closePictures(what: What): void {

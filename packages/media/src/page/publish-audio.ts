@@ -43,7 +43,7 @@ export interface PublishedAudio {
   close(): void
 }
 
-/** Publishes the sound of a track as Opus, 20 ms at a time, until it ends. Throws SOUND_BLOCKED, and what the session throws. */
+/** Publishes the sound of a track as Opus, 20 ms at a time, until it or the session ends. Throws SOUND_BLOCKED, and what the session throws. */
 export async function publishAudio(
   session: MediaSession,
   track: MediaStreamTrack,
@@ -77,6 +77,11 @@ export async function publishAudio(
     }
     context.createMediaStreamSource(new MediaStream([track])).connect(node)
     track.addEventListener('ended', close)
+    session.ended.addEventListener('abort', close)
+    stops.push(
+      () => track.removeEventListener('ended', close),
+      () => session.ended.removeEventListener('abort', close),
+    )
     // It ended meanwhile, which is not told again.
     if (track.readyState === 'ended') close()
     return {

@@ -49,7 +49,7 @@ export interface PublishedVideo {
   close(): void
 }
 
-/** Publishes the pictures of a track in its renditions, until it ends, in a codec that all members decode if there is one. Throws NO_CODEC. */
+/** Publishes the pictures of a track in its renditions, until it or the session ends, in a codec that all members decode if there is one. Throws NO_CODEC. */
 export async function publishVideo(
   session: MediaSession,
   track: MediaStreamTrack,
@@ -103,6 +103,7 @@ class VideoPublication implements PublishedVideo {
   }
 
   async start(): Promise<void> {
+    this.#session.ended.addEventListener('abort', () => this.close(), { signal: this.#stop.signal })
     for (const [i, rendition] of this.#renditions.entries()) this.#announce(rendition, i)
     await this.#chooseCodec()
     const stopListening = this.#session.on('members', () => this.#chooseAgain())

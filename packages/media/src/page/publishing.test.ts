@@ -75,6 +75,58 @@ it('sound that cannot be published leaves no audio context behind', async () => 
   expect(contexts.map(({ state }) => state)).toEqual(['closed'])
 })
 
+it('sound and pictures end with their session, and leave their tracks alone', async () => {
+  const encoders: { state: string }[] = []
+  vi.stubGlobal(
+    'VideoEncoder',
+    class {
+      static isConfigSupported = () => Promise.resolve({ supported: true })
+      state = 'configured'
+      configure = () => {}
+      close = () => void (this.state = 'closed')
+      constructor() {
+        encoders.push(this)
+      }
+    },
+  )
+  vi.stubGlobal(
+    'MediaStreamTrackProcessor',
+    class {
+      readable = new ReadableStream()
+    },
+  )
+  const [microphone, camera] = [trackOf('live'), trackOf('live')]
+  const removed = vi.spyOn(microphone, 'removeEventListener')
+  await publishAudio(session, microphone, { source: 'microphone' })
+  await publishVideo(session, camera, { source: 'camera', codecs: ['vp8'] })
+  await session.close()
+  expect(contexts.map(({ state }) => state)).toEqual(['closed'])
+  expect(encoders.map(({ state }) => state)).toEqual(['closed', 'closed'])
+  expect(removed.mock.calls.map(([event]) => event)).toEqual(['ended'])
+})
+
+it('an encoder is not begun for pictures that ended while a codec was chosen', async () => {
+  const supported = Promise.withResolvers<{ supported: boolean }>()
+  let encoders = 0
+  vi.stubGlobal(
+    'VideoEncoder',
+    class {
+      static isConfigSupported = () => supported.promise
+      configure = () => {}
+      close = () => {}
+      constructor() {
+        encoders++
+      }
+    },
+  )
+  const publishing = publishVideo(session, trackOf('live'), { source: 'camera', codecs: ['vp8'] })
+  const closing = session.close()
+  supported.resolve({ supported: true })
+  await closing
+  ;(await publishing).close()
+  expect(encoders).toBe(0)
+})
+
 it('sound that ended while it was published is not announced any more', async () => {
   await publishAudio(session, trackOf('ended'), { source: 'microphone' })
   expect(contexts.map(({ state }) => state)).toEqual(['closed'])

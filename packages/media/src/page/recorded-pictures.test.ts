@@ -62,3 +62,19 @@ it('goes on past what is decoded but not shown, such as alternative reference fr
   expect([...painted]).toEqual(times.filter((_, i) => isShown(i)))
   expect(pictures.isSettled(times.at(-1) ?? 0)).toBe(true)
 })
+
+it('says that pictures cannot be shown where there is no decoder, and goes on', () => {
+  const canvas = { getContext: () => null } as unknown as HTMLCanvasElement
+  const damage: string[] = []
+  const pictures = new RecordedPictures({
+    canvas,
+    painted: () => {},
+    damaged: (reason) => damage.push(reason),
+  })
+  pictures.show(track.id)
+  const place = { group: 0, object: 0, temporalLayer: 0, dependency: 0 }
+  pictures.push(track, { isKey: true, timestampUs: 0, data: Uint8Array.of(1), ...place }, 0)
+  pictures.tick(0, 3)
+  expect(damage).toHaveLength(1)
+  expect(pictures.isSettled(0)).toBe(true)
+})

@@ -94,8 +94,8 @@ export class RecordedPictures {
   }
 
   #give({ codec, isKey, timestampUs, data }: QueuedPicture): void {
-    if (this.#decoder?.state !== 'configured' || (isKey && codec !== this.#codec)) this.#configure(codec)
     try {
+      if (this.#decoder?.state !== 'configured' || (isKey && codec !== this.#codec)) this.#configure(codec)
       this.#decoder?.decode(
         new EncodedVideoChunk({ type: isKey ? 'key' : 'delta', timestamp: timestampUs, data }),
       )

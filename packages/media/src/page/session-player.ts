@@ -5,6 +5,7 @@ import { MiddleReport } from '../core/middle-report.ts'
 import { RenditionChoice } from '../core/rendition-choice.ts'
 import type { MediaSession } from '../session/media-session.ts'
 import type { Member } from '../session/member.ts'
+import { DecodableCodecs } from './decodable-codecs.ts'
 import { MemberPlayer, type MemberReport } from './member-player.ts'
 
 /** How often sound is played, and key frames are asked for. */
@@ -21,13 +22,17 @@ export interface PlayerReport {
   readonly members: ReadonlyMap<string, MemberReport>
 }
 
-/** Plays the sound of all members of a session, and paints their pictures into canvases. Takes the highest rendition that comes through. */
+/**
+ * Plays the sound of all members of a session, and paints their pictures into canvases, until the session ends. Takes the highest rendition that
+ * comes through, and no pictures in a codec that the browser does not decode.
+ */
 export class SessionPlayer {
   readonly #session: MediaSession
   readonly #output: AudioNode
   readonly #context: AudioContext
   readonly #players = new Map<string, MemberPlayer>()
   readonly #speaker = new ActiveSpeaker()
+  readonly #codecs = new DecodableCodecs(() => this.#update())
   readonly #choice = new RenditionChoice(renditions, performance.now())
   readonly #stops: (() => void)[] = []
   #painting = 0
@@ -46,10 +51,13 @@ export class SessionPlayer {
   /** Begins to play. */
   start(): void {
     if (this.#stops.length > 0) return
+    const { ended } = this.#session
+    if (ended.aborted) return
     const timers = [setInterval(() => this.#tick(), tickMs), setInterval(() => this.#judge(), reportMs)]
     this.#stops.push(
       ...timers.map((timer) => () => clearInterval(timer)),
       () => cancelAnimationFrame(this.#painting),
+      () => ended.removeEventListener('abort', this.#end),
       this.#session.on('members', () => this.#update()),
       this.#session.on('object', (member, object, place) => {
         const nowMs = performance.now()
@@ -57,6 +65,7 @@ export class SessionPlayer {
         this.#players.get(member.id)?.push(object, place, nowMs)
       }),
     )
+    ended.addEventListener('abort', this.#end)
     this.#paint()
     this.#update()
   }
@@ -89,6 +98,8 @@ export class SessionPlayer {
     this.#players.clear()
   }
 
+  readonly #end = (): void => this.close()
+
   #tick(): void {
     const nowMs = performance.now()
     for (const player of this.#players.values()) player.tick(nowMs)
@@ -102,6 +113,8 @@ export class SessionPlayer {
   }
 
   #update(): void {
+    // Closed while a codec was asked for.
+    if (this.#stops.length === 0) return
     const { members } = this.#session
     for (const [id, player] of this.#players) {
       if (members.some((member) => member.id === id && member.catalogue.session === player.session)) continue
@@ -109,8 +122,13 @@ export class SessionPlayer {
       this.#players.delete(id)
       this.#speaker.left(id)
     }
-    for (const member of members) this.#playerOf(member).update(member, this.#choice.index)
-    const read = members.flatMap(({ catalogue }) => tracksRead(catalogue.tracks, this.#choice.index))
+    this.#codecs.use(members.flatMap(({ catalogue }) => catalogue.tracks))
+    const rendition = this.#choice.index
+    const read = members.flatMap((member) => {
+      const tracks = this.#codecs.among(member.catalogue.tracks)
+      this.#playerOf(member).update(tracks, rendition)
+      return tracksRead(tracks, rendition)
+    })
     // What cannot be read now is tried again with the next report.
     this.#session.read(new Set(read.map(({ partition }) => partition))).catch(() => {})
   }

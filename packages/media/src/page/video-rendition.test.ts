@@ -9,11 +9,16 @@ let failNewest: VideoEncoderInit['error']
 
 /** An encoder that encodes nothing. */
 class Encoder {
+  encodeQueueSize = 0
+  encode = () => {}
   static isConfigSupported = () => Promise.resolve({ supported: true })
   state = 'unconfigured'
 
   constructor({ error }: VideoEncoderInit) {
-    failNewest = error
+    failNewest = (reason) => {
+      this.state = 'closed'
+      error(reason)
+    }
   }
 
   configure(config: VideoEncoderConfig): void {
@@ -26,14 +31,17 @@ class Encoder {
   }
 }
 
-afterEach(() => void vi.unstubAllGlobals())
+afterEach(() => {
+  vi.useRealTimers()
+  vi.unstubAllGlobals()
+  given.length = 0
+})
 
-it('encodes with the rate that was told last: from the beginning, in another codec, after a failure', async () => {
+/** A rendition in VP8, and its track. */
+function renditionOf(onFault: (error: unknown) => void) {
   vi.stubGlobal('VideoEncoder', Encoder)
   const bitrate = 500_000
-  const faults: unknown[] = []
-  const format = { width: 640, height: 360, framerate: 30, bitrate }
-  const rendition = new VideoRendition(format, (error) => faults.push(error))
+  const rendition = new VideoRendition({ width: 640, height: 360, framerate: 30, bitrate }, onFault)
   const publisher = new TrackPublisher(
     picture,
     {
@@ -47,6 +55,35 @@ it('encodes with the rate that was told last: from the beginning, in another cod
     },
   )
   rendition.publisher = publisher
+  return { rendition, publisher }
+}
+
+it('tries an encoder that fails again and again no more often than once a second', async () => {
+  vi.useFakeTimers()
+  vi.stubGlobal(
+    'VideoFrame',
+    class {
+      close = () => {}
+    },
+  )
+  const { rendition } = renditionOf(() => {})
+  const frame = { displayWidth: 640, displayHeight: 360 } as VideoFrame
+  await rendition.useCodec('vp8')
+  let failed = 0
+  for (let i = 0; i < 90; i++) {
+    // Each encoder fails once.
+    for (; failed < given.length; failed++) failNewest(new DOMException('it failed'))
+    await vi.advanceTimersByTimeAsync(33)
+    rendition.encode(frame, i * 33_000)
+  }
+  // The first, its replacement, and those of three seconds.
+  expect(given.length).toBeGreaterThanOrEqual(4)
+  expect(given.length).toBeLessThanOrEqual(5)
+})
+
+it('encodes with the rate that was told last: from the beginning, in another codec, after a failure', async () => {
+  const faults: unknown[] = []
+  const { rendition, publisher } = renditionOf((error) => faults.push(error))
   publisher.useRate(260_000)
   await rendition.useCodec('vp8')
   publisher.useRate(270_000)

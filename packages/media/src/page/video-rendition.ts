@@ -6,6 +6,8 @@ import { encoderConfig, type PictureFormat } from './codecs.ts'
 const keyEveryMs = 4_000
 /** An encoder with this many pictures queued is too slow: pictures are left out. */
 const maxEncoding = 2
+/** One that failed is replaced this often at most: where each fails at once, there would be nothing else. */
+const replaceEveryMs = 1_000
 
 /** What became of pictures before they were encoded. */
 export interface RenditionCounters {
@@ -34,6 +36,9 @@ export class VideoRendition {
   /** What pictures are painted on that the encoder does not scale. */
   #canvas: OffscreenCanvas | undefined
   #encoderScales = true
+  /** When one that failed was replaced last. */
+  #replacedMs = -Infinity
+  #isClosed = false
 
   constructor(format: PictureFormat, onFault: (error: unknown) => void) {
     this.#format = format
@@ -60,11 +65,11 @@ export class VideoRendition {
     this.#wantsKey = true
   }
 
-  /** Goes over to a codec; throws what the encoder throws. Returns false where the browser has none for it. */
+  /** Goes over to a codec; throws what the encoder throws. Returns false where the browser has none for it, or it is closed. */
   async useCodec(codec: string): Promise<boolean> {
     if (this.#config?.codec === codec) return true
     const found = await encoderConfig(codec, this.#format)
-    if (found === undefined) return false
+    if (found === undefined || this.#isClosed) return false
     // What the network carries now; the format's is the most.
     const bitsPerS = this.#publisher?.bitsPerS ?? 0
     const config = bitsPerS === 0 ? found : { ...found, bitrate: bitsPerS }
@@ -87,6 +92,7 @@ export class VideoRendition {
       this.#wantsKey = true
       return
     }
+    if (this.#encoder.state === 'closed' && !this.#replace()) return
     const everyUs = 1_000_000 / this.#format.framerate
     // A camera's pictures come a little early or late.
     if (timestampUs < this.#nextUs - everyUs / 8) return
@@ -105,9 +111,19 @@ export class VideoRendition {
   }
 
   close(): void {
+    this.#isClosed = true
     if (this.#encoder?.state !== 'closed') this.#encoder?.close()
     this.#encoder = undefined
     this.#publisher?.close()
+  }
+
+  /** After a failure. False where that was done just before. */
+  #replace(): boolean {
+    const [config, nowMs] = [this.#config, performance.now()]
+    if (config === undefined || this.#isClosed || nowMs - this.#replacedMs < replaceEveryMs) return false
+    this.#replacedMs = nowMs
+    this.#restart(config)
+    return true
   }
 
   #restart(config: VideoEncoderConfig): void {
@@ -117,7 +133,7 @@ export class VideoRendition {
       error: (error) => {
         this.#encoderScales = false
         this.#onFault(error)
-        this.#restart(this.#config ?? config)
+        this.#replace()
       },
     })
     this.#encoder.configure(config)

@@ -66,10 +66,7 @@ export class MediaRecording {
     fromMs: number = this.range.fromMs,
     options: ReadOptions = {},
   ): AsyncGenerator<RecordedObject, void, undefined> {
-    const { rendition = Infinity } = options
-    // Of each member in each of its states: renditions of several are no ladder.
-    const tracks = this.timeLine.members.flatMap(({ catalogue }) => tracksRead(catalogue.tracks, rendition))
-    const wanted = [0, ...tracks.map(({ partition }) => partition)]
+    const wanted = this.#sessionPartitions(options.rendition)
     yield* this.#objects({ from: Math.max(0, Math.floor(fromMs)), to: this.range.toMs }, wanted, options)
   }
 
@@ -92,6 +89,14 @@ export class MediaRecording {
       )
         return found
     return undefined
+  }
+
+  /** Where frames of these renditions are: all, or those that notes name. A track that began and ended between two notes is in none. */
+  #sessionPartitions(rendition: number | undefined): readonly number[] {
+    if (rendition === undefined) return Array.from({ length: this.#partitions }, (_, partition) => partition)
+    // Of each member in each of its states: renditions of several are no ladder.
+    const tracks = this.timeLine.members.flatMap(({ catalogue }) => tracksRead(catalogue.tracks, rendition))
+    return [0, ...tracks.map(({ partition }) => partition)]
   }
 
   async *#objects(

@@ -1,5 +1,5 @@
 import type { Message, Recording, RunnelClient, Subscription } from '@runnel/client'
-import { dropOldest, type Clock } from '@runnel/protocol'
+import { dropOldest, isRunnelError, type Clock } from '@runnel/protocol'
 import { systemClock } from '@runnel/protocol/system'
 import { controlContent, controlIn, type Control } from '../catalogue/catalogue.ts'
 import { decodeObject } from '../core/media-object.ts'
@@ -197,6 +197,8 @@ export class SessionRecorder implements AsyncDisposable {
       await this.#client.publish(this.#to, content, { partition: notePartition })
     } catch (error) {
       this.#options.onFault?.(error)
+      // Nothing is recorded any more, and the timer would keep the process.
+      if (isRunnelError(error, 'CLIENT_CLOSED')) this.#cancel()
     }
   }
 
