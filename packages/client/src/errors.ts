@@ -455,9 +455,9 @@ export const clientErrors = {
     remedy: 'Nothing to do here: its publisher encrypted it wrongly, or two keys have the same name.',
   },
   NOT_KEY_HOLDER: {
-    summary: 'Another user holds the keys of the stream',
+    summary: 'This user does not hold the keys of the stream',
     remedy:
-      'Do it as the key holder: encryption.keyHolder in the metadata of the stream, which runnel stream show prints.',
+      'Do it as the key holder, whom runnel stream show prints. Where each publisher has its own keys, first name one: runnel stream update STREAM --key-holder ADDRESS.',
   },
   NOT_ENCRYPTED: {
     summary: 'The stream is not encrypted',

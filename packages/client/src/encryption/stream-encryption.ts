@@ -156,7 +156,7 @@ export class StreamEncryption {
 
   /** The registry stopped answering: nobody may hear of a revocation. */
   uncertain(error: Error): void {
-    if (this.opener.isOpen) this.#modules.say({ state: 'uncertain', error })
+    if (this.opener.isOpen) this.#sayUncertain(error)
   }
 
   /** The registry answers again: who was taken away meanwhile is read before anything is sealed. */
@@ -182,7 +182,7 @@ export class StreamEncryption {
       if (!isRunnelError(error) || this.#modules.signal.aborted) throw error
       if (this.opener.last === undefined || this.choice.onOutage === 'stop')
         throw clientError('KEYS_UNCERTAIN', reasonOf(error), { cause: error })
-      this.#modules.say({ state: 'uncertain', error })
+      this.#sayUncertain(error)
       return this.opener.epochAsKnown(this.#modules.signal)
     }
   }
@@ -327,6 +327,10 @@ export class StreamEncryption {
       if (signal.aborted || !isLasting(error)) throw error
       return undefined
     }
+  }
+
+  #sayUncertain(error: Error): void {
+    this.#modules.say({ state: 'uncertain', isStopped: this.choice.onOutage === 'stop', error })
   }
 
   #problem(error: unknown): void {

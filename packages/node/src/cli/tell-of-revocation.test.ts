@@ -1,4 +1,4 @@
-import { createClient } from '@runnel/client'
+import { createClient, type StaticNetwork } from '@runnel/client'
 import { createIdentity, loadCrypto, parsePrivateKey } from '@runnel/protocol'
 import { VirtualClock } from '@runnel/transport'
 import { afterEach, describe, expect, it } from 'vitest'
@@ -16,7 +16,7 @@ afterEach(() => close())
 /** What is told of a reader whose permission ends at that time, or never, as time passes to after it. */
 async function told(subscribe: string | boolean, nowMs: number): Promise<readonly string[]> {
   const streams = [{ id: streamId, permissions: [{ user: userId, subscribe }] }]
-  const document = { version: 1, trackers: [], streams } as const
+  const document: StaticNetwork = { version: 1, trackers: [], streams }
   const client = await createClient({ network: { kind: 'static', document }, privateKey })
   const clock = new VirtualClock({ startMs: nowMs })
   const said: string[] = []
