@@ -448,16 +448,16 @@ export const clientErrors = {
   KEY_NOT_FOUND: {
     summary: 'The key of an encrypted message was not found',
     remedy:
-      'Start the publisher, the stream’s key holder or another reader for a moment: whoever has the key gives it to those who may read. Or ask somebody who can read to grant the subscribe permission again: that stores the keys for this user’s card. Without history (encryption.history none) messages from before your permission stay closed.',
+      'Start the publisher, the stream’s key holder or another reader for a moment: whoever has the key gives it to those who may read. Or ask somebody who can read to grant this user the subscribe permission, also if it has it already: that stores the keys for its card. Without history (encryption.history none) messages from before your permission stay closed.',
   },
   CONTENT_NOT_AUTHENTIC: {
     summary: 'Encrypted content does not decrypt with its key',
     remedy: 'Nothing to do here: its publisher encrypted it wrongly, or two keys have the same name.',
   },
   NOT_KEY_HOLDER: {
-    summary: 'Another user holds the keys of the stream',
+    summary: 'This user does not hold the keys of the stream',
     remedy:
-      'Do it as the key holder: encryption.keyHolder in the metadata of the stream, which runnel stream show prints.',
+      'Do it as the key holder, whom runnel stream show prints. Where each publisher has its own keys, first name one: runnel stream update STREAM --key-holder ADDRESS.',
   },
   NOT_ENCRYPTED: {
     summary: 'The stream is not encrypted',

@@ -6,7 +6,7 @@ export function encryptionSentence(streamId: string, news: EncryptionNews): stri
     case 'rotated':
       return `a new key of ${streamId}: ${news.epochId}, for ${readersText(news.readers)}`
     case 'uncertain':
-      return `the registry does not say who may read ${streamId}; its last key stays in use, or nothing is published where its owner wants that: ${news.error.message}`
+      return `the registry does not say who may read ${streamId}; ${news.isStopped ? 'nothing is published there until it does, as its owner wants' : 'its last key stays in use'}: ${news.error.message}`
     case 'no-card':
       return `${news.userId} has no card yet, and asks for the keys of ${streamId} when it joins: somebody who has them must be online then. Or grant with --card`
     case 'unheld':

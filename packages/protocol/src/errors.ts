@@ -139,7 +139,7 @@ export const protocolErrors = {
   CARD_OLDER_GENERATION: {
     summary: 'There is a card of a later generation',
     remedy:
-      "Read with the user's newest reading key, or hand over its card (runnel reading-key card): this one was replaced.",
+      "Read with the user's newest reading key, or hand over its card (runnel reading-key card --generation N): this one was replaced.",
   },
   CARD_REPLAYED: {
     summary: 'There is a newer card of the same generation',

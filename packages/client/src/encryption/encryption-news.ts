@@ -4,8 +4,8 @@ import type { NodeId } from '@runnel/protocol'
 export type EncryptionNews =
   /** A new key is in use, for `readers` readers with a card. */
   | { readonly state: 'rotated'; readonly epochId: string; readonly readers: number }
-  /** It cannot be determined who may read, and the previous key stays in use, or nothing is published where the owner wants that. */
-  | { readonly state: 'uncertain'; readonly error: Error }
+  /** It cannot be determined who may read: the previous key stays in use, or, where the owner wants that, nothing is published (`isStopped`). */
+  | { readonly state: 'uncertain'; readonly isStopped: boolean; readonly error: Error }
   /** A user given a permission has no card yet, and asks for keys when it comes online. */
   | { readonly state: 'no-card'; readonly userId: NodeId }
   /** This user, the key holder, could not make a valid key; it keeps trying. */

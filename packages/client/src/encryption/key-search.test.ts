@@ -1,5 +1,5 @@
 import { VirtualClock } from '@runnel/transport'
-import type { EpochId, KeyRecord } from '@runnel/protocol'
+import type { EpochId, KeyRecord, RunnelError } from '@runnel/protocol'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { clientError } from '../errors.ts'
 import { KeySearch } from './key-search.ts'
@@ -13,6 +13,7 @@ let clock: VirtualClock
 let looks: number
 let lookMs: number
 let refreshes: number
+let refreshFails: RunnelError
 let isThere: boolean
 let replacedMs: number | undefined
 let asked: KeyRecord[]
@@ -24,6 +25,7 @@ beforeEach(() => {
   looks = 0
   lookMs = 0
   refreshes = 0
+  refreshFails = clientError('CARDS_UNAVAILABLE')
   isThere = false
   replacedMs = undefined
   asked = []
@@ -40,7 +42,7 @@ beforeEach(() => {
       clock,
       card: {
         ensure: async () => reader.card,
-        refresh: () => (refreshes++, Promise.reject(clientError('CARDS_UNAVAILABLE'))),
+        refresh: () => (refreshes++, Promise.reject(refreshFails)),
       },
       keyPart: {
         isDenied: false,
@@ -152,6 +154,14 @@ describe('KeySearch', () => {
       expect([await found, refreshes]).toEqual(['KEY_NOT_FOUND', expected])
       search.wake()
     }
+  })
+
+  it('gives as the reason that its user reads with another key now, which this process has not', async () => {
+    refreshFails = clientError('READING_KEY_OTHER_GENERATION')
+    const found = codeOf(find())
+    await pass(31)
+    expect(await found).toBe('READING_KEY_OTHER_GENERATION')
+    expect(await codeOf(find())).toBe('READING_KEY_OTHER_GENERATION')
   })
 
   it('does not rest when something came since', async () => {

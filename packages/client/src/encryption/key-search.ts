@@ -13,6 +13,7 @@ import { clientError } from '../errors.ts'
 import type { StreamInfo } from '../registry/ports.ts'
 import type { KeyFinder, WantedKey } from './key-finder.ts'
 import type { KeyPart } from './key-part.ts'
+import { isLasting } from './lasting-reasons.ts'
 import type { OwnCard } from './own-card.ts'
 
 export interface KeySearchModules {
@@ -68,6 +69,8 @@ export class KeySearch {
   #isTaking = false
   #askedMs = -Infinity
   #refreshedMs = -Infinity
+  /** Why what others encrypt for this user's present card cannot be opened here. */
+  #withoutCard: Error | undefined
 
   constructor(stream: StreamInfo, modules: KeySearchModules) {
     this.#stream = stream
@@ -81,7 +84,8 @@ export class KeySearch {
 
   /**
    * Finds the key of a publisher's epoch, for a message that was sealed then (Unix milliseconds); afterwards one that was not tried is among
-   * the known. Rejects with KEY_NOT_FOUND, NO_READING_KEY or ABORTED.
+   * the known. Rejects with KEY_NOT_FOUND or ABORTED, or says why this process has not the user's reading key: NO_READING_KEY,
+   * READING_KEY_OTHER_GENERATION, READING_KEY_CHANGED, CARD_NEEDS_USER, or that the user refused.
    */
   find(wanted: WantedKey, sealedMs: number): Promise<void> {
     const { publisherId, id } = wanted
@@ -145,10 +149,8 @@ export class KeySearch {
     }
     throwIfAborted(signal)
     const seconds = Math.round((clock.monotonicMs() - startMs) / 1000)
-    const error = clientError(
-      'KEY_NOT_FOUND',
-      `${id} of ${publisherId} in ${this.#stream.id}, after ${seconds} s`,
-    )
+    const detail = `${id} of ${publisherId} in ${this.#stream.id}, after ${seconds} s`
+    const error = this.#withoutCard ?? clientError('KEY_NOT_FOUND', detail)
     const untilMs = clock.monotonicMs() + restMs
     this.#givenUp.set(name, { untilMs, sealedUntilMs: sealedUntilMs ?? Infinity, error })
     throw error
@@ -162,12 +164,18 @@ export class KeySearch {
     return replacedMs !== undefined && sealedMs <= replacedMs ? replacedMs : undefined
   }
 
-  /** What was sealed may be for a card that the user took into use elsewhere. That it cannot be had is no reason not to go on. */
+  /**
+   * What was sealed may be for a card that the user took into use elsewhere. That its key cannot be had is no reason not to go on: it is the
+   * reason that is given in the end, as no answer to this user can be opened here.
+   */
   async #refreshCard(signal: AbortSignal): Promise<void> {
     const nowMs = this.#modules.clock.monotonicMs()
     if (nowMs - this.#refreshedMs < cardPauseMs) return
     this.#refreshedMs = nowMs
-    await this.#modules.card.refresh(this.#stream, signal).catch(() => {})
+    this.#withoutCard = await this.#modules.card.refresh(this.#stream, signal).then(
+      () => undefined,
+      (error: unknown) => (isLasting(error) ? error : undefined),
+    )
   }
 
   /** Asks whoever is there for all that is looked for. */

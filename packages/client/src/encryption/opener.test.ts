@@ -413,7 +413,7 @@ describe('where the registry does not answer', () => {
     const process = world.start(publisher)
     const first = await publish(process)
     world.setOutage(true)
-    expect(process.news).toContain('uncertain')
+    expect(process.news).toContain('stopped')
     await expect(publish(process)).rejects.toMatchObject({ code: 'KEYS_UNCERTAIN' })
     world.setRights(reader.userId, {})
     world.setOutage(false)

@@ -1,7 +1,9 @@
 import { ciphers, type Card, type NodeId } from '@runnel/protocol'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { clientError } from '../errors.ts'
+import { keysOnly } from '../identity/request-signature.ts'
 import { OwnCard } from './own-card.ts'
+import { GivenReadingKey } from './reading-key-sources.ts'
 import { crypto, streamId, userOf } from './world.testkit.ts'
 
 const user = await userOf('alice')
@@ -85,4 +87,24 @@ describe('the card of a user, whose key is asked for', () => {
     await refreshed
     expect(await own.ensure(stream, signal)).toEqual(card)
   })
+})
+
+it('a key that was given says so when its user took the next one into use', async () => {
+  const { userId, readingKey } = user
+  const source = new GivenReadingKey(
+    { userId, readingKey, generation: 0, chainId: user.card.chainId, card: user.card },
+    { accounts: keysOnly, crypto, clock: { now: () => user.card.dateMs } },
+  )
+  let found = user.card
+  const directory = {
+    put: async () => {},
+    cardsOf: async () => new Map<NodeId, Card>([[userId, found]]),
+  }
+  const { signal } = new AbortController()
+  const given = new OwnCard({ userId, source, directory, ciphers, crypto, signal })
+  await given.ensure(stream, signal)
+  await given.refresh(stream, signal)
+  found = { ...user.card, generation: 1, publicKey: other.card.publicKey }
+  await expect(given.refresh(stream, signal)).rejects.toMatchObject({ code: 'READING_KEY_OTHER_GENERATION' })
+  expect(await given.ensure(stream, signal)).toEqual(user.card)
 })

@@ -95,11 +95,14 @@ export class OwnCard {
     return renewed.card
   }
 
-  /** Takes the next generation into use where the user did so elsewhere. A key that was given has no other. Throws as `ensure` does. */
+  /**
+   * Takes the next generation into use where the user did so elsewhere. Throws as `ensure` does: READING_KEY_OTHER_GENERATION where the key was
+   * given, which has no other.
+   */
   async refresh(stream: StreamInfo, signal: AbortSignal): Promise<void> {
-    const { userId, source, directory } = this.#modules
+    const { userId, directory } = this.#modules
     const before = this.#own
-    if (before === undefined || source.onlyGeneration !== undefined) return
+    if (before === undefined) return
     const known = (await directory.cardsOf([userId], stream, signal)).get(userId)
     if (known === undefined || known.generation <= (await waited(before, signal)).card.generation) return
     if (this.#next?.generation !== known.generation) this.#takeNext(known.generation, stream, before)

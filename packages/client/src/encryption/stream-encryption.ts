@@ -24,6 +24,7 @@ import { answerLastRequests } from './last-requests.ts'
 import { KeyFinder, type WantedKey } from './key-finder.ts'
 import { KeysInStorage } from './keys-in-storage.ts'
 import { KeySearch } from './key-search.ts'
+import { isLasting } from './lasting-reasons.ts'
 import type { FoundRecord, KeyPart } from './key-part.ts'
 import { keyringMaster } from './keyring.ts'
 import { KnownKeys } from './known-keys.ts'
@@ -61,11 +62,6 @@ export interface StreamEncryptionModules extends ReaderSetModules {
   readonly signal: AbortSignal
 }
 
-/** Why a process has no reading key, and gets none by asking again. */
-const lastingReasons = [
-  ...['NO_READING_KEY', 'READING_KEY_CHANGED', 'READING_KEY_OTHER_GENERATION', 'CARD_NEEDS_USER'],
-  ...['WALLET_REFUSED', 'SIGNER_REFUSED'],
-]
 /** How long a publisher without a link waits for the key holder, which may not be there, before it uses a key of its own. */
 const maxHolderWaitMs = 500
 
@@ -160,7 +156,7 @@ export class StreamEncryption {
 
   /** The registry stopped answering: nobody may hear of a revocation. */
   uncertain(error: Error): void {
-    if (this.opener.isOpen) this.#modules.say({ state: 'uncertain', error })
+    if (this.opener.isOpen) this.#sayUncertain(error)
   }
 
   /** The registry answers again: who was taken away meanwhile is read before anything is sealed. */
@@ -186,7 +182,7 @@ export class StreamEncryption {
       if (!isRunnelError(error) || this.#modules.signal.aborted) throw error
       if (this.opener.last === undefined || this.choice.onOutage === 'stop')
         throw clientError('KEYS_UNCERTAIN', reasonOf(error), { cause: error })
-      this.#modules.say({ state: 'uncertain', error })
+      this.#sayUncertain(error)
       return this.opener.epochAsKnown(this.#modules.signal)
     }
   }
@@ -328,9 +324,13 @@ export class StreamEncryption {
       const readingKey = await card.readingKey(this.stream, signal)
       return keyringMaster(ciphers, readingKey, this.stream.id)
     } catch (error) {
-      if (!isRunnelError(error) || signal.aborted || !lastingReasons.includes(error.code)) throw error
+      if (signal.aborted || !isLasting(error)) throw error
       return undefined
     }
+  }
+
+  #sayUncertain(error: Error): void {
+    this.#modules.say({ state: 'uncertain', isStopped: this.choice.onOutage === 'stop', error })
   }
 
   #problem(error: unknown): void {

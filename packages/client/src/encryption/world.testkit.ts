@@ -306,7 +306,7 @@ export class TestProcess {
       stored: async (places) => {
         for (const place of places) await world.confirm(place)
       },
-      say: (_, { state }) => void this.news.push(state),
+      say: (_, news) => void this.news.push('isStopped' in news && news.isStopped ? 'stopped' : news.state),
     })
   }
 

@@ -49,6 +49,7 @@ export async function printResend(
   })
   if (missing > 0) notice(`${missing} gaps: no storage node has the missing messages`)
   stop.release()
-  if (leftOut.count > 0) notice(`${leftOut.count} messages were left out because they cannot be read`)
+  if (leftOut.count > 0)
+    notice(`${leftOut.count} ${leftOut.count === 1 ? 'message was' : 'messages were'} left out: unreadable`)
   if (leftOut.first !== undefined && printed === 0) throw leftOut.first
 }
