@@ -1,8 +1,8 @@
-import { isRunnelError, type KeyRecord, type MessageBatch } from '@runnel/protocol'
+import { isRunnelError, signCard, type KeyRecord, type MessageBatch } from '@runnel/protocol'
 import { decodeKeyRecord } from '@runnel/protocol/key-records'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { clientError } from '../errors.ts'
-import { streamId, userOf, World, type TestProcess, type TestUser } from './world.testkit.ts'
+import { crypto, streamId, userOf, World, type TestProcess, type TestUser } from './world.testkit.ts'
 
 const dayMs = 86_400_000
 const content = new TextEncoder().encode('a secret')
@@ -63,6 +63,32 @@ describe('the epoch of a publisher', () => {
     expect(epochOf(await publish(process))).toBe(epochOf(first))
     world.setRights(writer.userId, reads)
     expect(epochOf(await publish(process))).toBe(epochOf(first))
+  })
+
+  it('is of another keyring once its user reads with the next key', async () => {
+    const nextKey = new Uint8Array(32).fill(9)
+    const process = world.start(publisher, {
+      source: {
+        readingKey: async (generation) => (generation === 0 ? publisher.readingKey : nextKey),
+        signCard: async (generation, publicKey) => {
+          if (generation === 0) return publisher.card
+          const { userId, identity } = publisher
+          const { chainId, dateMs, block } = publisher.card
+          return signCard({ userId, chainId, generation, dateMs, block, publicKey }, crypto, identity)
+        },
+      },
+    })
+    const first = await publish(process)
+    await world.run(process.encryption.renewCard(new AbortController().signal))
+    await world.run((await streamOf(process)).rotate())
+    const second = await publish(process)
+    const keyrings = records('epoch').map(({ keyringId }) => String(keyringId))
+    expect(keyrings).toHaveLength(2)
+    expect(keyrings[1]).not.toBe(keyrings[0])
+    await world.run((await streamOf(process)).rotate())
+    expect(String(records('epoch').at(-1)?.keyringId)).toBe(keyrings[1])
+    // Newcomers get both of them.
+    expect(await newcomerOpens(process, first, second)).toEqual(['opened', 'opened'])
   })
 
   it('is another one before the next message after a revocation', async () => {

@@ -1,4 +1,4 @@
-import { isRunnelError, keyBytes, type Ciphers, type Random } from '@runnel/protocol'
+import { isRunnelError, isSameBytes, keyBytes, type Ciphers, type Random } from '@runnel/protocol'
 import { Keyring } from './keyring.ts'
 
 export interface OwnKeyringModules {
@@ -35,11 +35,11 @@ export class OwnKeyring {
     return this.#isMakeshift
   }
 
-  /** The present one; looks for the user's own while there is none, or a makeshift. */
+  /** The present one; looks for the user's own while there is none, or a makeshift, and for the next where the user's reading key was renewed. */
   async load(signal: AbortSignal): Promise<Keyring> {
     const { keyringMaster, random, ciphers, onNew } = this.#modules
     const before = this.#keyring
-    if (before !== undefined && !this.#isMakeshift) return before
+    if (before !== undefined && !this.#isMakeshift && !this.#isShared) return before
     let master: Uint8Array | undefined
     let isMakeshift = false
     try {
@@ -50,10 +50,14 @@ export class OwnKeyring {
     }
     const known = this.#keyring
     if (known !== undefined && (known !== before || isMakeshift)) return known
+    // What all processes have is not given up for one that this process has alone.
+    if (known !== undefined && this.#isShared && master === undefined) return known
+    const keyring = new Keyring({ master: master ?? random.bytes(keyBytes) }, { ciphers })
+    if (known !== undefined && isSameBytes(known.id, keyring.id)) return known
     this.#isShared = master !== undefined
     this.#isMakeshift = isMakeshift
     onNew()
-    return (this.#keyring = new Keyring({ master: master ?? random.bytes(keyBytes) }, { ciphers }))
+    return (this.#keyring = keyring)
   }
 
   /** Whether what others sealed for this user can be opened here, and no person has to be asked. */
