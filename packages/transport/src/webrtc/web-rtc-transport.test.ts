@@ -381,9 +381,11 @@ describe('WebRtcTransport dials', () => {
 
   it('opens fifty at once', async () => {
     const network = new SignallingNetwork()
-    const a = await station(network, 'a', { maxPendingInbound: 100 })
+    // A hundred ends in one process: on a busy machine its turns take longer than a dial may.
+    const patient = { dialTimeoutMs: 60_000 }
+    const a = await station(network, 'a', { ...patient, maxPendingInbound: 100 })
     const others = await Promise.all(
-      Array.from({ length: 50 }, (_, index) => station(network, `other ${index}`)),
+      Array.from({ length: 50 }, (_, index) => station(network, `other ${index}`, patient)),
     )
     const results = await Promise.all(
       others.map((other, index) => (index % 2 === 0 ? dialTo(a, other) : dialTo(other, a))),
