@@ -103,7 +103,8 @@ async function enter(name: string, context: AudioContext): Promise<void> {
   const { client, path } = await joinRoom(query, earlier)
   const streamId = await streamCalled(client, path)
   const { decodes } = await supportedCodecs()
-  const session = await openSession(streamId, { name, decodes, replaces: earlier.session }, { client })
+  const about = { name, decodes, replaces: earlier.session, readers: 'members' } as const
+  const session = await openSession(streamId, about, { client })
   const tab = { ...earlier, name, session: session.id }
   rememberTab(tab)
   const player = new SessionPlayer(session, context)

@@ -118,7 +118,8 @@ class VideoPublication implements PublishedVideo {
   close(): void {
     if (this.#stop.signal.aborted) return
     this.#stop.abort()
-    for (const rendition of this.#renditions) rendition.close()
+    // The highest first: of what is left, the lowest is always published.
+    for (const rendition of this.#renditions.toReversed()) rendition.close()
   }
 
   #announce(rendition: VideoRendition, index: number): void {

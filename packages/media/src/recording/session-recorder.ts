@@ -155,19 +155,16 @@ export class SessionRecorder implements AsyncDisposable {
   /** So that what is recorded begins with pictures. An ordinary message, as it has to reach a session of this client, too, and comes once a track. */
   #wantKey(userId: string, session: string, track: number): void {
     if (!this.#mayAsk(userId)) return
-    this.#tell({ key: { session, track } })
+    this.#tell({ key: { session, track } }).catch((error: unknown) => this.#options.onFault?.(error))
   }
 
-  /** So that members publish all their renditions. */
+  /** So that members publish all their renditions. Who may not publish there is heard by nobody: see `MediaSessionOptions.readers`. */
   #sayWhatIsRead(): void {
-    this.#tell({ reads: this.#partitions })
+    this.#tell({ reads: this.#partitions }).catch(() => {})
   }
 
-  #tell(control: Control): void {
-    const { onFault } = this.#options
-    this.#client
-      .publish(this.#from, controlContent(control), { partition: 0 })
-      .catch((error: unknown) => onFault?.(error))
+  async #tell(control: Control): Promise<void> {
+    await this.#client.publish(this.#from, controlContent(control), { partition: 0 })
   }
 
   /** So many times a second as a member has tracks: a user can announce others as often as it likes, at no cost. */

@@ -89,10 +89,15 @@ async function joinAs(
   rate?: AsyncIterable<number>,
   replaces?: string,
   clock?: VirtualClock,
+  readers?: 'members',
 ) {
   const { privateKey } = (index === undefined ? undefined : members[index]) ?? newAccount()
   const client = await clients.create({ privateKey })
-  const session = await openSession(stream, { name, decodes: ['vp8'], rate, replaces }, { client, clock })
+  const session = await openSession(
+    stream,
+    { name, decodes: ['vp8'], rate, replaces, readers },
+    { client, clock },
+  )
   sessions.push(session)
   const got: Got[] = []
   const left: [name: string, reason: LeaveReason][] = []
@@ -105,9 +110,9 @@ const until = <T>(isSo: () => T) => expect.poll(isSo, { timeout: 30_000 })
 const namesOf = (session: MediaSession) => session.members.map(({ catalogue }) => catalogue.name).sort()
 
 /** Two members that see each other and read all partitions. */
-async function pair(stream = room, rate?: AsyncIterable<number>) {
+async function pair(stream = room, rate?: AsyncIterable<number>, readers?: 'members') {
   const isSecret = stream === secret
-  const ada = await joinAs('Ada', stream, isSecret ? 0 : undefined, rate)
+  const ada = await joinAs('Ada', stream, isSecret ? 0 : undefined, rate, undefined, undefined, readers)
   const ben = await joinAs('Ben', stream, isSecret ? 1 : undefined)
   await until(() => [...namesOf(ada.session), ...namesOf(ben.session)]).toEqual(['Ben', 'Ada'])
   return { ada, ben }
@@ -259,8 +264,16 @@ describe('a session', () => {
     expect(ben.session.counters.objectsMalformed).toBe(0)
   })
 
-  it('publishes an upper rendition only while somebody reads it', async () => {
+  it('publishes all renditions where who reads may be no member, such as the audience of a lecture', async () => {
     const { ada, ben } = await pair()
+    ada.session.publishTrack(picture)
+    ada.session.publishTrack({ ...picture, rendition: 1 })
+    const seen = () => ben.session.members[0]?.catalogue.tracks.map(({ state }) => state)
+    await until(seen).toEqual(['live', 'live'])
+  })
+
+  it('publishes an upper rendition only while a member reads it, where nobody else does', async () => {
+    const { ada, ben } = await pair(room, undefined, 'members')
     ada.session.publishTrack(picture)
     const { track } = ada.session.publishTrack({ ...picture, rendition: 1 })
     const seen = () => ben.session.members[0]?.catalogue.tracks.map(({ state }) => state)
@@ -362,8 +375,6 @@ describe('a session', () => {
   it('shares a rate out: upper renditions pause first, then all pictures, and the others are told', async () => {
     const queue = { given: [] as number[], wake: () => {} }
     const { ada, ben } = await pair(room, ratesOf(queue))
-    await ben.session.read([1, 2])
-    await until(() => ada.session.members[0]?.catalogue.reads).toEqual([0, 1, 2])
     const told: number[][] = []
     ada.session.publishTrack(sound)
     for (const [rendition, bitrate] of [120_000, 500_000].entries())

@@ -102,7 +102,7 @@ export class MediaSession implements AsyncDisposable {
         publish: (...message) => this.#publish(...message),
         changed: () => this.#changed(),
         urgentRate: (partition) => this.#urgentRate(partition),
-        isRead: (partition) => this.#readers.read(partition, this.members, clock.monotonicMs()),
+        isRead: (partition) => this.#isRead(partition),
       },
     )
   }
@@ -294,6 +294,12 @@ export class MediaSession implements AsyncDisposable {
     this.#members.announced(member, this.#clock.monotonicMs())
   }
 
+  #isRead(partition: number): boolean {
+    // Members beyond those that there is room for are not heard.
+    if (this.#options.readers !== 'members' || this.#members.refused > 0) return true
+    return this.#readers.read(partition, this.members, this.#clock.monotonicMs())
+  }
+
   #onReads(partitions: readonly number[]): void {
     this.#readers.heard(partitions, this.#clock.monotonicMs())
     this.#tracks.chooseUpper()
@@ -319,7 +325,8 @@ export class MediaSession implements AsyncDisposable {
     if (!this.#isTimely()) this.#busyness.skip()
     else if (this.#busyness.called(this.#clock.monotonicMs(), lookMs)) this.#changed()
     this.#tracks.useBusyness(this.isBusy)
-    this.#cancelLook = this.#clock.schedule(lookMs, () => this.#look())
+    // Whoever heard of a rate may have closed it.
+    if (!this.isClosed) this.#cancelLook = this.#clock.schedule(lookMs, () => this.#look())
   }
 
   #emit<K extends keyof MediaEvents>(event: K, ...args: MediaEvents[K]): void {

@@ -38,7 +38,9 @@ export class NetworkRate {
 
   /** Follows the partitions of the tracks that there are now, and no others. */
   changed(): void {
-    const partitions = new Set([...this.#modules.tracks].map(({ track }) => track.partition))
+    // Where nothing is sent, nothing new is told.
+    const sent = [...this.#modules.tracks].filter(({ isLeftOut }) => !isLeftOut)
+    const partitions = new Set(sent.map(({ track }) => track.partition))
     for (const [partition, rate] of this.#rates) {
       if (partitions.has(partition) && !this.#isClosed) continue
       this.#rates.delete(partition)

@@ -106,12 +106,15 @@ export class OwnTracks {
    * stays, so that newcomers see something at once.
    */
   chooseUpper(): void {
-    const chosen = [...this.#tracks].filter((one) => one.isLeftOut !== this.#isToLeaveOut(one))
-    for (const one of chosen) one.leaveOut(!one.isLeftOut)
-    if (chosen.length === 0) return
-    if (chosen.every(({ isLeftOut }) => isLeftOut)) this.#networkRate?.changed()
-    // Of what was not sent nothing is known.
-    else this.#networkRate?.added()
+    let isOther = false
+    // One that hears of its rate may close others.
+    for (const one of this.#tracks) {
+      const isLeftOut = this.#isToLeaveOut(one)
+      isOther ||= isLeftOut !== one.isLeftOut
+      one.leaveOut(isLeftOut)
+    }
+    if (!isOther) return
+    this.#networkRate?.changed()
     this.#shareGiven()
   }
 

@@ -14,6 +14,12 @@ export interface MediaSessionOptions {
    * network carries, as `client.urgentRate` reports it.
    */
   readonly rate?: AsyncIterable<number> | undefined
+  /**
+   * Who reads the stream. `'members'`: nobody but members and recorders that may publish in it, so all who read say what they read, and
+   * renditions above the lowest that nobody reads are not published. Default: `'anybody'`, also who may not publish and so is not heard; all are
+   * published.
+   */
+  readonly readers?: 'anybody' | 'members' | undefined
 }
 
 export interface MediaSessionModules {
@@ -24,12 +30,15 @@ export interface MediaSessionModules {
   readonly isTimely?: (() => boolean) | undefined
 }
 
-const optionNames = ['name', 'decodes', 'replaces', 'rate'] satisfies (keyof MediaSessionOptions)[]
+const optionNames = [
+  ...(['name', 'decodes', 'replaces', 'rate', 'readers'] satisfies (keyof MediaSessionOptions)[]),
+]
 
 /** What is wrong with them; undefined for nothing. */
 export function mistakeInOptions(options: MediaSessionOptions): string | undefined {
-  const { name, decodes = [], replaces } = options
+  const { name, decodes = [], replaces, readers = 'anybody' } = options
   const unknown = Object.keys(options).find((key) => !optionNames.some((known) => known === key))
   if (unknown !== undefined) return `there is no option ${unknown}; the options are ${optionNames.join(', ')}`
+  if (!['anybody', 'members'].includes(readers)) return "readers must be 'anybody' or 'members'"
   return mistakeInMember({ name, decodes, replaces })
 }

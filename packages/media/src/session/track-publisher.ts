@@ -76,6 +76,8 @@ export class TrackPublisher {
   #isMuted: boolean
   #isLeftOut = false
   #bitsPerS: number
+  /** What its encoder was told last. */
+  #toldBitsPerS: number
   #keyWantedMs = -Infinity
 
   constructor(track: Track, options: TrackPublisherOptions, modules: TrackModules) {
@@ -86,6 +88,7 @@ export class TrackPublisher {
     this.#modules = modules
     this.#isMuted = track.state === 'muted'
     this.#bitsPerS = options.plan.maxBitsPerS
+    this.#toldBitsPerS = this.#bitsPerS
   }
 
   /** The track as it stands in the catalogue. */
@@ -123,10 +126,8 @@ export class TrackPublisher {
 
   /** For the session, which divides a rate among its tracks. */
   useRate(bitsPerS: number): void {
-    if (bitsPerS === this.#bitsPerS) return
     this.#bitsPerS = bitsPerS
-    this.#update({})
-    this.#events.rate?.(bitsPerS)
+    this.#tellRate()
   }
 
   /** Whether the session leaves it out, as the computer is too busy for it, or nobody reads it. */
@@ -137,8 +138,7 @@ export class TrackPublisher {
   /** For the session. */
   leaveOut(isLeftOut: boolean): void {
     this.#isLeftOut = isLeftOut
-    this.#update({})
-    this.#events.rate?.(this.bitsPerS)
+    this.#tellRate()
   }
 
   /** For the session: somebody asks for a key frame. */
@@ -151,6 +151,13 @@ export class TrackPublisher {
 
   close(): void {
     this.#modules.closed(this)
+  }
+
+  #tellRate(): void {
+    this.#update({})
+    if (this.bitsPerS === this.#toldBitsPerS) return
+    this.#toldBitsPerS = this.bitsPerS
+    this.#events.rate?.(this.bitsPerS)
   }
 
   #update(change: { readonly codec?: string }): void {

@@ -98,6 +98,7 @@ export class Attempt {
   }
 
   #fail(error: RunnelError): void {
+    if (this.#isOver) return
     this.#isOver = true
     this.#events.onFail(error)
   }
