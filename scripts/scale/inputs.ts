@@ -71,7 +71,7 @@ export const costs = {
     measured: copies,
   },
   deliveryUs: {
-    value: 571,
+    value: 471,
     unit: 'µs',
     meaning:
       'processor time of a node for each delivery of a quiet stream, forwarding and duplicates included',
