@@ -45,6 +45,7 @@ export async function readerCosts(crypto: Crypto, { readers, rounds }: { readers
     },
   )
   const { signal } = new AbortController()
+  const master = random.bytes(32)
   const opener = new Opener(
     { streamId: records.streamId, userId: records.openerId, choice: {} },
     {
@@ -52,7 +53,7 @@ export async function readerCosts(crypto: Crypto, { readers, rounds }: { readers
       known: new KnownKeys({ ciphers }),
       finder: { open: () => Promise.resolve(undefined), writerKey: () => Promise.resolve(undefined) },
       askHolder: async () => {},
-      keyringMaster: () => Promise.resolve(random.bytes(32)),
+      keyringMaster: () => Promise.resolve(master),
       cardsOf: () => Promise.resolve(cards),
       onPublished: () => {},
       confirmed: () => Promise.resolve(true),
