@@ -163,7 +163,7 @@ run(async () => {
     await enter(name, context)
   } catch (error) {
     offerAgain()
-    if (!isRunnelError(error) || error.code !== 'NO_SUBSCRIBE_PERMISSION') throw error
+    if (!isRunnelError(error, 'NO_SUBSCRIBE_PERMISSION')) throw error
     say(`${failureText(error)} A room takes the permission to publish, too.`)
   }
 })

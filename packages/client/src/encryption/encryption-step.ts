@@ -170,6 +170,6 @@ function openedOf(message: StreamMessage, opened: OpenedBatch): StreamMessage {
   return found
 }
 
-function isAt(one: StreamMessage | undefined, { timestamp, sequenceNumber }: StreamMessage): boolean {
-  return one?.timestamp === timestamp && one.sequenceNumber === sequenceNumber
+function isAt(one: StreamMessage, { timestamp, sequenceNumber }: StreamMessage): boolean {
+  return one.timestamp === timestamp && one.sequenceNumber === sequenceNumber
 }

@@ -7,7 +7,7 @@ const text = z.string().max(mediaLimits.maxTextLength)
 /** Printable: decoders throw at an empty one, and control characters take six bytes each in JSON. */
 const codecName = z.string().regex(new RegExp(`^[\\x21-\\x7e]{1,${mediaLimits.maxTextLength}}$`))
 const partition = z.number().int().min(0).max(99)
-/** Each once. */
+/** As many as a stream has at most. */
 const partitions = z.array(partition).max(100)
 const positive = z.number().int().positive().max(1_000_000_000)
 const common = {

@@ -82,7 +82,7 @@ export class MemberPlayer {
   }
 
   tick(nowMs: number): void {
-    for (const player of this.#opened) player.tick(nowMs)
+    for (const player of this.#sounds.values()) if (player instanceof AudioPlayer) player.tick(nowMs)
     for (const { player } of this.#pictures.values()) player.tick(nowMs)
   }
 
@@ -91,7 +91,7 @@ export class MemberPlayer {
   }
 
   get report(): MemberReport {
-    const [sound] = this.#opened
+    const sound = [...this.#sounds.values()].find((player) => player instanceof AudioPlayer)
     const { played = 0, recovered = 0, concealed: lost = 0 } = sound?.counters ?? {}
     const concealed = recovered + lost
     const camera = this.#pictures.get('camera')?.player
@@ -113,10 +113,6 @@ export class MemberPlayer {
   close(): void {
     for (const [id, player] of this.#sounds) this.#closeSound(id, player)
     for (const what of whats) this.#closePictures(what)
-  }
-
-  get #opened(): AudioPlayer[] {
-    return [...this.#sounds.values()].filter((player) => player instanceof AudioPlayer)
   }
 
   async #open({ id, frameMs, codec }: AudioTrack): Promise<void> {

@@ -46,6 +46,11 @@ class Context {
   }
 }
 
+/** Reads the pictures of a track: there are none. */
+class NoPictures {
+  readable = new ReadableStream()
+}
+
 const trackOf = (readyState: MediaStreamTrackState) =>
   Object.assign(new EventTarget(), { readyState, getSettings: () => ({}) }) as unknown as MediaStreamTrack
 
@@ -89,12 +94,7 @@ it('sound and pictures end with their session, and leave their tracks alone', as
       }
     },
   )
-  vi.stubGlobal(
-    'MediaStreamTrackProcessor',
-    class {
-      readable = new ReadableStream()
-    },
-  )
+  vi.stubGlobal('MediaStreamTrackProcessor', NoPictures)
   const [microphone, camera] = [trackOf('live'), trackOf('live')]
   const removed = vi.spyOn(microphone, 'removeEventListener')
   await publishAudio(session, microphone, { source: 'microphone' })
@@ -166,12 +166,7 @@ it('a codec is chosen once for all who came while one was being chosen', async (
       close = () => {}
     },
   )
-  vi.stubGlobal(
-    'MediaStreamTrackProcessor',
-    class {
-      readable = new ReadableStream()
-    },
-  )
+  vi.stubGlobal('MediaStreamTrackProcessor', NoPictures)
   const options = { source: 'camera', codecs: ['av1', 'vp8'] } as const
   const published = await publishVideo(session, trackOf('live'), options)
   const come = (i: number) => {

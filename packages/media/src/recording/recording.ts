@@ -3,7 +3,7 @@ import { tracksRead } from '../catalogue/ladder.ts'
 import { decodeObject, type MediaObject } from '../core/media-object.ts'
 import { memberIdOf } from '../session/member.ts'
 import type { ObjectPlace } from '../session/session-events.ts'
-import { objectPartition } from './partitions.ts'
+import { allPartitions, objectPartition } from './partitions.ts'
 import type { KeyFrame } from './recording-note.ts'
 import type { TimeLine, TimeRange } from './time-line.ts'
 
@@ -93,7 +93,7 @@ export class MediaRecording {
 
   /** Where frames of these renditions are: all, or those that notes name. A track that began and ended between two notes is in none. */
   #sessionPartitions(rendition: number | undefined): readonly number[] {
-    if (rendition === undefined) return Array.from({ length: this.#partitions }, (_, partition) => partition)
+    if (rendition === undefined) return allPartitions(this.#partitions)
     // Of each member in each of its states: renditions of several are no ladder.
     const tracks = this.timeLine.members.flatMap(({ catalogue }) => tracksRead(catalogue.tracks, rendition))
     return [0, ...tracks.map(({ partition }) => partition)]

@@ -8,7 +8,7 @@ import { memberIdOf } from '../session/member.ts'
 import { NoteTaker, type Moment } from './note-taker.ts'
 import { requireKeptKeys } from './kept-keys.ts'
 import { noteContent } from './recording-note.ts'
-import { notePartition, objectPartition } from './partitions.ts'
+import { allPartitions, notePartition, objectPartition } from './partitions.ts'
 
 export interface SessionRecordingOptions {
   /** A note could not be published; the recording goes on. */
@@ -48,7 +48,7 @@ export async function recordSession(
   const [source, target] = await Promise.all([client.getStream(from), client.getStream(to)])
   await requireKeptKeys(source, { client, now: () => clock.now() })
   const recorder = new SessionRecorder({ from, to }, options, modules)
-  const partitions = Array.from({ length: source.partitions }, (_, partition) => partition)
+  const partitions = allPartitions(source.partitions)
   await recorder.start({ partitions, toPartitions: target.partitions })
   return recorder
 }

@@ -1,12 +1,12 @@
 import type { UrgentRate } from '@runnel/client'
 import type { Clock } from '@runnel/protocol'
 import type { Track } from '../catalogue/catalogue.ts'
+import { UpperRenditions } from '../core/upper-renditions.ts'
 import { mediaError } from '../errors.ts'
 import { mediaLimits } from '../limits.ts'
 import { controlPartition } from './control-partition.ts'
 import { NetworkRate } from './network-rate.ts'
 import { placeTrack, type NewTrack } from './new-track.ts'
-import { UpperRenditions } from '../core/upper-renditions.ts'
 import { RateShare } from './rate-share.ts'
 import { TrackPublisher, type TrackEvents, type TrackModules } from './track-publisher.ts'
 
@@ -73,7 +73,7 @@ export class OwnTracks {
       },
     )
     this.#tracks.add(publisher)
-    this.chooseUpper()
+    this.#leaveOut()
     this.#networkRate?.added()
     this.#shareGiven()
     changed()
@@ -106,16 +106,7 @@ export class OwnTracks {
    * stays, so that newcomers see something at once.
    */
   chooseUpper(): void {
-    let isOther = false
-    // One that hears of its rate may close others.
-    for (const one of this.#tracks) {
-      const isLeftOut = this.#isToLeaveOut(one)
-      isOther ||= isLeftOut !== one.isLeftOut
-      one.leaveOut(isLeftOut)
-    }
-    if (!isOther) return
-    this.#networkRate?.changed()
-    this.#shareGiven()
+    if (this.#leaveOut()) this.#shareAnew()
   }
 
   /** Follows the rate of the network no longer. Idempotent. */
@@ -125,15 +116,31 @@ export class OwnTracks {
 
   #closed(publisher: TrackPublisher): void {
     if (!this.#tracks.delete(publisher)) return
-    this.chooseUpper()
-    this.#networkRate?.changed()
-    this.#shareGiven()
+    this.#leaveOut()
+    this.#shareAnew()
     this.#modules.changed()
+  }
+
+  /** Whether other tracks are left out now. */
+  #leaveOut(): boolean {
+    let isOther = false
+    // One that hears of its rate may close others.
+    for (const one of this.#tracks) {
+      const isLeftOut = this.#isToLeaveOut(one)
+      isOther ||= isLeftOut !== one.isLeftOut
+      one.leaveOut(isLeftOut)
+    }
+    return isOther
   }
 
   #isToLeaveOut(one: TrackPublisher): boolean {
     const isUpper = [...this.#tracks].some((other) => isBelow(other, one))
     return isUpper && (this.#upper.areLeftOut || !this.#modules.isRead(one.track.partition))
+  }
+
+  #shareAnew(): void {
+    this.#networkRate?.changed()
+    this.#shareGiven()
   }
 
   /** Shares out anew what the application gave last, if it gives a rate. */

@@ -30,9 +30,7 @@ export interface MediaSessionModules {
   readonly isTimely?: (() => boolean) | undefined
 }
 
-const optionNames = [
-  ...(['name', 'decodes', 'replaces', 'rate', 'readers'] satisfies (keyof MediaSessionOptions)[]),
-]
+const optionNames = ['name', 'decodes', 'replaces', 'rate', 'readers'] satisfies (keyof MediaSessionOptions)[]
 
 /** What is wrong with them; undefined for nothing. */
 export function mistakeInOptions(options: MediaSessionOptions): string | undefined {

@@ -69,9 +69,9 @@ export class Outflow {
 
   /** Queues a packet for the end of the turn. False, and counted, when the packet is too large or the queue too long. */
   offer(packet: Uint8Array): boolean {
+    if (this.#stopped) return false
     const { maxPacketBytes, maxQueueBytes, highMarkBytes } = this.#limits
     const queuedBytes = this.queuedBytes + packet.length
-    if (this.#stopped) return false
     if (packet.length > maxPacketBytes || queuedBytes > maxQueueBytes) {
       if (queuedBytes > maxQueueBytes) this.#writable = false
       this.#modules.stats.packetsDropped++
