@@ -1,4 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import type { Edge } from '../api/answers.ts'
+import { ForceLayout } from '../layout/force-layout.ts'
+import { layoutRequest, shapeOf } from '../layout/layout-input.ts'
 import { fitView, nodeAt, nodeTowards, screenPosition } from './place-on-screen.ts'
 
 const square = Float32Array.from([0, 0, 100, 0, 0, 100, 100, 100])
@@ -11,6 +14,21 @@ describe('the view', () => {
       [288, 88],
       [512, 312],
     ])
+  })
+
+  it('fills the canvas also with a few nodes that are all equally near', () => {
+    const ids = ['a', 'b', 'c', 'd', 'e']
+    const edges = ids.flatMap((a, index) =>
+      ids
+        .slice(index + 1)
+        .map((b): Edge => ({ a, b, rttMs: 1, near: false, transport: null, relayed: false })),
+    )
+    const layout = new ForceLayout()
+    layout.take(layoutRequest(shapeOf(ids, edges), 1, { tall: false, still: true }))
+    const positions = layout.positions()
+    const view = fitView(positions, 1_176, 665)
+    const downPx = ids.map((_, index) => screenPosition(positions, view, index)[1])
+    expect(Math.max(...downPx) - Math.min(...downPx)).toBeGreaterThan(0.6 * 665)
   })
 
   it('exists for one node, and for none', () => {

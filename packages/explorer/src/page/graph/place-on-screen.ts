@@ -6,15 +6,13 @@ export interface View {
 }
 
 /** The most pixels of the screen for one unit of the plane. */
-export const largestZoom = 12
+export const largestZoom = 16
 /** And at least. */
 export const smallestZoom = 0.05
 /** Around the picture, in CSS pixels: names of nodes are wider than nodes, and controls lie above and below. */
 const margin = { across: 64, down: 88 } as const
-/** How far a picture is stretched at most to show all of it: a few nodes fill the canvas, and two do not lie at its ends. */
-const largestFit = 6
 
-/** The view in which everything is seen. */
+/** The view in which everything is seen, as large as it can be zoomed: a few nodes fill the canvas. */
 export function fitView(positions: Float32Array, width: number, height: number): View {
   if (positions.length === 0) return { k: 1, x: width / 2, y: height / 2 }
   const box = { left: Infinity, right: -Infinity, top: Infinity, bottom: -Infinity }
@@ -27,7 +25,7 @@ export function fitView(positions: Float32Array, width: number, height: number):
   }
   const across = Math.max(1, width - 2 * margin.across) / Math.max(1, box.right - box.left)
   const down = Math.max(1, height - 2 * margin.down) / Math.max(1, box.bottom - box.top)
-  const k = Math.min(largestFit, Math.max(smallestZoom, Math.min(across, down)))
+  const k = Math.min(largestZoom, Math.max(smallestZoom, Math.min(across, down)))
   return {
     k,
     x: width / 2 - (k * (box.left + box.right)) / 2,
