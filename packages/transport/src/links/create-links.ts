@@ -197,6 +197,7 @@ class LinksOverTransports implements LinksOwner {
         this.counters.closed++
         emit(() => this.events.onClosed(peerId, reason))
       },
+      onLeftOver: (connection) => this.#inbound(connection),
       onFailed: (peerId, error) => {
         this.counters.failed++
         emit(() => this.events.onFailed(peerId, error))

@@ -275,19 +275,45 @@ describe('Links when both dial', () => {
     },
   )
 
-  it('fall back to the spare when the one in use dies', async () => {
-    const { clock, low, high } = await pair('spare', { network: { latencyMs: 5 } })
+  it('say that the link closed when the connection in use breaks, for what was sent on it is lost, and go on with the spare', async () => {
+    const { clock, network, low, high } = await pair('spare', { network: { latencyMs: 5 } })
     connect(low, high, dialledByEverybody)
     connect(high, low, dialledByEverybody)
     clock.advanceBy(100)
     const used = low.links.peers.get(high.identity.nodeId)
-    used?.close('CONNECTION_LOST', 'by the test')
+    expect(low.links.send(high.identity.nodeId, numbered(6))).toBe(true)
+    network.breakLinks(low.identity.nodeId, 1)
     clock.advanceBy(100)
-    expect([low.log, high.log]).toEqual([['opened'], ['opened']])
+    expect([low.log, high.log]).toEqual([0, 1].map(() => ['opened', 'closed CONNECTION_LOST', 'opened']))
     expect(low.links.peers.get(high.identity.nodeId)).not.toBe(used)
     expect(low.links.send(high.identity.nodeId, numbered(7))).toBe(true)
+    expect(high.links.send(low.identity.nodeId, numbered(8))).toBe(true)
+    clock.advanceBy(100_000)
+    expect([high.received, low.received]).toEqual([[7], [8]])
+    expect([openOf(low), openOf(high)].map(({ length }) => length)).toEqual([1, 1])
+  })
+
+  it('end a link that only the spare is left of and that nobody uses', async () => {
+    const { clock, network, low, high } = await pair('unused spare', { network: { latencyMs: 5 } })
+    connect(low, high, dialledByEverybody)
+    connect(high, low, dialledByEverybody)
     clock.advanceBy(100)
-    expect(high.received).toEqual([7])
+    network.breakLinks(low.identity.nodeId, 1)
+    clock.advanceBy(100_000)
+    for (const { log } of [low, high])
+      expect(log.slice(0, 3)).toEqual(['opened', 'closed CONNECTION_LOST', 'opened'])
+    expect([openOf(low), openOf(high)].map(({ length }) => length)).toEqual([0, 0])
+  })
+
+  it('end with all their connections when the peer says why', async () => {
+    const { clock, low, high } = await pair('ended', { network: { latencyMs: 5 } })
+    connect(low, high, dialledByEverybody)
+    connect(high, low, dialledByEverybody)
+    clock.advanceBy(100)
+    low.links.disconnect(high.identity.nodeId, 'UNUSED', '')
+    clock.advanceBy(100)
+    expect([low.log, high.log]).toEqual([0, 1].map(() => ['opened', 'closed UNUSED']))
+    expect([openOf(low), openOf(high)].map(({ length }) => length)).toEqual([0, 0])
   })
 })
 

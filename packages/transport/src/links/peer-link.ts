@@ -38,6 +38,8 @@ export interface PeerLinkEvents {
   /** Another connection is used from now on; the link has stayed open. */
   onReplaced(peerId: NodeId, connection: Connection): void
   onClosed(peerId: NodeId, reason: CloseReason): void
+  /** The link has closed, as `onClosed` said, but this other connection with the peer is left, and may be a new link. */
+  onLeftOver(connection: Connection): void
   onFailed(peerId: NodeId, error: RunnelError): void
   onPacket(peerId: NodeId, type: number, body: Uint8Array, whole: Uint8Array): void
   onDrain(peerId: NodeId): void
@@ -53,6 +55,8 @@ export interface PeerLinkEvents {
 }
 
 const nothing: Cancel = () => {}
+/** Another connection of the link is used. */
+const duplicate = 'DUPLICATE_CONNECTION'
 
 interface Held extends Contender {
   readonly connection: Connection
@@ -63,7 +67,8 @@ interface Held extends Contender {
  *
  * When both sides have dialled, both choose the same one of the two connections (settle.ts), but not at the same instant. So
  * each keeps reading the other one until nothing is under way on it any more, and only then the side with the lower id closes it: nothing is lost,
- * nobody sees the link closed, and when the connection in use turns out to be dead the other one takes over.
+ * and nobody sees the link closed. When the connection in use breaks, what was sent on it may be lost: the link has closed, and the other one is a
+ * new link.
  */
 export class PeerLink {
   readonly #options: PeerLinkOptions
@@ -227,13 +232,12 @@ export class PeerLink {
     this.#cancelSpareTimer()
     const before = this.#spare
     this.#spare = held
-    before?.connection.close('DUPLICATE_CONNECTION', '')
+    before?.connection.close(duplicate, '')
     this.#watchSpare(held)
   }
 
   /**
-   * Closes the spare connection once nothing is under way on it and the one in use has proven alive. If that one is dead, its pings show it and
-   * the spare takes over.
+   * Closes the spare connection once nothing is under way on it and the one in use has proven alive. If that one is dead, its pings show it.
    */
   #watchSpare(spare: Held): void {
     const { peerId, settings } = this.#options
@@ -247,29 +251,34 @@ export class PeerLink {
         const isAlive = used === this.#used && used?.connection.stats.framesIn !== framesIn
         if (!watch.isQuiet() || !isAlive) return lookLater()
         this.#spare = undefined
-        spare.connection.close('DUPLICATE_CONNECTION', '')
+        spare.connection.close(duplicate, '')
       })
     }
     lookLater()
   }
 
   #connectionClosed(held: Held, reason: CloseReason): void {
-    if (held === this.#spare) {
-      this.#spare = undefined
-      this.#cancelSpareTimer()
-    }
-    if (held !== this.#used) return
     const spare = this.#spare
-    if (spare) {
-      this.#spare = undefined
-      this.#cancelSpareTimer()
-      this.#used = spare
-      return this.#replaced(spare)
-    }
+    if (held === spare) this.#dropSpare()
+    if (held !== this.#used) return
+    this.#dropSpare()
     this.#used = undefined
     if (this.#attempt?.wanted === false) this.#cancelAttempt()
     this.#closed(reason)
+    if (spare) this.#leave(spare.connection, reason)
     this.#checkIdle()
+  }
+
+  /** A peer that said why it closes the connection in use has ended the link, and with it all its connections. */
+  #leave(connection: Connection, { remote, code, text }: CloseReason): void {
+    if (!remote || code === duplicate) return this.#events.onLeftOver(connection)
+    connection.events = { onPacket() {}, onDrain() {}, onClose() {} }
+    connection.close(code, text)
+  }
+
+  #dropSpare(): void {
+    this.#spare = undefined
+    this.#cancelSpareTimer()
   }
 
   #closed(reason: CloseReason): void {

@@ -50,9 +50,9 @@ export class MemoryNetwork implements MemoryExchange, WayNetwork {
     this.condition(nodeId).online = online
   }
 
-  /** Breaks every channel of a node; both ends are told. */
-  breakLinks(nodeId: NodeId): void {
-    for (const end of [...this.#endsOf(nodeId)]) end.close(true)
+  /** Breaks every channel of a node, or only its oldest ones; both ends are told. */
+  breakLinks(nodeId: NodeId, count?: number): void {
+    for (const end of [...this.#endsOf(nodeId)].slice(0, count)) end.close(true)
   }
 
   join(nodeId: NodeId, transport: MemoryTransport): void {
