@@ -75,7 +75,7 @@ export function experimentCommand(
       dilation: {
         type: 'number',
         describe:
-          'for propagation and loss: time dilation; slows down links and publishers by this factor (1), and divides measured times by it',
+          'for propagation and loss: time dilation; slows down links and the clocks of processes by this factor (1)',
       },
       floods: {
         type: 'string',

@@ -52,7 +52,7 @@ export const churn: Experiment = {
         { victims, publishingMs: (messages - 1) * intervalMs },
         {
           now: () => performance.now(),
-          pause: (ms) => session.pause(ms),
+          pause: (ms) => session.pass(ms),
           isPublishing: () => session.isPublishing(publishers),
           kill: async (victim) => {
             onProgress(`node ${victim} is killed`)

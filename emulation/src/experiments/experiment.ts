@@ -17,9 +17,9 @@ export interface ExperimentOptions {
   /** Messages a second of all publishers together, where they take turns. */
   readonly rate: number | undefined
   /**
-   * So many times slower does everything but the processes go while messages are measured, and what is measured is given in
-   * the time of the experiment: what processes take counts as much less. For machines too small to play as many as they do
-   * (time dilation: Gupta et al., NSDI 2006).
+   * So many times slower does time go for links and for the clocks and timers of processes, and what is measured is given in their time: what
+   * processes take counts as much less. For machines too small to play as many as they do (time dilation: Gupta et al., NSDI 2006). SCTP and TCP
+   * keep real time: the shortest pauses before they send again count as much less, too.
    */
   readonly dilation: number | undefined
   /** Kinds of floods, which take turns; undefined: as they are by default. */

@@ -6,10 +6,7 @@ import type { Session } from '../session/session.ts'
 /** As in the thesis. */
 const intervalMs = 50
 const bytes = 64
-/**
- * Before packets are lost: a link that was quick a moment ago takes a long way for one that loses, and sends little for many
- * round trips; and one that has lost packets takes a while until it sends as before.
- */
+/** Before packets are lost: floods become thin within the first messages, and a link that has lost packets takes a while until it sends as before. */
 const settleMessages = 40
 /** Longer than the longest pause of a link that loses so much. */
 const quietMs = 60_000
@@ -17,7 +14,6 @@ const quietMs = 60_000
 export interface LossRunsOptions {
   /** Of each node, in a run. */
   readonly messages: number
-  readonly dilation: number
   /** All runs have the overlay of the first. */
   readonly fixed: boolean
 }
@@ -52,18 +48,17 @@ export class LossRuns {
   }
 
   async run(lossPercent: number): Promise<LossFigures> {
-    const { dilation, fixed, messages } = this.#options
+    const { fixed, messages } = this.#options
     const session = this.#session
     const formed = await this.#join()
-    const settles = fixed || dilation > 1
-    if (settles) await this.#publish(settleMessages)
-    const sinceMs = settles ? await session.pauseForClocks() : -Infinity
+    await this.#publish(settleMessages)
+    const sinceMs = await session.pauseForClocks()
     await this.#place.setLoss(lossPercent / 100)
     const isComplete = await this.#publish(messages)
     await this.#place.setLoss(0)
     const published = session.nodes.length * messages
     const publishedBefore = session.nodes.length * this.#published - published
-    const counted = { published, publishedBefore, sinceMs, dilation }
+    const counted = { published, publishedBefore, sinceMs }
     const { delaysMs: _, ...figures } = analyse(await session.collect(), counted)
     const overlayKept = sameEdges(formed, await session.overlay())
     const undelivered = figures.undelivered - this.#undelivered
@@ -74,15 +69,11 @@ export class LossRuns {
 
   /** Overlays form undisturbed; it is their messages that are watched. */
   async #join(): Promise<FormedOverlay> {
-    if (this.#formed !== undefined) return this.#formed
-    // Nodes measure how long links are when these open.
-    await this.#place.dilate(this.#options.dilation)
-    this.#formed = await this.#session.join()
+    this.#formed ??= await this.#session.join()
     return this.#formed
   }
 
   async #leave(): Promise<void> {
-    await this.#place.dilate(1)
     await this.#session.reset()
     this.#formed = undefined
     this.#published = 0
@@ -92,11 +83,9 @@ export class LossRuns {
   /** All nodes publish. True when every node has all of these messages, and all earlier ones. */
   async #publish(messages: number): Promise<boolean> {
     const session = this.#session
-    const { dilation } = this.#options
-    const pauseMs = intervalMs * dilation
     this.#published += messages
-    await session.publish(session.everybody, { messages, intervalMs: pauseMs, bytes })
-    await session.published(messages * pauseMs)
-    return session.delivered(session.nodes.length * this.#published, quietMs * dilation)
+    await session.publish(session.everybody, { messages, intervalMs, bytes })
+    await session.published(messages * intervalMs)
+    return session.delivered(session.nodes.length * this.#published, quietMs)
   }
 }

@@ -33,7 +33,7 @@ export const loss: Experiment = {
       fleets.flatMap((ofFleet) => floodKinds.map((floods) => ({ links, ofFleet, floods }))),
     )
     for (const { links, ofFleet, floods } of turns)
-      await onFleet({ nodes, degree, links, overlay, floods }, async (running) => {
+      await onFleet({ nodes, degree, links, overlay, floods, dilation }, async (running) => {
         const { place, session, latency } = running
         if (messagesBefore > 0) {
           // A run that does not count.
@@ -43,7 +43,7 @@ export const loss: Experiment = {
         }
         const percents = place.kind === 'loopback' ? [0] : losses
         const points = ofFleet.flatMap((repeat) => percents.map((lossPercent) => ({ repeat, lossPercent })))
-        const runs = new LossRuns({ messages, dilation, fixed }, { place, session })
+        const runs = new LossRuns({ messages, fixed }, { place, session })
         for (const { repeat, lossPercent } of points) {
           onProgress(`${links}, ${floods} floods, ${lossPercent} % loss, run ${repeat + 1} of ${repeats}`)
           const { formed, ...figures } = await runs.run(lossPercent)

@@ -43,24 +43,22 @@ export const propagation: Experiment = {
     const { nodes = defaults.nodes, degree = defaults.degree, links = defaults.links } = options
     const { repeats = defaults.repeats, overlay, dilation = defaults.dilation } = options
     const { messages = defaults.messages, rate = defaults.rate } = options
-    return onFleet({ nodes, degree, links, overlay }, async (running) => {
+    return onFleet({ nodes, degree, links, overlay, dilation }, async (running) => {
       const rows: RecordRow[] = []
       for (let repeat = 0; repeat < repeats; repeat++) {
         onProgress(`run ${repeat + 1} of ${repeats}: the overlay forms`)
         const formed = await running.session.join()
         onProgress(`run ${repeat + 1} of ${repeats}: messages`)
         const pings = await running.session.pingEdges(formed, pingsPerEdge)
-        const warmed = await warmUp(running.session, options.warmUp ?? defaults.warmUp)
-        const publishedBefore = warmed + (await dilate(running, { rate, dilation }))
+        const publishedBefore = await warmUp(running.session, options.warmUp ?? defaults.warmUp)
         const sinceMs = await running.session.pauseForClocks()
-        const published = await publishInPairs(running.session, { messages, rate, dilation })
-        await running.session.delivered(publishedBefore + published, quietMs * dilation)
+        const published = await publishInPairs(running.session, { messages, rate })
+        await running.session.delivered(publishedBefore + published, quietMs)
         const measured = await running.session.collect()
         const isSame = sameEdges(formed, await running.session.overlay())
         await running.session.reset()
-        await running.place.dilate(1)
         onProgress(`run ${repeat + 1} of ${repeats}: the same overlay in the simulator`)
-        const run = { measured, pings, published, publishedBefore, sinceMs, dilation }
+        const run = { measured, pings, published, publishedBefore, sinceMs }
         const figures = await compare(running, formed, run)
         rows.push({
           nodes,
@@ -89,16 +87,6 @@ interface MeasuredRun {
   readonly published: number
   readonly publishedBefore: number
   readonly sinceMs: number
-  readonly dilation: number
-}
-
-/** Slows time down, and has each link carry something: TCP takes a way that is suddenly long for one that loses, until it knows better. */
-async function dilate(
-  { place, session }: Running,
-  pace: { readonly rate: number; readonly dilation: number },
-) {
-  await place.dilate(pace.dilation)
-  return pace.dilation === 1 ? 0 : publishInPairs(session, { ...pace, messages: 1 })
 }
 
 async function compare(running: Running, overlay: FormedOverlay, run: MeasuredRun) {

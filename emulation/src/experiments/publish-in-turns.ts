@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import type { Session } from '../session/session.ts'
 
 /** Of one node's messages, as in the thesis: under 100 bytes, 3 s apart. */
@@ -24,24 +23,19 @@ export async function warmUp(session: Session, messages: number): Promise<number
 
 /**
  * As in the thesis, section 5.4.2: two nodes at a time are told to publish, the next two once these have begun, so that
- * `rate` messages a second are published, all `dilation` times slower. Resolves when all have published, with the number of
- * messages.
+ * `rate` messages a second are published. Resolves when all have published, with the number of messages.
  */
 export async function publishInPairs(
   session: Session,
-  turns: { readonly messages: number; readonly rate: number; readonly dilation: number },
+  turns: { readonly messages: number; readonly rate: number },
 ): Promise<number> {
   const { length } = session.nodes
-  const { messages, rate, dilation } = turns
-  const betweenPairsMs = ((1_000 * 2 * messages) / rate) * dilation
-  const pauseMs = intervalMs * dilation
+  const { messages, rate } = turns
+  const betweenPairsMs = (1_000 * 2 * messages) / rate
   for (let first = 0; first < length; first += 2) {
     const pair = [first, first + 1].filter((index) => index < length)
-    await Promise.all([
-      session.publish(pair, { messages, intervalMs: pauseMs, bytes }),
-      delay(betweenPairsMs),
-    ])
+    await Promise.all([session.publish(pair, { messages, intervalMs, bytes }), session.pass(betweenPairsMs)])
   }
-  await session.published((messages - 1) * pauseMs)
+  await session.published((messages - 1) * intervalMs)
   return length * messages
 }

@@ -1,4 +1,5 @@
 import { overlayStrategies, type OverlayStrategyName } from '@runnel/protocol'
+import type { Dilation } from './processes/dilation.ts'
 
 /** Where the control API of a process answers: `http://host:port`, or `unix:/path` of a socket. */
 export type ControlAddress = `http://${string}` | `unix:${string}`
@@ -32,6 +33,8 @@ export interface Fleet {
   readonly overlay: OverlayKind
   /** thin, unless it is given. */
   readonly floods?: FloodKind
+  /** So many times slower does time go for links and processes; 1, unless it is given. */
+  readonly dilation?: number
 }
 
 /** The processes of a place, once all of them have been started. */
@@ -40,6 +43,8 @@ export interface Hosts {
   readonly nodes: readonly Host[]
   /** Bearer token of the control API; undefined where its address is protection enough. */
   readonly token?: string
+  /** How time goes for the processes, where that is not real time. */
+  readonly dilation?: Dilation
 }
 
 /** What a place knows of itself, for the environment of a record: versions, lateness of an emulator. */
@@ -65,8 +70,6 @@ export interface Place {
   delayMs(from: Host, to: Host): number | undefined
   /** Loss on each host's link from now on, as a part of its packets each way. Rejects where it cannot be set. */
   setLoss(rate: number): Promise<void>
-  /** Multiplies the requested delays between nodes from now on. Rejects where they cannot be changed. */
-  dilate(factor: number): Promise<void>
   facts(): Promise<PlaceFacts>
   /** Ends every process and takes the network down. Idempotent. */
   stop(): Promise<void>

@@ -33,14 +33,12 @@ export interface AnalysisOptions {
   readonly publishedBefore?: number
   /** Messages with timestamps from then on count: what came before was to warm up. */
   readonly sinceMs?: number
-  /** So many times slower than the experiment's the time of the processes ran. */
-  readonly dilation?: number
 }
 
 /** Throws MEASUREMENTS_DROPPED where a node had more messages than it remembers: these would look like lost ones. */
 export function analyse(
   { nodes, restarted }: SessionMeasurements,
-  { published, publishedBefore = 0, sinceMs = -Infinity, dilation = 1 }: AnalysisOptions,
+  { published, publishedBefore = 0, sinceMs = -Infinity }: AnalysisOptions,
 ): MessageFigures {
   const dropped = nodes.reduce((sum, node) => sum + node.dropped, 0)
   if (dropped > 0) throw emulationError('MEASUREMENTS_DROPPED', `${dropped} at all nodes together`)
@@ -48,7 +46,7 @@ export function analyse(
   const received = nodes.flatMap(({ nodeId, messages }) =>
     messages.filter(({ publisherId, timestamp }) => publisherId !== nodeId && timestamp >= sinceMs),
   )
-  const delaysMs = received.flatMap(({ ageMs }) => (ageMs === null ? [] : [ageMs / dilation]))
+  const delaysMs = received.flatMap(({ ageMs }) => (ageMs === null ? [] : [ageMs]))
   const hops = received.flatMap((message) => (message.hops === null ? [] : [message.hops]))
   const expected = published * (all - 1)
   const delivered = nodes.reduce((sum, node) => sum + node.delivered, 0)
@@ -67,7 +65,7 @@ export function analyse(
     meanHops: round(mean(hops) ?? 0),
     maxHops: percentile(hops, 1) ?? 0,
     duplicatesPerMessage: round(duplicates / Math.max(1, received.length)),
-    wallMeanMs: round(mean(received.map(({ wallAgeMs }) => wallAgeMs / dilation)) ?? 0),
+    wallMeanMs: round(mean(received.map(({ wallAgeMs }) => wallAgeMs)) ?? 0),
     untraced: received.length - delaysMs.length,
   }
 }

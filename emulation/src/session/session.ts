@@ -9,6 +9,7 @@ import {
 } from '../control/control-client.ts'
 import { emulationError } from '../errors.ts'
 import type { Host, Hosts } from '../places/place.ts'
+import { dilatedMs, type Dilation } from '../places/processes/dilation.ts'
 import { experimentPart } from './experiment-stream.ts'
 import { edgesOf, isInPlace, numberedOverlay, type FormedOverlay } from './formed-overlay.ts'
 import { inParallel } from './in-parallel.ts'
@@ -18,8 +19,9 @@ const atOnce = 32
 /** Pause for each node between two looks whether something has come to pass: looking must not be what processes do. */
 const lookEveryMsPerNode = 40
 const minLookEveryMs = 250
-/** How long an overlay may take until all its edges are open. */
+/** How long an overlay may take until all its edges are open, in the time of its processes. */
 const formedWithinMs = 300_000
+const realTime: Dilation = { factor: 1, sinceMs: 0 }
 /** An address where nothing listens: the refusal comes as quickly as an answer. */
 const unusedPort = 9
 /** The most that wall clocks may be apart. */
@@ -43,6 +45,7 @@ export interface PairPings {
 
 interface SessionOptions {
   readonly degree: number
+  readonly dilation: Dilation
   readonly trackerId: NodeId
   /** Runs before this one. */
   readonly run: number
@@ -58,12 +61,16 @@ export interface SessionMeasurements {
   readonly tracker: TrackerMeasurements
 }
 
-/** Runs of an experiment on hosts that run, one after the other: join, wait, publish, wait, collect, reset. */
+/**
+ * Runs of an experiment on hosts that run, one after the other: join, wait, publish, wait, collect, reset. Times are those of the processes, which may
+ * go slower.
+ */
 export class Session {
   readonly #trackerId: NodeId
   readonly #tracker: ControlClient
   readonly #nodes: SessionNode[]
   readonly #degree: number
+  readonly #dilation: Dilation
   readonly #signal: AbortSignal
   #run: number
 
@@ -72,6 +79,7 @@ export class Session {
     modules: { readonly tracker: ControlClient; readonly nodes: readonly SessionNode[] },
   ) {
     this.#degree = options.degree
+    this.#dilation = options.dilation
     this.#trackerId = options.trackerId
     this.#run = options.run
     this.#signal = options.signal
@@ -103,7 +111,8 @@ export class Session {
       await control.reset()
       return { host, nodeId: (await control.info()).nodeId, control }
     })
-    return new Session({ degree, trackerId, run: 0, signal }, { tracker, nodes })
+    const { dilation = realTime } = hosts
+    return new Session({ degree, dilation, trackerId, run: 0, signal }, { tracker, nodes })
   }
 
   /** Every node joins; resolves when every edge is open and the clocks of all links are known. Rejects with NOT_FORMED. */
@@ -114,7 +123,7 @@ export class Session {
 
   /** Resolves when every node has the neighbours that the tracker wants, and that has not changed for a while. */
   async formed(): Promise<FormedOverlay> {
-    const untilMs = performance.now() + formedWithinMs
+    const untilMs = performance.now() + this.#realMs(formedWithinMs)
     let [last, alike] = ['', 0]
     for (;;) {
       const [overlay, infos] = await Promise.all([this.#overlay(), this.#infos()])
@@ -148,7 +157,10 @@ export class Session {
   /** The same session without some of its nodes: what is waited for and collected is of the others. */
   without(indexes: readonly number[]): Session {
     const nodes = this.nodes.filter((_, index) => !indexes.includes(index))
-    const options = { degree: this.#degree, trackerId: this.#trackerId, run: this.#run, signal: this.#signal }
+    const options = {
+      ...{ degree: this.#degree, dilation: this.#dilation },
+      ...{ trackerId: this.#trackerId, run: this.#run, signal: this.#signal },
+    }
     return new Session(options, { tracker: this.#tracker, nodes })
   }
 
@@ -198,7 +210,7 @@ export class Session {
 
   /** Resolves when no node publishes any more; does not check before that much time has passed. */
   async published(forMs: number): Promise<void> {
-    await delay(forMs, undefined, { signal: this.#signal })
+    await this.pass(forMs)
     while ((await this.#infos()).some(({ isPublishing }) => isPublishing)) await this.pause()
   }
 
@@ -213,7 +225,7 @@ export class Session {
       if (counts.every((count) => count >= messages)) return true
       const sum = counts.reduce((total, count) => total + count, 0)
       if (sum !== last) [last, sinceMs] = [sum, performance.now()]
-      else if (performance.now() - sinceMs > quietMs) return false
+      else if (performance.now() - sinceMs > this.#realMs(quietMs)) return false
       await this.pause()
     }
   }
@@ -237,15 +249,25 @@ export class Session {
 
   /** What has a later timestamp than this gives was published later, on whatever machine: clocks are not that far apart. */
   async pauseForClocks(): Promise<number> {
-    await this.pause(clockDifferenceMs)
-    const nowMs = Date.now()
-    await this.pause(clockDifferenceMs)
+    await this.pass(clockDifferenceMs)
+    const nowMs = dilatedMs(Date.now(), this.#dilation)
+    await this.pass(clockDifferenceMs)
     return nowMs
   }
 
-  /** Without a time: until it is worth looking again. */
-  pause(ms = Math.max(minLookEveryMs, lookEveryMsPerNode * this.#nodes.length)): Promise<void> {
-    return delay(ms, undefined, { signal: this.#signal })
+  /** Lets time pass for the processes. */
+  async pass(ms: number): Promise<void> {
+    await delay(this.#realMs(ms), undefined, { signal: this.#signal })
+  }
+
+  /** Until it is worth looking again, in real time. */
+  async pause(): Promise<void> {
+    const ms = Math.max(minLookEveryMs, lookEveryMsPerNode * this.#nodes.length)
+    await delay(ms, undefined, { signal: this.#signal })
+  }
+
+  #realMs(ms: number): number {
+    return ms * this.#dilation.factor
   }
 
   #infos(): Promise<ProcessInfo[]> {

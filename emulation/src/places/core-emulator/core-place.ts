@@ -1,4 +1,3 @@
-import { emulationError } from '../../errors.ts'
 import { readCities, type Cities } from '../../underlay/cities.ts'
 import { cityUnderlay, type Underlay } from '../../underlay/underlay.ts'
 import type { Fleet, Host, Hosts, Place, PlaceFacts } from '../place.ts'
@@ -68,11 +67,6 @@ export class CorePlace implements Place {
 
   async setLoss(rate: number): Promise<void> {
     await this.#session?.setLoss(rate)
-  }
-
-  dilate(factor: number): Promise<void> {
-    if (factor === 1) return Promise.resolve()
-    return Promise.reject(emulationError('PLACE_CANNOT', 'CORE cannot change the delays of its links'))
   }
 
   async facts(): Promise<PlaceFacts> {

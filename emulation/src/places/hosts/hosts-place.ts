@@ -58,11 +58,6 @@ export class HostsPlace implements Place {
     return Promise.reject(emulationError('PLACE_CANNOT', 'the loss of real networks cannot be set'))
   }
 
-  dilate(factor: number): Promise<void> {
-    if (factor === 1) return Promise.resolve()
-    return Promise.reject(emulationError('PLACE_CANNOT', 'the delays of real networks cannot be set'))
-  }
-
   facts(): Promise<PlaceFacts> {
     return Promise.resolve({ hosts: this.#file.nodes.length })
   }

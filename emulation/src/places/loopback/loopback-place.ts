@@ -38,11 +38,6 @@ export class LoopbackPlace implements Place {
     return Promise.reject(emulationError('PLACE_CANNOT', 'loopback cannot emulate loss'))
   }
 
-  dilate(factor: number): Promise<void> {
-    if (factor === 1) return Promise.resolve()
-    return Promise.reject(emulationError('PLACE_CANNOT', 'loopback cannot emulate delays'))
-  }
-
   facts(): Promise<PlaceFacts> {
     return Promise.resolve({})
   }

@@ -31,7 +31,6 @@ export class NamespacesPlace implements Place {
   readonly #underlay: Underlay
   readonly #emulator = new LinkEmulator()
   readonly #emulated = new Map<string, EmulatedHost>()
-  #nodes: readonly Machine[] = []
   #processes: ProcessFleet | undefined
 
   /** Throws UNREADABLE_LATENCIES and INVALID_LATENCIES. */
@@ -55,8 +54,7 @@ export class NamespacesPlace implements Place {
       site: sites[index % sites.length] ?? '',
       address: `10.0.0.${index + 1}`,
     }))
-    this.#nodes = nodes
-    await this.#startLinks([tracker, ...nodes])
+    await this.#startLinks([tracker, ...nodes], fleet.dilation)
     this.#processes = new ProcessFleet({ tracker, nodes, fleet }, { within: this.#within.bind(this) })
     return this.#processes.start(AbortSignal.any([signal, this.#emulator.failed]))
   }
@@ -71,11 +69,6 @@ export class NamespacesPlace implements Place {
 
   async setLoss(rate: number): Promise<void> {
     await this.#emulator.setLoss('all', rate)
-  }
-
-  /** The tracker is as near as before: it would be taken for dead. */
-  async dilate(factor: number): Promise<void> {
-    await this.#setDelays(this.#nodes, factor)
   }
 
   /** What the emulator has carried and dropped so far, and how late it was. */
@@ -99,15 +92,16 @@ export class NamespacesPlace implements Place {
     await this.#emulator.stop()
   }
 
-  async #startLinks(machines: readonly Machine[]): Promise<void> {
+  async #startLinks(machines: readonly Machine[], dilation = 1): Promise<void> {
     const emulator = this.#emulator
     await emulator.start()
     for (const { name, address } of machines) this.#emulated.set(name, await emulator.addHost(address))
     const { jitterMs, bandwidth, seed } = this.#options
     if (seed !== undefined) await emulator.setSeed(seed)
-    if (jitterMs !== undefined) await emulator.setJitter('all', jitterMs)
-    if (bandwidth !== undefined) await emulator.setBandwidth('all', bandwidth.bitsPerS, bandwidth.queueBytes)
-    await this.#setDelays(machines, 1)
+    if (jitterMs !== undefined) await emulator.setJitter('all', dilation * jitterMs)
+    if (bandwidth !== undefined)
+      await emulator.setBandwidth('all', bandwidth.bitsPerS / dilation, bandwidth.queueBytes)
+    await this.#setDelays(machines, dilation)
   }
 
   async #setDelays(machines: readonly Machine[], factor: number): Promise<void> {

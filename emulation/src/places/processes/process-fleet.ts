@@ -7,6 +7,7 @@ import { experimentPartitions, experimentStream } from '../../session/experiment
 import { inParallel } from '../../session/in-parallel.ts'
 import type { Fleet, Host, Hosts, LinkKind } from '../place.ts'
 import { openRunDirectory } from './run-directory.ts'
+import { dilatedEnvironment, type Dilation } from './dilation.ts'
 import { networkDocument } from './network-document.ts'
 import { RunnelProcess } from './runnel-process.ts'
 
@@ -41,12 +42,14 @@ export class ProcessFleet {
   readonly #modules: ProcessFleetModules
   readonly #processes = new Map<string, RunnelProcess>()
   readonly #death = new AbortController()
+  readonly #dilation: Dilation
   #directory = ''
   #trackerKey = ''
 
   constructor(options: ProcessFleetOptions, modules: ProcessFleetModules) {
     this.#options = options
     this.#modules = modules
+    this.#dilation = { factor: options.fleet.dilation ?? 1, sinceMs: Date.now() }
   }
 
   /** Aborts with the reason when a process has ended unexpectedly. */
@@ -71,7 +74,8 @@ export class ProcessFleet {
     await inParallel(startingAtOnce, [...nodes.entries()], ([index, machine]) =>
       this.#startNode(machine, listens(fleet.links, index), either),
     )
-    return { tracker: trackerHost, nodes: nodes.map((machine) => this.#hostOf(machine)) }
+    const hosts = nodes.map((machine) => this.#hostOf(machine))
+    return { tracker: trackerHost, nodes: hosts, dilation: this.#dilation }
   }
 
   /** Ends a process without warning and starts it anew. */
@@ -124,7 +128,7 @@ export class ProcessFleet {
     const process = new RunnelProcess({
       name,
       args: [...args, ...flagsOf({ 'control-socket': this.#socketOf(machine), 'log-level': 'warn' })],
-      env,
+      env: { ...dilatedEnvironment(this.#dilation), ...env },
       logFile: join(this.#directory, `${name}.log`),
       within: (command) => this.#modules.within(machine, command),
       onDeath: (how) => this.#death.abort(new Error(`${name} ended: ${how}`)),
