@@ -188,5 +188,6 @@ describe('a recording', () => {
     await expect(member.record(room, kept, { toPartition: 1 })).rejects.toMatchObject({
       code: 'PARTITION_OUT_OF_RANGE',
     })
+    await expect(member.record(room, room)).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' })
   })
 })

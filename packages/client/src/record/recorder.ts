@@ -9,7 +9,7 @@ import {
   type StreamPartId,
 } from '@runnel/protocol'
 import { onAbort, whileOpen } from '../deadline.ts'
-import { asError } from '../errors.ts'
+import { asError, clientError } from '../errors.ts'
 import { requirePermission, type PermissionModules } from '../permission.ts'
 import type { Publisher } from '../publish/publisher.ts'
 import { checkPartition } from '../publish/partition.ts'
@@ -59,13 +59,14 @@ export interface RecorderModules extends PermissionModules {
   readonly status: StatusHub
 }
 
-/** Records the urgent messages of a stream. Throws what `requirePermission` throws, PARTITION_OUT_OF_RANGE, CLIENT_CLOSED and ABORTED. */
+/** Records the urgent messages of a stream. Throws what `requirePermission` throws, PARTITION_OUT_OF_RANGE, INVALID_ARGUMENT, CLIENT_CLOSED and ABORTED. */
 export async function record(
   from: StreamId,
   to: StreamId,
   { partitions, toPartition, signal }: RecordOptions,
   modules: RecorderModules,
 ): Promise<Recording> {
+  if (from === to) throw clientError('INVALID_ARGUMENT', 'a stream is not recorded into itself')
   const stream = await requirePermission('subscribe', from, modules)
   const target = await requirePermission('publish', to, modules)
   if (toPartition !== undefined) checkPartition(toPartition, target)

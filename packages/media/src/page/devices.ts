@@ -35,10 +35,10 @@ export const openScreen = (): Promise<MediaStream> =>
 /** A file that the browser can play, played in this page. Start the element, which shows it. */
 export function openFile(file: Blob): { readonly element: HTMLVideoElement; readonly stream: MediaStream } {
   const element = document.createElement('video')
-  element.src = URL.createObjectURL(file)
-  element.playsInline = true
   const { captureStream } = element as HTMLVideoElement & { captureStream?(): MediaStream }
   if (captureStream === undefined) throw mediaError('NO_CODEC', 'it cannot publish what it plays')
+  element.src = URL.createObjectURL(file)
+  element.playsInline = true
   return { element, stream: captureStream.call(element) }
 }
 

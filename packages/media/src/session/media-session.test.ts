@@ -264,6 +264,13 @@ describe('a session', () => {
     expect(ben.session.counters.objectsMalformed).toBe(0)
   })
 
+  it('reads what was asked for last, however quickly it was asked', async () => {
+    const { client, session } = await joinAs('Ben')
+    await session.read([1, 2])
+    await Promise.all([session.read([1]), session.read([1, 3])])
+    expect(client.network.streamParts.toSorted()).toEqual([0, 1, 3].map((partition) => `${room}#${partition}`))
+  })
+
   it('publishes all renditions where who reads may be no member, such as the audience of a lecture', async () => {
     const { ada, ben } = await pair()
     ada.session.publishTrack(picture)
@@ -530,6 +537,12 @@ describe('openSession', () => {
       code: 'SESSION_INVALID',
       message: expect.stringContaining(`: ${name} must be `) as string,
     })
+  })
+
+  it('refuses to open without options', async () => {
+    const client = await clients.create({ privateKey: newAccount().privateKey })
+    const opening = openSession(room, undefined as never, { client })
+    await expect(opening).rejects.toMatchObject({ code: 'SESSION_INVALID' })
   })
 
   it('refuses an option that there is not', async () => {

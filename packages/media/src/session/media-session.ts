@@ -1,5 +1,5 @@
 import type { Message, Subscription, UrgentOptions, UrgentRate } from '@runnel/client'
-import { Alarm, toHex, type Clock } from '@runnel/protocol'
+import { Alarm, oneAtATime, toHex, type Clock } from '@runnel/protocol'
 import { systemClock, systemRandom } from '@runnel/protocol/system'
 import { controlContent, controlIn, type Catalogue, type Control } from '../catalogue/catalogue.ts'
 import { Busyness } from '../core/busyness.ts'
@@ -56,6 +56,9 @@ export class MediaSession implements AsyncDisposable {
   readonly #tracks: OwnTracks
   readonly #readers = new Readers()
   readonly #subscriptions = new Map<number, Promise<Subscription>>()
+  /** The partitions that were last asked for; changes of what is read do not overlap. */
+  #wanted: ReadonlySet<number> = new Set([controlPartition])
+  readonly #read = oneAtATime(() => this.#readWanted())
   readonly #keyAskedMs = new Map<string, number>()
   readonly #counters = { objectsUnknown: 0, objectsMalformed: 0 }
   readonly #goodbye: Goodbye
@@ -109,9 +112,7 @@ export class MediaSession implements AsyncDisposable {
 
   /** Subscribes, and says that this member is there. Called by `openSession`. */
   async start(): Promise<void> {
-    await this.#read([])
-    // Not awaited: where nobody is there yet it would be for long.
-    this.#changed()
+    await this.#read()
     this.#beat()
     this.#look()
     void this.#followRate()
@@ -185,14 +186,13 @@ export class MediaSession implements AsyncDisposable {
    * publish upper renditions only where somebody reads them. Rejects with SESSION_CLOSED.
    */
   async read(partitions: Iterable<number>): Promise<void> {
-    const before = this.#reads.join()
-    await this.#read(partitions)
-    if (this.#reads.join() !== before) this.#changed()
+    this.#wanted = new Set([controlPartition, ...partitions])
+    await this.#read()
   }
 
-  async #read(partitions: Iterable<number>): Promise<void> {
+  async #readWanted(): Promise<void> {
     this.#requireOpen()
-    const wanted = new Set([controlPartition, ...partitions])
+    const [wanted, before] = [this.#wanted, this.#reads.join()]
     for (const [partition, subscription] of this.#subscriptions) {
       if (wanted.has(partition)) continue
       this.#subscriptions.delete(partition)
@@ -207,6 +207,8 @@ export class MediaSession implements AsyncDisposable {
         return subscription
       }),
     )
+    // Not awaited: where nobody is there yet it would be for long.
+    if (this.#reads.join() !== before) this.#changed()
   }
 
   /** Asks a member for a key frame of a track, once a second at most. */

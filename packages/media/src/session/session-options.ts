@@ -33,7 +33,9 @@ export interface MediaSessionModules {
 const optionNames = ['name', 'decodes', 'replaces', 'rate', 'readers'] satisfies (keyof MediaSessionOptions)[]
 
 /** What is wrong with them; undefined for nothing. */
-export function mistakeInOptions(options: MediaSessionOptions): string | undefined {
+export function mistakeInOptions(options: MediaSessionOptions | undefined): string | undefined {
+  if (typeof options !== 'object' || options === null)
+    return 'there are no options: a session needs at least a name'
   const { name, decodes = [], replaces, readers = 'anybody' } = options
   const unknown = Object.keys(options).find((key) => !optionNames.some((known) => known === key))
   if (unknown !== undefined) return `there is no option ${unknown}; the options are ${optionNames.join(', ')}`
