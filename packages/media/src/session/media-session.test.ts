@@ -268,7 +268,9 @@ describe('a session', () => {
     const { client, session } = await joinAs('Ben')
     await session.read([1, 2])
     await Promise.all([session.read([1]), session.read([1, 3])])
-    expect(client.network.streamParts.toSorted()).toEqual([0, 1, 3].map((partition) => `${room}#${partition}`))
+    expect(client.network.streamParts.toSorted()).toEqual(
+      [0, 1, 3].map((partition) => `${room}#${partition}`),
+    )
   })
 
   it('publishes all renditions where who reads may be no member, such as the audience of a lecture', async () => {
