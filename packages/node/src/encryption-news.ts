@@ -4,7 +4,7 @@ import type { EncryptionNews } from '@runnel/client'
 export function encryptionSentence(streamId: string, news: EncryptionNews): string {
   switch (news.state) {
     case 'rotated':
-      return `a new key of ${streamId}: ${news.epochId}, for ${readersText(news.readers)}`
+      return `a new key of ${streamId}: ${news.epochId}, for ${othersText(news.readers)}`
     case 'uncertain':
       return `the registry does not say who may read ${streamId}; ${news.isStopped ? 'nothing is published there until it does, as its owner wants' : 'its last key stays in use'}: ${news.error.message}`
     case 'no-card':
@@ -14,6 +14,11 @@ export function encryptionSentence(streamId: string, news: EncryptionNews): stri
     case 'unshared':
       return `the keys of ${streamId} could not be passed on, so readers ask for them when they join: ${news.error.message}`
   }
+}
+
+/** How many readers a new key was made for; its publisher needs none. */
+export function othersText(count: number): string {
+  return `${count} other ${count === 1 ? 'reader' : 'readers'} with a card`
 }
 
 export function readersText(count: number): string {

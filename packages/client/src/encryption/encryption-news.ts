@@ -2,7 +2,7 @@ import type { NodeId } from '@runnel/protocol'
 
 /** News of the encryption of a stream. */
 export type EncryptionNews =
-  /** A new key is in use, for `readers` readers with a card. */
+  /** A new key is in use, made for `readers` other readers with a card. */
   | { readonly state: 'rotated'; readonly epochId: string; readonly readers: number }
   /** It cannot be determined who may read: the previous key stays in use, or, where the owner wants that, nothing is published (`isStopped`). */
   | { readonly state: 'uncertain'; readonly isStopped: boolean; readonly error: Error }

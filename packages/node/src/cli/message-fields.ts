@@ -10,6 +10,7 @@ export function messageFields(message: Message): Readonly<Record<string, unknown
     publisherId,
     messageChainId,
     previous,
+    keyId,
     contentType,
     headers,
     key,
@@ -18,6 +19,7 @@ export function messageFields(message: Message): Readonly<Record<string, unknown
   return {
     ...{ streamId, partition, timestamp, sequenceNumber, publisherId, messageChainId },
     previous: previous ?? null,
+    ...(keyId === undefined ? {} : { keyId }),
     contentType,
     ...(Object.keys(headers).length === 0 ? {} : { headers }),
     ...(key === undefined ? {} : { key }),

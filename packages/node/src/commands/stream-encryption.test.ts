@@ -206,7 +206,7 @@ describe('an encrypted stream on the command line', { timeout: timeoutMs }, () =
     const [opener] = (await keysOf(stream)).openers
     const rotated = await as('owner', `key rotate ${stream}`)
     expect(rotated).toMatchObject({ code: 0 })
-    const next = /^([\w-]{8}) for \d readers?\n/.exec(rotated.stdout)?.[1]
+    const next = /^([\w-]{8}) for \d other readers? with a card\n/.exec(rotated.stdout)?.[1]
     expect(next).not.toBe(opener?.epochId)
     expect((await keysOf(stream)).openers[0]?.epochId).toBe(next)
     // The new key is on its way to the process that runs.

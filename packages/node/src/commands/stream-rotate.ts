@@ -3,7 +3,7 @@ import { userOptions } from '../cli/common-options.ts'
 import { printResult } from '../cli/output.ts'
 import { streamArgument, streamPositional } from '../cli/stream-argument.ts'
 import { withClient } from '../cli/with-client.ts'
-import { readersText } from '../encryption-news.ts'
+import { othersText } from '../encryption-news.ts'
 
 export const streamRotate = defineCommand({
   name: 'stream rotate',
@@ -20,7 +20,7 @@ export const streamRotate = defineCommand({
       const rotated = await client.rotateKeys(id)
       const { epochId, readers, isStored } = rotated
       const remark = isStored ? '' : '; no storage node has it, so only readers that are online get it'
-      printResult({ id, ...rotated }, json, [`${epochId} for ${readersText(readers)}${remark}`])
+      printResult({ id, ...rotated }, json, [`${epochId} for ${othersText(readers)}${remark}`])
     })
   },
 })
