@@ -121,7 +121,7 @@ export class ControlPackets {
 
   #onFetched(peerId: NodeId, { requestId, complete }: Fetched, time: Time): void {
     const { parts, fetches, filler, pursuer, counters, watch } = this.#modules
-    const fetch = fetches.take(requestId, peerId)
+    const fetch = fetches.answered(requestId, peerId, time.nowMs)
     if (fetch === undefined) {
       counters['fetch.unexpected']++
       return

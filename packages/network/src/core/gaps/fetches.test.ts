@@ -14,7 +14,7 @@ function script(maxFetchesInFlight: number) {
   const counters = newCounters()
   const sent: ControlPacket[] = []
   const effects = { sendControl: (_: unknown, packet: ControlPacket) => void sent.push(packet) }
-  const fetches = new Fetches({ maxFetchesInFlight, hostAskMs: 100 }, { counters, effects })
+  const fetches = new Fetches({ maxFetchesInFlight, hostAskMs: 100, maxFetchRttMs: 2_000 }, { counters, effects })
   const send = (peer: number, dueMs: number, sentMs = 0) =>
     fetches.send({ peerId: idOf(peer), streamPartId: partId, chain, claim: undefined, sentMs, dueMs }, ranges)
   return { counters, sent, fetches, send }
@@ -27,16 +27,20 @@ describe('Fetches', () => {
     const { publisherId, messageChainId } = chain
     const packet = { type: 'fetch', requestId, streamPartId: partId, publisherId, messageChainId, ranges }
     expect([sent, counters['fetch.sent']]).toEqual([[packet], 1])
-    expect(fetches.take(requestId)).toMatchObject({ streamPartId: partId, chain, rangeCount: 2 })
-    expect(fetches.take(requestId)).toBeUndefined()
+    expect(fetches.answered(requestId, idOf(2), 50)).toMatchObject({
+      streamPartId: partId,
+      chain,
+      rangeCount: 2,
+    })
+    expect(fetches.answered(requestId, idOf(2), 50)).toBeUndefined()
   })
 
   it('allows so many to one neighbour, until one ends', () => {
     const { fetches, send, sent } = script(2)
     const [first] = [send(2, 100), send(2, 100)]
     expect([send(2, 100), send(3, 100), sent.length]).toEqual([0, 3, 3])
-    expect(fetches.take(first, idOf(3))).toBeUndefined()
-    expect(fetches.take(first, idOf(2))).toMatchObject({ requestId: first })
+    expect(fetches.answered(first, idOf(3), 50)).toBeUndefined()
+    expect(fetches.answered(first, idOf(2), 50)).toMatchObject({ requestId: first })
     expect(send(2, 100)).not.toBe(0)
   })
 
@@ -45,7 +49,7 @@ describe('Fetches', () => {
     const ids = [send(2, 100), send(2, 200)]
     expect(send(2, 300, 99)).toBe(0)
     expect(send(2, 300, 100)).not.toBe(0)
-    expect(ids.map((id) => fetches.take(id) !== undefined)).toEqual([false, true])
+    expect(ids.map((id) => fetches.answered(id, idOf(2), 300) !== undefined)).toEqual([false, true])
   })
 
   it('does not count long what is asked for once', () => {
@@ -54,11 +58,38 @@ describe('Fetches', () => {
     expect([once(0), once(99), once(100), sent.length]).toEqual([true, false, true, 2])
   })
 
+  it('waits longer for a neighbour that answers late, and asks it for less at a time', () => {
+    const { fetches, send, counters } = script(8)
+    expect(fetches.timeoutMs(idOf(2), 100)).toBe(100)
+    for (let i = 0; i < 4; i++) fetches.timedOut(send(2, 100), 100)
+    expect(fetches.timeoutMs(idOf(2), 100)).toBeGreaterThan(200)
+    expect(counters['fetch.timeouts']).toBe(4)
+    expect([send(2, 1_000), send(2, 1_000), send(3, 1_000)]).toEqual([5, 0, 6])
+    expect(fetches.timeoutMs(idOf(3), 100)).toBe(100)
+  })
+
+  it('waits for nobody longer than four times what the round trip takes, nor than three seconds', () => {
+    const { fetches, send } = script(8)
+    for (let i = 0; i < 8; i++) fetches.timedOut(send(2, 100), 10_000)
+    expect([100, 1_000].map((byRttMs) => fetches.timeoutMs(idOf(2), byRttMs))).toEqual([400, 3_000])
+  })
+
+  it('asks for more at a time again when all was answered soon', () => {
+    const { fetches, send } = script(4)
+    for (let i = 0; i < 4; i++) fetches.timedOut(send(2, 100), 100)
+    for (let i = 0; i < 40; i++) fetches.answered(send(2, 1_000, 100), idOf(2), 150)
+    expect([1, 2, 3, 4, 5].map(() => send(2, 1_000, 100) !== 0)).toEqual([true, true, true, true, false])
+    expect(fetches.timeoutMs(idOf(2), 100)).toBe(100)
+  })
+
   it('forgets those to a neighbour whose link closed', () => {
     const { fetches, send } = script(1)
     const ids = [send(2, 100), send(3, 100)]
     fetches.linkClosed(idOf(2))
     expect([send(2, 100) !== 0, send(3, 100) !== 0]).toEqual([true, false])
-    expect(ids.map((id) => fetches.take(id) !== undefined)).toEqual([false, true])
+    expect(ids.map((id, index) => fetches.answered(id, idOf(2 + index), 300) !== undefined)).toEqual([
+      false,
+      true,
+    ])
   })
 })

@@ -7,6 +7,7 @@ import {
   type StreamPartId,
 } from '@runnel/protocol'
 import type { Counters } from '../counters.ts'
+import { Lateness } from '../lateness.ts'
 import type { OverlayEffects } from '../overlay-effects.ts'
 import type { HeadClaim } from './head-claims.ts'
 
@@ -25,6 +26,7 @@ export interface SentFetch {
 }
 
 export interface FetchesLimits {
+  readonly maxFetchRttMs: number
   readonly maxFetchesInFlight: number
   readonly hostAskMs: number
 }
@@ -34,12 +36,30 @@ export interface FetchesModules {
   readonly counters: Counters
 }
 
-/** The fetches under way: what a neighbour has comes as data, and its answer says that there is no more. */
+/** How one neighbour answers. */
+interface Answers {
+  /** How long it takes; what timed out counts as twice the time that was waited. */
+  readonly lateness: Lateness
+  /** Fetches that it may have in progress. */
+  room: number
+}
+
+/** A neighbour that answers late is waited for so many times as long as the round trip to it takes, at most. */
+const maxPatience = 4
+
+/**
+ * The fetches under way: what a neighbour has comes as data, and its answer says that there is no more.
+ *
+ * Where a link is full, what is fetched too soon or from several neighbours comes besides what is late already, and makes more of it late. So who
+ * answers late is waited for longer, as RFC 6298 waits to send again, and has fewer fetches at a time: half as many after each that timed out, one more
+ * when all that it may have were answered (RFC 5681, section 3.1).
+ */
 export class Fetches {
   readonly #limits: FetchesLimits
   readonly #modules: FetchesModules
   readonly #byId = new RareMap<number, SentFetch>()
   readonly #inFlight = new RareMap<NodeId, number>()
+  readonly #answers = new RareMap<NodeId, Answers>()
   #lastId = 0
   #droppedMs = -Infinity
 
@@ -51,10 +71,10 @@ export class Fetches {
   /** Returns the number of the request; 0 when the neighbour has too much to answer already, and nothing was sent. */
   send(fetch: Omit<SentFetch, 'requestId' | 'rangeCount'>, ranges: readonly MissingRange[]): number {
     const { peerId, streamPartId, chain, sentMs } = fetch
-    const { maxFetchesInFlight } = this.#limits
-    if ((this.#inFlight.get(peerId) ?? 0) >= maxFetchesInFlight) this.#dropUnanswered(sentMs)
+    const room = Math.floor(this.#answers.get(peerId)?.room ?? this.#limits.maxFetchesInFlight)
+    if ((this.#inFlight.get(peerId) ?? 0) >= room) this.#dropUnanswered(sentMs)
     const inFlight = this.#inFlight.get(peerId) ?? 0
-    if (inFlight >= maxFetchesInFlight) return 0
+    if (inFlight >= room) return 0
     const requestId = (this.#lastId = this.#lastId === 0xffff_ffff ? 1 : this.#lastId + 1)
     this.#byId.set(requestId, { ...fetch, requestId, rangeCount: ranges.length })
     this.#inFlight.set(peerId, inFlight + 1)
@@ -72,10 +92,47 @@ export class Fetches {
     return this.send({ peerId, streamPartId, chain, claim: undefined, sentMs: nowMs, dueMs }, ranges) !== 0
   }
 
+  /** How long to wait for an answer of a neighbour that may take so long by the round trip to it. */
+  timeoutMs(peerId: NodeId, byRttMs: number): number {
+    const lateMs = this.#answers.get(peerId)?.lateness.boundMs ?? 0
+    const mostMs = Math.min(maxPatience * byRttMs, 1.5 * this.#limits.maxFetchRttMs)
+    return Math.ceil(Math.max(byRttMs, Math.min(lateMs, mostMs)))
+  }
+
   /** The fetch that this answer ends, if it was sent to this peer. */
-  take(requestId: number, peerId?: NodeId): SentFetch | undefined {
+  answered(requestId: number, peerId: NodeId, nowMs: number): SentFetch | undefined {
+    if (this.#byId.get(requestId)?.peerId !== peerId) return undefined
+    const fetch = this.#take(requestId)
+    if (fetch === undefined) return undefined
+    const { maxFetchesInFlight } = this.#limits
+    const answers = this.#answersOf(peerId)
+    answers.lateness.add(nowMs - fetch.sentMs)
+    answers.room = Math.min(maxFetchesInFlight, answers.room + 1 / answers.room)
+    return fetch
+  }
+
+  /** A fetch that is still waited for is no longer: the answer has not come in time. */
+  timedOut(requestId: number, nowMs: number): void {
+    const fetch = this.#take(requestId)
+    if (fetch === undefined) return
+    this.#modules.counters['fetch.timeouts']++
+    const answers = this.#answersOf(fetch.peerId)
+    answers.lateness.add(2 * (nowMs - fetch.sentMs))
+    answers.room = Math.max(1, answers.room / 2)
+  }
+
+  #answersOf(peerId: NodeId): Answers {
+    let answers = this.#answers.get(peerId)
+    if (answers === undefined) {
+      answers = { lateness: new Lateness(), room: this.#limits.maxFetchesInFlight }
+      this.#answers.set(peerId, answers)
+    }
+    return answers
+  }
+
+  #take(requestId: number): SentFetch | undefined {
     const fetch = this.#byId.get(requestId)
-    if (fetch === undefined || (peerId !== undefined && fetch.peerId !== peerId)) return undefined
+    if (fetch === undefined) return undefined
     this.#byId.delete(requestId)
     const left = (this.#inFlight.get(fetch.peerId) ?? 1) - 1
     if (left > 0) this.#inFlight.set(fetch.peerId, left)
@@ -88,19 +145,19 @@ export class Fetches {
     // What is sent now is due later: once is enough.
     if (nowMs === this.#droppedMs) return
     this.#droppedMs = nowMs
-    for (const { requestId, dueMs } of [...this.#byId.values()]) if (dueMs <= nowMs) this.take(requestId)
+    for (const { requestId, dueMs } of [...this.#byId.values()]) if (dueMs <= nowMs) this.#take(requestId)
   }
 
-  /** Drops fetches that were not answered in time. */
   linkClosed(peerId: NodeId): void {
+    this.#answers.delete(peerId)
     if (!this.#inFlight.has(peerId)) return
-    for (const fetch of [...this.#byId.values()]) if (fetch.peerId === peerId) this.take(fetch.requestId)
+    for (const fetch of [...this.#byId.values()]) if (fetch.peerId === peerId) this.#take(fetch.requestId)
   }
 
   /** Drops the fetches of a stream part that was left. */
   drop(streamPartId: StreamPartId): void {
     for (const fetch of [...this.#byId.values()]) {
-      if (fetch.streamPartId === streamPartId) this.take(fetch.requestId)
+      if (fetch.streamPartId === streamPartId) this.#take(fetch.requestId)
     }
   }
 }

@@ -125,7 +125,7 @@ export class GapFiller {
   #step(part: StreamPart, range: WantedRange, peers: readonly NodeId[], steps: Steps, nowMs: number): void {
     const { fill } = range
     if (fill.requestId !== 0) {
-      if (this.#modules.fetches.take(fill.requestId)) this.#modules.counters['fetch.timeouts']++
+      this.#modules.fetches.timedOut(fill.requestId, nowMs)
       this.#tried(part, fill, peers.length, nowMs)
       if (fill.dueMs > nowMs) return
     }
@@ -196,7 +196,12 @@ export class GapFiller {
     fill.turn++
     fill.dueMs = nowMs
     if (nearest === undefined || fill.turn % peers.length !== 0) return
-    fill.dueMs += fetchTimeoutMs(this.#modules.rttOf(nearest), this.#limits)
+    fill.dueMs += this.#timeoutMs(nearest)
+  }
+
+  #timeoutMs(peerId: NodeId): number {
+    const { fetches, rttOf } = this.#modules
+    return fetches.timeoutMs(peerId, fetchTimeoutMs(rttOf(peerId), this.#limits))
   }
 
   #fetch(
@@ -208,7 +213,7 @@ export class GapFiller {
     nowMs: number,
   ): void {
     const { maxFetchRanges } = wireLimits
-    const dueMs = nowMs + fetchTimeoutMs(this.#modules.rttOf(peerId), this.#limits)
+    const dueMs = nowMs + this.#timeoutMs(peerId)
     for (let from = 0; from < ranges.length; from += maxFetchRanges) {
       const some = ranges.slice(from, from + maxFetchRanges)
       const requestId = this.#modules.fetches.send(

@@ -282,7 +282,7 @@ describe('the archive', () => {
     const [gap] = core.archiveGaps
     if (gap === undefined) throw new Error('not asked')
     expect(gapLines(core.run({ type: 'archiveEnded', gap }))).toEqual([])
-    expect(gapLines(core.pass(1))).toEqual(['lost (0,30]'])
+    expect(gapLines(core.pass(1_000))).toContain('lost (0,30]')
     expect(core.core.counters['gap.archiveAsked']).toBe(1)
   })
 

@@ -127,9 +127,9 @@ export class HeadPursuer {
   #pursue(part: StreamPart, claim: HeadClaim, time: Time): void {
     const { nowMs } = time
     const { peerId } = claim
-    const { fetches, counters } = this.#modules
+    const { fetches, rttOf } = this.#modules
     if (claim.requestId !== 0) {
-      if (fetches.take(claim.requestId)) counters['fetch.timeouts']++
+      fetches.timedOut(claim.requestId, nowMs)
       claim.requestId = 0
     }
     const isOver = claim.tries >= this.#limits.maxFillRounds || !part.isAttached(peerId)
@@ -137,7 +137,7 @@ export class HeadPursuer {
       this.#end(part, claim, time)
       return
     }
-    const timeoutMs = fetchTimeoutMs(this.#modules.rttOf(peerId), this.#limits)
+    const timeoutMs = fetches.timeoutMs(peerId, fetchTimeoutMs(rttOf(peerId), this.#limits))
     // Do not fetch what another neighbour is sending, but wait for that no longer than it would take from this one.
     const rival = part.gaps.claims.rival(claim, nowMs - timeoutMs)
     claim.dueMs = rival === undefined ? nowMs + timeoutMs : Math.min(rival.dueMs, rival.sentMs + timeoutMs)

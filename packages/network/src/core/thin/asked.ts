@@ -2,7 +2,7 @@ import type { MessageChain } from '@runnel/protocol'
 import type { ChainProgress } from '../dedup/chain-progress.ts'
 import type { StreamPart } from '../stream-part/stream-part.ts'
 import type { AskedMode } from './asked-table.ts'
-import type { Lateness } from './lateness.ts'
+import type { Lateness } from '../lateness.ts'
 
 /** What a neighbour asked for, of one chain. */
 export interface Asked extends AskedMode {

@@ -5,7 +5,7 @@ import { AnnouncedBatches } from './announced-batches.ts'
 import { chainIdOf } from './asked.ts'
 import { ChainTable } from './chain-table.ts'
 import { ChainWays, type ChainWaysLimits } from './chain-ways.ts'
-import { Lateness } from './lateness.ts'
+import { Lateness } from '../lateness.ts'
 import { Pace } from './pace.ts'
 
 export interface ThinChainsLimits extends ChainWaysLimits {

@@ -3,7 +3,7 @@ import type { ChainProgress } from '../dedup/chain-progress.ts'
 import type { Asked } from './asked.ts'
 import { AskedTable } from './asked-table.ts'
 import { DigestQueue } from './digest-queue.ts'
-import { Lateness } from './lateness.ts'
+import { Lateness } from '../lateness.ts'
 import { pushedMs, UnsureBatches, type UnsureBatchesLimits } from './unsure-batches.ts'
 
 export interface ThinLinkLimits extends UnsureBatchesLimits {

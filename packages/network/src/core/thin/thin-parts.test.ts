@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { idOf } from '../core.testkit.ts'
 import { AnnouncedBatches } from './announced-batches.ts'
-import { Lateness } from './lateness.ts'
+import { Lateness } from '../lateness.ts'
 import { Pace } from './pace.ts'
 
 const place = (timestamp: number) => ({ timestamp, sequenceNumber: 0 })
