@@ -14,7 +14,10 @@ function script(maxFetchesInFlight: number) {
   const counters = newCounters()
   const sent: ControlPacket[] = []
   const effects = { sendControl: (_: unknown, packet: ControlPacket) => void sent.push(packet) }
-  const fetches = new Fetches({ maxFetchesInFlight, hostAskMs: 100, maxFetchRttMs: 2_000 }, { counters, effects })
+  const fetches = new Fetches(
+    { maxFetchesInFlight, hostAskMs: 100, maxFetchRttMs: 2_000 },
+    { counters, effects },
+  )
   const send = (peer: number, dueMs: number, sentMs = 0) =>
     fetches.send({ peerId: idOf(peer), streamPartId: partId, chain, claim: undefined, sentMs, dueMs }, ranges)
   return { counters, sent, fetches, send }
@@ -58,13 +61,17 @@ describe('Fetches', () => {
     expect([once(0), once(99), once(100), sent.length]).toEqual([true, false, true, 2])
   })
 
-  it('waits longer for a neighbour that answers late, and asks it for less at a time', () => {
-    const { fetches, send, counters } = script(8)
+  it('waits longer for a neighbour that answers late, and asks it for less at a time, but once for all that was under way', () => {
+    const { fetches, send, counters } = script(16)
+    const room = (sentMs: number): number => {
+      const ids = Array.from({ length: 17 }, () => send(2, sentMs + 100, sentMs)).filter((id) => id !== 0)
+      for (const id of ids) fetches.timedOut(id, sentMs + 100)
+      return ids.length
+    }
     expect(fetches.timeoutMs(idOf(2), 100)).toBe(100)
-    for (let i = 0; i < 4; i++) fetches.timedOut(send(2, 100), 100)
+    expect([0, 200, 400, 600].map(room)).toEqual([16, 8, 4, 4])
+    expect(counters['fetch.timeouts']).toBe(32)
     expect(fetches.timeoutMs(idOf(2), 100)).toBeGreaterThan(200)
-    expect(counters['fetch.timeouts']).toBe(4)
-    expect([send(2, 1_000), send(2, 1_000), send(3, 1_000)]).toEqual([5, 0, 6])
     expect(fetches.timeoutMs(idOf(3), 100)).toBe(100)
   })
 
@@ -75,10 +82,15 @@ describe('Fetches', () => {
   })
 
   it('asks for more at a time again when all was answered soon', () => {
-    const { fetches, send } = script(4)
-    for (let i = 0; i < 4; i++) fetches.timedOut(send(2, 100), 100)
-    for (let i = 0; i < 40; i++) fetches.answered(send(2, 1_000, 100), idOf(2), 150)
-    expect([1, 2, 3, 4, 5].map(() => send(2, 1_000, 100) !== 0)).toEqual([true, true, true, true, false])
+    const { fetches, send } = script(6)
+    fetches.timedOut(send(2, 100), 100)
+    const room = () => Array.from({ length: 7 }, () => send(2, 1_000, 200)).filter((id) => id !== 0)
+    const answered = [0, 1, 2, 3, 4, 5, 6].map(() => {
+      const ids = room()
+      for (const id of ids) fetches.answered(id, idOf(2), 250)
+      return ids.length
+    })
+    expect(answered).toEqual([4, 4, 5, 6, 6, 6, 6])
     expect(fetches.timeoutMs(idOf(2), 100)).toBe(100)
   })
 

@@ -42,8 +42,12 @@ interface Answers {
   readonly lateness: Lateness
   /** Fetches that it may have in progress. */
   room: number
+  /** When that last became less: what was sent before says nothing new of it. */
+  lessMs: number
 }
 
+/** Fetches that any neighbour may have in progress: each is for one chain, and all may lack something. */
+const minRoom = 4
 /** A neighbour that answers late is waited for so many times as long as the round trip to it takes, at most. */
 const maxPatience = 4
 
@@ -51,7 +55,7 @@ const maxPatience = 4
  * The fetches under way: what a neighbour has comes as data, and its answer says that there is no more.
  *
  * Where a link is full, what is fetched too soon or from several neighbours comes besides what is late already, and makes more of it late. So who
- * answers late is waited for longer, as RFC 6298 waits to send again, and has fewer fetches at a time: half as many after each that timed out, one more
+ * answers late is waited for longer, as RFC 6298 waits to send again, and has fewer fetches at a time: half as many after one that timed out, one more
  * when all that it may have were answered (RFC 5681, section 3.1).
  */
 export class Fetches {
@@ -118,13 +122,15 @@ export class Fetches {
     this.#modules.counters['fetch.timeouts']++
     const answers = this.#answersOf(fetch.peerId)
     answers.lateness.add(2 * (nowMs - fetch.sentMs))
-    answers.room = Math.max(1, answers.room / 2)
+    if (fetch.sentMs <= answers.lessMs) return
+    answers.room = Math.max(Math.min(minRoom, this.#limits.maxFetchesInFlight), answers.room / 2)
+    answers.lessMs = nowMs
   }
 
   #answersOf(peerId: NodeId): Answers {
     let answers = this.#answers.get(peerId)
     if (answers === undefined) {
-      answers = { lateness: new Lateness(), room: this.#limits.maxFetchesInFlight }
+      answers = { lateness: new Lateness(), room: this.#limits.maxFetchesInFlight, lessMs: -Infinity }
       this.#answers.set(peerId, answers)
     }
     return answers

@@ -210,7 +210,7 @@ describe('a gap', () => {
     const lines = gapLines(core.pass(979))
     expect(lines).toContain('fetch 2 (0,30]')
     expect(lines).not.toContain('lost (0,30]')
-    expect(gapLines(core.pass(1_000))).toContain('lost (0,30]')
+    expect(gapLines(core.pass(2_000))).toContain('lost (0,30]')
   })
 
   it('is not given up because of neighbours that are silent, but when the time is over', () => {
@@ -282,7 +282,7 @@ describe('the archive', () => {
     const [gap] = core.archiveGaps
     if (gap === undefined) throw new Error('not asked')
     expect(gapLines(core.run({ type: 'archiveEnded', gap }))).toEqual([])
-    expect(gapLines(core.pass(1_000))).toContain('lost (0,30]')
+    expect(gapLines(core.pass(2_000))).toContain('lost (0,30]')
     expect(core.core.counters['gap.archiveAsked']).toBe(1)
   })
 
