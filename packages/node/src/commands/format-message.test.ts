@@ -43,7 +43,9 @@ describe('formatMessage', () => {
   it('has everything about the message with meta', () => {
     const headers = { trace: 'a' }
     const { isRemoval: _, ...plain } = message
-    expect(JSON.parse(formatMessage({ ...message, keyId: 'e1', headers, key: 'k', content: [1] }, true))).toEqual({
+    expect(
+      JSON.parse(formatMessage({ ...message, keyId: 'e1', headers, key: 'k', content: [1] }, true)),
+    ).toEqual({
       ...{ ...plain, keyId: 'e1', headers, key: 'k' },
       previous: null,
       content: [1],

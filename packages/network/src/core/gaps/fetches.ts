@@ -46,9 +46,9 @@ interface Answers {
   lessMs: number
 }
 
-/** Fetches that any neighbour may have in progress: each is for one chain, and all may lack something. */
+/** Fetches that a neighbour may always have in progress: each is for one chain, and all may lack something. */
 const minRoom = 4
-/** A neighbour that answers late is waited for so many times as long as the round trip to it takes, at most. */
+/** A neighbour that answers late is waited for at most this many times as long as one that answers at once. */
 const maxPatience = 4
 
 /**
