@@ -16,13 +16,15 @@ const script = `
   console.log(JSON.stringify({ ranMs: performance.now() - fromMs, realMs, nowMs: Date.now() }))
 `
 
-function run(env: Readonly<Record<string, string>>): {
+interface Ran {
   readonly ranMs: number
   readonly realMs: number
   readonly nowMs: number
-} {
+}
+
+function run(env: Readonly<Record<string, string>>): Ran {
   const options = { env: { PATH: process.env['PATH'], ...env }, encoding: 'utf8' } as const
-  return JSON.parse(execFileSync(process.execPath, ['--input-type=module', '-e', script], options))
+  return JSON.parse(execFileSync(process.execPath, ['--input-type=module', '-e', script], options)) as Ran
 }
 
 describe('a process for which time goes slower', () => {
