@@ -61,24 +61,32 @@ describe('Fetches', () => {
     expect([once(0), once(99), once(100), sent.length]).toEqual([true, false, true, 2])
   })
 
-  it('waits longer for a neighbour that answers late, and asks it for less at a time, but once for all that was under way', () => {
-    const { fetches, send, counters } = script(16)
-    const room = (sentMs: number): number => {
-      const ids = Array.from({ length: 17 }, () => send(2, sentMs + 100, sentMs)).filter((id) => id !== 0)
-      for (const id of ids) fetches.timedOut(id, sentMs + 100)
-      return ids.length
-    }
+  it('waits longer for a neighbour that answers late, also when nobody waits for that any more', () => {
+    const { fetches, send, counters } = script(8)
     expect(fetches.timeoutMs(idOf(2), 100)).toBe(100)
-    expect([0, 200, 400, 600].map(room)).toEqual([16, 8, 4, 4])
-    expect(counters['fetch.timeouts']).toBe(32)
-    expect(fetches.timeoutMs(idOf(2), 100)).toBeGreaterThan(200)
+    const ids = [1, 2, 3, 4].map(() => send(2, 100))
+    for (const id of ids) fetches.timedOut(id, 100)
+    expect([fetches.timeoutMs(idOf(2), 100), counters['fetch.timeouts']]).toEqual([100, 4])
+    for (const id of ids) expect(fetches.answered(id, idOf(2), 250)).toBeUndefined()
+    expect(fetches.timeoutMs(idOf(2), 100)).toBeGreaterThan(250)
     expect(fetches.timeoutMs(idOf(3), 100)).toBe(100)
   })
 
   it('waits for nobody longer than four times what the round trip takes, nor than three seconds', () => {
     const { fetches, send } = script(8)
-    for (let i = 0; i < 8; i++) fetches.timedOut(send(2, 100), 10_000)
+    for (let i = 0; i < 8; i++) fetches.answered(send(2, 100), idOf(2), 10_000)
     expect([100, 1_000].map((byRttMs) => fetches.timeoutMs(idOf(2), byRttMs))).toEqual([400, 3_000])
+  })
+
+  it('asks a neighbour for less at a time once that did not answer in time, but once for all that was under way', () => {
+    const { fetches, send } = script(16)
+    const room = (sentMs: number): number => {
+      const ids = Array.from({ length: 17 }, () => send(2, sentMs + 100, sentMs)).filter((id) => id !== 0)
+      for (const id of ids) fetches.timedOut(id, sentMs + 100)
+      return ids.length
+    }
+    expect([0, 200, 400, 600].map(room)).toEqual([16, 8, 4, 4])
+    expect(send(3, 700, 600)).not.toBe(0)
   })
 
   it('asks for more at a time again when all was answered soon', () => {

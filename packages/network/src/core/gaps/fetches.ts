@@ -38,7 +38,7 @@ export interface FetchesModules {
 
 /** How one neighbour answers. */
 interface Answers {
-  /** How long it takes; what timed out counts as twice the time that was waited. */
+  /** How long it takes. */
   readonly lateness: Lateness
   /** Fetches that it may have in progress. */
   room: number
@@ -48,6 +48,8 @@ interface Answers {
 
 /** Fetches that a neighbour may always have in progress: each is for one chain, and all may lack something. */
 const minRoom = 4
+/** Fetches that timed out and whose answers are still measured; beyond it, the oldest are forgotten. */
+const maxTimedOut = 256
 /** A neighbour that answers late is waited for at most this many times as long as one that answers at once. */
 const maxPatience = 4
 
@@ -64,6 +66,7 @@ export class Fetches {
   readonly #byId = new RareMap<number, SentFetch>()
   readonly #inFlight = new RareMap<NodeId, number>()
   readonly #answers = new RareMap<NodeId, Answers>()
+  readonly #timedOut = new RareMap<number, SentFetch>()
   #lastId = 0
   #droppedMs = -Infinity
 
@@ -105,13 +108,14 @@ export class Fetches {
 
   /** The fetch that this answer ends, if it was sent to this peer. */
   answered(requestId: number, peerId: NodeId, nowMs: number): SentFetch | undefined {
-    if (this.#byId.get(requestId)?.peerId !== peerId) return undefined
-    const fetch = this.#take(requestId)
-    if (fetch === undefined) return undefined
+    const sent = this.#byId.get(requestId) ?? this.#timedOut.get(requestId)
+    if (sent?.peerId !== peerId) return undefined
     const { maxFetchesInFlight } = this.#limits
     const answers = this.#answersOf(peerId)
-    answers.lateness.add(nowMs - fetch.sentMs)
-    answers.room = Math.min(maxFetchesInFlight, answers.room + 1 / answers.room)
+    answers.lateness.add(nowMs - sent.sentMs)
+    this.#timedOut.delete(requestId)
+    const fetch = this.#take(requestId)
+    if (fetch !== undefined) answers.room = Math.min(maxFetchesInFlight, answers.room + 1 / answers.room)
     return fetch
   }
 
@@ -120,11 +124,19 @@ export class Fetches {
     const fetch = this.#take(requestId)
     if (fetch === undefined) return
     this.#modules.counters['fetch.timeouts']++
+    this.#timedOut.set(requestId, fetch)
+    if (this.#timedOut.size > maxTimedOut) this.#forgetOldest()
     const answers = this.#answersOf(fetch.peerId)
-    answers.lateness.add(2 * (nowMs - fetch.sentMs))
     if (fetch.sentMs <= answers.lessMs) return
     answers.room = Math.max(Math.min(minRoom, this.#limits.maxFetchesInFlight), answers.room / 2)
     answers.lessMs = nowMs
+  }
+
+  #forgetOldest(): void {
+    for (const requestId of this.#timedOut.keys()) {
+      this.#timedOut.delete(requestId)
+      return
+    }
   }
 
   #answersOf(peerId: NodeId): Answers {
@@ -156,6 +168,8 @@ export class Fetches {
 
   linkClosed(peerId: NodeId): void {
     this.#answers.delete(peerId)
+    for (const { requestId, peerId: id } of [...this.#timedOut.values()])
+      if (id === peerId) this.#timedOut.delete(requestId)
     if (!this.#inFlight.has(peerId)) return
     for (const fetch of [...this.#byId.values()]) if (fetch.peerId === peerId) this.#take(fetch.requestId)
   }
