@@ -138,15 +138,10 @@ export class PeerLink {
 
   disconnect(code: string, text: string): void {
     this.#cancelAttempt()
-    this.#cancelSpareTimer()
     const wasOpen = this.isOpen
-    for (const held of [this.#used, this.#spare]) {
-      if (!held) continue
-      held.connection.events = { onPacket() {}, onDrain() {}, onClose() {} }
-      held.connection.close(code, text)
-    }
+    for (const held of [this.#used, this.#spare]) if (held) closeUnheard(held.connection, code, text)
     this.#used = undefined
-    this.#spare = undefined
+    this.#dropSpare()
     this.#claimed = false
     if (wasOpen) this.#closed({ code, text, remote: false })
     this.#checkIdle()
@@ -272,8 +267,7 @@ export class PeerLink {
   /** A peer that said why it closes the connection in use has ended the link, and with it all its connections. */
   #leave(connection: Connection, { remote, code, text }: CloseReason): void {
     if (!remote || code === duplicate) return this.#events.onLeftOver(connection)
-    connection.events = { onPacket() {}, onDrain() {}, onClose() {} }
-    connection.close(code, text)
+    closeUnheard(connection, code, text)
   }
 
   #dropSpare(): void {
@@ -300,4 +294,10 @@ export class PeerLink {
   #checkIdle(): void {
     if (!this.#used && !this.#attempt) this.#events.onIdle(this.#options.peerId)
   }
+}
+
+/** Closes a connection whose end, and whatever comes until then, nobody is told of. */
+function closeUnheard(connection: Connection, code: string, text: string): void {
+  connection.events = { onPacket() {}, onDrain() {}, onClose() {} }
+  connection.close(code, text)
 }

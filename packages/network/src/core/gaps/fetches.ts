@@ -1,4 +1,5 @@
 import {
+  dropOldest,
   RareMap,
   toStreamPartId,
   type MessageChain,
@@ -125,18 +126,11 @@ export class Fetches {
     if (fetch === undefined) return
     this.#modules.counters['fetch.timeouts']++
     this.#timedOut.set(requestId, fetch)
-    if (this.#timedOut.size > maxTimedOut) this.#forgetOldest()
+    dropOldest(this.#timedOut, maxTimedOut)
     const answers = this.#answersOf(fetch.peerId)
     if (fetch.sentMs <= answers.lessMs) return
     answers.room = Math.max(Math.min(minRoom, this.#limits.maxFetchesInFlight), answers.room / 2)
     answers.lessMs = nowMs
-  }
-
-  #forgetOldest(): void {
-    for (const requestId of this.#timedOut.keys()) {
-      this.#timedOut.delete(requestId)
-      return
-    }
   }
 
   #answersOf(peerId: NodeId): Answers {

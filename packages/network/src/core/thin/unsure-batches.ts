@@ -1,4 +1,4 @@
-import type { MessageRef } from '@runnel/protocol'
+import { dropOldest, type MessageRef } from '@runnel/protocol'
 import type { Asked } from './asked.ts'
 
 export interface UnsureBatchesLimits {
@@ -51,10 +51,7 @@ export class UnsureBatches {
     this.#batches.set(keyOf(asked, place), batch)
     this.#isDue(dueMs)
     if (this.#batches.size <= maxUnsureBatches) return true
-    for (const oldest of this.#batches.keys()) {
-      this.#batches.delete(oldest)
-      break
-    }
+    dropOldest(this.#batches, maxUnsureBatches)
     return false
   }
 
