@@ -130,7 +130,7 @@ export function createRooms(
     flood: new Flood(limits, { ...modules, thinning, watch, authorship }),
     filler: new GapFiller(limits, modules),
     pursuer: new HeadPursuer(limits, modules),
-    fetchServer: new FetchServer(limits, modules),
+    fetchServer: new FetchServer(limits, { ...modules, thinning }),
     latestServer: new LatestServer(limits, modules),
   })
 }

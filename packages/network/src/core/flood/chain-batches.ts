@@ -17,6 +17,8 @@ export interface KeptBatch {
   packet: Uint8Array
   /** Bytes of the packet before the batch. */
   headerBytes: number
+  /** Of the header of the batch, which says its chain. */
+  batchHeaderBytes: number
   /** Places of its first and its last message. */
   first: MessageRef
   last: MessageRef
@@ -30,12 +32,13 @@ export interface KeptBatch {
 
 /** The range of a batch, without references to the rest of the object. */
 export function placesOf(
-  { bytes, messages, delegationRef }: MessageBatch,
+  { bytes, headerEnd: batchHeaderBytes, messages, delegationRef }: MessageBatch,
   packet: Uint8Array,
-): Pick<KeptBatch, 'packet' | 'headerBytes' | 'first' | 'last' | 'delegationRef'> {
+): Pick<KeptBatch, 'packet' | 'headerBytes' | 'batchHeaderBytes' | 'first' | 'last' | 'delegationRef'> {
   const first = placeOf(messages[0] as MessageRef)
   const last = messages.length === 1 ? first : placeOf(messages.at(-1) as MessageRef)
-  return { packet, headerBytes: packet.length - bytes.length, first, last, delegationRef }
+  const headerBytes = packet.length - bytes.length
+  return { packet, headerBytes, batchHeaderBytes, first, last, delegationRef }
 }
 
 export function decodeKept({ packet, headerBytes }: Pick<KeptBatch, 'packet' | 'headerBytes'>): MessageBatch {

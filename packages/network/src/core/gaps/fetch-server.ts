@@ -5,11 +5,13 @@ import { drop } from '../drop.ts'
 import type { OverlayEffects } from '../overlay-effects.ts'
 import type { StreamPart } from '../stream-part/stream-part.ts'
 import type { StreamPartMap } from '../stream-part/stream-part-map.ts'
+import type { Thinning } from '../thin/thinning.ts'
 
 export interface FetchServerModules {
   readonly effects: Pick<OverlayEffects, 'sendControl' | 'sendData' | 'dropped'>
   readonly counters: Counters
   readonly parts: StreamPartMap
+  readonly thinning: Pick<Thinning, 'wayFor'>
   /** False in a light node, which gives nothing but what it publishes itself. */
   readonly relays: boolean
   /** False while the link's queue is above its high mark. */
@@ -36,7 +38,7 @@ export class FetchServer {
     else if (!this.#allowances.take(peerId, nowMs)) this.#refuse(peerId, 'too many')
     else {
       counters['fetch.answered']++
-      const { complete, mayLose } = this.#send(part, peerId, fetch)
+      const { complete, mayLose } = this.#send(part, peerId, fetch, nowMs)
       effects.sendControl(peerId, { type: 'fetched', requestId: fetch.requestId, complete }, mayLose)
     }
   }
@@ -49,19 +51,23 @@ export class FetchServer {
     part: StreamPart,
     peerId: NodeId,
     fetch: Fetch,
+    nowMs: number,
   ): { readonly complete: boolean; readonly mayLose: boolean } {
-    const { effects, counters, canTakeMore } = this.#modules
+    const { effects, counters, thinning, canTakeMore } = this.#modules
     if (!canTakeMore(peerId)) {
       this.#refuse(peerId, 'its queue is full')
       return { complete: false, mayLose: false }
     }
-    const isGiven = this.#modules.relays || part.seen.find(fetch)?.isOwn === true
+    const progress = part.seen.find(fetch)
+    const isGiven = this.#modules.relays || progress?.isOwn === true
     const { batches, complete } = isGiven ? part.recent.find(fetch) : { batches: [], complete: true }
     counters['fetch.batches'] += batches.length
     const bytes = batches.reduce((sum, { packet }) => sum + packet.length, 0)
     const mayLose = bytes > 0 && bytes <= maxLossyAnswerBytes
-    for (const { packet, delegationRef } of batches)
-      effects.sendData(peerId, packet, delegationRef, { mayLose })
+    for (const { packet, delegationRef, batchHeaderBytes } of batches) {
+      const way = progress && thinning.wayFor(peerId, { progress, batchHeaderBytes, mayLose }, nowMs)
+      effects.sendData(peerId, packet, delegationRef, way ?? { mayLose })
+    }
     return { complete, mayLose }
   }
 

@@ -13,14 +13,20 @@ const ranges = [1, 3].map((timestamp) => ({
 function script(maxFetchesInFlight: number) {
   const counters = newCounters()
   const sent: ControlPacket[] = []
-  const effects = { sendControl: (_: unknown, packet: ControlPacket) => void sent.push(packet) }
+  const lossy: ControlPacket[] = []
+  const effects = {
+    sendControl(_: unknown, packet: ControlPacket, mayLose?: boolean) {
+      sent.push(packet)
+      if (mayLose === true) lossy.push(packet)
+    },
+  }
   const fetches = new Fetches(
     { maxFetchesInFlight, hostAskMs: 100, maxFetchRttMs: 2_000 },
     { counters, effects },
   )
   const send = (peer: number, dueMs: number, sentMs = 0) =>
     fetches.send({ peerId: idOf(peer), streamPartId: partId, chain, claim: undefined, sentMs, dueMs }, ranges)
-  return { counters, sent, fetches, send }
+  return { counters, sent, lossy, fetches, send }
 }
 
 describe('Fetches', () => {
@@ -36,6 +42,13 @@ describe('Fetches', () => {
       rangeCount: 2,
     })
     expect(fetches.answered(requestId, idOf(2), 50)).toBeUndefined()
+  })
+
+  it('that is repeated without an answer may be lost, one that is sent once may not', () => {
+    const { fetches, send, sent, lossy } = script(2)
+    send(2, 100)
+    fetches.once(idOf(2), chain, ranges, 0)
+    expect([sent.length, lossy]).toEqual([2, sent.slice(0, 1)])
   })
 
   it('allows so many to one neighbour, until one ends', () => {

@@ -76,8 +76,15 @@ export class Fetches {
     this.#modules = modules
   }
 
-  /** Returns the number of the request; 0 when the neighbour has too much to answer already, and nothing was sent. */
-  send(fetch: Omit<SentFetch, 'requestId' | 'rangeCount'>, ranges: readonly MissingRange[]): number {
+  /**
+   * Returns the number of the request; 0 when the neighbour has too much to answer already, and nothing was sent. `mayLose`: what is not answered is
+   * asked for again, so it need not wait for what was lost before it.
+   */
+  send(
+    fetch: Omit<SentFetch, 'requestId' | 'rangeCount'>,
+    ranges: readonly MissingRange[],
+    mayLose = true,
+  ): number {
     const { peerId, streamPartId, chain, sentMs } = fetch
     const room = Math.floor(this.#answers.get(peerId)?.room ?? this.#limits.maxFetchesInFlight)
     if ((this.#inFlight.get(peerId) ?? 0) >= room) this.#dropUnanswered(sentMs)
@@ -89,7 +96,7 @@ export class Fetches {
     this.#modules.counters['fetch.sent']++
     const { publisherId, messageChainId } = chain
     const packet = { type: 'fetch', requestId, streamPartId, publisherId, messageChainId, ranges } as const
-    this.#modules.effects.sendControl(peerId, packet)
+    this.#modules.effects.sendControl(peerId, packet, mayLose)
     return requestId
   }
 
@@ -97,7 +104,8 @@ export class Fetches {
   once(peerId: NodeId, chain: MessageChain, ranges: readonly MissingRange[], nowMs: number): boolean {
     const streamPartId = toStreamPartId(chain.streamId, chain.partition)
     const dueMs = nowMs + this.#limits.hostAskMs
-    return this.send({ peerId, streamPartId, chain, claim: undefined, sentMs: nowMs, dueMs }, ranges) !== 0
+    const fetch = { peerId, streamPartId, chain, claim: undefined, sentMs: nowMs, dueMs }
+    return this.send(fetch, ranges, false) !== 0
   }
 
   /** How long to wait for an answer of a neighbour that may take so long by the round trip to it. */

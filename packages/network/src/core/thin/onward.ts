@@ -10,7 +10,6 @@ import type { ThinLinks } from './thin-links.ts'
 interface OnwardModules {
   readonly links: ThinLinks
   readonly counters: Counters
-  canShorten(peerId: NodeId): boolean
 }
 
 interface OnwardOptions {
@@ -41,26 +40,20 @@ export class Onward {
 
   /** How it goes to a neighbour; undefined where this has it, or is told of it in place of a copy. Once for each. */
   copyFor(peerId: NodeId): CopyWay | undefined {
-    const { progress, holders, nowMs } = this.#options
+    const { batch, progress, holders, mayLose, nowMs } = this.#options
     const { links, counters } = this.#modules
     const link = links.find(peerId)
     const asked = link?.askedOf(progress, nowMs)
     const isHolder = holders.includes(peerId)
     if (asked === undefined && !isHolder) {
       if (link !== undefined) links.sendDigest(peerId, link, nowMs)
-      return this.#way(peerId, link?.aliasOf(progress, nowMs))
+      return links.wayFor(peerId, { progress, batchHeaderBytes: batch.headerEnd, mayLose }, nowMs)
     }
     counters['thin.spared']++
     // It has what it announced, and waits for nothing, unless it is about to send it.
     if (!isHolder || peerId === this.#standby) this.#tell(peerId, asked)
     if (!isHolder && asked?.mode === 'standby' && link !== undefined) this.#doubt(link, asked)
     return undefined
-  }
-
-  #way(peerId: NodeId, alias: number | undefined): CopyWay {
-    const { batch, mayLose } = this.#options
-    if (alias === undefined || !this.#modules.canShorten(peerId)) return { mayLose }
-    return { mayLose, short: { alias, headerBytes: batch.headerEnd } }
   }
 
   /** By its own alias where it asked, else by ours. */

@@ -1,7 +1,8 @@
 import { limits as wireLimits, RareMap, type DigestEntry, type NodeId } from '@runnel/protocol'
 import { Allowances } from '../allowances.ts'
 import type { Counters } from '../counters.ts'
-import type { OverlayEffects } from '../overlay-effects.ts'
+import type { CopyWay, OverlayEffects } from '../overlay-effects.ts'
+import type { ChainProgress } from '../dedup/chain-progress.ts'
 import type { StreamPartMap } from '../stream-part/stream-part-map.ts'
 import type { Asked } from './asked.ts'
 import { ThinLink, type ThinLinkLimits } from './thin-link.ts'
@@ -18,6 +19,16 @@ export interface ThinLinksModules {
   readonly parts: StreamPartMap
   /** Bytes that wait for the link, or are under way in it. */
   queuedBytes(peerId: NodeId): number
+  /** Whether a neighbour knows batches whose header is an alias. */
+  canShorten(peerId: NodeId): boolean
+}
+
+/** A batch that is about to be sent. */
+export interface OutgoingBatch {
+  readonly progress: ChainProgress
+  /** Of its header, which says its chain. */
+  readonly batchHeaderBytes: number
+  readonly mayLose: boolean
 }
 
 /** The neighbours at whose wish less is flooded to them: sends their digests, and what they lack of the chains for which this node is their standby. */
@@ -62,6 +73,13 @@ export class ThinLinks {
     const link = this.#linkOf(peerId)
     link.digest.add(entry, nowMs)
     this.#isDue(link)
+  }
+
+  /** How a batch goes to a neighbour: with the neighbour's alias for the chain in place of its header, where it has given one. */
+  wayFor(peerId: NodeId, { progress, batchHeaderBytes, mayLose }: OutgoingBatch, nowMs: number): CopyWay {
+    const alias = this.#links.get(peerId)?.aliasOf(progress, nowMs)
+    if (alias === undefined || !this.#modules.canShorten(peerId)) return { mayLose }
+    return { mayLose, short: { alias, headerBytes: batchHeaderBytes } }
   }
 
   /** A neighbour may lack a batch that it was told of. */
@@ -113,8 +131,10 @@ export class ThinLinks {
     const kept = part.recent.at(progress.chain, batch.place)
     if (kept === undefined || !part.attached.includes(peerId)) return
     this.#modules.counters['thin.pushed']++
+    const { packet, delegationRef, batchHeaderBytes } = kept
     // Late it is worth nothing: what does not come in time is fetched.
-    this.#modules.effects.sendData(peerId, kept.packet, kept.delegationRef, { mayLose: true })
+    const way = this.wayFor(peerId, { progress, batchHeaderBytes, mayLose: true }, nowMs)
+    this.#modules.effects.sendData(peerId, packet, delegationRef, way)
   }
 
   #isDue(link: ThinLink): void {

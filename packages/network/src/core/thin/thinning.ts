@@ -10,14 +10,14 @@ import {
 } from '@runnel/protocol'
 import type { ChainProgress } from '../dedup/chain-progress.ts'
 import { drop } from '../drop.ts'
-import type { OverlayEffects } from '../overlay-effects.ts'
+import type { CopyWay, OverlayEffects } from '../overlay-effects.ts'
 import type { StreamPart } from '../stream-part/stream-part.ts'
 import { Announcements, type AnnouncementsLimits, type AnnouncementsModules } from './announcements.ts'
 import { ChainAsks, type ChainAsksModules } from './chain-asks.ts'
 import type { LinkModeTally } from './link-modes.ts'
 import { Onward } from './onward.ts'
 import { ThinChains, type ThinChain, type ThinChainsLimits } from './thin-chains.ts'
-import { ThinLinks, type ThinLinksLimits, type ThinLinksModules } from './thin-links.ts'
+import { ThinLinks, type OutgoingBatch, type ThinLinksLimits, type ThinLinksModules } from './thin-links.ts'
 
 export interface ThinningLimits extends ThinChainsLimits, ThinLinksLimits, AnnouncementsLimits {}
 
@@ -51,9 +51,7 @@ export class Thinning {
     const chains = (this.#chains = new ThinChains(limits, () => modules.random()))
     const asks = (this.#asks = new ChainAsks(limits, modules))
     this.#links = new ThinLinks(limits, modules)
-    const { counters } = modules
-    const canShorten = (peerId: NodeId): boolean => modules.canShorten(peerId)
-    this.#onward = { links: this.#links, counters, canShorten }
+    this.#onward = { links: this.#links, counters: modules.counters }
     this.#announcements = new Announcements(limits, {
       ...{ ...modules, chains },
       ask: (chain, wanted, nowMs) => asks.send(chain, wanted, nowMs),
@@ -72,9 +70,10 @@ export class Thinning {
     if (!this.#modules.relays || progress === undefined || last === undefined) return undefined
     if (from !== undefined) this.#links.find(from)?.has(progress, last, nowMs, false)
     const isNewest = progress.newest !== undefined && compareRefs(progress.newest, last) === 0
-    const isFast = isNewest && this.#chains.paceOf(progress).add(nowMs)
+    const pace = this.#chains.paceOf(progress)
+    const isFast = isNewest ? pace.add(nowMs) : pace.isFast(nowMs)
     const chain =
-      this.#chains.find(progress) ?? (isFast ? this.#add(part, progress, batch, nowMs) : undefined)
+      this.#chains.find(progress) ?? (isNewest && isFast ? this.#add(part, progress, batch, nowMs) : undefined)
     const announced = chain && this.#announcements.came(chain, batch, nowMs)
     const holders = announced?.peerIds ?? []
     for (const peerId of holders) part.seen.shown(peerId, progress.chain, last)
@@ -82,7 +81,7 @@ export class Thinning {
       const isEager = from !== undefined && chain.ways.modeOf(from, nowMs) === 'eager'
       if (isEager && announced !== undefined) chain.lateness.add(nowMs - announced.sinceMs)
       if (isEager && isNewest && progress.wanted.length > 0) part.gaps.passed(progress)
-      const isThin = isFast && part.gaps.fillGaps && this.#chains.isInTime(chain)
+      const isThin = isNewest && isFast && part.gaps.fillGaps && this.#chains.isInTime(chain)
       if (isNewest) {
         const when = { nowMs, isFast: isThin, announced }
         this.#asks.send(chain, chain.ways.first(placeOf(last), from, when), nowMs)
@@ -168,6 +167,11 @@ export class Thinning {
         received: ways.modeOf(peerId, nowMs),
         sent: this.#links.find(peerId)?.askedOf(progress, nowMs)?.mode ?? 'eager',
       }))
+  }
+
+  /** How a batch that a neighbour has asked for goes to it. */
+  wayFor(peerId: NodeId, batch: OutgoingBatch, nowMs: number): CopyWay {
+    return this.#links.wayFor(peerId, batch, nowMs)
   }
 
   /** The header of the batches that a neighbour sends with this alias in its place. */
