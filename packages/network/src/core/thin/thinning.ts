@@ -73,7 +73,8 @@ export class Thinning {
     const pace = this.#chains.paceOf(progress)
     const isFast = isNewest ? pace.add(nowMs) : pace.isFast(nowMs)
     const chain =
-      this.#chains.find(progress) ?? (isNewest && isFast ? this.#add(part, progress, batch, nowMs) : undefined)
+      this.#chains.find(progress) ??
+      (isNewest && isFast ? this.#add(part, progress, batch, nowMs) : undefined)
     const announced = chain && this.#announcements.came(chain, batch, nowMs)
     const holders = announced?.peerIds ?? []
     for (const peerId of holders) part.seen.shown(peerId, progress.chain, last)
