@@ -30,17 +30,15 @@ interface OnwardOptions {
 export class Onward {
   readonly #options: OnwardOptions
   readonly #modules: OnwardModules
-  readonly #standby: NodeId | undefined
 
   constructor(options: OnwardOptions, modules: OnwardModules) {
     this.#options = options
     this.#modules = modules
-    this.#standby = options.chain?.ways.standby(options.nowMs)
   }
 
   /** How it goes to a neighbour; undefined where this has it, or is told of it in place of a copy. Once for each. */
   copyFor(peerId: NodeId): CopyWay | undefined {
-    const { batch, progress, holders, mayLose, nowMs } = this.#options
+    const { batch, progress, chain, holders, mayLose, nowMs } = this.#options
     const { links, counters } = this.#modules
     const link = links.find(peerId)
     const asked = link?.askedOf(progress, nowMs)
@@ -50,8 +48,8 @@ export class Onward {
       return links.wayFor(peerId, { progress, batchHeaderBytes: batch.headerEnd, mayLose }, nowMs)
     }
     counters['thin.spared']++
-    // It has what it announced, and waits for nothing, unless it is about to send it.
-    if (!isHolder || peerId === this.#standby) this.#tell(peerId, asked)
+    // It has what it announced, and waits for nothing, unless it is about to send it: there may be two for a while.
+    if (!isHolder || chain?.ways.modeOf(peerId, nowMs) === 'standby') this.#tell(peerId, asked)
     if (!isHolder && asked?.mode === 'standby' && link !== undefined) this.#doubt(link, asked)
     return undefined
   }

@@ -106,6 +106,22 @@ describe('a node to which copies come late', () => {
     expect(sends(core.pass(30))).toEqual([`digest 3 [${(batch.messages[0]?.timestamp ?? 0) - startMs}]`])
   })
 
+  it('tells a standby that was silent, and has another one in its place, as long as it may still send', () => {
+    const { core, next, thin, digest } = script()
+    thin()
+    const asks: string[] = []
+    for (let i = 0; i < 20; i++) {
+      const batch = next()
+      asks.push(...core.run(digest(4, batch), data(2, batch)).filter(isAsk))
+    }
+    expect(asks).toContain('thin 4 standby')
+    core.pass(100)
+    const batch = next()
+    core.run(digest(3, batch), digest(4, batch), data(2, batch))
+    const told = core.pass(60).filter((line) => line.startsWith('digest'))
+    expect(told.map((line) => line.slice(0, 'digest 3'.length)).sort()).toEqual(['digest 3', 'digest 4'])
+  })
+
   it.each([
     ['its link closes', closed(2)],
     ['it leaves', detach(2, 'left')],
