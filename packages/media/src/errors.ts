@@ -24,6 +24,7 @@ export const mediaErrors = {
     summary: 'This browser cannot encode video',
     remedy: 'Use a browser with WebCodecs: Chromium 94, Firefox 130, Safari 16.4, or later.',
   },
+  OPTIONS_INVALID: { summary: 'The options are invalid', remedy: 'Correct what the message names.' },
   TRACK_INVALID: { summary: 'The track is invalid', remedy: 'Correct what the message names.' },
   FILE_INVALID: {
     summary: 'The file is damaged, or has an unsupported format',

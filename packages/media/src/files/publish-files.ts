@@ -2,6 +2,7 @@ import { untilAborted, type Clock } from '@runnel/protocol'
 import { systemClock } from '@runnel/protocol/system'
 import { audioLevel } from '../core/audio-level.ts'
 import { mediaError } from '../errors.ts'
+import { checkOptions, type OptionNames } from '../options.ts'
 import { opusDefaults, OpusPlayback } from '../opus/opus.ts'
 import type { MediaSession } from '../session/media-session.ts'
 import type { TrackPublisher } from '../session/track-publisher.ts'
@@ -29,16 +30,21 @@ export interface PublishIvfOptions extends PublishFileOptions {
   readonly bitrate?: number | undefined
 }
 
+const fileOptions: OptionNames<PublishFileOptions> = { signal: true, clock: true }
+const ivfOptions: OptionNames<PublishIvfOptions> = { ...fileOptions, framerate: true, bitrate: true }
+
 /**
  * Publishes Opus in Ogg at playback pace, from a file or a pipe (`createReadStream`, `process.stdin`) or from its bytes, from the first link to a
  * member on (see `MediaSession.linked`); resolves at its end, or when the session is closed meanwhile. Files joined end to end follow each other.
- * All packets must have one length, but the last of a file may be shorter. Throws FILE_INVALID, SESSION_CLOSED, and the errors of `publish`.
+ * All packets must have one length, but the last of a file may be shorter. Throws FILE_INVALID,
+ * OPTIONS_INVALID, SESSION_CLOSED, and the errors of `publish`.
  */
 export async function publishOgg(
   session: MediaSession,
   pieces: Pieces | Uint8Array,
   options: PublishFileOptions = {},
 ): Promise<void> {
+  checkOptions('publishOgg', options, fileOptions)
   const ended = endOf(session, options)
   const reader = new BytesReader(piecesOf(pieces), ended)
   let track: TrackPublisher | undefined
@@ -72,8 +78,10 @@ export async function publishOgg(
 export async function publishIvf(
   session: MediaSession,
   pieces: Pieces | Uint8Array,
-  { framerate = 30, bitrate = 500_000, ...options }: PublishIvfOptions = {},
+  options: PublishIvfOptions = {},
 ): Promise<void> {
+  checkOptions('publishIvf', options, ivfOptions)
+  const { framerate = 30, bitrate = 500_000 } = options
   const ended = endOf(session, options)
   const reader = new BytesReader(piecesOf(pieces), ended)
   let track: TrackPublisher | undefined

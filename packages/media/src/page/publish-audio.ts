@@ -1,6 +1,7 @@
 /// <reference lib="dom" />
 import { audioLevel } from '../core/audio-level.ts'
 import { createOpusEncoder, opusDefaults, samplesPerFrame } from '../opus/opus.ts'
+import { checkOptions, type OptionNames } from '../options.ts'
 import type { MediaSession } from '../session/media-session.ts'
 import { startSound } from './start-sound.ts'
 
@@ -34,6 +35,8 @@ export interface PublishAudioOptions {
   readonly source: 'microphone' | 'screen' | 'file'
 }
 
+const names: OptionNames<PublishAudioOptions> = { source: true }
+
 /** Published sound. */
 export interface PublishedAudio {
   /** How loud the last frame was, as in `AudioObject`. */
@@ -43,12 +46,14 @@ export interface PublishedAudio {
   close(): void
 }
 
-/** Publishes the sound of a track as Opus, 20 ms at a time, until it or the session ends. Throws SOUND_BLOCKED, and what the session throws. */
+/** Publishes the sound of a track as Opus, 20 ms at a time, until it or the session ends. Throws OPTIONS_INVALID, SOUND_BLOCKED, and what the session throws. */
 export async function publishAudio(
   session: MediaSession,
   track: MediaStreamTrack,
-  { source }: PublishAudioOptions,
+  options: PublishAudioOptions,
 ): Promise<PublishedAudio> {
+  checkOptions('publishAudio', options, names)
+  const { source } = options
   const { sampleRate, frameMs, bitrate } = opusDefaults
   const encoder = await createOpusEncoder()
   const stops = [() => encoder[Symbol.dispose]()]

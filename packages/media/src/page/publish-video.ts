@@ -1,6 +1,7 @@
 /// <reference lib="dom" />
 import { chooseCodec } from '../core/codec-choice.ts'
 import { mediaError } from '../errors.ts'
+import { checkOptions, type OptionNames } from '../options.ts'
 import type { Member } from '../session/member.ts'
 import type { MediaSession } from '../session/media-session.ts'
 import { supportedCodecs, type PictureFormat } from './codecs.ts'
@@ -39,6 +40,10 @@ export interface PublishVideoOptions {
   readonly onWithout?: ((members: readonly Member[]) => void) | undefined
 }
 
+const names: OptionNames<PublishVideoOptions> = {
+  ...{ source: true, renditions: true, codecs: true, onFault: true, onWithout: true },
+}
+
 /** Published pictures. */
 export interface PublishedVideo {
   readonly counters: readonly RenditionCounters[]
@@ -49,12 +54,13 @@ export interface PublishedVideo {
   close(): void
 }
 
-/** Publishes the pictures of a track in its renditions, until it or the session ends, in a codec that all members decode if there is one. Throws NO_CODEC. */
+/** Publishes the pictures of a track in its renditions, until it or the session ends, in a codec that all members decode if there is one. Throws NO_CODEC and OPTIONS_INVALID. */
 export async function publishVideo(
   session: MediaSession,
   track: MediaStreamTrack,
   options: PublishVideoOptions,
 ): Promise<PublishedVideo> {
+  checkOptions('publishVideo', options, names)
   const codecs = options.codecs ?? (await supportedCodecs()).encodes
   if (codecs[0] === undefined) throw mediaError('NO_CODEC', 'it has no video encoder')
   const published = new VideoPublication(session, track, { ...options, codecs })

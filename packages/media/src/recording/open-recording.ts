@@ -1,6 +1,7 @@
 import type { Message, ResendOptions } from '@runnel/client'
 import { mediaError } from '../errors.ts'
 import { mediaLimits } from '../limits.ts'
+import { checkOptions, type OptionNames } from '../options.ts'
 import { memberIdOf } from '../session/member.ts'
 import { EarlierNotes, type DatedNote } from './earlier-notes.ts'
 import { notePartition } from './partitions.ts'
@@ -16,15 +17,20 @@ export interface OpenRecordingOptions {
   readonly signal?: AbortSignal | undefined
 }
 
+const names: OptionNames<OpenRecordingOptions> = { fromMs: true, toMs: true, signal: true }
+
 /**
  * Opens what `recordSession` recorded, as far as it is stored: reads its notes, also those shortly before `fromMs`, which say who was there at that
- * moment, and looks for what was stored behind them unless the last one says that it is the last. Throws RECORDING_EMPTY, and what `resend` throws.
+ * moment, and looks for what was stored behind them unless the last one says that it is the last. Throws OPTIONS_INVALID, RECORDING_EMPTY,
+ * and what `resend` throws.
  */
 export async function openRecording(
   streamId: string,
-  { fromMs = 0, toMs, signal }: OpenRecordingOptions,
+  options: OpenRecordingOptions,
   { client }: RecordingModules,
 ): Promise<MediaRecording> {
+  checkOptions('openRecording', options, names)
+  const { fromMs = 0, toMs, signal } = options
   const { partitions } = await client.getStream(streamId)
   const timeLine = new TimeLine()
   const [earlier, unended] = [new EarlierNotes(), new UnendedRecordings()]
@@ -32,11 +38,11 @@ export async function openRecording(
     if (dated.atMs < fromMs) earlier.keep(recording, dated)
     else for (const one of [...earlier.take(recording), dated]) timeLine.add(one.note, one.atMs)
   }
-  const options: ResendOptions = { partitions: [notePartition], signal }
+  const ofNotes: ResendOptions = { partitions: [notePartition], signal }
   // Two clocks, and what comes after the last frame.
   const to = toMs === undefined ? undefined : toMs + mediaLimits.noteEveryMs
   const from = Math.max(0, Math.floor(fromMs - mediaLimits.earlierNotesMs))
-  for await (const message of client.resend(streamId, { from, to }, options)) {
+  for await (const message of client.resend(streamId, { from, to }, ofNotes)) {
     const note = parseNote(message.content)
     // What begins later is another recording.
     if (note === undefined || (toMs !== undefined && (note.beganAtMs ?? 0) >= toMs)) continue

@@ -4,6 +4,7 @@ import { systemClock } from '@runnel/protocol/system'
 import { controlContent, controlIn, type Control } from '../catalogue/catalogue.ts'
 import { decodeObject } from '../core/media-object.ts'
 import { mediaLimits } from '../limits.ts'
+import { checkOptions, type OptionNames } from '../options.ts'
 import { memberIdOf } from '../session/member.ts'
 import { NoteTaker, type Moment } from './note-taker.ts'
 import { requireKeptKeys } from './kept-keys.ts'
@@ -14,6 +15,8 @@ export interface SessionRecordingOptions {
   /** A note could not be published; the recording goes on. */
   readonly onFault?: ((error: unknown) => void) | undefined
 }
+
+const names: OptionNames<SessionRecordingOptions> = { onFault: true }
 
 export interface SessionRecorderModules {
   readonly client: Pick<
@@ -44,6 +47,7 @@ export async function recordSession(
   options: SessionRecordingOptions,
   modules: SessionRecorderModules,
 ): Promise<SessionRecorder> {
+  checkOptions('recordSession', options, names)
   const { client, clock = systemClock } = modules
   const [source, target] = await Promise.all([client.getStream(from), client.getStream(to)])
   await requireKeptKeys(source, { client, now: () => clock.now() })

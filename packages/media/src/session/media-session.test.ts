@@ -552,7 +552,7 @@ describe('openSession', () => {
     const misspelt = { name: 'Ada', decode: ['vp8'] }
     await expect(openSession(room, misspelt, { client })).rejects.toMatchObject({
       code: 'SESSION_INVALID',
-      message: expect.stringContaining('there is no option decode') as string,
+      message: expect.stringContaining('no option "decode"') as string,
     })
   })
 })

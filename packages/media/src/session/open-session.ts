@@ -1,7 +1,7 @@
 import { isRunnelError } from '@runnel/protocol'
 import { mediaError } from '../errors.ts'
 import { MediaSession } from './media-session.ts'
-import { mistakeInOptions, type MediaSessionModules, type MediaSessionOptions } from './session-options.ts'
+import { mistakeInSession, type MediaSessionModules, type MediaSessionOptions } from './session-options.ts'
 import { takePlace } from './session-place.ts'
 
 /**
@@ -13,7 +13,7 @@ export async function openSession(
   options: MediaSessionOptions,
   modules: MediaSessionModules,
 ): Promise<MediaSession> {
-  const mistake = mistakeInOptions(options)
+  const mistake = mistakeInSession(options)
   if (mistake !== undefined) throw mediaError('SESSION_INVALID', mistake)
   const { id, partitions } = await modules.client.getStream(streamId)
   const leavePlace = takePlace(modules.client, id)

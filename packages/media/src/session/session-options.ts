@@ -1,5 +1,5 @@
 import type { RunnelClient } from '@runnel/client'
-import type { Clock, Random } from '@runnel/protocol'
+import { mistakeInOptions, type Clock, type OptionNames, type Random } from '@runnel/protocol'
 import { mistakeInMember } from '../catalogue/catalogue.ts'
 
 export interface MediaSessionOptions {
@@ -30,15 +30,15 @@ export interface MediaSessionModules {
   readonly isTimely?: (() => boolean) | undefined
 }
 
-const optionNames = ['name', 'decodes', 'replaces', 'rate', 'readers'] satisfies (keyof MediaSessionOptions)[]
+const names: OptionNames<MediaSessionOptions> = {
+  ...{ name: true, decodes: true, replaces: true, rate: true, readers: true },
+}
 
 /** What is wrong with them; undefined for nothing. */
-export function mistakeInOptions(options: MediaSessionOptions | undefined): string | undefined {
-  if (typeof options !== 'object' || options === null)
-    return 'there are no options: a session needs at least a name'
+export function mistakeInSession(options: MediaSessionOptions): string | undefined {
+  const mistake = mistakeInOptions('openSession', options, names)
+  if (mistake !== undefined) return mistake
   const { name, decodes = [], replaces, readers = 'anybody' } = options
-  const unknown = Object.keys(options).find((key) => !optionNames.some((known) => known === key))
-  if (unknown !== undefined) return `there is no option ${unknown}; the options are ${optionNames.join(', ')}`
   if (!['anybody', 'members'].includes(readers)) return "readers must be 'anybody' or 'members'"
   return mistakeInMember({ name, decodes, replaces })
 }

@@ -1,0 +1,32 @@
+import { expect, it } from 'vitest'
+import { publishIvf, publishOgg } from './files/publish-files.ts'
+import { publishAudio } from './page/publish-audio.ts'
+import { publishVideo } from './page/publish-video.ts'
+import { openRecording } from './recording/open-recording.ts'
+import { recordSession } from './recording/session-recorder.ts'
+
+/** Fails the test that uses it: options are looked at first. */
+const untouched = new Proxy(
+  {},
+  {
+    get: (_, name) => {
+      throw new Error(`${String(name)} was used`)
+    },
+  },
+) as never
+
+const misspelt = { sourcee: 'camera' } as never
+
+it.each([
+  ['publishOgg', () => publishOgg(untouched, untouched, misspelt)],
+  ['publishIvf', () => publishIvf(untouched, untouched, misspelt)],
+  ['publishAudio', () => publishAudio(untouched, untouched, misspelt)],
+  ['publishVideo', () => publishVideo(untouched, untouched, misspelt)],
+  ['openRecording', () => openRecording('s', misspelt, { client: untouched })],
+  ['recordSession', () => recordSession('s', 't', misspelt, untouched)],
+] as const)('%s refuses an option that it does not have, and names those it has', async (name, call) => {
+  await expect(call()).rejects.toMatchObject({
+    code: 'OPTIONS_INVALID',
+    message: expect.stringMatching(`${name} has no option "sourcee"; it has \\w`) as string,
+  })
+})
