@@ -1,7 +1,7 @@
 /** Every option of a type, so that a list of them cannot lack one. */
 export type OptionNames<T> = Readonly<Record<keyof T, true>>
 
-/** What is wrong with the options of a function: mostly one that is misspelt, and would have no effect. Undefined for nothing. */
+/** What is wrong with the options of a function: mostly one that is misspelt, and would have no effect. Undefined when nothing is wrong. */
 export function mistakeInOptions(
   of: string,
   options: unknown,

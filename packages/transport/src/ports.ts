@@ -105,7 +105,7 @@ export interface Connection {
   /**
    * Queues one whole packet for the end of this turn; the packets of a turn are packed into as few frames as may be.
    * False when the packet was refused because the queue is at its limit (counted in stats) or the connection is closed.
-   * @param mayLose it need not come in order or, if the channel loses packets, at all: others bring it when this link does not
+   * @param mayLose it need not come in order or, if the channel loses packets, at all: others bring it when this link does not, or it is asked for again
    */
   send(packet: Uint8Array, mayLose?: boolean): boolean
   /**

@@ -41,7 +41,11 @@ export interface PublishVideoOptions {
 }
 
 const names: OptionNames<PublishVideoOptions> = {
-  ...{ source: true, renditions: true, codecs: true, onFault: true, onWithout: true },
+  source: true,
+  renditions: true,
+  codecs: true,
+  onFault: true,
+  onWithout: true,
 }
 
 /** Published pictures. */

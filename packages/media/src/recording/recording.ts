@@ -1,6 +1,7 @@
 import type { Message, RunnelClient } from '@runnel/client'
 import { tracksRead } from '../catalogue/ladder.ts'
 import { decodeObject, type MediaObject } from '../core/media-object.ts'
+import { checkOptions, type OptionNames } from '../options.ts'
 import { memberIdOf } from '../session/member.ts'
 import type { ObjectPlace } from '../session/session-events.ts'
 import { allPartitions, objectPartition } from './partitions.ts'
@@ -37,6 +38,8 @@ const keyMarginMs = 20
 /** Of what somebody else sealed in the same stream. */
 const sealedByOthers = 'ENCRYPTED_CONTENT'
 
+const readOptions: OptionNames<ReadOptions> = { rendition: true, signal: true, onDamage: true }
+
 /** A recording that can be read from any moment. Made by `openRecording`. */
 export class MediaRecording {
   readonly timeLine: TimeLine
@@ -60,12 +63,13 @@ export class MediaRecording {
 
   /**
    * Frames from `fromMs` (default: the beginning) to the end of `range`, in the order in which the recorder had them; read as they are taken. Throws
-   * what `resend` throws.
+   * OPTIONS_INVALID, and what `resend` throws.
    */
   async *read(
     fromMs: number = this.range.fromMs,
     options: ReadOptions = {},
   ): AsyncGenerator<RecordedObject, void, undefined> {
+    checkOptions('read', options, readOptions)
     const wanted = this.#sessionPartitions(options.rendition)
     yield* this.#objects({ from: Math.max(0, Math.floor(fromMs)), to: this.range.toMs }, wanted, options)
   }

@@ -544,14 +544,14 @@ describe('openSession', () => {
   it('refuses to open without options', async () => {
     const client = await clients.create({ privateKey: newAccount().privateKey })
     const opening = openSession(room, undefined as never, { client })
-    await expect(opening).rejects.toMatchObject({ code: 'SESSION_INVALID' })
+    await expect(opening).rejects.toMatchObject({ code: 'OPTIONS_INVALID' })
   })
 
   it('refuses an option that there is not', async () => {
     const client = await clients.create({ privateKey: newAccount().privateKey })
     const misspelt = { name: 'Ada', decode: ['vp8'] }
     await expect(openSession(room, misspelt, { client })).rejects.toMatchObject({
-      code: 'SESSION_INVALID',
+      code: 'OPTIONS_INVALID',
       message: expect.stringContaining('no option "decode"') as string,
     })
   })

@@ -1,6 +1,7 @@
 import type { RunnelClient } from '@runnel/client'
-import { mistakeInOptions, type Clock, type OptionNames, type Random } from '@runnel/protocol'
+import type { Clock, Random } from '@runnel/protocol'
 import { mistakeInMember } from '../catalogue/catalogue.ts'
+import type { OptionNames } from '../options.ts'
 
 export interface MediaSessionOptions {
   /** The name that others see: up to 40 characters. */
@@ -30,14 +31,16 @@ export interface MediaSessionModules {
   readonly isTimely?: (() => boolean) | undefined
 }
 
-const names: OptionNames<MediaSessionOptions> = {
-  ...{ name: true, decodes: true, replaces: true, rate: true, readers: true },
+export const sessionOptions: OptionNames<MediaSessionOptions> = {
+  name: true,
+  decodes: true,
+  replaces: true,
+  rate: true,
+  readers: true,
 }
 
 /** What is wrong with them; undefined for nothing. */
 export function mistakeInSession(options: MediaSessionOptions): string | undefined {
-  const mistake = mistakeInOptions('openSession', options, names)
-  if (mistake !== undefined) return mistake
   const { name, decodes = [], replaces, readers = 'anybody' } = options
   if (!['anybody', 'members'].includes(readers)) return "readers must be 'anybody' or 'members'"
   return mistakeInMember({ name, decodes, replaces })

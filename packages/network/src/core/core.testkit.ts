@@ -1,4 +1,6 @@
 import {
+  decodeBatch,
+  readPackets,
   buildBatch,
   createIdentity,
   loadCrypto,
@@ -299,7 +301,12 @@ export class CoreScript {
       sendData: (peerId, packet, _, way) => {
         this.onData(Number(short(peerId)), packet)
         if (way?.mayLose === true) this.lossy.push(`data ${short(peerId)}`)
-        if (way?.short !== undefined) this.aliases.push([short(peerId), way.short.alias])
+        if (way?.short !== undefined) {
+          // What the receiver puts back is the header, and nothing else.
+          const [{ body } = { body: packet }] = readPackets(packet)
+          if (way.short.headerBytes !== decodeBatch(body).headerEnd) throw new Error('not its header')
+          this.aliases.push([short(peerId), way.short.alias])
+        }
         note(`data ${short(peerId)}`)
       },
       sendUrgent: (peerId, { priority, deadlineMs }) =>

@@ -36,7 +36,7 @@ export type NodeEffect =
       readonly code: 'MISBEHAVED' | 'UNUSED'
       readonly text: string
     }
-  /** `mayLose`: it is of no use late, and need not arrive. */
+  /** `mayLose`: it is of no use late, or is asked for again, and need not arrive. */
   | {
       readonly type: 'sendControl'
       readonly peerId: NodeId

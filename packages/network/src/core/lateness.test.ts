@@ -7,7 +7,7 @@ const boundAfter = (...latesMs: readonly number[]): number | undefined => {
   return lateness.boundMs
 }
 
-it('begins as RFC 6298 does, with twice the half', () => {
+it('begins with half of the first as deviation, as RFC 6298 does', () => {
   expect(boundAfter()).toBeUndefined()
   expect(boundAfter(100)).toBe(100 + 4 * 50)
 })

@@ -34,7 +34,7 @@ export interface OverlayEffects {
   /** `alone`: the peer was not told to connect too. */
   connect(peerId: NodeId, contact: Contact, alone: boolean): void
   disconnect(peerId: NodeId, code: 'MISBEHAVED' | 'UNUSED', text: string): void
-  /** `mayLose`: it is of no use late, and need not arrive. */
+  /** `mayLose`: it is of no use late, or is asked for again, and need not arrive. */
   sendControl(peerId: NodeId, packet: ControlPacket, mayLose?: boolean): void
   /** A whole data packet, as it came, and the delegation that it is signed under. By default it goes whole and arrives. */
   sendData(peerId: NodeId, packet: Uint8Array, delegationRef?: DelegationRef, way?: CopyWay): void

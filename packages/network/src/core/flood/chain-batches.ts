@@ -16,8 +16,8 @@ export interface KeptBatch {
   /** Replaced when another batch counts in place of this one. */
   packet: Uint8Array
   /** Bytes of the packet before the batch. */
-  headerBytes: number
-  /** Of the header of the batch, which says its chain. */
+  packetHeaderBytes: number
+  /** Length of the header of the batch, which says its chain. */
   batchHeaderBytes: number
   /** Places of its first and its last message. */
   first: MessageRef
@@ -34,15 +34,18 @@ export interface KeptBatch {
 export function placesOf(
   { bytes, headerEnd: batchHeaderBytes, messages, delegationRef }: MessageBatch,
   packet: Uint8Array,
-): Pick<KeptBatch, 'packet' | 'headerBytes' | 'batchHeaderBytes' | 'first' | 'last' | 'delegationRef'> {
+): Pick<KeptBatch, 'packet' | 'packetHeaderBytes' | 'batchHeaderBytes' | 'first' | 'last' | 'delegationRef'> {
   const first = placeOf(messages[0] as MessageRef)
   const last = messages.length === 1 ? first : placeOf(messages.at(-1) as MessageRef)
-  const headerBytes = packet.length - bytes.length
-  return { packet, headerBytes, batchHeaderBytes, first, last, delegationRef }
+  const packetHeaderBytes = packet.length - bytes.length
+  return { packet, packetHeaderBytes, batchHeaderBytes, first, last, delegationRef }
 }
 
-export function decodeKept({ packet, headerBytes }: Pick<KeptBatch, 'packet' | 'headerBytes'>): MessageBatch {
-  return decodeBatch(packet.subarray(headerBytes))
+export function decodeKept({
+  packet,
+  packetHeaderBytes,
+}: Pick<KeptBatch, 'packet' | 'packetHeaderBytes'>): MessageBatch {
+  return decodeBatch(packet.subarray(packetHeaderBytes))
 }
 
 /** The kept batches of one chain, ascending by their first messages. Most are added and removed in this order. */

@@ -65,8 +65,12 @@ export class FetchServer {
     const bytes = batches.reduce((sum, { packet }) => sum + packet.length, 0)
     const mayLose = bytes > 0 && bytes <= maxLossyAnswerBytes
     for (const { packet, delegationRef, batchHeaderBytes } of batches) {
-      const way = progress && thinning.wayFor(peerId, { progress, batchHeaderBytes, mayLose }, nowMs)
-      effects.sendData(peerId, packet, delegationRef, way ?? { mayLose })
+      // A large answer goes as it is kept: to shorten it is to copy it.
+      const isShort = mayLose && progress !== undefined
+      const way = isShort
+        ? thinning.wayFor(peerId, { progress, batchHeaderBytes, mayLose }, nowMs)
+        : { mayLose }
+      effects.sendData(peerId, packet, delegationRef, way)
     }
     return { complete, mayLose }
   }

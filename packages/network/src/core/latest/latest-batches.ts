@@ -28,7 +28,7 @@ export interface LatestBytes {
 interface KeptPacket {
   readonly packet: Uint8Array
   /** Bytes of the packet before the batch. */
-  readonly headerBytes: number
+  readonly packetHeaderBytes: number
   readonly delegationRef: DelegationRef | undefined
   uses: number
 }
@@ -74,7 +74,7 @@ export class LatestBatches {
   /** Takes note of a checked batch; `packet` holds the bytes to send again. */
   note({ messages, bytes, delegationRef }: MessageBatch, packet: Uint8Array, nowMs: number): void {
     this.forgetOld(nowMs)
-    const kept = { packet, headerBytes: packet.length - bytes.length, delegationRef, uses: 0 }
+    const kept = { packet, packetHeaderBytes: packet.length - bytes.length, delegationRef, uses: 0 }
     for (const message of messages) {
       // Most have none.
       const tag = message.extensions === undefined ? ofAll : keyTagText(message)

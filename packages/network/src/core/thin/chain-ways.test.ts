@@ -51,6 +51,16 @@ describe('the ways of a chain', () => {
     expect(run.ways.standby(run.nowMs())).toBe(far)
   })
 
+  it('have one standby again, the first, once another has taken the place of one that was silent for a while', () => {
+    const run = thin()
+    for (let i = 0; i < 20; i++) run.announced(near, [farther])
+    expect(run.ways.modeOf(farther, run.nowMs())).toBe('standby')
+    const asks: string[] = []
+    for (let i = 0; i < 120; i++) asks.push(...run.announced(near, [far, farther]))
+    expect(asks).toContain('farther digest')
+    expect([far, farther].map((id) => run.ways.modeOf(id, run.nowMs()))).toEqual(['standby', 'digest'])
+  })
+
   it('stay as they are where each brings first in turn, and where the chain has few batches', () => {
     const run = script()
     for (let i = 0; i < 20; i++) expect(i % 2 ? run.batch(near, far) : run.batch(far, near)).toEqual([])

@@ -177,11 +177,13 @@ export class ChainWays {
 
   #renew(nowMs: number, asks: Ask[]): void {
     const { thinLeaseMs, thinAfterLate } = this.#limits
+    const standby = this.standby(nowMs)
     for (const [peerId, way] of this.#ways) {
       const leftMs = way.untilMs - nowMs
       if (way.mode === 'eager' || leftMs <= 0 || leftMs > thinLeaseMs / 2 || !this.#isHeard(way)) continue
       way.patience = Math.max(thinAfterLate, Math.floor(way.patience / 2))
-      this.#ask(peerId, way.mode, nowMs, asks)
+      // One that was silent for a while has another in its place.
+      this.#ask(peerId, peerId === standby ? 'standby' : 'digest', nowMs, asks)
     }
   }
 

@@ -21,7 +21,7 @@ interface OnwardOptions {
   readonly chain: ThinChain | undefined
   /** Who is known to have it besides the one that brought it. */
   readonly holders: readonly NodeId[]
-  /** What is lost of it is noticed soon, as more follows. */
+  /** What is lost of it is noticed soon, by what has come of the chain or follows. */
   readonly mayLose: boolean
   readonly nowMs: number
 }

@@ -26,7 +26,7 @@ export interface ThinLinksModules {
 /** A batch that is about to be sent. */
 export interface OutgoingBatch {
   readonly progress: ChainProgress
-  /** Of its header, which says its chain. */
+  /** Length of its header, which says its chain. */
   readonly batchHeaderBytes: number
   readonly mayLose: boolean
 }

@@ -304,7 +304,16 @@ describe('a node that is asked to thin', () => {
     expect(new Set(core.lossy)).toEqual(new Set(['data 3', 'digest 3']))
     core.pass(10_000)
     core.lossy.length = 0
-    core.run(data(2, next()))
+    expect(core.run(data(2, next()))).toContain('data 4')
+    expect(core.lossy).toEqual([])
+  })
+
+  it('sends what comes long after newer ones so that it arrives: neighbours may no longer look for it', () => {
+    const { core, next } = asked('digest')
+    const early = next()
+    for (let i = 0; i < 60; i++) core.run(data(2, next()))
+    core.lossy.length = 0
+    expect(core.run(data(2, early))).toContain('data 4')
     expect(core.lossy).toEqual([])
   })
 

@@ -69,7 +69,8 @@ export class Thinning {
     const last = batch.messages.at(-1)
     if (!this.#modules.relays || progress === undefined || last === undefined) return undefined
     if (from !== undefined) this.#links.find(from)?.has(progress, last, nowMs, false)
-    const isNewest = progress.newest !== undefined && compareRefs(progress.newest, last) === 0
+    const { newest = last } = progress
+    const isNewest = compareRefs(newest, last) === 0
     const pace = this.#chains.paceOf(progress)
     const isFast = isNewest ? pace.add(nowMs) : pace.isFast(nowMs)
     const chain =
@@ -89,7 +90,12 @@ export class Thinning {
       }
       if (isEager && isThin) this.#asks.name(chain, from, nowMs)
     }
-    return new Onward({ batch, progress, last, chain, holders, mayLose: isFast, nowMs }, this.#onward)
+    // Neighbours may no longer look for what is far behind the others.
+    const isOld = newest.timestamp - last.timestamp > this.#limits.maxThinLateMs
+    return new Onward(
+      { batch, progress, last, chain, holders, mayLose: isFast && !isOld, nowMs },
+      this.#onward,
+    )
   }
 
   /** A batch came again. */

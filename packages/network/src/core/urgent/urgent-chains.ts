@@ -84,7 +84,7 @@ export class UrgentChains {
 
   #add(part: StreamPart, key: string, chain: MessageChain, nowMs: number): UrgentChain | undefined {
     return this.#chains.add(key, chain.publisherId, (alias) => ({
-      ...{ part, key, id: chainIdOf(chain), alias, lateness: new Lateness(), knownUntilMs: new Map() },
+      ...{ part, key, id: chainIdOf(chain), alias, lateness: new Lateness(1 / 4), knownUntilMs: new Map() },
       ways: new ChainWays({ ...this.#limits, thinGainMs: this.#limits.urgentGainMs }),
       announced: new AnnouncedBatches(this.#limits.maxAnnounced),
       pace: new Pace(this.#limits.urgentThinFromPerS),
