@@ -24,6 +24,7 @@ it.each([
   ['publishVideo', () => publishVideo(untouched, untouched, misspelt)],
   ['openRecording', () => openRecording('s', misspelt, { client: untouched })],
   ['recordSession', () => recordSession('s', 't', misspelt, untouched)],
+  ['a rendition', () => publishVideo(untouched, untouched, { source: 'camera', renditions: [misspelt] })],
 ] as const)('%s refuses an option that it does not have, and names those it has', async (name, call) => {
   await expect(call()).rejects.toMatchObject({
     code: 'OPTIONS_INVALID',

@@ -40,6 +40,12 @@ export interface PublishVideoOptions {
   readonly onWithout?: ((members: readonly Member[]) => void) | undefined
 }
 
+const renditionOptions: OptionNames<RenditionOptions> = {
+  height: true,
+  framerate: true,
+  bitrate: true,
+  minBitsPerS: true,
+}
 const names: OptionNames<PublishVideoOptions> = {
   source: true,
   renditions: true,
@@ -65,6 +71,7 @@ export async function publishVideo(
   options: PublishVideoOptions,
 ): Promise<PublishedVideo> {
   checkOptions('publishVideo', options, names)
+  for (const rendition of options.renditions ?? []) checkOptions('a rendition', rendition, renditionOptions)
   const codecs = options.codecs ?? (await supportedCodecs()).encodes
   if (codecs[0] === undefined) throw mediaError('NO_CODEC', 'it has no video encoder')
   const published = new VideoPublication(session, track, { ...options, codecs })
