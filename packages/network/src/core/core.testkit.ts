@@ -1,6 +1,4 @@
 import {
-  decodeBatch,
-  readPackets,
   buildBatch,
   createIdentity,
   loadCrypto,
@@ -14,6 +12,8 @@ import {
   isSignedByKey,
   signDelegation,
   verifyBatch,
+  decodeBatch,
+  readPackets,
   type ActingFor,
   type Delegation,
   type DelegationClaim,

@@ -14,8 +14,8 @@ interface LossyFlowModules {
 const roundTripsOfLife = 2
 
 /**
- * Packets that others bring when this link does not, or that are asked for again, by the channel's lane that sends again only for a while: none of them waits for an
- * earlier one that was lost, and a link that is too slow keeps those that are new. The lane opens when it is first needed and the round-trip time is
+ * Packets that others bring when this link does not, or that are asked for again, by the channel's lane that sends again only for a while:
+ * none of them waits for an earlier one that was lost, and a link that is too slow keeps those that are new. The lane opens when it is first needed and the round-trip time is
  * known.
  */
 export class LossyFlow {

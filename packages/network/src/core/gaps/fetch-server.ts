@@ -64,13 +64,12 @@ export class FetchServer {
     counters['fetch.batches'] += batches.length
     const bytes = batches.reduce((sum, { packet }) => sum + packet.length, 0)
     const mayLose = bytes > 0 && bytes <= maxLossyAnswerBytes
+    // A large answer goes as it is kept: to shorten it is to copy it.
+    const shortened = mayLose ? progress : undefined
     for (const { packet, delegationRef, batchHeaderBytes } of batches) {
-      // A large answer goes as it is kept: to shorten it is to copy it.
-      const isShort = mayLose && progress !== undefined
-      const way = isShort
-        ? thinning.wayFor(peerId, { progress, batchHeaderBytes, mayLose }, nowMs)
-        : { mayLose }
-      effects.sendData(peerId, packet, delegationRef, way)
+      const way =
+        shortened && thinning.wayFor(peerId, { progress: shortened, batchHeaderBytes, mayLose }, nowMs)
+      effects.sendData(peerId, packet, delegationRef, way ?? { mayLose })
     }
     return { complete, mayLose }
   }

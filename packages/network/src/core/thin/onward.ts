@@ -45,7 +45,7 @@ export class Onward {
     const isHolder = holders.includes(peerId)
     if (asked === undefined && !isHolder) {
       if (link !== undefined) links.sendDigest(peerId, link, nowMs)
-      return links.wayFor(peerId, { progress, batchHeaderBytes: batch.headerEnd, mayLose }, nowMs)
+      return links.wayFor(peerId, link, { progress, batchHeaderBytes: batch.headerEnd, mayLose }, nowMs)
     }
     counters['thin.spared']++
     // It has what it announced, and waits for nothing, unless it is about to send it: there may be two for a while.

@@ -76,8 +76,13 @@ export class ThinLinks {
   }
 
   /** How a batch goes to a neighbour: with the neighbour's alias for the chain in place of its header, where it has given one. */
-  wayFor(peerId: NodeId, { progress, batchHeaderBytes, mayLose }: OutgoingBatch, nowMs: number): CopyWay {
-    const alias = this.#links.get(peerId)?.aliasOf(progress, nowMs)
+  wayFor(
+    peerId: NodeId,
+    link: ThinLink | undefined,
+    { progress, batchHeaderBytes, mayLose }: OutgoingBatch,
+    nowMs: number,
+  ): CopyWay {
+    const alias = link?.aliasOf(progress, nowMs)
     if (alias === undefined || !this.#modules.canShorten(peerId)) return { mayLose }
     return { mayLose, short: { alias, headerBytes: batchHeaderBytes } }
   }
@@ -133,7 +138,7 @@ export class ThinLinks {
     this.#modules.counters['thin.pushed']++
     const { packet, delegationRef, batchHeaderBytes } = kept
     // Late it is worth nothing: what does not come in time is fetched.
-    const way = this.wayFor(peerId, { progress, batchHeaderBytes, mayLose: true }, nowMs)
+    const way = this.wayFor(peerId, link, { progress, batchHeaderBytes, mayLose: true }, nowMs)
     this.#modules.effects.sendData(peerId, packet, delegationRef, way)
   }
 

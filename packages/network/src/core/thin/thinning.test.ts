@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { placeOf, type FloodMode, type MessageBatch, type MessageRef } from '@runnel/protocol'
+import { placeBefore, placeOf, type FloodMode, type MessageBatch, type MessageRef } from '@runnel/protocol'
 import {
   attach,
   batchAt,
@@ -340,9 +340,8 @@ describe('a node that is asked to thin', () => {
     core.canShorten = true
     const batch = next()
     core.run(data(2, batch))
-    const [last] = batch.messages.slice(-1)
-    if (last === undefined) throw new Error('no message')
-    const ranges = [{ after: { ...placeOf(last), timestamp: last.timestamp - 1 }, upTo: placeOf(last) }]
+    const last = placeOf(batch.messages.at(-1) as MessageRef)
+    const ranges = [{ after: placeBefore(last), upTo: last }]
     const fetch = { type: 'fetch', requestId: 1, streamPartId: partId, ...chain, ranges } as const
     expect(how === 'pushes' ? core.pass(1_000) : core.run(control(3, fetch))).toContain('data 3')
     expect(core.aliases).toContainEqual([idOf(3).slice(-1), 3])

@@ -83,12 +83,12 @@ export class Thinning {
       const isEager = from !== undefined && chain.ways.modeOf(from, nowMs) === 'eager'
       if (isEager && announced !== undefined) chain.lateness.add(nowMs - announced.sinceMs)
       if (isEager && isNewest && progress.wanted.length > 0) part.gaps.passed(progress)
-      const isThin = isNewest && isFast && part.gaps.fillGaps && this.#chains.isInTime(chain)
       if (isNewest) {
+        const isThin = isFast && part.gaps.fillGaps && this.#chains.isInTime(chain)
         const when = { nowMs, isFast: isThin, announced }
         this.#asks.send(chain, chain.ways.first(placeOf(last), from, when), nowMs)
+        if (isEager && isThin) this.#asks.name(chain, from, nowMs)
       }
-      if (isEager && isThin) this.#asks.name(chain, from, nowMs)
     }
     // Neighbours may no longer look for what is far behind the others.
     const isOld = newest.timestamp - last.timestamp > this.#limits.maxThinLateMs
@@ -178,7 +178,7 @@ export class Thinning {
 
   /** How a batch that a neighbour has asked for goes to it. */
   wayFor(peerId: NodeId, batch: OutgoingBatch, nowMs: number): CopyWay {
-    return this.#links.wayFor(peerId, batch, nowMs)
+    return this.#links.wayFor(peerId, this.#links.find(peerId), batch, nowMs)
   }
 
   /** The header of the batches that a neighbour sends with this alias in its place. */
