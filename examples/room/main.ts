@@ -122,7 +122,8 @@ async function enter(name: string, context: AudioContext): Promise<void> {
   buttons(senders)
   chat(session, name)
   tellWhoLeft(session)
-  tellFaults(session, say)
+  tellFaults(session, 'Others may not see or hear you', say)
+  tellFaults(player, 'You may not hear others', say)
   const notice = new RecordingNotice(session)
   notice.start()
   let recorder: RoomRecorder | undefined = undefined

@@ -20,6 +20,11 @@ export const mediaErrors = {
     remedy:
       'Connect loudspeakers or headphones, touch the page, and try again. You can see the others without it.',
   },
+  SOUND_REFUSED: {
+    summary: 'This page may not encode or play sound',
+    remedy:
+      "Serve it with script-src 'wasm-unsafe-eval' blob: in its content security policy. You can see the others without it.",
+  },
   NO_CODEC: {
     summary: 'This browser cannot encode video',
     remedy: 'Use a browser with WebCodecs: Chromium 94, Firefox 130, Safari 16.4, or later.',

@@ -7,7 +7,14 @@ import { emulationError } from '../../errors.ts'
 import { within } from '../within.ts'
 import { createUnderlay } from '../../underlay/underlay.ts'
 import { floodKinds, type FloodKind } from '../../places/place.ts'
-import { graceMs, roomArms, warmUpMs, type RoomArm, type RoomOptions } from './room-plan.ts'
+import {
+  graceMs,
+  longestGatheringMs,
+  roomArms,
+  warmUpMs,
+  type RoomArm,
+  type RoomOptions,
+} from './room-plan.ts'
 import { runRoom } from './run-room.ts'
 
 interface MediaArguments {
@@ -37,7 +44,7 @@ const columns = [
 /** What starting and ending take beside, for each member. */
 const startMs = 4_000
 const maxMembers = 100
-const maxDilation = 10
+const maxDilation = 100
 
 /** `emulate media`: rooms with sound and pictures, as source 000 measured them. */
 export function mediaCommand(signal: AbortSignal): CommandModule<object, MediaArguments> {
@@ -76,7 +83,7 @@ export function mediaCommand(signal: AbortSignal): CommandModule<object, MediaAr
       dilation: {
         type: 'number',
         default: 1,
-        describe: 'time dilation: slows down everything but the processes by this factor',
+        describe: 'time dilation: slows down links and the clocks of processes by this factor',
       },
       seconds: { type: 'number', default: 20, describe: 'what is measured, in the time of the room' },
       seed: { type: 'number', default: 1, describe: 'of loss' },
@@ -135,7 +142,7 @@ function saysOf({ arm, floods, members, voices, pictures, lossPercent, dilation 
 }
 
 function longestMs({ members, measureMs, dilation }: RoomOptions): number {
-  return 60_000 + members * startMs + (warmUpMs + measureMs + graceMs) * dilation
+  return longestGatheringMs(dilation) + members * startMs + (warmUpMs + measureMs + graceMs) * dilation
 }
 
 /** Checks the arguments. Throws INVALID_ARGUMENT. */

@@ -15,8 +15,6 @@ export interface MemberTask {
   readonly others: number
   /** See `ClientOptions`. */
   readonly thinFloods: boolean
-  /** So many times slower it speaks. */
-  readonly dilation: number
 }
 
 /** What a member tells the driver: how many others it knows. */
@@ -24,7 +22,7 @@ export interface MemberNews {
   readonly others: number
 }
 
-/** A frame that came. All times are microseconds of the machine's monotonic clock, which all processes share. */
+/** A frame that came. All times are microseconds of the monotonic clock that all processes share, as slow as time goes for them. */
 export interface ArrivedObject {
   readonly from: string
   readonly kind: 'audio' | 'video'
@@ -40,7 +38,7 @@ export interface ArrivedObject {
 /** Where the counters of a member stood. */
 export interface MemberSample {
   readonly atUs: number
-  /** Of the processor, since the process began. */
+  /** Of the processor, since the process began, in real time. */
   readonly cpuUs: number
   /** Urgent messages that were known already, of sound and of pictures. */
   readonly soundAgain: number

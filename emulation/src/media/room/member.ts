@@ -23,13 +23,7 @@ const client = await createClient({
   thinFloods: task.thinFloods,
   ...(task.via === undefined ? {} : { via: { hosts: [task.via], atOnce: 1 } }),
 })
-/** In slower time less is sent than the tracks say, and links would be thought to carry as little: everything is sent, then. */
-async function* noRate(): AsyncGenerator<number> {}
-const session = await openSession(
-  task.streamId,
-  { name: task.name, decodes: ['vp8'], rate: task.dilation === 1 ? undefined : noRate() },
-  { client },
-)
+const session = await openSession(task.streamId, { name: task.name, decodes: ['vp8'] }, { client })
 const arrived: ArrivedObject[] = []
 const samples: MemberSample[] = []
 const sentUs: { readonly audio: number[]; readonly video: number[] } = { audio: [], video: [] }
@@ -59,7 +53,7 @@ function play(
   everyMs: number,
   frameOf: (n: number) => Omit<EncodedFrame, 'timestampUs'>,
 ): void {
-  const everyUs = Math.round(1_000 * everyMs * task.dilation)
+  const everyUs = Math.round(1_000 * everyMs)
   // On a grid of its own, as those of others are.
   const startUs = nowUs() + Math.floor(Math.random() * everyUs)
   let n = 0

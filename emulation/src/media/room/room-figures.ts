@@ -4,9 +4,9 @@ import type { MemberRecord } from './member-record.ts'
 
 export interface RoomMeasurements {
   readonly records: readonly MemberRecord[]
-  /** By the machine's monotonic clock, in microseconds. */
-  readonly fromUs: number
-  readonly untilUs: number
+  /** By the clock of the records. */
+  readonly window: Window
+  /** So many times slower did time go. */
   readonly dilation: number
   readonly picturesPerS: number
   /** Where a member is, and how long the underlay takes from one site to another. */
@@ -26,10 +26,10 @@ interface Flow {
 
 const soundMs = 20
 
-/** What came of a room, in the time of the room: milliseconds divided by the dilation. */
+/** What came of a room, in the time of the room. */
 export function roomFigures(room: RoomMeasurements) {
-  const window = { fromMs: inMs(room.fromUs, room), untilMs: inMs(room.untilUs, room) }
-  const [sound, pictures] = [flowsOf('audio', room, window), flowsOf('video', room, window)]
+  const { window } = room
+  const [sound, pictures] = [flowsOf('audio', room), flowsOf('video', room)]
   const voices = sound.map(({ arrivals }) => playVoice(arrivals, soundMs, window))
   const [concealed, recovered] = [sum(voices, 'concealed'), sum(voices, 'recovered')]
   const frozen = pictures.map(({ arrivals }) =>
@@ -51,20 +51,19 @@ export function roomFigures(room: RoomMeasurements) {
   }
 }
 
-function flowsOf(kind: 'audio' | 'video', room: RoomMeasurements, window: Window): Flow[] {
-  const { records } = room
+function flowsOf(kind: 'audio' | 'video', { records, window }: RoomMeasurements): Flow[] {
   const senders = records.filter(({ sentUs }) => sentUs[kind].length > 0)
   return senders.flatMap(({ name: from, sentUs }) => {
     const isIn = (ms: number): boolean => ms >= window.fromMs && ms < window.untilMs
-    const expected = sentUs[kind].filter((us) => isIn(inMs(us, room))).length
+    const expected = sentUs[kind].filter((us) => isIn(us / 1_000)).length
     return records.flatMap(({ name: to, arrived }) => {
       if (to === from) return []
       const arrivals = arrived
         .filter((one) => one.kind === kind && one.from === from)
         .map((one) => ({
           ...one,
-          timestampMs: inMs(one.timestampUs, room),
-          arrivedMs: inMs(one.arrivedUs, room),
+          timestampMs: one.timestampUs / 1_000,
+          arrivedMs: one.arrivedUs / 1_000,
         }))
       const jitters = jittersMs(arrivals)
       const measured = [...arrivals.keys()].filter((i) => isIn(arrivals[i]?.timestampMs ?? NaN))
@@ -94,8 +93,8 @@ function figuresOf(name: 'sound' | 'picture', flows: readonly Flow[]) {
 }
 
 /** Copies of each frame that came, the first included, and the processor time of members, as a part of one. */
-function copiesAndLoad({ records, fromUs, untilUs }: RoomMeasurements) {
-  const isIn = (us: number): boolean => us >= fromUs && us < untilUs
+function copiesAndLoad({ records, window, dilation }: RoomMeasurements) {
+  const isIn = (us: number): boolean => us >= 1_000 * window.fromMs && us < 1_000 * window.untilMs
   const spent = records.map(({ samples, arrived }) => {
     const inside = samples.filter(({ atUs }) => isIn(atUs))
     const [first, last] = [inside[0], inside.at(-1)]
@@ -106,7 +105,8 @@ function copiesAndLoad({ records, fromUs, untilUs }: RoomMeasurements) {
       ).length
     return {
       cpuPercent:
-        (100 * ((last?.cpuUs ?? 0) - (first?.cpuUs ?? 0))) / ((last?.atUs ?? 0) - (first?.atUs ?? 0)),
+        (100 * ((last?.cpuUs ?? 0) - (first?.cpuUs ?? 0))) /
+        (dilation * ((last?.atUs ?? 0) - (first?.atUs ?? 0))),
       sound: came('audio'),
       soundAgain: (last?.soundAgain ?? 0) - (first?.soundAgain ?? 0),
       pictures: came('video'),
@@ -143,7 +143,6 @@ function betweenEuropeans({ siteOf, delayMs }: RoomMeasurements, sound: readonly
   }
 }
 
-const inMs = (us: number, { dilation }: RoomMeasurements): number => us / 1_000 / dilation
 const rounded = (value: number | undefined): number | null =>
   value === undefined || Number.isNaN(value) ? null : round(value)
 const share = (part: number, all: number): number | null => (all === 0 ? null : round((100 * part) / all))

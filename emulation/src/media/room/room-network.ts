@@ -2,19 +2,18 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { emulationError } from '../../errors.ts'
+import { dilatedEnvironment, type Dilation } from '../../places/processes/dilation.ts'
 import { RunnelProcess } from '../../places/processes/runnel-process.ts'
 import { inParallel } from '../../session/in-parallel.ts'
 import { LinkEmulator, type EmulatedHost, type EmulatorStatistics } from '../../underlay/link-emulator.ts'
 import type { Underlay } from '../../underlay/underlay.ts'
 import { startRelay, startTracker, networkFileOf, type RunProcess, type ServerPlace } from '../servers.ts'
 import type { MemberNews, MemberRecord, MemberTask } from './member-record.ts'
-import { relayOf, relaysOf, type RoomOptions } from './room-plan.ts'
+import { longestGatheringMs, relayOf, relaysOf, type RoomOptions } from './room-plan.ts'
 
 const memberProgram = fileURLToPath(new URL('./member.ts', import.meta.url))
 const startingAtOnce = 4
 const degree = 4
-/** How long it may take until everybody knows everybody. */
-const gatheredWithinMs = 120_000
 
 export interface RoomNetworkModules {
   readonly underlay: Underlay
@@ -32,6 +31,7 @@ interface Place {
 export class RoomNetwork {
   readonly #options: RoomOptions
   readonly #modules: RoomNetworkModules
+  readonly #dilation: Dilation
   readonly #emulator = new LinkEmulator()
   readonly #processes: RunnelProcess[] = []
   readonly #death = new AbortController()
@@ -42,6 +42,7 @@ export class RoomNetwork {
   constructor(options: RoomOptions, modules: RoomNetworkModules) {
     this.#options = options
     this.#modules = modules
+    this.#dilation = { factor: options.dilation, sinceMs: Date.now() }
   }
 
   /** Aborts with the reason when a part of it has ended unexpectedly. */
@@ -54,7 +55,7 @@ export class RoomNetwork {
     files: { readonly voiceFile: string; readonly clipFile: string; readonly picturesPerS: number },
     signal: AbortSignal,
   ): Promise<void> {
-    const { members, sites, dilation, floods } = this.#options
+    const { members, sites, floods } = this.#options
     await this.#startLinks()
     const overlay = this.#options.arm === 'topology-aware' ? 'topology-aware' : 'random'
     const run = this.#runServer(signal)
@@ -66,7 +67,7 @@ export class RoomNetwork {
       const relay = relays[this.#relayOf(number, site)]
       const task: MemberTask = {
         ...{ name: nameOf(number), networkFile: networkFileOf(this.#modules.directory), streamId },
-        ...{ recordFile: this.#file(`${nameOf(number)}.json`), via: relay, others: members - 1, dilation },
+        ...{ recordFile: this.#file(`${nameOf(number)}.json`), via: relay, others: members - 1 },
         thinFloods: floods === 'thin',
         voiceFile: number < this.#options.voices ? files.voiceFile : undefined,
         clipFile: number < this.#options.pictures ? files.clipFile : undefined,
@@ -77,7 +78,7 @@ export class RoomNetwork {
     const timer = setTimeout(() => {
       const late = [...this.#known].filter(([, others]) => others < members - 1).map(([name]) => name)
       this.#gathered.reject(emulationError('NOT_FORMED', late.join(', ')))
-    }, gatheredWithinMs)
+    }, longestGatheringMs(this.#dilation.factor))
     await Promise.race([this.#gathered.promise, this.#failure(signal)]).finally(() => clearTimeout(timer))
   }
 
@@ -125,16 +126,10 @@ export class RoomNetwork {
     await Promise.all(this.#places.flatMap((from) => this.#places.map((to) => this.#setDelay(from, to))))
   }
 
-  /** The tracker is as near as it is, however slow time goes: it would be taken for dead. */
   async #setDelay(from: Place, to: Place): Promise<void> {
     if (from === to) return
-    const isTracker = from.name === 'tracker' || to.name === 'tracker'
-    const factor = isTracker ? 1 : this.#options.dilation
-    await this.#emulator.setDelay(
-      from.host,
-      to.host,
-      factor * this.#modules.underlay.delayMs(from.site, to.site),
-    )
+    const delayMs = this.#modules.underlay.delayMs(from.site, to.site)
+    await this.#emulator.setDelay(from.host, to.host, this.#dilation.factor * delayMs)
   }
 
   /** Their URLs. */
@@ -167,7 +162,8 @@ export class RoomNetwork {
     const control = isControlled ? [`--control-socket=${this.#file(`${name}.sock`)}`, '--log-level=warn'] : []
     const { namespace } = this.#placeOf(name).host
     const process = new RunnelProcess({
-      ...{ name, args: [...args, ...control], env, logFile: this.#file(`${name}.log`) },
+      ...{ name, args: [...args, ...control], logFile: this.#file(`${name}.log`) },
+      env: { ...dilatedEnvironment(this.#dilation), ...env },
       ...(program === undefined ? {} : { program }),
       within: (command) => ['nsenter', `--net=${namespace}`, '--', ...command],
       onMessage: (message) => this.#onNews(name, message as Partial<MemberNews>),

@@ -27,6 +27,9 @@ export const graceMs = 2_000
 /** Before what is measured, members publish so long: links and processes find out what they carry. */
 export const warmUpMs = 8_000
 
+/** Real time in which everybody must know everybody: what the processor takes, and what takes its time in the room. */
+export const longestGatheringMs = (dilation: number): number => 120_000 + 10_000 * dilation
+
 /** How many relays an arm has. */
 export function relaysOf(arm: RoomArm): number {
   return arm === 'relay' ? 1 : arm === 'two-relays' ? 2 : 0

@@ -11,7 +11,7 @@ const options = {
     pictures: 2,
     floods: 'thin' as const,
     lossPercent: 0,
-    dilation: 1,
+    dilation: 2,
     measureMs: 3_000,
     seed: 1,
   },

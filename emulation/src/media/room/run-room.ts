@@ -15,7 +15,6 @@ import { graceMs, warmUpMs, type RoomOptions } from './room-plan.ts'
 /** As the lowest rendition of a page. */
 const clip = { size: { width: 320, height: 180 }, picturesPerS: 15, kbitPerS: 110, picturesOfGroup: 60 }
 const clipSeconds = 8
-const nowUs = (): number => Number(process.hrtime.bigint() / 1_000n)
 
 /** Runs one room and gives what came of it. Rejects with PROCESS_FAILED, NOT_FORMED, and what the link emulator rejects with. */
 export async function runRoom(
@@ -26,21 +25,24 @@ export async function runRoom(
   const directory = openRunDirectory()
   const network = new RoomNetwork(options, { underlay, directory })
   const { dilation, measureMs, sites, arm, floods, members, voices, pictures, lossPercent } = options
+  /** By the clock of the members. */
+  const nowMs = (): number => Number(process.hrtime.bigint() / 1_000n) / 1_000 / dilation
   try {
     const { picturesPerS } = clip
     await network.start({ ...(await writeClips(directory)), picturesPerS }, signal)
     const either = AbortSignal.any([signal, network.failed])
     await network.setLoss(lossPercent / 100)
     await delay(warmUpMs * dilation, undefined, { signal: either })
-    const fromUs = nowUs()
+    const fromMs = nowMs()
     await delay(measureMs * dilation, undefined, { signal: either })
-    const untilUs = nowUs()
+    const untilMs = nowMs()
     await delay(graceMs * dilation, undefined, { signal: either })
     const { lost, packets } = await network.statistics()
     const records = await network.records()
     const siteOf = (name: string): string => sites[Number(name.replace('member-', '')) % sites.length] ?? ''
     const delayMs = (from: string, to: string): number => underlay.delayMs(from, to)
-    const figures = roomFigures({ records, fromUs, untilUs, dilation, picturesPerS, siteOf, delayMs })
+    const window = { fromMs, untilMs }
+    const figures = roomFigures({ records, window, dilation, picturesPerS, siteOf, delayMs })
     return {
       ...{ arm, floods, members, voices, pictures, lossPercent, dilation, seconds: measureMs / 1_000 },
       ...{ machineLoad: Math.round((loadavg()[0] ?? 0) * 10) / 10, packetsLost: lost, packets },

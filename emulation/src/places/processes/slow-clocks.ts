@@ -11,6 +11,7 @@ const dilation = dilationIn(import.meta.url)
 const real = {
   now: Date.now,
   monotonicMs: performance.now.bind(performance),
+  monotonicNs: process.hrtime.bigint,
   setTimeout: globalThis.setTimeout,
   setInterval: globalThis.setInterval,
   delay: promises.setTimeout,
@@ -18,6 +19,7 @@ const real = {
 
 Date.now = () => Math.round(dilatedMs(real.now(), dilation))
 performance.now = () => real.monotonicMs() / dilation.factor
+process.hrtime.bigint = () => BigInt(Math.round(Number(real.monotonicNs()) / dilation.factor))
 const slower = <Start extends typeof setTimeout | typeof setInterval>(start: Start): Start => {
   const started = (fn: (...args: unknown[]) => void, ms = 0, ...args: unknown[]) =>
     start(fn, ms * dilation.factor, ...args)

@@ -1,5 +1,6 @@
 import { Application, createDecoder, createEncoder, type OpusDecoderHandle } from 'libopus-wasm'
 import type { AudioStep } from '../core/jitter-buffer.ts'
+import { mediaError } from '../errors.ts'
 
 /** What sound is encoded with, unless it is said otherwise. */
 export const opusDefaults = {
@@ -20,13 +21,15 @@ export interface OpusEncoder extends Disposable {
   encode(samples: Float32Array): Uint8Array
 }
 
-/** libopus, because the encoder and decoder of WebCodecs lack loss concealment and forward error correction (w3c/webcodecs issue 558). */
+/** libopus, because the encoder and decoder of WebCodecs lack loss concealment and forward error correction (w3c/webcodecs issue 558). Throws SOUND_REFUSED. */
 export async function createOpusEncoder(): Promise<OpusEncoder> {
   const { sampleRate, bitrate, packetLossPercent } = opusDefaults
-  const encoder = await createEncoder({
-    ...{ sampleRate, bitrate, packetLossPercent, channels: 1, application: Application.Voip, fec: true },
-    ...{ frameSize: samplesPerFrame },
-  })
+  const encoder = await loaded(
+    createEncoder({
+      ...{ sampleRate, bitrate, packetLossPercent, channels: 1, application: Application.Voip, fec: true },
+      ...{ frameSize: samplesPerFrame },
+    }),
+  )
   return {
     encode: (samples) => encoder.encodeFloat(samples),
     [Symbol.dispose]: () => encoder.free(),
@@ -44,11 +47,12 @@ export class OpusPlayback implements Disposable {
     this.#samples = samples
   }
 
-  /** For frames of `frameMs`; the decoder mixes several channels into one. */
+  /** For frames of `frameMs`; the decoder mixes several channels into one. Throws SOUND_REFUSED. */
   static async create(frameMs: number = opusDefaults.frameMs): Promise<OpusPlayback> {
     const { sampleRate } = opusDefaults
     const samples = (sampleRate * frameMs) / 1_000
-    return new OpusPlayback(await createDecoder({ sampleRate, channels: 1, maxFrameSize: samples }), samples)
+    const decoder = await loaded(createDecoder({ sampleRate, channels: 1, maxFrameSize: samples }))
+    return new OpusPlayback(decoder, samples)
   }
 
   /** Frames concealed because they are not Opus, or are longer than the track says. */
@@ -89,5 +93,14 @@ export class OpusPlayback implements Disposable {
 
   #conceal(): Float32Array {
     return this.#decoder.decodePacketLossFloat(this.#samples)
+  }
+}
+
+/** Opus is WebAssembly, which the policy of a page may forbid. */
+async function loaded<Codec>(codec: Promise<Codec>): Promise<Codec> {
+  try {
+    return await codec
+  } catch (cause) {
+    throw mediaError('SOUND_REFUSED', 'Opus cannot be loaded', { cause })
   }
 }

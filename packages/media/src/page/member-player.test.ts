@@ -15,7 +15,12 @@ it('keeps no decoder of a track that went and came back while that was opened', 
     open++
     return Promise.resolve({ [Symbol.dispose]: () => open-- } as never)
   })
-  const modules = { context: {} as AudioContext, output: {} as AudioNode, wantKey: () => {} }
+  const modules = {
+    context: {} as AudioContext,
+    output: {} as AudioNode,
+    wantKey: () => {},
+    failed: () => {},
+  }
   const player = new MemberPlayer('0123456789abcdef', modules)
   for (const tracks of [[sound], [], [sound]]) player.update(tracks, 0)
   await vi.waitFor(() => expect(open).toBe(1))

@@ -30,6 +30,8 @@ export interface MemberPlayerModules {
   readonly context: AudioContext
   readonly output: AudioNode
   wantKey(track: number): void
+  /** A sound of it cannot be played. */
+  failed(error: unknown): void
 }
 
 const noFrames: FrameCounters = { decoded: 0, lost: 0, late: 0, undecodable: 0 }
@@ -58,7 +60,7 @@ export class MemberPlayer {
   /** Takes those tracks of the member that can be played, and which rendition is wanted. */
   update(tracks: readonly Track[], rendition: number): void {
     const sounds = tracks.filter((track): track is AudioTrack => track.kind === 'audio')
-    for (const sound of sounds) void this.#open(sound)
+    for (const sound of sounds) this.#open(sound).catch((error: unknown) => this.#modules.failed(error))
     for (const [id, player] of this.#sounds)
       if (!sounds.some((track) => track.id === id)) this.#closeSound(id, player)
     const shown = tracksShown(tracks, rendition)

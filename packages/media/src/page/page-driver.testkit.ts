@@ -72,6 +72,7 @@ const driver = {
     analyser = context.createAnalyser()
     analyser.connect(context.destination)
     player = new SessionPlayer(session, context, analyser)
+    player.on('fault', (error) => faults.push(String(error)))
     player.start()
   },
   async publishClock() {

@@ -35,8 +35,13 @@ afterAll(async () => {
 
 const until = <T>(isSo: () => Promise<T>) => expect.poll(isSo, { timeout: 60_000, interval: 100 })
 
-async function open(name: string, stream = streamId, codecs?: readonly string[]): Promise<MediaPage> {
-  const page = await pages.open()
+async function open(
+  name: string,
+  stream = streamId,
+  codecs?: readonly string[],
+  path?: '/no-wasm',
+): Promise<MediaPage> {
+  const page = await pages.open(path)
   opened.push(page)
   await page.call('open', { network }, stream, name, codecs)
   return page
@@ -126,6 +131,17 @@ describe('pages', () => {
       ['video', 'muted'],
       ['audio', 'live'],
     ])
+  })
+
+  it('say why nobody is heard where WebAssembly is forbidden, and show pictures', async () => {
+    const from = await open('Ada')
+    const to = await open('Ben', streamId, undefined, '/no-wasm')
+    await from.call('publishDevices')
+    await until(async () => (await to.call('report'))?.[0]?.painted).toBeGreaterThan(5)
+    await until(async () => (await to.call('counters')).faults).toEqual([
+      expect.stringContaining('This page may not encode or play sound'),
+    ])
+    await expect(to.call('publishMicrophone')).rejects.toThrow('This page may not encode or play sound')
   })
 
   it('go on when somebody publishes pictures that are none', async () => {

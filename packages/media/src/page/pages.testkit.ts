@@ -10,8 +10,11 @@ import { servePages, type PageServer } from '../../../browser/src/page-server.te
 import type { MediaDriver } from './page-driver.testkit.ts'
 
 const here = dirname(fileURLToPath(import.meta.url))
-const page = `<!doctype html><meta charset="utf-8"><title>Media</title><link rel="icon" href="data:,">
+const page = (
+  head = '',
+) => `<!doctype html><meta charset="utf-8">${head}<title>Media</title><link rel="icon" href="data:,">
 <script type="module" src="driver.js"></script>`
+const noWasm = `<meta http-equiv="Content-Security-Policy" content="script-src 'self' blob:">`
 
 /** A page with a driver in it. */
 export interface MediaPage {
@@ -47,15 +50,16 @@ export class MediaPages {
       // What libopus-wasm asks for in Node only.
       external: ['node:module'],
     })
-    const server = await servePages(directory, { '/': page })
+    const server = await servePages(directory, { '/': page(), '/no-wasm': page(noWasm) })
     return new MediaPages(await launchChromium(fakeDevices(directory)), server, directory)
   }
 
-  async open(): Promise<MediaPage> {
+  /** In a page that may use everything, or no WebAssembly. */
+  async open(path: '/' | '/no-wasm' = '/'): Promise<MediaPage> {
     const context = await this.#browser.newContext({ permissions: [...devicePermissions] })
     const page = await context.newPage()
     page.on('pageerror', (error) => this.errors.push(String(error)))
-    await page.goto(this.#server.url)
+    await page.goto(new URL(path, this.#server.url).href)
     await page.waitForFunction(() => 'driver' in globalThis)
     return {
       page,

@@ -1,5 +1,6 @@
 /// <reference lib="dom" />
 import { audioLevel } from '../core/audio-level.ts'
+import { mediaError } from '../errors.ts'
 import { createOpusEncoder, opusDefaults, samplesPerFrame } from '../opus/opus.ts'
 import { checkOptions, type OptionNames } from '../options.ts'
 import type { MediaSession } from '../session/media-session.ts'
@@ -46,7 +47,7 @@ export interface PublishedAudio {
   close(): void
 }
 
-/** Publishes the sound of a track as Opus, 20 ms at a time, until it or the session ends. Throws OPTIONS_INVALID, SOUND_BLOCKED, and what the session throws. */
+/** Publishes the sound of a track as Opus, 20 ms at a time, until it or the session ends. Throws OPTIONS_INVALID, SOUND_BLOCKED, SOUND_REFUSED, and what the session throws. */
 export async function publishAudio(
   session: MediaSession,
   track: MediaStreamTrack,
@@ -104,7 +105,13 @@ export async function publishAudio(
 
 async function collectorIn(context: AudioContext): Promise<AudioWorkletNode> {
   const url = URL.createObjectURL(new Blob([collector], { type: 'text/javascript' }))
-  await context.audioWorklet.addModule(url).finally(() => URL.revokeObjectURL(url))
+  try {
+    await context.audioWorklet.addModule(url)
+  } catch (cause) {
+    throw mediaError('SOUND_REFUSED', 'an audio worklet cannot be loaded', { cause })
+  } finally {
+    URL.revokeObjectURL(url)
+  }
   return new AudioWorkletNode(context, 'runnel-collector', {
     ...{ numberOfOutputs: 0, channelCount: 1, channelCountMode: 'explicit' },
     processorOptions: { samples: samplesPerFrame },

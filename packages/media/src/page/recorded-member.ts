@@ -11,6 +11,8 @@ export type What = 'camera' | 'screen'
 export interface RecordedMemberModules extends SoundOutput {
   painted(what: What, timestampUs: number): void
   damaged(reason: string): void
+  /** A sound cannot be played. */
+  failed(error: unknown): void
 }
 
 /** What is played now. */
@@ -84,17 +86,17 @@ export class RecordedMember {
     return [...this.#sounds.values()].filter((sound) => sound !== 'opening')
   }
 
-  /** Waits for the decoder once; undefined for what is no Opus, or while another call waits. */
+  /** Waits for the decoder once; undefined for what is no Opus, while another call waits, and where it cannot be opened. */
   async #soundOf({ id, codec, frameMs }: AudioTrack): Promise<RecordedSound | undefined> {
     const known = this.#sounds.get(id)
     if (known !== undefined) return known === 'opening' ? undefined : known
     if (codec !== 'opus') return undefined
     this.#sounds.set(id, 'opening')
-    const { context, output } = this.#modules
-    const sound = await RecordedSound.create(frameMs, { context, output })
-    if (this.#isClosed) sound.close()
-    else this.#sounds.set(id, sound)
-    return sound
+    const { context, output, failed } = this.#modules
+    const sound = await RecordedSound.create(frameMs, { context, output }).catch(failed)
+    if (this.#isClosed) sound?.close()
+    else if (sound) this.#sounds.set(id, sound)
+    return sound ?? undefined
   }
 
   #picturesOf(track: VideoTrack): RecordedPictures {

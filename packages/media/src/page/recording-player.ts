@@ -273,6 +273,7 @@ export class RecordingPlayer {
         this.#emit('painted', id, what, offsetMs + timestampUs / 1_000)
       },
       damaged: (reason) => this.#damaged(reason),
+      failed: (error) => this.#emit('fault', error),
     })
     this.#players.set(id, player)
     this.#update()

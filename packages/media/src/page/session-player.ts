@@ -35,6 +35,7 @@ export class SessionPlayer {
   readonly #codecs = new DecodableCodecs(() => this.#update())
   readonly #choice = new RenditionChoice(renditions, performance.now())
   readonly #stops: (() => void)[] = []
+  readonly #faultListeners = new Set<(error: unknown) => void>()
   #painting = 0
   readonly #middle = new MiddleReport()
 
@@ -46,6 +47,12 @@ export class SessionPlayer {
     this.#session = session
     this.#context = context
     this.#output = output
+  }
+
+  /** Calls `listener`, which must not throw, when a member's sound cannot be played (SOUND_REFUSED), until the returned function is called. */
+  on(_event: 'fault', listener: (error: unknown) => void): () => void {
+    this.#faultListeners.add(listener)
+    return () => void this.#faultListeners.delete(listener)
   }
 
   /** Begins to play. */
@@ -139,6 +146,7 @@ export class SessionPlayer {
     const player = new MemberPlayer(catalogue.session, {
       ...{ context: this.#context, output: this.#output },
       wantKey: (track) => this.#session.requestKey(id, track),
+      failed: (error) => this.#faultListeners.forEach((listener) => listener(error)),
     })
     this.#players.set(id, player)
     return player

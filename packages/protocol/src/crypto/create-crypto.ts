@@ -5,8 +5,10 @@ import type { Crypto } from '../ports.ts'
 import type { CurveBackend } from './backend.ts'
 import { KnownKeys } from './known-keys.ts'
 
+/** WebAssembly, or JavaScript where that is refused, as a page's content security policy may. */
 async function loadKeccak256(): Promise<Crypto['keccak256']> {
-  const hasher = await createKeccak(256)
+  const hasher = await createKeccak(256).catch(() => undefined)
+  if (hasher === undefined) return (await import('./js-keccak.ts')).jsKeccak256
   return (...parts) => {
     hasher.init()
     for (const part of parts) hasher.update(part)
