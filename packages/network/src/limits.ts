@@ -6,7 +6,7 @@ export const networkLimits = {
   verificationShare: 0.05,
   /** Packets of links that wait until the batches before them are verified; above it, the oldest are verified on the node's own thread. */
   maxUnverifiedEvents: 8_192,
-  /** Bytes of the batches among them. */
+  /** Bytes of these packets. */
   maxUnverifiedBytes: 8 * 1024 * 1024,
   /** Keys of one stream part whose newest messages are kept; above it, those that changed longest ago go first (`latest.dropped`). */
   maxLatestKeys: 10_000,

@@ -5,7 +5,8 @@ import { eventOfPacket, type EventOptions } from './node-packets.ts'
 
 export interface IncomingPacketsModules {
   readonly tracer: Tracer | undefined
-  dispatch(event: NodeEvent): void
+  /** With the bytes of the packet that the event is of. */
+  dispatch(event: NodeEvent, bytes: number): void
   /** Whether what is dispatched now is handled later. */
   isWaiting(): boolean
   headerOf(peerId: NodeId, alias: number): Uint8Array | undefined
@@ -32,7 +33,7 @@ export class IncomingPackets {
     switch (packetKind(type)?.scope) {
       case 'neighbours':
       case 'delegations':
-        return dispatch(this.#eventOf(peerId, type, body, whole))
+        return dispatch(this.#eventOf(peerId, type, body, whole), whole.length)
       case 'toStorage':
       case 'fromStorage':
         return this.#onDirect(peerId, type, body)
@@ -41,7 +42,7 @@ export class IncomingPackets {
       case undefined:
         return onUnknown(peerId, type)
       default:
-        dispatch({ type: 'malformed', peerId, detail: `a packet of type ${type} between nodes` })
+        dispatch({ type: 'malformed', peerId, detail: `a packet of type ${type} between nodes` }, 0)
     }
   }
 
@@ -74,6 +75,6 @@ export class IncomingPackets {
 
   #malformed(peerId: NodeId, error: unknown): void {
     const detail = error instanceof Error ? error.message : String(error)
-    this.#modules.dispatch({ type: 'malformed', peerId, detail })
+    this.#modules.dispatch({ type: 'malformed', peerId, detail }, 0)
   }
 }

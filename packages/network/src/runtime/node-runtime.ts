@@ -111,7 +111,7 @@ export class NodeRuntime implements NetworkNode {
       dispatch: (event) => this.#dispatch(event),
     })
     this.#queue = queue
-    const dispatchInTurn = (event: NodeEvent): void => queue.take(event)
+    const dispatchInTurn = (event: NodeEvent, bytes?: number): void => queue.take(event, bytes)
     const listeners = new Listeners(counters)
     this.#listeners = listeners
     const trackers = createTrackerConnections(

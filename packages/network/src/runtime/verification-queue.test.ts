@@ -131,10 +131,17 @@ describe('a queue of what waits for verdicts', () => {
   ])('holds no more %s than its limit: this thread verifies the oldest', (_, limits) => {
     const { queue, asked, dispatched, verifiedHere } = setUp({ limits })
     const events = Array.from({ length: 5 }, dataEvent)
-    for (const event of events) queue.take(event)
+    for (const event of events) queue.take(event, event.packet.length)
     expect(dispatched).toEqual(events.slice(0, 2))
     expect(verifiedHere).toHaveLength(2)
     for (const { answer } of asked) answer(true)
+    expect(dispatched).toEqual(events)
+  })
+
+  it('counts the bytes of all packets, not of batches alone', () => {
+    const { queue, dispatched } = setUp({ limits: { maxUnverifiedBytes: 3_000 } })
+    const events = [dataEvent(), control, control, control]
+    for (const event of events) queue.take(event, 1_000)
     expect(dispatched).toEqual(events)
   })
 

@@ -80,16 +80,17 @@ export class VerificationQueue {
     return isSigned
   }
 
-  /** An event of a link: dispatched at once, or in its turn. */
-  take(event: NodeEvent): void {
+  /** An event of a link, and the bytes of its packet: dispatched at once, or in its turn. */
+  take(event: NodeEvent, bytes = 0): void {
     const { pool, dispatch } = this.#modules
     if (pool === undefined) return dispatch(event)
-    const waiting: Waiting = { event, bytes: event.type === 'data' ? event.packet.length : 0, isAsked: false }
+    const waiting: Waiting = { event, bytes, isAsked: false }
     if (event.type === 'data') this.#ask(pool, waiting, event.peerId, event.batch)
     if (!waiting.isAsked && !this.isWaiting) return dispatch(event)
     this.#waiting.push(waiting)
     this.#bytes += waiting.bytes
     while (this.#isFull()) this.#next()
+    this.#drain()
   }
 
   /** What waits is of no use any more. */

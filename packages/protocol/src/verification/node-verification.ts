@@ -24,12 +24,12 @@ let shared: SharedVerification | undefined
  */
 export function openVerification(
   workers: number | undefined,
-  { endOfTurn }: Pick<Clock, 'endOfTurn'>,
+  { endOfTurn, schedule }: Pick<Clock, 'endOfTurn' | 'schedule'>,
 ): VerificationPool | undefined {
   const size = workers ?? defaultWorkers(availableParallelism())
   if (size === 0) return undefined
   shared ??= new SharedVerification(
-    (threads) => new WorkerVerification(threads, { start: startWorker, endOfTurn }),
+    (threads) => new WorkerVerification(threads, { start: startWorker, endOfTurn, schedule }),
   )
   return shared.open(size)
 }

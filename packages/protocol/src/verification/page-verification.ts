@@ -6,11 +6,9 @@ import { defaultWorkers, type VerificationPool } from './verification-pool.ts'
 /** As in Node, in workers of the page. Where it may have none, or their file is not beside this one, all is checked on the page's thread. */
 export function openVerification(
   workers: number | undefined,
-  { endOfTurn }: Pick<Clock, 'endOfTurn'>,
+  clock: Pick<Clock, 'endOfTurn' | 'schedule'>,
 ): VerificationPool | undefined {
   const size = workers ?? defaultWorkers(navigator.hardwareConcurrency)
   if (!(size > 0) || typeof Worker !== 'function') return undefined
-  return new LazyVerification(async () =>
-    (await import('./page-workers.ts')).openPageWorkers(size, endOfTurn),
-  )
+  return new LazyVerification(async () => (await import('./page-workers.ts')).openPageWorkers(size, clock))
 }

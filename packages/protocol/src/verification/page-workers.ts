@@ -1,29 +1,29 @@
 /// <reference lib="dom" />
+import type { Clock } from '../ports.ts'
 import { SharedVerification } from './shared-verification.ts'
 import { verificationLimits, type VerificationPool } from './verification-pool.ts'
 import {
   WorkerVerification,
   type VerificationWorker,
   type VerificationWorkerEvents,
-  type WorkerVerificationModules,
 } from './worker-verification.ts'
 
-type EndOfTurn = WorkerVerificationModules['endOfTurn']
+type PoolClock = Pick<Clock, 'endOfTurn' | 'schedule'>
 
 let shared: SharedVerification | undefined
 
 /** Checks signatures in so many workers, which all of this page share that ask for as many. */
-export function openPageWorkers(workers: number, endOfTurn: EndOfTurn): VerificationPool {
-  shared ??= new SharedVerification((size) => createPool(size, endOfTurn))
+export function openPageWorkers(workers: number, clock: PoolClock): VerificationPool {
+  shared ??= new SharedVerification((size) => createPool(size, clock))
   return shared.open(workers)
 }
 
-function createPool(size: number, endOfTurn: EndOfTurn): VerificationPool {
+function createPool(size: number, { endOfTurn, schedule }: PoolClock): VerificationPool {
   const limits = {
     ...verificationLimits,
     maxBatchesPerWorker: verificationLimits.maxBatchesPerPageWorker,
   }
-  return new WorkerVerification(size, { start: startWorker, endOfTurn }, limits)
+  return new WorkerVerification(size, { start: startWorker, endOfTurn, schedule }, limits)
 }
 
 function startWorker(events: VerificationWorkerEvents): VerificationWorker {

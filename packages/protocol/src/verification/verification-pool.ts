@@ -25,6 +25,8 @@ export const verificationLimits = {
   maxBytesPerWorker: 2 * 1024 * 1024,
   /** Batches in one request: when a turn brings more, the first are checked while the rest still arrive. */
   maxBatchesPerRequest: 32,
+  /** Milliseconds without an answer after which the caller checks what a worker has. */
+  maxAnswerMs: 1_000,
   /** Workers that can be requested. */
   maxWorkers: 64,
   /** Workers by default; the thread that owns them takes a core, too. */

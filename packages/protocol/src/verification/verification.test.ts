@@ -37,6 +37,7 @@ describe('verification that is loaded when it is used', () =>
 function scripted(size: number, limits: WorkerVerificationLimits = verificationLimits) {
   const workers: { requests: Uint8Array[]; events: VerificationWorkerEvents; isStopped: boolean }[] = []
   const turns: (() => void)[] = []
+  const timers = new Set<() => void>()
   const pool = new WorkerVerification(
     size,
     {
@@ -46,6 +47,10 @@ function scripted(size: number, limits: WorkerVerificationLimits = verificationL
         return { post: (request) => worker.requests.push(request), stop: () => (worker.isStopped = true) }
       },
       endOfTurn: (fn) => turns.push(fn),
+      schedule(_, fn) {
+        timers.add(fn)
+        return () => timers.delete(fn)
+      },
     },
     limits,
   )
@@ -57,7 +62,14 @@ function scripted(size: number, limits: WorkerVerificationLimits = verificationL
     workers[worker]?.events.onAnswer(answerVerificationRequest(request, crypto))
   }
   const endTurn = () => turns.splice(0).forEach((fn) => fn())
-  return { pool, workers, verdicts, verify, answer, endTurn }
+  /** All timers that are set now go off. */
+  const timeOut = () => {
+    for (const fire of [...timers]) {
+      timers.delete(fire)
+      fire()
+    }
+  }
+  return { pool, workers, verdicts, verify, answer, endTurn, timeOut, timers }
 }
 
 describe('workers', () => {
@@ -85,9 +97,9 @@ describe('workers', () => {
   })
 
   it.each([
-    { maxBatchesPerWorker: 2, maxBytesPerWorker: 1e6, maxBatchesPerRequest: 32 },
-    { maxBatchesPerWorker: 99, maxBytesPerWorker: 2 * signedBatch(1).bytes.length, maxBatchesPerRequest: 32 },
-  ])('hold no more than %j', (limits) => {
+    { ...verificationLimits, maxBatchesPerWorker: 2 },
+    { ...verificationLimits, maxBytesPerWorker: 2 * signedBatch(1).bytes.length },
+  ])('hold no more than their limits', (limits) => {
     const { workers, verify, answer, endTurn } = scripted(1, limits)
     verify()
     workers[0]?.events.onReady()
@@ -118,11 +130,34 @@ describe('workers', () => {
     expect(workers.every(({ isStopped }) => isStopped)).toBe(true)
   })
 
+  it('that do not answer leave what they had to the caller, and get more once they have', () => {
+    const { workers, verdicts, verify, answer, endTurn, timeOut, timers } = scripted(1)
+    verify()
+    workers[0]?.events.onReady()
+    for (let i = 0; i < 2; i++) {
+      verify()
+      endTurn()
+    }
+    answer(0)
+    timeOut()
+    expect(verdicts).toEqual([true])
+    timeOut()
+    expect(verdicts).toEqual([true, undefined])
+    expect(verify()).toBe(false)
+    answer(0)
+    expect(verdicts).toHaveLength(2)
+    expect(verify()).toBe(true)
+    endTurn()
+    answer(0)
+    timeOut()
+    expect([verdicts, timers.size]).toEqual([[true, undefined, true], 0])
+  })
+
   it('are none where they cannot be started', () => {
     const start = (): never => {
       throw new Error('not here')
     }
-    const pool = new WorkerVerification(1, { start, endOfTurn: () => {} })
+    const pool = new WorkerVerification(1, { start, endOfTurn: () => {}, schedule: () => () => {} })
     expect(pool.verify(signedBatch(1), publisher.nodeId, () => expect.unreachable())).toBe(false)
   })
 })

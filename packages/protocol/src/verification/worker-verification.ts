@@ -1,4 +1,5 @@
 import type { NodeId } from '../ids/node-id.ts'
+import type { Cancel, Clock } from '../ports.ts'
 import type { SignedBatch } from '../signing/batch-signature.ts'
 import { verificationLimits, type OnVerdict, type VerificationPool } from './verification-pool.ts'
 import { encodeVerificationRequest } from './verification-request.ts'
@@ -18,17 +19,16 @@ export interface VerificationWorkerEvents {
   onLost(): void
 }
 
-export interface WorkerVerificationModules {
+export interface WorkerVerificationModules extends Pick<Clock, 'endOfTurn' | 'schedule'> {
   /** Starts a worker. May throw where there can be none. */
   readonly start: (events: VerificationWorkerEvents) => VerificationWorker
-  /** Runs a function after the events of this turn. */
-  readonly endOfTurn: (fn: () => void) => void
 }
 
 export interface WorkerVerificationLimits {
   readonly maxBatchesPerWorker: number
   readonly maxBytesPerWorker: number
   readonly maxBatchesPerRequest: number
+  readonly maxAnswerMs: number
 }
 
 interface Check {
@@ -40,14 +40,18 @@ interface Check {
 interface Member {
   worker: VerificationWorker | undefined
   isReady: boolean
-  readonly requests: (readonly Check[])[]
+  /** In the order in which they are answered; empty where the answer is waited for no more. */
+  requests: (readonly Check[])[]
+  answers: number
+  stopWatch: Cancel | undefined
   batches: number
   bytes: number
 }
 
 /**
  * Spreads batches over workers: those of one turn of the event loop go in one message, or in several where they are many. The workers are
- * started with the first batch, and take some from when they are ready; a worker that ends is not replaced.
+ * started with the first batch, and take some from when they are ready; a worker that ends is not replaced. One that hangs, or that no core runs,
+ * keeps nothing back: the caller gets what it has had for too long, and it takes no more until it has answered.
  */
 export class WorkerVerification implements VerificationPool {
   readonly #size: number
@@ -91,7 +95,10 @@ export class WorkerVerification implements VerificationPool {
 
   #start(): Member[] {
     return Array.from({ length: this.#size }, () => {
-      const member: Member = { worker: undefined, isReady: false, requests: [], batches: 0, bytes: 0 }
+      const member: Member = {
+        ...{ worker: undefined, isReady: false, requests: [], answers: 0 },
+        ...{ stopWatch: undefined, batches: 0, bytes: 0 },
+      }
       try {
         member.worker = this.#modules.start({
           onReady: () => (member.isReady = member.worker !== undefined),
@@ -125,17 +132,41 @@ export class WorkerVerification implements VerificationPool {
     if (member?.worker === undefined || checks.length === 0) return
     member.requests.push(checks)
     member.worker.post(encodeVerificationRequest(checks))
+    this.#watch(member)
   }
 
   #answered(member: Member, verdicts: Uint8Array): void {
     const checks = member.requests.shift() ?? []
+    member.answers++
+    if (member.requests.length === 0) member.isReady = member.worker !== undefined
     member.batches -= checks.length
     for (const { batch } of checks) member.bytes -= batch.bytes.length
     checks.forEach(({ onVerdict }, i) => onVerdict(verdicts[i] === 1))
   }
 
+  /** Looks whether the worker answers, for as long as it has something to do. */
+  #watch(member: Member): void {
+    if (member.stopWatch !== undefined || member.requests.length === 0) return
+    const { answers } = member
+    member.stopWatch = this.#modules.schedule(this.#limits.maxAnswerMs, () => {
+      member.stopWatch = undefined
+      if (member.answers === answers) this.#giveBack(member)
+      else this.#watch(member)
+    })
+  }
+
+  #giveBack(member: Member): void {
+    const unanswered = member.requests.flat()
+    member.requests = member.requests.map(() => [])
+    member.isReady = false
+    member.batches -= unanswered.length
+    for (const { batch } of unanswered) member.bytes -= batch.bytes.length
+    for (const { onVerdict } of unanswered) onVerdict(undefined)
+  }
+
   #lose(member: Member): void {
     member.isReady = false
+    member.stopWatch?.()
     member.worker?.stop()
     member.worker = undefined
     const unanswered = member.requests.splice(0).flat()
