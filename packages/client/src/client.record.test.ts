@@ -20,6 +20,8 @@ const crypto = await loadCrypto()
 const [owner, recorder, stranger] = [newAccount(), newAccount(), newAccount()]
 const room = toStreamId(`${owner.nodeId}/room`)
 const kept = toStreamId(`${owner.nodeId}/kept`)
+/** Encrypted, without a storage node for its keys. */
+const secret = toStreamId(`${owner.nodeId}/secret`)
 
 let tracker: Tracker
 let storage: FakeStorage
@@ -39,6 +41,7 @@ beforeAll(async () => {
     trackers: [{ nodeId: tracker.nodeId, url: tracker.url }],
     streams: [
       { id: room, permissions: members },
+      { id: secret, permissions: [{ user: recorder.nodeId, subscribe: true }] },
       {
         ...{ id: kept, permissions: members },
         storageNodes: [{ nodeId, url: addressOf(contact, 'websocket') ?? '' }],
@@ -171,7 +174,7 @@ describe('a recording', () => {
     expect(leftOut).toEqual(['BATCH_FORGED', 'NO_PUBLISH_PERMISSION'])
   })
 
-  it('needs a subscriber who may publish', async () => {
+  it('needs a subscriber who may publish, and storage nodes for what it is read with', async () => {
     const client = await start(stranger)
     await expect(client.record(room, kept)).rejects.toMatchObject({ code: 'NO_PUBLISH_PERMISSION' })
     const aborted = { signal: AbortSignal.abort() }
@@ -188,6 +191,8 @@ describe('a recording', () => {
     await expect(member.record(room, kept, { toPartition: 1 })).rejects.toMatchObject({
       code: 'PARTITION_OUT_OF_RANGE',
     })
+    await expect(member.record(kept, room)).rejects.toMatchObject({ code: 'NO_STORAGE_NODE' })
+    await expect(member.record(secret, kept)).rejects.toMatchObject({ code: 'RECORDING_UNREADABLE' })
     await expect(member.record(room, room)).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' })
   })
 })

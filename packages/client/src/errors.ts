@@ -318,6 +318,11 @@ export const clientErrors = {
     remedy:
       'Assign one with: runnel storage add, or client.addToStorageNode(). It keeps what is published from then on.',
   },
+  RECORDING_UNREADABLE: {
+    summary: 'Nobody could open the recording once those who are in the stream now are gone',
+    remedy:
+      'Assign a storage node to the recorded stream, with runnel storage add or client.addToStorageNode(), and record again some seconds later.',
+  },
   READER_GROUP_FULL: {
     summary: 'The reader group has no room for another member',
     remedy:

@@ -534,8 +534,8 @@ export class RunnelClient implements AsyncDisposable {
   /**
    * Records the urgent messages of the stream `from`, which nobody stores, as content of ordinary messages of the stream `to`, until stopped. Keeps
    * them as they were signed, so that `resend` and `playback` with `recording: true` return what their publishers said. Needs subscribe on `from`
-   * and publish on `to`. Throws STREAM_NOT_FOUND, NO_SUBSCRIBE_PERMISSION, NO_PUBLISH_PERMISSION, PARTITION_OUT_OF_RANGE, ABORTED, and errors of
-   * the registry.
+   * and publish on `to`, a storage node for `to`, and one for `from` if that is encrypted, to keep its keys. Throws STREAM_NOT_FOUND,
+   * NO_SUBSCRIBE_PERMISSION, NO_PUBLISH_PERMISSION, NO_STORAGE_NODE, RECORDING_UNREADABLE, PARTITION_OUT_OF_RANGE, ABORTED, and errors of the registry.
    */
   async record(from: string, to: string, options: RecordOptions = {}): Promise<Recording> {
     this.#gate.requireMember()

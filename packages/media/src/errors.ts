@@ -39,11 +39,6 @@ export const mediaErrors = {
     summary: 'There is no recording here, or none that you can read',
     remedy: 'Use the whole link of the recording, and wait until the storage node has it.',
   },
-  RECORDING_UNREADABLE: {
-    summary: 'Nobody could open the recording once the session is over',
-    remedy:
-      'Assign a storage node to the session’s stream, with addToStorageNode or runnel storage add, and record again.',
-  },
   RECORDING_DAMAGED: {
     summary: 'A part of the recording is missing or damaged',
     remedy: 'Playback continues with the rest. Another storage node may have what is missing.',

@@ -2,6 +2,7 @@ import type { NetworkNode } from '@runnel/network'
 import {
   decodeBatch,
   decodeDelegation,
+  untilAborted,
   urgentMessageOf,
   type MessageBatch,
   type StreamMessage,
@@ -10,6 +11,7 @@ import { LRU } from 'tiny-lru'
 import type { ContentSteps } from '../content/content-steps.ts'
 import { decodeMessage, reportUndecodable, type Decoding } from '../content/decode.ts'
 import type { UndecodableMessage } from '../content/undecodable-message.ts'
+import { throwIfAborted } from '../deadline.ts'
 import { clientError } from '../errors.ts'
 import type { BatchCheck } from '../resend/batch-check.ts'
 import type { StatusHub } from '../status.ts'
@@ -26,12 +28,13 @@ export interface RecordingReaderModules {
 
 interface RecordingReaderOptions extends Decoding {
   readonly onUndecodable?: ((message: UndecodableMessage) => void) | undefined
+  readonly signal: AbortSignal
 }
 
 /**
  * The urgent messages in a recording, as their publishers signed them: each is checked like one of history, and comes once, however many
  * recorders had it. What else is in the stream is left out. A publisher who has lost the permission since is believed for the time of the
- * recording, which its own signature and storage nodes vouch for.
+ * recording, which its own signature and storage nodes vouch for. Throws ABORTED, also while a key is waited for.
  */
 export async function* readRecording(
   recorded: AsyncIterable<Message>,
@@ -50,9 +53,11 @@ export async function* readRecording(
         if (verdict === 'forged') throw clientError('BATCH_FORGED', message.publisherId)
         if (verdict === 'denied') throw clientError('NO_PUBLISH_PERMISSION', message.publisherId)
         seen.set(key, true)
-        const opened = options.raw === true ? message : await modules.steps.open(message)
+        const opening = options.raw === true ? message : modules.steps.open(message)
+        const opened = opening instanceof Promise ? await untilAborted(opening, options.signal) : opening
         yield { ...decodeMessage(opened, options, message), recordedMs }
       } catch (error) {
+        throwIfAborted(options.signal)
         options.onUndecodable?.(reportUndecodable(message, error, modules.status))
       }
     }

@@ -18,6 +18,7 @@ import type { StatusHub } from '../status.ts'
 import type { StreamParts } from '../stream-parts.ts'
 import { recordLimits } from './limits.ts'
 import { encodeRecorded, recordingHeaders } from './recording-content.ts'
+import { requireKept } from './require-kept.ts'
 
 /** What to record, and for how long. */
 export interface RecordOptions {
@@ -59,7 +60,7 @@ export interface RecorderModules extends PermissionModules {
   readonly status: StatusHub
 }
 
-/** Records the urgent messages of a stream. Throws what `requirePermission` throws, PARTITION_OUT_OF_RANGE, INVALID_ARGUMENT, CLIENT_CLOSED and ABORTED. */
+/** Records the urgent messages of a stream. Throws what `requirePermission` throws, `requireKept` throws, PARTITION_OUT_OF_RANGE, INVALID_ARGUMENT, CLIENT_CLOSED and ABORTED. */
 export async function record(
   from: StreamId,
   to: StreamId,
@@ -71,6 +72,7 @@ export async function record(
   const target = await requirePermission('publish', to, modules)
   if (toPartition !== undefined) checkPartition(toPartition, target)
   const chosen = choosePartitions(stream, partitions)
+  await requireKept(stream, target, modules)
   const ended = whileOpen(modules.closing, signal)
   const recorder = new Recorder(
     { from, to, toPartition, streamPartIds: chosen.map((it) => toStreamPartId(from, it)) },

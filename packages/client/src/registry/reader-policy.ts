@@ -12,8 +12,8 @@ import {
 import type { RegistryCache } from './registry-cache.ts'
 import type { DelegationChecks } from './registry-delegations.ts'
 
-/** An address without a key: its permissions are the public ones. */
-const anybody = toNodeId(`0x${'0'.repeat(40)}`)
+/** No account, which has the permissions that everybody has. */
+export const anybody = toNodeId(`0x${'0'.repeat(40)}`)
 
 /** Tells who may read: at once from the cache, else from the registry. */
 export class RegistryReaderPolicy implements ReaderPolicy {

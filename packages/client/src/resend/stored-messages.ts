@@ -33,8 +33,9 @@ export class StoredMessages {
     const { readRecording } = await import('../record/read-recording.ts')
     const recorded = resend(id, selection, { ...rest, asBytes: true }, this.#modules)
     const { onUndecodable } = rest
+    const signal = anyOf(rest.signal, history.closing)
     const modules = { ...this.#modules, check: history.check }
-    yield* readRecording(recorded, { raw, schema, asBytes, onUndecodable }, modules)
+    yield* readRecording(recorded, { raw, schema, asBytes, onUndecodable, signal }, modules)
   }
 
   playback(

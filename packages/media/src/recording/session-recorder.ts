@@ -7,7 +7,6 @@ import { mediaLimits } from '../limits.ts'
 import { checkOptions, type OptionNames } from '../options.ts'
 import { memberIdOf } from '../session/member.ts'
 import { NoteTaker, type Moment } from './note-taker.ts'
-import { requireKeptKeys } from './kept-keys.ts'
 import { noteContent } from './recording-note.ts'
 import { allPartitions, notePartition, objectPartition } from './partitions.ts'
 
@@ -19,10 +18,7 @@ export interface SessionRecordingOptions {
 const names: OptionNames<SessionRecordingOptions> = { onFault: true }
 
 export interface SessionRecorderModules {
-  readonly client: Pick<
-    RunnelClient,
-    'record' | 'subscribe' | 'publish' | 'getStream' | 'getStorageNodes' | 'getPermissions'
-  >
+  readonly client: Pick<RunnelClient, 'record' | 'subscribe' | 'publish' | 'getStream'>
   readonly clock?: Clock | undefined
 }
 
@@ -38,8 +34,8 @@ export interface RecordedCounters {
 
 /**
  * Records a session into another stream, which storage nodes keep: the frames as they were signed, and the recorder's notes of who was there
- * and where key frames are. That stream should have one partition more than the session's. Throws RECORDING_UNREADABLE if the session's stream is
- * encrypted and has no storage node, which would keep the keys; what `record` and `subscribe` throw; and errors of the registry.
+ * and where key frames are. That stream should have one partition more than the session's. Throws what `record` and `subscribe` throw, and errors of
+ * the registry.
  */
 export async function recordSession(
   from: string,
@@ -48,9 +44,8 @@ export async function recordSession(
   modules: SessionRecorderModules,
 ): Promise<SessionRecorder> {
   checkOptions('recordSession', options, names)
-  const { client, clock = systemClock } = modules
+  const { client } = modules
   const [source, target] = await Promise.all([client.getStream(from), client.getStream(to)])
-  await requireKeptKeys(source, { client, now: () => clock.now() })
   const recorder = new SessionRecorder({ from, to }, options, modules)
   const partitions = allPartitions(source.partitions)
   await recorder.start({ partitions, toPartitions: target.partitions })

@@ -19,7 +19,7 @@ export const streamRecord = defineCommand({
     ['resend from -1h /room-recorded --recording --key my.key', 'Prints the last hour of the recording'],
   ],
   epilogue:
-    'Keeps each message as its publisher signed it. Needs subscribe on the first stream and publish on the second. On SIGINT it publishes what it has received, prints the count, and exits with 0.',
+    'Keeps each message as its publisher signed it. Needs subscribe on the first stream and publish on the second, a storage node for the second, and one for the first, to keep its keys, if that is encrypted. On SIGINT it publishes what it has received, prints the count, and exits with 0.',
   run: async ({ stream, to, ...network }) => {
     const [fromOf, toOf] = [streamArgument(stream), streamArgument(to)]
     const stop = listenForStop()
