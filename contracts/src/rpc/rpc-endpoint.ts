@@ -1,6 +1,7 @@
-import { FetchRequest, type JsonRpcPayload } from '@runnel/contracts/ethers'
+import type { FetchRequest, JsonRpcPayload } from '@runnel/contracts/ethers'
 import { rpcSecrets } from '../rpc-secrets.ts'
 import { quantityOf, type RpcAnswer } from './rpc-answers.ts'
+import { requestTimeoutMs, rpcRequest } from './rpc-request.ts'
 
 /**
  * How an endpoint does. `failing`: it gives no answers. `lagging`: it has older blocks than others. `differs`: others agreed on something
@@ -27,8 +28,6 @@ export interface RpcReply {
   readonly block: number
 }
 
-/** How long one request may take. */
-const requestTimeoutMs = 10_000
 /** How long an endpoint is left alone, in milliseconds: twice as long each time, up to a limit. One that differs is no accident. */
 const rests = {
   failing: [1_000, 60_000],
@@ -67,8 +66,7 @@ export class RpcEndpoint {
     this.#onChange = options.onChange
     this.#lagToleranceMs = options.lagToleranceMs
     this.#scrub = rpcSecrets(url).scrubError
-    this.#request = new FetchRequest(url)
-    this.#request.timeout = requestTimeoutMs
+    this.#request = rpcRequest(url)
     // There are others to ask.
     this.#request.retryFunc = async () => false
   }

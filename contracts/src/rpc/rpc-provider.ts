@@ -1,6 +1,6 @@
 import {
-  FetchRequest,
   JsonRpcProvider,
+  type FetchRequest,
   type JsonRpcApiProviderOptions,
   type JsonRpcError,
   type JsonRpcPayload,
@@ -9,6 +9,7 @@ import {
 import type { RpcStatus } from './rpc-endpoint.ts'
 import { RpcError } from './rpc-error.ts'
 import { RpcPool } from './rpc-pool.ts'
+import { rpcRequest } from './rpc-request.ts'
 
 /** Where a chain is asked. */
 export interface RpcEndpoints {
@@ -25,8 +26,6 @@ export interface RpcModules {
   readonly onEndpoint?: ((status: RpcStatus) => void) | undefined
 }
 
-/** How long one request may take. */
-const requestTimeoutMs = 10_000
 /** ethers' own limit, less what is asked besides. */
 const maxBatchRequests = 98
 
@@ -66,8 +65,7 @@ export class RpcRoute {
 
   /** A provider for that chain. Answers are not cached: on a chain that mines every transaction at once they would be old. */
   provider(chainId: number, options: JsonRpcApiProviderOptions = {}): JsonRpcProvider {
-    const request = new FetchRequest(rpcUrlsOf(this.#endpoints)[0] ?? '')
-    request.timeout = requestTimeoutMs
+    const request = rpcRequest(rpcUrlsOf(this.#endpoints)[0] ?? '')
     const fixed = { ...options, staticNetwork: true, cacheTimeout: -1 }
     if (this.#pool === undefined) return new JsonRpcProvider(request, chainId, fixed)
     return new PooledProvider(request, chainId, { ...fixed, batchMaxCount: maxBatchRequests }, this.#pool)
