@@ -1,4 +1,7 @@
 import { execFile } from 'node:child_process'
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { expect, it } from 'vitest'
@@ -28,4 +31,13 @@ it('loads to publish neither what talks to chains, nor WebRTC, nor stores, nor s
   const large = /node_modules\/(ethers|node-datachannel|better-sqlite3|fastify|pino|prom-client|@libp2p)\//
   expect(loaded.filter((url) => large.test(url))).toEqual([])
   expect(loaded.filter((url) => url.includes('/contracts/'))).toEqual([])
+})
+
+it('keeps compiled code where only its user can write', async () => {
+  const [home, shared] = ['home', 'shared'].map((name) => mkdtempSync(join(tmpdir(), `runnel-${name}-`)))
+  const env = { PATH: process.env['PATH'], HOME: home, TMPDIR: shared }
+  await promisify(execFile)(process.execPath, [program, '--version'], { env })
+  expect(readdirSync(shared ?? '')).toEqual([])
+  expect(existsSync(join(home ?? '', '.cache/runnel/compiled'))).toBe(true)
+  for (const directory of [home, shared]) rmSync(directory ?? '', { recursive: true })
 })
