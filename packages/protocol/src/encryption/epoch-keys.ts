@@ -66,5 +66,7 @@ export function wrapKey(
 
 /** Whether two have the same bytes. How long it takes tells where they differ: not for secrets that others can guess at. */
 export function isSameBytes(a: Uint8Array, b: Uint8Array): boolean {
-  return a.length === b.length && a.every((byte, i) => byte === b[i])
+  if (a.length !== b.length) return false
+  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false
+  return true
 }
