@@ -2,6 +2,7 @@ import { createClient, type UserConfig } from '@runnel/client'
 import { isRunnelError } from '@runnel/protocol'
 import type { DescribedNetwork } from '../../cli/network-source.ts'
 import { nodeError } from '../../errors.ts'
+import { requireAdmission } from './admission.ts'
 import type { Target } from './target.ts'
 
 export interface ExistingNetworkOptions {
@@ -14,11 +15,8 @@ export interface ExistingNetworkOptions {
   readonly gateway: Target['gateway']
 }
 
-/** How long its registries and trackers may take to answer. */
-const answerTimeoutMs = 15_000
-
 /**
- * A network that runs already. Throws TRACKER_UNREACHABLE where no tracker answers, KEY_REQUIRED where a stream has to be made, USAGE where
+ * A network that runs already. Throws KEY_REQUIRED where a stream has to be made, USAGE where
  * the stream has fewer partitions than are asked for, and what its registries throw.
  */
 export async function openExistingNetwork(options: ExistingNetworkOptions): Promise<Target> {
@@ -40,10 +38,15 @@ export async function openExistingNetwork(options: ExistingNetworkOptions): Prom
       const [node] = await client.listStorageNodes()
       if (node !== undefined) await client.addToStorageNode(id, node.nodeId)
     }
-    await trackerAnswers(client)
-    return {
-      ...{ source, user, gateway: options.gateway, description: `the network that has ${id}` },
+    const users = {
+      ...{ source, user },
       parts: Array.from({ length: parts }, (_, partition) => ({ streamId: id, partition })),
+    }
+    let admitted: Promise<void> | undefined
+    return {
+      ...{ ...users, gateway: options.gateway, description: `the network that has ${id}` },
+      // The same for all runs of a bench.
+      admit: (doing) => (admitted ??= requireAdmission(users, doing)),
       costs: () => [],
       died: () => [],
       stop: () => Promise.resolve(),
@@ -58,17 +61,5 @@ export async function openExistingNetwork(options: ExistingNetworkOptions): Prom
       if (isRunnelError(error, 'STREAM_EXISTS')) return client.getStream('/bench')
       throw error
     })
-  }
-
-  async function trackerAnswers(member: typeof client): Promise<void> {
-    const id = member.streamId(options.stream ?? '/bench')
-    const leave = await member.joinStreamPart(id, 0)
-    try {
-      await member.count(id, { signal: AbortSignal.timeout(answerTimeoutMs) })
-    } catch (cause) {
-      throw nodeError('TRACKER_UNREACHABLE', 'no tracker answered', { cause })
-    } finally {
-      leave()
-    }
   }
 }

@@ -31,7 +31,7 @@ const times = { settleMs: 1, warmupMs: 1, durationMs: 1_000, drainMs: 1, prepare
 const target: Target = {
   ...{ source: { kind: 'static', document: { version: 1, trackers: [], streams: [] } }, user: undefined },
   ...{ parts: plan.parts, description: 'a <network>', gateway: undefined },
-  ...{ costs: () => [], died: () => [], stop: () => Promise.resolve() },
+  ...{ costs: () => [], died: () => [], stop: () => Promise.resolve(), admit: () => Promise.resolve() },
 }
 
 function encoded(delays: readonly number[]): string {

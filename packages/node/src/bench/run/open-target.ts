@@ -4,7 +4,7 @@ import { toNodeId, untilAborted } from '@runnel/protocol'
 import type { BenchArguments } from '../../commands/bench-options.ts'
 import { nodeError } from '../../errors.ts'
 import { resolveUser } from '../../keys/resolve-user.ts'
-import type { UserKind } from '../core/plan.ts'
+import { usesGateway } from '../core/plan.ts'
 import { openExistingNetwork } from '../network/existing-network.ts'
 import { startOwnNetwork } from '../network/own-network.ts'
 import type { Target } from '../network/target.ts'
@@ -31,7 +31,7 @@ export async function openTarget(args: BenchArguments, needs: TargetNeeds): Prom
     return untilAborted(openExistingNetwork(options), needs.signal)
   }
   const nodes = args.nodes ?? (needs.parts > maxPartsWithNodes ? 0 : 2)
-  const gateways = needGateway(users)
+  const gateways = usesGateway(users)
   return startOwnNetwork({
     ...needs,
     nodes: Math.max(nodes, gateways ? 1 : 0),
@@ -49,14 +49,9 @@ export function requireTarget(args: BenchArguments): void {
       'USAGE',
       '--encrypt is for a network of its own; a stream says itself whether it is encrypted',
     )
-  if (gatewayOf(args) === undefined && needGateway(args.users))
+  if (gatewayOf(args) === undefined && usesGateway(args.users))
     throw nodeError('BENCH_GATEWAY_MISSING', `users of kind ${args.users}`)
   readNetwork(args.network)
-}
-
-/** Whether users are no nodes, and reach the network through one. */
-function needGateway(users: UserKind): boolean {
-  return users === 'http' || users === 'mqtt'
 }
 
 /** What a network of its own has no use for would be ignored without a word. Throws USAGE. */
