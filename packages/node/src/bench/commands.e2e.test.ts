@@ -152,6 +152,14 @@ describe('runnel bench', () => {
     ['find --duration 12h --steps 50', 'USAGE', 'more than 24 days'],
     ['pubsub --worker 127.0.0.1:99999', 'USAGE', '--worker 127.0.0.1:99999: no host:port'],
     ['find --clients 5 --most 2', 'USAGE', 'less than the 5 it begins with'],
+    ['find --most 1e9', 'USAGE', '--most takes a number from 1 to 100000'],
+    ['find --room 1', 'USAGE', '--room takes a whole number from 2'],
+    [
+      'rooms --network gone.json --clients 400 --room 2',
+      'USAGE',
+      '--room 2 for 400 users (--clients) needs 200 partitions, more than the 100',
+    ],
+    ['find --network gone.json --room 2', 'NETWORK_FILE_MISSING', 'gone.json'],
     ['worker --port 99999', 'USAGE', '--port takes a whole number from 0 to 65535'],
     ['sub', 'USAGE', 'needs --network'],
     ['pubsub --report no/such/folder/x.html', 'FILE_UNWRITABLE', 'x.html'],
@@ -186,6 +194,8 @@ describe('runnel bench on a network that runs', () => {
       // Made first, so that neither has to.
       const created = await runRunnel(`stream create /bench ${owner}`.split(' '), { cwd })
       expect(created.code, created.stderr).toBe(0)
+      const rooms = await bench(`rooms --clients 4 --room 2 ${network}`, { cwd })
+      expect(rooms.stderr).toContain('needs 2 partitions, more than the 1 of')
       const sub = `bench sub --clients 2 --duration 15s --warmup 100ms --processes 2 ${network}`
       const read = startRunnel(sub.split(' '), { cwd })
       // By then its users have joined, and what is sent comes to them.

@@ -11,6 +11,8 @@ export interface ExistingNetworkOptions {
   /** Id of the stream whose partitions are used; without one `/bench` of the user, made if it is missing. */
   readonly stream: string | undefined
   readonly parts: number
+  /** Throws USAGE where a stream has not as many partitions as are asked for. */
+  requireParts(stream: string, partitions: number): void
   readonly storage: boolean
   readonly gateway: Target['gateway']
 }
@@ -32,8 +34,7 @@ export async function openExistingNetwork(options: ExistingNetworkOptions): Prom
     const known = await client.getStream(id).catch(() => undefined)
     if (known === undefined && options.stream !== undefined) await client.getStream(id)
     const stream = known ?? (await makeStream())
-    if (stream.partitions < parts)
-      throw nodeError('USAGE', `${id} has ${stream.partitions} partitions, and --streams asks for ${parts}`)
+    options.requireParts(id, stream.partitions)
     if (options.storage && (await client.getStorageNodes(id)).length === 0) {
       const [node] = await client.listStorageNodes()
       if (node !== undefined) await client.addToStorageNode(id, node.nodeId)

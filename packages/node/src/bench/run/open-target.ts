@@ -1,6 +1,6 @@
 import { readDocument } from '../../cli/network-document.ts'
 import { isNetworkUrl, readNetwork, type DescribedNetwork } from '../../cli/network-source.ts'
-import { toNodeId, untilAborted } from '@runnel/protocol'
+import { limits, toNodeId, untilAborted } from '@runnel/protocol'
 import type { BenchArguments } from '../../commands/bench-options.ts'
 import { nodeError } from '../../errors.ts'
 import { resolveUser } from '../../keys/resolve-user.ts'
@@ -8,6 +8,9 @@ import { usesGateway } from '../core/plan.ts'
 import { openExistingNetwork } from '../network/existing-network.ts'
 import { startOwnNetwork } from '../network/own-network.ts'
 import type { Target } from '../network/target.ts'
+import { requireParts, type PartOptions } from './parts.ts'
+
+export type TargetArguments = BenchArguments & PartOptions
 
 export interface TargetNeeds {
   readonly parts: number
@@ -22,12 +25,15 @@ export const startBoundMs = 120_000
 const maxPartsWithNodes = 10
 
 /** The network that options name, or one of its own; `requireTarget` has looked at them. Throws what opening or starting throws. */
-export async function openTarget(args: BenchArguments, needs: TargetNeeds): Promise<Target> {
+export async function openTarget(args: TargetArguments, needs: TargetNeeds): Promise<Target> {
   const { network, users, degree, encrypt } = args
   if (network !== undefined) {
     const user = resolveUser({ as: args.as, key: args.key, env: process.env })
     const source = await portable(readNetwork(network))
-    const options = { ...needs, source, user, stream: args.stream, gateway: gatewayOf(args) }
+    const options = {
+      ...{ ...needs, source, user, stream: args.stream, gateway: gatewayOf(args) },
+      requireParts: (stream: string, partitions: number) => requireParts(args, stream, partitions),
+    }
     return untilAborted(openExistingNetwork(options), needs.signal)
   }
   const nodes = args.nodes ?? (needs.parts > maxPartsWithNodes ? 0 : 2)
@@ -42,7 +48,7 @@ export async function openTarget(args: BenchArguments, needs: TargetNeeds): Prom
 }
 
 /** What is wrong with the options of a network, as far as they tell by themselves. Throws USAGE, BENCH_GATEWAY_MISSING, and what reading its file throws. */
-export function requireTarget(args: BenchArguments): void {
+export function requireTarget(args: TargetArguments): void {
   if (args.network === undefined) return requireNone(args)
   if (args.encrypt)
     throw nodeError(
@@ -51,6 +57,7 @@ export function requireTarget(args: BenchArguments): void {
     )
   if (gatewayOf(args) === undefined && usesGateway(args.users))
     throw nodeError('BENCH_GATEWAY_MISSING', `users of kind ${args.users}`)
+  requireParts(args, 'a stream', limits.maxPartitions)
   readNetwork(args.network)
 }
 
