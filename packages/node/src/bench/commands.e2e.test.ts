@@ -152,6 +152,12 @@ describe('runnel bench', () => {
     ['find --duration 12h --steps 50', 'USAGE', 'more than 24 days'],
     ['pubsub --worker 127.0.0.1:99999', 'USAGE', '--worker 127.0.0.1:99999: no host:port'],
     ['find --clients 5 --most 2', 'USAGE', 'less than the 5 it begins with'],
+    ['pub --run abc', 'USAGE', '--run takes a whole number from 0'],
+    ['sub --run -1 --network gone.json', 'USAGE', '--run takes a whole number from 0'],
+    ['pub --run 1.5', 'USAGE', '--run takes a whole number from 0'],
+    ['rooms --clients 4 --room 2 --streams 2', 'USAGE', '--streams has no effect beside --room'],
+    ['pubsub --network gone.json --nodes 5', 'USAGE', '--nodes is for a network that the bench starts'],
+    ['pubsub --clients 1 --worker 127.0.0.1:1 --worker 127.0.0.1:2', 'USAGE', '--worker, 2 times'],
     ['find --most 1e9', 'USAGE', '--most takes a number from 1 to 100000'],
     ['find --room 1', 'USAGE', '--room takes a whole number from 2'],
     [

@@ -2,11 +2,8 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { newDirectory } from '../../cli.testkit.ts'
-import type { BenchArguments } from '../../commands/bench-options.ts'
+import { argsWith } from './arguments.testkit.ts'
 import { openTarget, requireTarget } from './open-target.ts'
-
-const argsWith = (over: Partial<BenchArguments>) =>
-  ({ encrypt: false, users: 'light', ...over }) as BenchArguments
 
 it.each(['http', 'mqtt'] as const)('knows before anything starts that %s users lack a gateway', (users) => {
   const check = () => requireTarget(argsWith({ network: 'gone.json', users }))

@@ -8,6 +8,7 @@ import { usesGateway } from '../core/plan.ts'
 import { openExistingNetwork } from '../network/existing-network.ts'
 import { startOwnNetwork } from '../network/own-network.ts'
 import type { Target } from '../network/target.ts'
+import { requireNoContradiction } from './contradictions.ts'
 import { requireParts, type PartOptions } from './parts.ts'
 
 export type TargetArguments = BenchArguments & PartOptions
@@ -47,26 +48,14 @@ export async function openTarget(args: TargetArguments, needs: TargetNeeds): Pro
   })
 }
 
-/** What is wrong with the options of a network, as far as they tell by themselves. Throws USAGE, BENCH_GATEWAY_MISSING, and what reading its file throws. */
+/** What is wrong with the options together, as far as they tell by themselves. Throws USAGE, BENCH_GATEWAY_MISSING, and what reading its file throws. */
 export function requireTarget(args: TargetArguments): void {
-  if (args.network === undefined) return requireNone(args)
-  if (args.encrypt)
-    throw nodeError(
-      'USAGE',
-      '--encrypt is for a network of its own; a stream says itself whether it is encrypted',
-    )
+  requireNoContradiction(args)
+  if (args.network === undefined) return
   if (gatewayOf(args) === undefined && usesGateway(args.users))
     throw nodeError('BENCH_GATEWAY_MISSING', `users of kind ${args.users}`)
   requireParts(args, 'a stream', limits.maxPartitions)
   readNetwork(args.network)
-}
-
-/** What a network of its own has no use for would be ignored without a word. Throws USAGE. */
-function requireNone(args: BenchArguments): void {
-  const given = (['stream', 'gateway', 'key', 'as', 'reading-key'] as const).find(
-    (name) => args[name] !== undefined,
-  )
-  if (given !== undefined) throw nodeError('USAGE', `--${given} is for a network that runs: give --network`)
 }
 
 /** A signed document in a file, as it is now: workers elsewhere have no such file, and hundreds of users need not follow it. */

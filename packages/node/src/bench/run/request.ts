@@ -37,12 +37,13 @@ export function requestOf(args: BenchArguments & Partial<SendArguments>, shape: 
   const { clients, connrate, degree, size = 100, rate = 1 } = args
   const { title, subscribes, publishes, room, history = 0, runId = randomInt(2 ** 32) } = shape
   checkNumbers(args)
+  checkRange('run', runId, 0, 2 ** 32 - 1)
   checkRange('room', room ?? minRoom, minRoom, maxLoad)
   const parts = partsOf({ clients, streams: args.streams, room })
   checkShares(args, parts)
   // Benches that do not send have no such options.
-  const durationOf = (text: string | undefined, option: string) =>
-    text === undefined ? 0 : parseDurationMs(text, option)
+  const durationOf = (text: string | undefined, option: string, minMs = 1) =>
+    text === undefined ? 0 : parseDurationMs(text, option, 1, minMs)
   return {
     ...{ title, runId, sender: randomInt(2 ** 16), kind: args.users, links: args.links, floods: args.floods },
     ...{ clients, parts, subscribes, history, degree },
@@ -51,7 +52,7 @@ export function requestOf(args: BenchArguments & Partial<SendArguments>, shape: 
     flows: shape.flows ?? [{ name: 'messages', ratePerS: rate, sizeBytes: size, urgent: false }],
     times: {
       settleMs: parseDurationMs(args.settle, 'settle'),
-      warmupMs: durationOf(args.warmup, 'warmup'),
+      warmupMs: durationOf(args.warmup, 'warmup', 0),
       durationMs: durationOf(args.duration, 'duration'),
       drainMs,
       prepareMs: history > 0 ? parts * storedTimeoutMs : 0,
@@ -77,11 +78,13 @@ function checkNumbers(args: BenchArguments & Partial<SendArguments>): void {
 
 /** What there are more of than users would have none, and say nothing. */
 function checkShares(
-  { clients, processes, publishers = 1 }: BenchArguments & Partial<SendArguments>,
+  { clients, processes, worker, publishers = 1 }: BenchArguments & Partial<SendArguments>,
   parts: number,
 ): void {
   if (parts > clients) throw nodeError('USAGE', `--streams ${parts}: more than there are users`)
   if (processes > clients) throw nodeError('USAGE', `--processes ${processes}: more than there are users`)
+  if (worker !== undefined && worker.length > clients)
+    throw nodeError('USAGE', `--worker, ${worker.length} times: more than there are users`)
   if (publishers > Math.ceil(clients / parts))
     throw nodeError('USAGE', `--publishers ${publishers}: more than an overlay has users`)
 }
