@@ -286,7 +286,7 @@ export const nodeErrors = {
     remedy: 'Raise the limit (ulimit -n, LimitNOFILE), or spread the users over more workers.',
   },
   BENCH_TOKEN_MISSING: {
-    summary: 'A bench worker needs a token of at least 16 characters',
+    summary: 'A bench and its workers need a token of at least 16 characters',
     remedy:
       'Set RUNNEL_BENCH_TOKEN for the worker and for the bench, for example to the output of: openssl rand -hex 24.',
   },

@@ -9,6 +9,7 @@ import {
   stopAll,
   type CommandResult,
 } from '../cli.testkit.ts'
+import { exitCodeFor } from '../cli/exit-codes.ts'
 import type { RunReport } from './report/run-report.ts'
 
 /** A network of processes takes its time on a busy machine. */
@@ -174,11 +175,13 @@ describe('runnel bench', () => {
     ['pubsub --worker 127.0.0.1:1', 'BENCH_WORKER_UNREACHABLE', '127.0.0.1:1'],
     ['pubsub --clients 100000', 'BENCH_TOO_FEW_FILES', 'and needs about'],
     ['worker', 'BENCH_TOKEN_MISSING', 'at least 16 characters'],
+    ['pubsub --worker 127.0.0.1:7180', 'BENCH_TOKEN_MISSING', 'set it here, too'],
   ])(
     'refuses %s before anything starts',
     async (line, code, text) => {
-      const { stderr, ...result } = await bench(line)
-      expect(result.code).not.toBe(0)
+      const env = code === 'BENCH_TOKEN_MISSING' ? {} : { RUNNEL_BENCH_TOKEN: 'a token for this test' }
+      const { stderr, ...result } = await bench(line, { env })
+      expect(result.code).toBe(exitCodeFor(code))
       expect(stderr).toContain(code)
       expect(stderr).toContain(text)
       expect(stderr).not.toContain('starting')

@@ -40,7 +40,7 @@ async function chooseGenerators(options: Options): Promise<Generators> {
     return { open: inThisProcess(options), stop: () => Promise.resolve() }
   if (worker !== undefined) requireReachable(worker, options.network)
   const own = worker === undefined ? await startOwnWorkers(processes) : undefined
-  const token = own?.token ?? process.env['RUNNEL_BENCH_TOKEN'] ?? ''
+  const token = own?.token ?? sharedToken()
   return {
     open: async (clients) => {
       const connected = await connectAll(own?.places ?? worker ?? [], token)
@@ -55,6 +55,13 @@ async function chooseGenerators(options: Options): Promise<Generators> {
     },
     stop: () => own?.stop() ?? Promise.resolve(),
   }
+}
+
+/** Of workers that listen already. Throws BENCH_TOKEN_MISSING. */
+function sharedToken(): string {
+  const token = process.env['RUNNEL_BENCH_TOKEN']
+  if (!token) throw nodeError('BENCH_TOKEN_MISSING', 'set it here, too, for the bench')
+  return token
 }
 
 function inThisProcess(options: Options): Generators['open'] {

@@ -64,6 +64,13 @@ function dial(place: string, token: string): WebSocket {
   }
 }
 
+/** What a worker, or another kind of server, means by an HTTP status. */
+function refusalOf(place: string, status = 0): Error {
+  if (status === 401) return nodeError('BENCH_WORKER_REFUSED', `${place}: wrong token`)
+  if (status === 409) return nodeError('BENCH_WORKER_REFUSED', `${place}: it has as many drivers as it takes`)
+  return nodeError('BENCH_WORKER_UNREACHABLE', `${place} is no bench worker: it answered ${status}`)
+}
+
 /** The driver's end of a connection to a worker. */
 export class WorkerConnection {
   readonly #socket: WebSocket
@@ -85,12 +92,7 @@ export class WorkerConnection {
     await new Promise<void>((resolve, reject) => {
       socket.once('open', resolve)
       socket.once('unexpected-response', (_, { statusCode }) => {
-        reject(
-          nodeError(
-            'BENCH_WORKER_REFUSED',
-            `${place}: ${statusCode === 409 ? 'it has as many drivers as it takes' : 'wrong token'}`,
-          ),
-        )
+        reject(refusalOf(place, statusCode))
         socket.terminate()
       })
       socket.once('error', (cause) =>

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { afterEach, describe, expect, it } from 'vitest'
 import { WebSocketServer } from 'ws'
+import { createServer } from 'node:http'
 import { connect as dial, type AddressInfo } from 'node:net'
 import { preciseNow } from '../load/metronome.ts'
 import type { LoadPlan } from '../core/plan.ts'
@@ -211,6 +212,17 @@ describe('a driver', () => {
     await expect(RemoteGenerator.connect(place, token)).rejects.toMatchObject({
       code: 'BENCH_WORKER_FAILED',
       message: expect.stringContaining('is no bench worker'),
+    })
+  })
+
+  it('refuses another kind of HTTP server, and says how that answered', async () => {
+    const server = createServer((_, response) => response.writeHead(200).end('hello')).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    stops.push(() => new Promise((resolve) => server.close(resolve)))
+    const { port } = server.address() as AddressInfo
+    await expect(RemoteGenerator.connect(`127.0.0.1:${port}`, token)).rejects.toMatchObject({
+      code: 'BENCH_WORKER_UNREACHABLE',
+      message: expect.stringContaining('is no bench worker: it answered 200'),
     })
   })
 
