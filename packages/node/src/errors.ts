@@ -269,6 +269,10 @@ export const nodeErrors = {
     summary: 'These users need a gateway',
     remedy: 'Give its URL with --gateway and its key in RUNNEL_GATEWAY_KEY, or leave out --network.',
   },
+  BENCH_GATEWAY_UNREACHABLE: {
+    summary: 'The gateway cannot be reached',
+    remedy: 'Check its URL and port, and that its node is running with this gateway enabled.',
+  },
   BENCH_GATEWAY_REFUSED: {
     summary: 'The gateway refused a user of the bench',
     remedy: 'Read its answer. Its key must allow the stream, and as many connections as there are users.',

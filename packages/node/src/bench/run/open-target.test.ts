@@ -10,6 +10,17 @@ it.each(['http', 'mqtt'] as const)('knows before anything starts that %s users l
   expect(check).toThrow(expect.objectContaining({ code: 'BENCH_GATEWAY_MISSING' }))
 })
 
+it.each([
+  ['http', 'nonsense'],
+  ['http', 'mqtt://127.0.0.1:1883'],
+  ['mqtt', 'http://127.0.0.1:7170'],
+  ['mqtt', '127.0.0.1:1883'],
+] as const)('knows before anything starts that %s users cannot use %s', (users, gateway) => {
+  const check = () => requireTarget(argsWith({ network: 'gone.json', users, gateway }))
+  const message = expect.stringContaining(`--gateway ${gateway}: not a URL with`)
+  expect(check).toThrow(expect.objectContaining({ code: 'USAGE', message }))
+})
+
 it('opens a network that does not answer no longer than it may', async () => {
   const network = join(newDirectory(), 'net.json')
   const trackers = [{ nodeId: `0x${'1'.repeat(40)}`, url: 'ws://127.0.0.1:1' }]

@@ -4,7 +4,7 @@ import { limits, toNodeId, untilAborted } from '@runnel/protocol'
 import type { BenchArguments } from '../../commands/bench-options.ts'
 import { nodeError } from '../../errors.ts'
 import { resolveUser } from '../../keys/resolve-user.ts'
-import { usesGateway } from '../core/plan.ts'
+import { usesGateway, type UserKind } from '../core/plan.ts'
 import { openExistingNetwork } from '../network/existing-network.ts'
 import { startOwnNetwork } from '../network/own-network.ts'
 import type { Target } from '../network/target.ts'
@@ -67,9 +67,19 @@ async function portable(source: DescribedNetwork): Promise<DescribedNetwork> {
   return { kind: 'static', document: network }
 }
 
+/** Of URLs at which users of a kind reach a gateway. */
+const gatewaySchemes: Partial<Record<UserKind, readonly string[]>> = {
+  http: ['http:', 'https:'],
+  mqtt: ['mqtt:', 'mqtts:', 'ws:', 'wss:'],
+}
+
 /** Throws USAGE. */
-function gatewayOf({ gateway: url }: BenchArguments): Target['gateway'] {
-  if (url === undefined) return undefined
+function gatewayOf({ gateway, users }: BenchArguments): Target['gateway'] {
+  if (gateway === undefined) return undefined
+  const { [users]: schemes = [] } = gatewaySchemes
+  if (!schemes.includes(URL.parse(gateway)?.protocol ?? ''))
+    throw nodeError('USAGE', `--gateway ${gateway}: not a URL with ${schemes.join(', ')}`)
+  const url = gateway.replace(/\/+$/, '')
   const key = process.env['RUNNEL_GATEWAY_KEY']
   if (!key) throw nodeError('USAGE', '--gateway needs its key in RUNNEL_GATEWAY_KEY')
   return { httpUrl: url, mqttUrl: url, key }
