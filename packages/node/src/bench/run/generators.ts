@@ -5,6 +5,7 @@ import type { Generator } from '../load/generator.ts'
 import { LocalGenerator } from '../load/local-generator.ts'
 import { openFileLimit } from '../load/open-file-limit.ts'
 import { requireListen } from '../network/require-listen.ts'
+import { requireKind } from '../users/require-kind.ts'
 import { startOwnWorkers } from '../worker/own-workers.ts'
 import { RemoteGenerator } from '../worker/remote-generator.ts'
 
@@ -46,7 +47,7 @@ async function chooseGenerators(options: Options): Promise<Generators> {
       const connected = await connectAll(own?.places ?? worker ?? [], token)
       try {
         requireFiles(options, connected, clients)
-        await Promise.all(connected.map((generator) => generator.checkListen(options.listen)))
+        await Promise.all(connected.map((generator) => generator.check(options.listen, options.users)))
         return connected
       } catch (error) {
         await Promise.all(connected.map((generator) => generator.stop()))
@@ -69,6 +70,7 @@ function inThisProcess(options: Options): Generators['open'] {
   return async (clients) => {
     requireFiles(options, [{ name, openFiles: openFileLimit() }], clients)
     await requireListen(options.listen)
+    await requireKind(options.users)
     return [new LocalGenerator(name)]
   }
 }

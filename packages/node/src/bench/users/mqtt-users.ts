@@ -5,9 +5,12 @@ import { gatewayRefused, gatewayUnreachable } from './gateway-errors.ts'
 import { optionalPackage } from './optional-package.ts'
 import type { BenchUser, UserFactory, UserOptions } from './user.ts'
 
+/** Throws BENCH_PACKAGE_MISSING where MQTT.js is not installed. */
+export const importMqtt = () => optionalPackage('mqtt', () => import('mqtt'))
+
 /** MQTT clients at a gateway, with QoS 0. Throws BENCH_PACKAGE_MISSING where MQTT.js is not installed. */
 export async function mqttUsers(): Promise<UserFactory> {
-  const { connect } = await optionalPackage('mqtt', () => import('mqtt'))
+  const { connect } = await importMqtt()
   return {
     leavesOut:
       'being nodes: the gateway floods, verifies and repairs for them, and what is urgent goes as ordinary messages',

@@ -1,6 +1,6 @@
 import { WebSocket } from 'ws'
 import { nodeError } from '../../errors.ts'
-import type { LoadPlan, Share } from '../core/plan.ts'
+import type { LoadPlan, Share, UserKind } from '../core/plan.ts'
 import type { LoadResult, LoadSample, LoadWindow } from '../load/generator.ts'
 import type { ClockOffset } from '../load/local-generator.ts'
 import type { UserPlace } from '../users/user.ts'
@@ -8,8 +8,8 @@ import type { UserPlace } from '../users/user.ts'
 /** What a driver asks of a worker, each by name, with what it gives and gets. */
 export interface WorkerCalls {
   hello(request: { readonly version: string }): WorkerHello
-  /** Fails where the worker's machine cannot listen on an address: the driver throws BENCH_WORKER_FAILED. */
-  checkListen(request: { readonly host: string }): Record<never, never>
+  /** Fails where the worker's machine cannot listen on an address, or lacks what users need: the driver throws BENCH_WORKER_FAILED. */
+  check(request: { readonly host: string; readonly kind: UserKind }): Record<never, never>
   /** The worker's clock now. */
   clock(request: Record<never, never>): { readonly nowMs: number }
   setClock(request: ClockOffset): Record<never, never>

@@ -235,8 +235,8 @@ describe('a driver', () => {
 
   it('knows where a worker cannot listen', async () => {
     const generator = await connect((await worker()).place)
-    await generator.checkListen('127.0.0.1')
-    await expect(generator.checkListen('nonsense.invalid')).rejects.toMatchObject({
+    await generator.check('127.0.0.1', 'light')
+    await expect(generator.check('nonsense.invalid', 'light')).rejects.toMatchObject({
       code: 'BENCH_WORKER_FAILED',
       message: expect.stringContaining('cannot listen there'),
     })
