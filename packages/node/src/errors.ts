@@ -269,6 +269,10 @@ export const nodeErrors = {
     summary: 'These users need a gateway',
     remedy: 'Give its URL with --gateway and its key in RUNNEL_GATEWAY_KEY, or leave out --network.',
   },
+  BENCH_GATEWAY_UNREACHABLE: {
+    summary: 'The gateway cannot be reached',
+    remedy: 'Check its URL and port, and that its node is running with this gateway enabled.',
+  },
   BENCH_GATEWAY_REFUSED: {
     summary: 'The gateway refused a user of the bench',
     remedy: 'Read its answer. Its key must allow the stream, and as many connections as there are users.',
@@ -286,7 +290,7 @@ export const nodeErrors = {
     remedy: 'Raise the limit (ulimit -n, LimitNOFILE), or spread the users over more workers.',
   },
   BENCH_TOKEN_MISSING: {
-    summary: 'A bench worker needs a token of at least 16 characters',
+    summary: 'A bench and its workers need a token of at least 16 characters',
     remedy:
       'Set RUNNEL_BENCH_TOKEN for the worker and for the bench, for example to the output of: openssl rand -hex 24.',
   },

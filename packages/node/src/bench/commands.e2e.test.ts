@@ -9,6 +9,7 @@ import {
   stopAll,
   type CommandResult,
 } from '../cli.testkit.ts'
+import { exitCodeFor } from '../cli/exit-codes.ts'
 import type { RunReport } from './report/run-report.ts'
 
 /** A network of processes takes its time on a busy machine. */
@@ -152,6 +153,20 @@ describe('runnel bench', () => {
     ['find --duration 12h --steps 50', 'USAGE', 'more than 24 days'],
     ['pubsub --worker 127.0.0.1:99999', 'USAGE', '--worker 127.0.0.1:99999: no host:port'],
     ['find --clients 5 --most 2', 'USAGE', 'less than the 5 it begins with'],
+    ['pub --run abc', 'USAGE', '--run takes a whole number from 0'],
+    ['sub --run -1 --network gone.json', 'USAGE', '--run takes a whole number from 0'],
+    ['pub --run 1.5', 'USAGE', '--run takes a whole number from 0'],
+    ['rooms --clients 4 --room 2 --streams 2', 'USAGE', '--streams has no effect beside --room'],
+    ['pubsub --network gone.json --nodes 5', 'USAGE', '--nodes is for a network that the bench starts'],
+    ['pubsub --clients 1 --worker 127.0.0.1:1 --worker 127.0.0.1:2', 'USAGE', '--worker, 2 times'],
+    ['find --most 1e9', 'USAGE', '--most takes a number from 1 to 100000'],
+    ['find --room 1', 'USAGE', '--room takes a whole number from 2'],
+    [
+      'rooms --network gone.json --clients 400 --room 2',
+      'USAGE',
+      '--room 2 for 400 users (--clients) needs 200 partitions, more than the 100',
+    ],
+    ['find --network gone.json --room 2', 'NETWORK_FILE_MISSING', 'gone.json'],
     ['worker --port 99999', 'USAGE', '--port takes a whole number from 0 to 65535'],
     ['sub', 'USAGE', 'needs --network'],
     ['pubsub --report no/such/folder/x.html', 'FILE_UNWRITABLE', 'x.html'],
@@ -160,11 +175,13 @@ describe('runnel bench', () => {
     ['pubsub --worker 127.0.0.1:1', 'BENCH_WORKER_UNREACHABLE', '127.0.0.1:1'],
     ['pubsub --clients 100000', 'BENCH_TOO_FEW_FILES', 'and needs about'],
     ['worker', 'BENCH_TOKEN_MISSING', 'at least 16 characters'],
+    ['pubsub --worker 127.0.0.1:7180', 'BENCH_TOKEN_MISSING', 'set it here, too'],
   ])(
     'refuses %s before anything starts',
     async (line, code, text) => {
-      const { stderr, ...result } = await bench(line)
-      expect(result.code).not.toBe(0)
+      const env = code === 'BENCH_TOKEN_MISSING' ? {} : { RUNNEL_BENCH_TOKEN: 'a token for this test' }
+      const { stderr, ...result } = await bench(line, { env })
+      expect(result.code).toBe(exitCodeFor(code))
       expect(stderr).toContain(code)
       expect(stderr).toContain(text)
       expect(stderr).not.toContain('starting')
@@ -186,6 +203,8 @@ describe('runnel bench on a network that runs', () => {
       // Made first, so that neither has to.
       const created = await runRunnel(`stream create /bench ${owner}`.split(' '), { cwd })
       expect(created.code, created.stderr).toBe(0)
+      const rooms = await bench(`rooms --clients 4 --room 2 ${network}`, { cwd })
+      expect(rooms.stderr).toContain('needs 2 partitions, more than the 1 of')
       const sub = `bench sub --clients 2 --duration 15s --warmup 100ms --processes 2 ${network}`
       const read = startRunnel(sub.split(' '), { cwd })
       // By then its users have joined, and what is sent comes to them.

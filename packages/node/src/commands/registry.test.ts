@@ -65,14 +65,14 @@ describe('runnel registry', { timeout: timeoutMs }, () => {
   it('deploys nothing when it could not write down where', async () => {
     const deploy = `registry deploy --rpc-url ${chain.url}`
     const before = readFileSync(join(cwd, 'network.json'), 'utf8')
-    for (const [rest, code] of [
-      ['--key owner.key', 'FILE_EXISTS'],
-      ['--key owner.key --out gone/network.json', 'FILE_UNWRITABLE'],
-      ['--key poor.key --out poor.json', 'DEPLOY_FAILED'],
+    for (const [rest, code, exit] of [
+      ['--key owner.key', 'FILE_EXISTS', 1],
+      ['--key owner.key --out gone/network.json', 'FILE_UNWRITABLE', 78],
+      ['--key poor.key --out poor.json', 'DEPLOY_FAILED', 1],
     ] as const) {
       const { code: exitCode, stdout, stderr } = await run(`${deploy} ${rest}`)
       expect({ exitCode, stdout, stderr }).toEqual({
-        exitCode: 1,
+        exitCode: exit,
         stdout: '',
         stderr: expect.stringContaining(`(${code}). `),
       })

@@ -2,6 +2,9 @@
 export const userKinds = ['light', 'process', 'browser', 'http', 'mqtt'] as const
 export type UserKind = (typeof userKinds)[number]
 
+/** Whether users are no nodes, and reach the network through one. */
+export const usesGateway = (kind: UserKind): boolean => kind === 'http' || kind === 'mqtt'
+
 export const linkKinds = ['websocket', 'webrtc', 'mixed'] as const
 export type LinkKind = (typeof linkKinds)[number]
 

@@ -2,6 +2,7 @@ import { createClient, type UserConfig } from '@runnel/client'
 import { isRunnelError } from '@runnel/protocol'
 import type { DescribedNetwork } from '../../cli/network-source.ts'
 import { nodeError } from '../../errors.ts'
+import { requireAdmission } from './admission.ts'
 import type { Target } from './target.ts'
 
 export interface ExistingNetworkOptions {
@@ -10,15 +11,14 @@ export interface ExistingNetworkOptions {
   /** Id of the stream whose partitions are used; without one `/bench` of the user, made if it is missing. */
   readonly stream: string | undefined
   readonly parts: number
+  /** Throws USAGE where a stream has not as many partitions as are asked for. */
+  requireParts(stream: string, partitions: number): void
   readonly storage: boolean
   readonly gateway: Target['gateway']
 }
 
-/** How long its registries and trackers may take to answer. */
-const answerTimeoutMs = 15_000
-
 /**
- * A network that runs already. Throws TRACKER_UNREACHABLE where no tracker answers, KEY_REQUIRED where a stream has to be made, USAGE where
+ * A network that runs already. Throws KEY_REQUIRED where a stream has to be made, USAGE where
  * the stream has fewer partitions than are asked for, and what its registries throw.
  */
 export async function openExistingNetwork(options: ExistingNetworkOptions): Promise<Target> {
@@ -34,16 +34,20 @@ export async function openExistingNetwork(options: ExistingNetworkOptions): Prom
     const known = await client.getStream(id).catch(() => undefined)
     if (known === undefined && options.stream !== undefined) await client.getStream(id)
     const stream = known ?? (await makeStream())
-    if (stream.partitions < parts)
-      throw nodeError('USAGE', `${id} has ${stream.partitions} partitions, and --streams asks for ${parts}`)
+    options.requireParts(id, stream.partitions)
     if (options.storage && (await client.getStorageNodes(id)).length === 0) {
       const [node] = await client.listStorageNodes()
       if (node !== undefined) await client.addToStorageNode(id, node.nodeId)
     }
-    await trackerAnswers(client)
-    return {
-      ...{ source, user, gateway: options.gateway, description: `the network that has ${id}` },
+    const users = {
+      ...{ source, user },
       parts: Array.from({ length: parts }, (_, partition) => ({ streamId: id, partition })),
+    }
+    let admitted: Promise<void> | undefined
+    return {
+      ...{ ...users, gateway: options.gateway, description: `the network that has ${id}` },
+      // The same for all runs of a bench.
+      admit: (doing) => (admitted ??= requireAdmission(users, doing)),
       costs: () => [],
       died: () => [],
       stop: () => Promise.resolve(),
@@ -58,17 +62,5 @@ export async function openExistingNetwork(options: ExistingNetworkOptions): Prom
       if (isRunnelError(error, 'STREAM_EXISTS')) return client.getStream('/bench')
       throw error
     })
-  }
-
-  async function trackerAnswers(member: typeof client): Promise<void> {
-    const id = member.streamId(options.stream ?? '/bench')
-    const leave = await member.joinStreamPart(id, 0)
-    try {
-      await member.count(id, { signal: AbortSignal.timeout(answerTimeoutMs) })
-    } catch (cause) {
-      throw nodeError('TRACKER_UNREACHABLE', 'no tracker answered', { cause })
-    } finally {
-      leave()
-    }
   }
 }

@@ -58,6 +58,7 @@ export async function startOwnNetwork(options: OwnNetworkOptions): Promise<Targe
       source: { kind: 'static', document },
       costs: () => watched.map(({ name, cpu }) => ({ name, cpuShare: cpu.share() })),
       died: () => died,
+      admit: () => Promise.resolve(),
       stop,
     }
   } catch (error) {

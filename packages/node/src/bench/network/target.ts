@@ -1,6 +1,7 @@
 import type { UserConfig } from '@runnel/client'
 import type { DescribedNetwork } from '../../cli/network-source.ts'
 import type { PartAddress } from '../core/plan.ts'
+import type { Doing } from './admission.ts'
 
 /** CPU time of a process of the network under load. */
 export interface ProcessCost {
@@ -23,6 +24,8 @@ export interface Target {
   costs(): readonly ProcessCost[]
   /** Processes that ended by themselves, and how. */
   died(): readonly string[]
+  /** Resolves where users may do what a run has them do, and trackers answer. Throws what keeps them out. */
+  admit(doing: Doing): Promise<void>
   /** Idempotent. */
   stop(): Promise<void>
 }

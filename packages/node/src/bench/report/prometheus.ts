@@ -23,10 +23,12 @@ const gauges = {
 /** Listens on 127.0.0.1; port 0 takes a free one. Throws USAGE where the port cannot be had. */
 export async function servePrometheus(port: number): Promise<PrometheusPage> {
   const registry = new Registry()
-  const made = Object.entries(gauges).map(
-    ([figure, [name, help]]) =>
-      [figure as keyof typeof gauges, new Gauge({ name, help, registers: [registry] })] as const,
-  )
+  const made = Object.entries(gauges).map(([figure, [name, help]]) => {
+    const gauge = new Gauge({ name, help, registers: [registry] })
+    // A gauge begins with 0, which nobody has measured.
+    gauge.set(Number.NaN)
+    return [figure as keyof typeof gauges, gauge] as const
+  })
   const server = createServer((_, response) => {
     registry.metrics().then(
       (text) => response.writeHead(200, { 'content-type': registry.contentType }).end(text),

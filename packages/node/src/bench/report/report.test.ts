@@ -31,7 +31,7 @@ const times = { settleMs: 1, warmupMs: 1, durationMs: 1_000, drainMs: 1, prepare
 const target: Target = {
   ...{ source: { kind: 'static', document: { version: 1, trackers: [], streams: [] } }, user: undefined },
   ...{ parts: plan.parts, description: 'a <network>', gateway: undefined },
-  ...{ costs: () => [], died: () => [], stop: () => Promise.resolve() },
+  ...{ costs: () => [], died: () => [], stop: () => Promise.resolve(), admit: () => Promise.resolve() },
 }
 
 function encoded(delays: readonly number[]): string {
@@ -172,6 +172,9 @@ describe('what is shown', () => {
 
   it('is served to Prometheus', async () => {
     const page = await servePrometheus(0)
+    const before = await (await fetch(page.url)).text()
+    expect(before).toContain('runnel_bench_delay_p99_milliseconds Nan')
+    expect(before).not.toMatch(/ 0$/m)
     page.show({ atS: 1, publishedPerS: 4, receivedPerS: 12, p50Ms: 2, p99Ms: undefined, cpuShare: 0.5 })
     const text = await (await fetch(page.url)).text()
     expect(text).toContain('runnel_bench_received_per_second 12')

@@ -1,18 +1,23 @@
+import { limits } from '@runnel/protocol'
+import { checkRange } from '../../cli/check-range.ts'
 import { parseAims } from '../core/aims.ts'
 import type { RampKind, RampResult } from '../core/ramp.ts'
 import { nodeError } from '../../errors.ts'
 import { climb } from './climb.ts'
-import { requestOf } from './request.ts'
+import { maxLoad, requestOf } from './request.ts'
 import { withBench, type RunArguments } from './run-command.ts'
 import { boundOf } from './run-bench.ts'
 
 export interface FindArguments {
   readonly ramp: RampKind
-  readonly most: number
+  /** Default: a thousand, or as many users as the partitions of a stream are enough for. */
+  readonly most: number | undefined
   readonly steps: number
   readonly room: number | undefined
 }
 
+/** The largest load that is tried where nothing else is said. */
+const defaultMost = 1_000
 /** What a network should do where nothing else is said. */
 const defaultAim = 'p99<100ms,loss=0'
 
@@ -21,23 +26,23 @@ const defaultAim = 'p99<100ms,loss=0'
  * what a run throws that is not for its size.
  */
 export async function findCommand(args: RunArguments, find: FindArguments): Promise<void> {
-  if (!(find.most >= 1) || !(Number.isInteger(find.steps) && find.steps >= 1 && find.steps <= 50))
-    throw nodeError('USAGE', '--most takes a number from 1 on, --steps a whole one from 1 to 50')
+  checkRange('steps', find.steps, 1, 50)
   const requestFor = (load: number) => {
     const loaded = find.ramp === 'clients' ? { ...args, clients: Math.round(load) } : { ...args, rate: load }
-    const shape = { title: 'find', subscribes: true, publishes: true }
-    const request = requestOf(loaded, find.room === undefined ? shape : { ...shape, room: find.room })
+    const shape = { title: 'find', subscribes: true, publishes: true, room: find.room }
+    const request = requestOf(loaded, shape)
     return { ...request, aims: parseAims(args.aim ?? defaultAim) }
   }
   const from = find.ramp === 'clients' ? args.clients : (args.rate ?? 1)
-  if (find.most < from) throw nodeError('USAGE', `--most ${find.most}: less than the ${from} it begins with`)
   // What is wrong with the first is said before anything starts.
   requestFor(from)
-  const largest = requestFor(find.most)
+  const most = mostOf(args, find, from)
+  const largest = requestFor(most)
   const needs = { parts: largest.parts, storage: false, boundMs: boundOf(largest) * find.steps }
-  await withBench(args, needs, async (bench) => {
+  const withParts = { ...args, room: find.room, most: find.ramp === 'clients' ? most : undefined }
+  await withBench(withParts, needs, async (bench) => {
     const { best, result, refused } = await climb(
-      { from, most: find.most, maxSteps: find.steps },
+      { from, most, maxSteps: find.steps },
       {
         requestFor,
         run: (request) => bench.run(request),
@@ -48,6 +53,18 @@ export async function findCommand(args: RunArguments, find: FindArguments): Prom
     if (best !== undefined) bench.outputs.report(best, lines, { found: { ...result, ramp: find.ramp } })
     if (result.load === 0) throw nodeError('BENCH_AIM_MISSED', `already at ${from} ${find.ramp}`)
   })
+}
+
+/** Throws USAGE. */
+function mostOf({ network }: RunArguments, find: FindArguments, from: number): number {
+  if (find.most === undefined) {
+    const { room = Infinity } = network === undefined ? {} : find
+    return Math.max(from, Math.min(defaultMost, room * limits.maxPartitions))
+  }
+  if (!(find.most >= 1 && find.most <= maxLoad))
+    throw nodeError('USAGE', `--most takes a number from 1 to ${maxLoad}`)
+  if (find.most < from) throw nodeError('USAGE', `--most ${find.most}: less than the ${from} it begins with`)
+  return find.most
 }
 
 function resultText({ ramp }: FindArguments, { load, end }: RampResult): string {

@@ -5,6 +5,7 @@ import type { Generator } from '../load/generator.ts'
 import { LocalGenerator } from '../load/local-generator.ts'
 import { openFileLimit } from '../load/open-file-limit.ts'
 import { requireListen } from '../network/require-listen.ts'
+import { requireKind } from '../users/require-kind.ts'
 import { startOwnWorkers } from '../worker/own-workers.ts'
 import { RemoteGenerator } from '../worker/remote-generator.ts'
 
@@ -40,13 +41,13 @@ async function chooseGenerators(options: Options): Promise<Generators> {
     return { open: inThisProcess(options), stop: () => Promise.resolve() }
   if (worker !== undefined) requireReachable(worker, options.network)
   const own = worker === undefined ? await startOwnWorkers(processes) : undefined
-  const token = own?.token ?? process.env['RUNNEL_BENCH_TOKEN'] ?? ''
+  const token = own?.token ?? sharedToken()
   return {
     open: async (clients) => {
       const connected = await connectAll(own?.places ?? worker ?? [], token)
       try {
         requireFiles(options, connected, clients)
-        await Promise.all(connected.map((generator) => generator.checkListen(options.listen)))
+        await Promise.all(connected.map((generator) => generator.check(options.listen, options.users)))
         return connected
       } catch (error) {
         await Promise.all(connected.map((generator) => generator.stop()))
@@ -57,11 +58,19 @@ async function chooseGenerators(options: Options): Promise<Generators> {
   }
 }
 
+/** Of workers that listen already. Throws BENCH_TOKEN_MISSING. */
+function sharedToken(): string {
+  const token = process.env['RUNNEL_BENCH_TOKEN']
+  if (!token) throw nodeError('BENCH_TOKEN_MISSING', 'set it here, too, for the bench')
+  return token
+}
+
 function inThisProcess(options: Options): Generators['open'] {
   const name = 'this process'
   return async (clients) => {
     requireFiles(options, [{ name, openFiles: openFileLimit() }], clients)
     await requireListen(options.listen)
+    await requireKind(options.users)
     return [new LocalGenerator(name)]
   }
 }

@@ -2,15 +2,23 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { newDirectory } from '../../cli.testkit.ts'
-import type { BenchArguments } from '../../commands/bench-options.ts'
+import { argsWith } from './arguments.testkit.ts'
 import { openTarget, requireTarget } from './open-target.ts'
-
-const argsWith = (over: Partial<BenchArguments>) =>
-  ({ encrypt: false, users: 'light', ...over }) as BenchArguments
 
 it.each(['http', 'mqtt'] as const)('knows before anything starts that %s users lack a gateway', (users) => {
   const check = () => requireTarget(argsWith({ network: 'gone.json', users }))
   expect(check).toThrow(expect.objectContaining({ code: 'BENCH_GATEWAY_MISSING' }))
+})
+
+it.each([
+  ['http', 'nonsense'],
+  ['http', 'mqtt://127.0.0.1:1883'],
+  ['mqtt', 'http://127.0.0.1:7170'],
+  ['mqtt', '127.0.0.1:1883'],
+] as const)('knows before anything starts that %s users cannot use %s', (users, gateway) => {
+  const check = () => requireTarget(argsWith({ network: 'gone.json', users, gateway }))
+  const message = expect.stringContaining(`--gateway ${gateway}: not a URL with`)
+  expect(check).toThrow(expect.objectContaining({ code: 'USAGE', message }))
 })
 
 it('opens a network that does not answer no longer than it may', async () => {

@@ -1,13 +1,17 @@
 import { readDocument } from '../../cli/network-document.ts'
 import { isNetworkUrl, readNetwork, type DescribedNetwork } from '../../cli/network-source.ts'
-import { toNodeId, untilAborted } from '@runnel/protocol'
+import { limits, toNodeId, untilAborted } from '@runnel/protocol'
 import type { BenchArguments } from '../../commands/bench-options.ts'
 import { nodeError } from '../../errors.ts'
 import { resolveUser } from '../../keys/resolve-user.ts'
-import type { UserKind } from '../core/plan.ts'
+import { usesGateway, type UserKind } from '../core/plan.ts'
 import { openExistingNetwork } from '../network/existing-network.ts'
 import { startOwnNetwork } from '../network/own-network.ts'
 import type { Target } from '../network/target.ts'
+import { requireNoContradiction } from './contradictions.ts'
+import { requireParts, type PartOptions } from './parts.ts'
+
+export type TargetArguments = BenchArguments & PartOptions
 
 export interface TargetNeeds {
   readonly parts: number
@@ -22,16 +26,19 @@ export const startBoundMs = 120_000
 const maxPartsWithNodes = 10
 
 /** The network that options name, or one of its own; `requireTarget` has looked at them. Throws what opening or starting throws. */
-export async function openTarget(args: BenchArguments, needs: TargetNeeds): Promise<Target> {
+export async function openTarget(args: TargetArguments, needs: TargetNeeds): Promise<Target> {
   const { network, users, degree, encrypt } = args
   if (network !== undefined) {
     const user = resolveUser({ as: args.as, key: args.key, env: process.env })
     const source = await portable(readNetwork(network))
-    const options = { ...needs, source, user, stream: args.stream, gateway: gatewayOf(args) }
+    const options = {
+      ...{ ...needs, source, user, stream: args.stream, gateway: gatewayOf(args) },
+      requireParts: (stream: string, partitions: number) => requireParts(args, stream, partitions),
+    }
     return untilAborted(openExistingNetwork(options), needs.signal)
   }
   const nodes = args.nodes ?? (needs.parts > maxPartsWithNodes ? 0 : 2)
-  const gateways = needGateway(users)
+  const gateways = usesGateway(users)
   return startOwnNetwork({
     ...needs,
     nodes: Math.max(nodes, gateways ? 1 : 0),
@@ -41,30 +48,14 @@ export async function openTarget(args: BenchArguments, needs: TargetNeeds): Prom
   })
 }
 
-/** What is wrong with the options of a network, as far as they tell by themselves. Throws USAGE, BENCH_GATEWAY_MISSING, and what reading its file throws. */
-export function requireTarget(args: BenchArguments): void {
-  if (args.network === undefined) return requireNone(args)
-  if (args.encrypt)
-    throw nodeError(
-      'USAGE',
-      '--encrypt is for a network of its own; a stream says itself whether it is encrypted',
-    )
-  if (gatewayOf(args) === undefined && needGateway(args.users))
+/** What is wrong with the options together, as far as they tell by themselves. Throws USAGE, BENCH_GATEWAY_MISSING, and what reading its file throws. */
+export function requireTarget(args: TargetArguments): void {
+  requireNoContradiction(args)
+  if (args.network === undefined) return
+  if (gatewayOf(args) === undefined && usesGateway(args.users))
     throw nodeError('BENCH_GATEWAY_MISSING', `users of kind ${args.users}`)
+  requireParts(args, 'a stream', limits.maxPartitions)
   readNetwork(args.network)
-}
-
-/** Whether users are no nodes, and reach the network through one. */
-function needGateway(users: UserKind): boolean {
-  return users === 'http' || users === 'mqtt'
-}
-
-/** What a network of its own has no use for would be ignored without a word. Throws USAGE. */
-function requireNone(args: BenchArguments): void {
-  const given = (['stream', 'gateway', 'key', 'as', 'reading-key'] as const).find(
-    (name) => args[name] !== undefined,
-  )
-  if (given !== undefined) throw nodeError('USAGE', `--${given} is for a network that runs: give --network`)
 }
 
 /** A signed document in a file, as it is now: workers elsewhere have no such file, and hundreds of users need not follow it. */
@@ -76,9 +67,19 @@ async function portable(source: DescribedNetwork): Promise<DescribedNetwork> {
   return { kind: 'static', document: network }
 }
 
+/** Of URLs at which users of a kind reach a gateway. */
+const gatewaySchemes: Partial<Record<UserKind, readonly string[]>> = {
+  http: ['http:', 'https:'],
+  mqtt: ['mqtt:', 'mqtts:', 'ws:', 'wss:'],
+}
+
 /** Throws USAGE. */
-function gatewayOf({ gateway: url }: BenchArguments): Target['gateway'] {
-  if (url === undefined) return undefined
+function gatewayOf({ gateway, users }: BenchArguments): Target['gateway'] {
+  if (gateway === undefined) return undefined
+  const { [users]: schemes = [] } = gatewaySchemes
+  if (!schemes.includes(URL.parse(gateway)?.protocol ?? ''))
+    throw nodeError('USAGE', `--gateway ${gateway}: not a URL with ${schemes.join(', ')}`)
+  const url = gateway.replace(/\/+$/, '')
   const key = process.env['RUNNEL_GATEWAY_KEY']
   if (!key) throw nodeError('USAGE', '--gateway needs its key in RUNNEL_GATEWAY_KEY')
   return { httpUrl: url, mqttUrl: url, key }

@@ -7,6 +7,7 @@ import { parseAims } from '../core/aims.ts'
 import type { Flow } from '../core/plan.ts'
 import { minStampedBytes } from '../core/stamp.ts'
 import { storedTimeoutMs } from '../network/prefill.ts'
+import { partsOf } from './parts.ts'
 import type { BenchRequest } from './run-bench.ts'
 
 /** What a subcommand makes of the options. */
@@ -17,13 +18,17 @@ export interface BenchShape {
   /** Default: one flow as `--rate` and `--size` say; none where nobody sends. */
   readonly flows?: readonly Flow[]
   /** Users of an overlay; default: as `--streams` spreads them. */
-  readonly room?: number
+  readonly room?: number | undefined
   /** Stored messages that each user reads. */
   readonly history?: number
   /** The same for all that take part in one run; default: a new one. */
   readonly runId?: number
 }
 
+/** The most users, or messages a second of a publisher. */
+export const maxLoad = 100_000
+/** Users of an overlay, of whom one alone would have nobody to talk to. */
+const minRoom = 2
 /** How long sent messages may be on their way. */
 const drainMs = 5_000
 
@@ -32,11 +37,13 @@ export function requestOf(args: BenchArguments & Partial<SendArguments>, shape: 
   const { clients, connrate, degree, size = 100, rate = 1 } = args
   const { title, subscribes, publishes, room, history = 0, runId = randomInt(2 ** 32) } = shape
   checkNumbers(args)
-  const parts = room === undefined ? args.streams : Math.ceil(clients / room)
+  checkRange('run', runId, 0, 2 ** 32 - 1)
+  checkRange('room', room ?? minRoom, minRoom, maxLoad)
+  const parts = partsOf({ clients, streams: args.streams, room })
   checkShares(args, parts)
   // Benches that do not send have no such options.
-  const durationOf = (text: string | undefined, option: string) =>
-    text === undefined ? 0 : parseDurationMs(text, option)
+  const durationOf = (text: string | undefined, option: string, minMs = 1) =>
+    text === undefined ? 0 : parseDurationMs(text, option, 1, minMs)
   return {
     ...{ title, runId, sender: randomInt(2 ** 16), kind: args.users, links: args.links, floods: args.floods },
     ...{ clients, parts, subscribes, history, degree },
@@ -45,7 +52,7 @@ export function requestOf(args: BenchArguments & Partial<SendArguments>, shape: 
     flows: shape.flows ?? [{ name: 'messages', ratePerS: rate, sizeBytes: size, urgent: false }],
     times: {
       settleMs: parseDurationMs(args.settle, 'settle'),
-      warmupMs: durationOf(args.warmup, 'warmup'),
+      warmupMs: durationOf(args.warmup, 'warmup', 0),
       durationMs: durationOf(args.duration, 'duration'),
       drainMs,
       prepareMs: history > 0 ? parts * storedTimeoutMs : 0,
@@ -56,26 +63,28 @@ export function requestOf(args: BenchArguments & Partial<SendArguments>, shape: 
 }
 
 function checkNumbers(args: BenchArguments & Partial<SendArguments>): void {
-  checkRange('clients', args.clients, 1, 100_000)
+  checkRange('clients', args.clients, 1, maxLoad)
   checkRange('streams', args.streams, 1, 10_000)
   checkRange('degree', args.degree, 1, 64)
   checkRange('nodes', args.nodes ?? 0, 0, 256)
   checkRange('processes', args.processes, 1, 256)
   checkRange('size', args.size ?? minStampedBytes, minStampedBytes, 1_048_576)
-  checkRange('publishers', args.publishers ?? 1, 1, 100_000)
+  checkRange('publishers', args.publishers ?? 1, 1, maxLoad)
   checkRange('prometheus', args.prometheus ?? 0, 0, 65_535)
   for (const [option, value] of [['rate', args.rate ?? 1] as const, ['connrate', args.connrate] as const])
-    if (!(value > 0 && value <= 100_000))
-      throw nodeError('USAGE', `--${option} takes a number above 0, up to 100000`)
+    if (!(value > 0 && value <= maxLoad))
+      throw nodeError('USAGE', `--${option} takes a number above 0, up to ${maxLoad}`)
 }
 
 /** What there are more of than users would have none, and say nothing. */
 function checkShares(
-  { clients, processes, publishers = 1 }: BenchArguments & Partial<SendArguments>,
+  { clients, processes, worker, publishers = 1 }: BenchArguments & Partial<SendArguments>,
   parts: number,
 ): void {
   if (parts > clients) throw nodeError('USAGE', `--streams ${parts}: more than there are users`)
   if (processes > clients) throw nodeError('USAGE', `--processes ${processes}: more than there are users`)
+  if (worker !== undefined && worker.length > clients)
+    throw nodeError('USAGE', `--worker, ${worker.length} times: more than there are users`)
   if (publishers > Math.ceil(clients / parts))
     throw nodeError('USAGE', `--publishers ${publishers}: more than an overlay has users`)
 }

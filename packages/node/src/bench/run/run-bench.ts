@@ -1,7 +1,8 @@
+import { untilAborted } from '@runnel/protocol'
 import { nodeError } from '../../errors.ts'
 import type { Aim } from '../core/aims.ts'
 import { runBoundMs, type RunTimes } from '../core/budget.ts'
-import type { LoadPlan, UserKind } from '../core/plan.ts'
+import { usesGateway, type LoadPlan, type UserKind } from '../core/plan.ts'
 import { drive } from '../load/drive.ts'
 import type { Generator } from '../load/generator.ts'
 import type { SecondFigures } from '../load/seconds.ts'
@@ -30,7 +31,7 @@ export interface BenchRun {
   onSecond(second: SecondFigures): void
 }
 
-/** Runs one load to its end, and says what it brought. Throws BENCH_GATEWAY_MISSING, and what opening generators and `drive` throw. */
+/** Runs one load to its end, and says what it brought. Throws BENCH_GATEWAY_MISSING, and what the target's `admit`, opening generators and `drive` throw. */
 export async function runBench(run: BenchRun): Promise<RunReport> {
   const { request, target } = run
   const startedAt = new Date().toISOString()
@@ -39,6 +40,7 @@ export async function runBench(run: BenchRun): Promise<RunReport> {
     ...{ network: target.source, user: target.user, host: request.listenHost },
     gateway: gatewayFor(request.kind, target),
   }
+  await untilAborted(target.admit(plan), run.signal)
   const { history } = request
   const prepare = history === 0 ? undefined : historyFor(request, target)
   // Last, as only `drive` stops them.
@@ -67,7 +69,7 @@ function historyFor({ history: messages, flows }: BenchRequest, target: Target) 
 
 /** Throws BENCH_GATEWAY_MISSING where users of this kind need one that is not there. */
 function gatewayFor(kind: UserKind, { gateway }: Target): UserPlace['gateway'] {
-  if (kind !== 'http' && kind !== 'mqtt') return undefined
+  if (!usesGateway(kind)) return undefined
   if (gateway === undefined) throw nodeError('BENCH_GATEWAY_MISSING', `users of kind ${kind}`)
   return { url: kind === 'http' ? gateway.httpUrl : gateway.mqttUrl, key: gateway.key }
 }

@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises'
+import { access, constants, readFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { dirname, join } from 'node:path'
@@ -21,9 +21,19 @@ interface DrivenPage {
   }
 }
 
+const importPlaywright = () => optionalPackage('playwright-core', () => import('playwright-core'))
+
+/** Throws BENCH_PACKAGE_MISSING or BENCH_BROWSER_MISSING, as far as can be known without starting a browser. */
+export async function requireBrowser(): Promise<void> {
+  await importPlaywright()
+  await access(executablePath, constants.X_OK).catch((cause: unknown) => {
+    throw nodeError('BENCH_BROWSER_MISSING', executablePath, { cause })
+  })
+}
+
 /** Users that are pages of a Chromium, each in a context of its own. Throws BENCH_PACKAGE_MISSING or BENCH_BROWSER_MISSING. */
 export async function browserUsers(): Promise<UserFactory> {
-  const { chromium } = await optionalPackage('playwright-core', () => import('playwright-core'))
+  const { chromium } = await importPlaywright()
   const pages = await servePages()
   try {
     const args = ['--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking']

@@ -1,4 +1,5 @@
 import { nodeError } from '../../errors.ts'
+import { gatewayRefused, gatewayUnreachable } from './gateway-errors.ts'
 import type { BenchUser, UserFactory, UserOptions } from './user.ts'
 
 /** A post without an answer would hold up all later ones of its user. */
@@ -24,7 +25,7 @@ export function httpUsers(): UserFactory {
   }
 }
 
-/** One that reads events and posts messages. Throws BENCH_GATEWAY_REFUSED. */
+/** One that reads events and posts messages. Throws BENCH_GATEWAY_UNREACHABLE, BENCH_GATEWAY_REFUSED, and the signal's reason. */
 export async function openHttpUser(gateway: HttpGatewayPlace, options: UserOptions): Promise<BenchUser> {
   const { plan, part, onMessage, onError } = options
   const headers = { authorization: `Bearer ${gateway.key}` }
@@ -33,8 +34,7 @@ export async function openHttpUser(gateway: HttpGatewayPlace, options: UserOptio
   const ended = new AbortController()
   const signal = AbortSignal.any([ended.signal, options.signal])
   if (plan.subscribes) {
-    const response = await fetch(`${stream}/events${query}`, { headers, signal })
-    await requireOk(response)
+    const response = await ask(`${stream}/events${query}`, { headers, signal })
     if (response.body)
       readEvents(response.body, onMessage).catch((error: unknown) => {
         if (!signal.aborted) onError(error)
@@ -42,11 +42,10 @@ export async function openHttpUser(gateway: HttpGatewayPlace, options: UserOptio
   }
   const post = async (body: Uint8Array<ArrayBuffer>) => {
     const type = { 'content-type': 'application/octet-stream' }
-    const response = await fetch(`${stream}/messages${query}`, {
+    const response = await ask(`${stream}/messages${query}`, {
       ...{ method: 'POST', body, headers: { ...headers, ...type } },
       signal: AbortSignal.any([signal, AbortSignal.timeout(postTimeoutMs)]),
     })
-    await requireOk(response)
     await response.arrayBuffer()
   }
   // One after the other: requests side by side arrive in any order.
@@ -65,9 +64,13 @@ export async function openHttpUser(gateway: HttpGatewayPlace, options: UserOptio
   }
 }
 
-async function requireOk(response: Response): Promise<void> {
-  if (response.ok) return
-  throw nodeError('BENCH_GATEWAY_REFUSED', `${response.status} ${(await response.text()).slice(0, 200)}`)
+/** Throws BENCH_GATEWAY_UNREACHABLE, BENCH_GATEWAY_REFUSED, and the signal's reason. */
+async function ask(url: string, init: RequestInit & { readonly signal: AbortSignal }): Promise<Response> {
+  const response = await fetch(url, init).catch((cause: unknown) => {
+    throw init.signal.aborted ? cause : gatewayUnreachable(url, cause)
+  })
+  if (response.ok) return response
+  throw gatewayRefused(url, `${response.status} ${await response.text()}`)
 }
 
 /** Server-sent events: each a block of lines, in which data is JSON; bytes are `{ "base64": … }`. */

@@ -24,13 +24,14 @@ describe('users of a bench', () => {
   )
 
   it(
-    'say what is missing where there is no browser',
+    'say before anything starts that there is no browser',
     async () => {
       const env = { RUNNEL_CHROMIUM: '/no/such/chromium' }
       const line = 'bench pubsub --users browser --clients 2 --nodes 0'
       const { stderr } = await runRunnel(line.split(' '), { env })
       // It was cleaned of RUNNEL_ names but for those given.
       expect(stderr).toContain('BENCH_BROWSER_MISSING')
+      expect(stderr).not.toContain('starting')
     },
     timeoutMs,
   )

@@ -1,6 +1,6 @@
 import { WebSocket } from 'ws'
 import { nodeError } from '../../errors.ts'
-import type { LoadPlan, Share } from '../core/plan.ts'
+import type { LoadPlan, Share, UserKind } from '../core/plan.ts'
 import type { LoadResult, LoadSample, LoadWindow } from '../load/generator.ts'
 import type { ClockOffset } from '../load/local-generator.ts'
 import type { UserPlace } from '../users/user.ts'
@@ -8,8 +8,8 @@ import type { UserPlace } from '../users/user.ts'
 /** What a driver asks of a worker, each by name, with what it gives and gets. */
 export interface WorkerCalls {
   hello(request: { readonly version: string }): WorkerHello
-  /** Fails where the worker's machine cannot listen on an address: the driver throws BENCH_WORKER_FAILED. */
-  checkListen(request: { readonly host: string }): Record<never, never>
+  /** Fails where the worker's machine cannot listen on an address, or lacks what users need: the driver throws BENCH_WORKER_FAILED. */
+  check(request: { readonly host: string; readonly kind: UserKind }): Record<never, never>
   /** The worker's clock now. */
   clock(request: Record<never, never>): { readonly nowMs: number }
   setClock(request: ClockOffset): Record<never, never>
@@ -64,6 +64,13 @@ function dial(place: string, token: string): WebSocket {
   }
 }
 
+/** What a worker, or another kind of server, means by an HTTP status. */
+function refusalOf(place: string, status = 0): Error {
+  if (status === 401) return nodeError('BENCH_WORKER_REFUSED', `${place}: wrong token`)
+  if (status === 409) return nodeError('BENCH_WORKER_REFUSED', `${place}: it has as many drivers as it takes`)
+  return nodeError('BENCH_WORKER_UNREACHABLE', `${place} is no bench worker: it answered ${status}`)
+}
+
 /** The driver's end of a connection to a worker. */
 export class WorkerConnection {
   readonly #socket: WebSocket
@@ -85,12 +92,7 @@ export class WorkerConnection {
     await new Promise<void>((resolve, reject) => {
       socket.once('open', resolve)
       socket.once('unexpected-response', (_, { statusCode }) => {
-        reject(
-          nodeError(
-            'BENCH_WORKER_REFUSED',
-            `${place}: ${statusCode === 409 ? 'it has as many drivers as it takes' : 'wrong token'}`,
-          ),
-        )
+        reject(refusalOf(place, statusCode))
         socket.terminate()
       })
       socket.once('error', (cause) =>

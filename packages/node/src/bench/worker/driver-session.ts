@@ -5,6 +5,7 @@ import { LocalGenerator, type ClockOffset } from '../load/local-generator.ts'
 import { preciseNow } from '../load/metronome.ts'
 import { requireListen } from '../network/require-listen.ts'
 import { openFileLimit } from '../load/open-file-limit.ts'
+import { requireKind } from '../users/require-kind.ts'
 import type { CallAnswer, CallName, CallRequest, WorkerCalls } from './calls.ts'
 import { workerVersion } from './worker-version.ts'
 
@@ -62,8 +63,9 @@ export class DriverSession {
     return {
       hello: () =>
         Promise.resolve({ name: this.#options.name, version: workerVersion(), openFiles: openFileLimit() }),
-      checkListen: async ({ host }) => {
+      check: async ({ host, kind }) => {
         await requireListen(host)
+        await requireKind(kind)
         return {}
       },
       clock: () => Promise.resolve({ nowMs: preciseNow() }),

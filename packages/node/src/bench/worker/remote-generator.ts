@@ -2,7 +2,7 @@ import { networkLimits } from '@runnel/network'
 import { untilAborted } from '@runnel/protocol'
 import { nodeError } from '../../errors.ts'
 import { clockDistance, type ClockDistance, type ClockExchange } from '../core/clock-offset.ts'
-import type { LoadPlan, Share } from '../core/plan.ts'
+import type { LoadPlan, Share, UserKind } from '../core/plan.ts'
 import type { Generator, LoadResult, LoadSample, LoadWindow } from '../load/generator.ts'
 import { preciseNow } from '../load/metronome.ts'
 import type { UserPlace } from '../users/user.ts'
@@ -46,9 +46,9 @@ export class RemoteGenerator implements Generator {
     }
   }
 
-  /** Throws what `requireListen` throws at the worker. */
-  async checkListen(host: string): Promise<void> {
-    await this.#connection.call('checkListen', { host })
+  /** Throws BENCH_WORKER_FAILED with what `requireListen` and `requireKind` throw at the worker. */
+  async check(host: string, kind: UserKind): Promise<void> {
+    await this.#connection.call('check', { host, kind })
   }
 
   async open(plan: LoadPlan, place: UserPlace, share: Share, signal: AbortSignal): Promise<void> {

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { afterEach, describe, expect, it } from 'vitest'
 import { WebSocketServer } from 'ws'
+import { createServer } from 'node:http'
 import { connect as dial, type AddressInfo } from 'node:net'
 import { preciseNow } from '../load/metronome.ts'
 import type { LoadPlan } from '../core/plan.ts'
@@ -214,6 +215,17 @@ describe('a driver', () => {
     })
   })
 
+  it('refuses another kind of HTTP server, and says how that answered', async () => {
+    const server = createServer((_, response) => response.writeHead(200).end('hello')).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    stops.push(() => new Promise((resolve) => server.close(resolve)))
+    const { port } = server.address() as AddressInfo
+    await expect(RemoteGenerator.connect(`127.0.0.1:${port}`, token)).rejects.toMatchObject({
+      code: 'BENCH_WORKER_UNREACHABLE',
+      message: expect.stringContaining('is no bench worker: it answered 200'),
+    })
+  })
+
   it.each(['127.0.0.1:99999', 'a b:1', ''])('refuses %j, which is no place', async (place) => {
     await expect(RemoteGenerator.connect(place, token)).rejects.toMatchObject({
       code: 'USAGE',
@@ -223,8 +235,8 @@ describe('a driver', () => {
 
   it('knows where a worker cannot listen', async () => {
     const generator = await connect((await worker()).place)
-    await generator.checkListen('127.0.0.1')
-    await expect(generator.checkListen('nonsense.invalid')).rejects.toMatchObject({
+    await generator.check('127.0.0.1', 'light')
+    await expect(generator.check('nonsense.invalid', 'light')).rejects.toMatchObject({
       code: 'BENCH_WORKER_FAILED',
       message: expect.stringContaining('cannot listen there'),
     })

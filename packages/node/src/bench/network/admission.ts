@@ -1,0 +1,52 @@
+import { createClient, type RunnelClient } from '@runnel/client'
+import { isRunnelError } from '@runnel/protocol'
+import { nodeError } from '../../errors.ts'
+import { usesGateway, type LoadPlan } from '../core/plan.ts'
+import type { Target } from './target.ts'
+
+/** What users of a run do, as far as somebody has to let them. */
+export type Doing = Pick<LoadPlan, 'kind' | 'subscribes' | 'publishersPerPart' | 'history'>
+
+/** How long trackers may take to answer. */
+const answerTimeoutMs = 15_000
+
+/**
+ * Tries with a single node what hundreds will do in a network that runs. Throws NO_SUBSCRIBE_PERMISSION, NO_PUBLISH_PERMISSION,
+ * TRACKER_UNREACHABLE where no tracker answers in time, and what registries and trackers throw.
+ */
+export async function requireAdmission(
+  { source, user, parts }: Pick<Target, 'source' | 'user' | 'parts'>,
+  doing: Doing,
+): Promise<void> {
+  const client = await createClient({
+    ...user,
+    network: source,
+    transports: { websocket: {}, webrtc: false },
+  })
+  try {
+    const { streamId = '' } = parts[0] ?? {}
+    // A gateway knows by itself what its users may do.
+    if (!usesGateway(doing.kind)) await requirePermissions(client, streamId, doing)
+    await client.joinStreamPart(streamId, 0)
+    await requireTracker(client, streamId)
+  } finally {
+    await client.close()
+  }
+}
+
+async function requirePermissions(client: RunnelClient, streamId: string, doing: Doing): Promise<void> {
+  const { subscribes, history, publishersPerPart } = doing
+  if (subscribes || history > 0) await client.subscribe(streamId, { partitions: [0] }, () => {})
+  // It publishes nothing, and needs the same permission; what history is made of is published here.
+  if (publishersPerPart > 0 || history > 0) await client.urgentRate(streamId)
+}
+
+async function requireTracker(client: RunnelClient, streamId: string): Promise<void> {
+  const signal = AbortSignal.timeout(answerTimeoutMs)
+  try {
+    await client.count(streamId, { signal })
+  } catch (cause) {
+    if (isRunnelError(cause) && !signal.aborted) throw cause
+    throw nodeError('TRACKER_UNREACHABLE', 'no tracker answered', { cause })
+  }
+}
