@@ -1,6 +1,6 @@
 import type { BenchArguments } from '../../commands/bench-options.ts'
 import { notice } from '../../cli/output.ts'
-import { writeTextFile } from '../../cli/write-file.ts'
+import { requireWritable, writeTextFile } from '../../cli/write-file.ts'
 import type { SecondFigures } from '../load/seconds.ts'
 import { csvOf } from '../report/csv.ts'
 import { reportPage } from '../report/html.ts'
@@ -24,7 +24,7 @@ export class Outputs {
 
   /** Files that cannot be written are known before anything starts. Throws FILE_UNWRITABLE, DISK_FULL, and USAGE for the port. */
   static async open(options: OutputOptions & Pick<BenchArguments, 'prometheus'>): Promise<Outputs> {
-    for (const file of [options.csv, options.report]) if (file !== undefined) writeTextFile(file, '')
+    for (const file of [options.csv, options.report]) if (file !== undefined) requireWritable(file)
     const page = options.prometheus === undefined ? undefined : await servePrometheus(options.prometheus)
     if (page !== undefined) notice(`figures for Prometheus: ${page.url}`)
     return new Outputs(options, page)
