@@ -9,6 +9,7 @@ import {
   stopAll,
   type CommandResult,
 } from '../cli.testkit.ts'
+import type { Found } from './core/ramp.ts'
 import type { RunReport } from './report/run-report.ts'
 
 /** A network of processes takes its time on a busy machine. */
@@ -112,8 +113,12 @@ describe('runnel bench', () => {
     'finds the largest load, and says what ended it',
     async () => {
       const line = `find --clients 2 --room 2 --most 4 --steps 3 ${small} --aim loss=0 --json`
-      const report = reportOf(await bench(line)) as RunReport & { found: object }
-      expect(report.found).toEqual({ load: 4, end: 'limit', ramp: 'clients' })
+      const report = reportOf(await bench(line)) as RunReport & { found: Found }
+      expect(report.found).toMatchObject({ load: 4, end: 'limit', ramp: 'clients' })
+      expect(report.found.tried.map(({ load, met }) => [load, met])).toEqual([
+        [2, true],
+        [4, true],
+      ])
       const failed = await bench(
         `find --clients 2 --ramp rate --rate 1 --most 2 --steps 2 ${small} --aim p50<1us`,
       )

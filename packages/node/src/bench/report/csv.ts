@@ -7,12 +7,16 @@ const columns = [
   'p50_ms',
   'p99_ms',
   'generator_cpu_percent',
+  'published',
+  'received',
 ] as const
 
 /** A line for each second, under a line of names; what was not measured is empty. */
 export function csvOf(seconds: readonly SecondFigures[]): string {
-  const lines = seconds.map(({ atS, publishedPerS, receivedPerS, p50Ms, p99Ms, cpuShare }) =>
-    [atS, publishedPerS, receivedPerS, p50Ms, p99Ms, cpuShare * 100].map(cell).join(','),
+  const lines = seconds.map(({ atS, publishedPerS, receivedPerS, p50Ms, p99Ms, cpuShare, ...counts }) =>
+    [atS, publishedPerS, receivedPerS, p50Ms, p99Ms, cpuShare * 100, counts.published, counts.received]
+      .map(cell)
+      .join(','),
   )
   return `${[columns.join(','), ...lines].join('\n')}\n`
 }

@@ -1,4 +1,5 @@
 import type { RunReport } from './run-report.ts'
+import type { Found } from '../core/ramp.ts'
 import { lossText } from '../core/loss.ts'
 import { escapeHtml, svgOf, type Plot } from './plot.ts'
 import { lossPercentText, reportText, short } from './text.ts'
@@ -14,8 +15,15 @@ svg .grid { stroke: var(--line); stroke-width: 1 } svg text { fill: currentColor
 td, th { text-align: left; padding: .25rem .75rem .25rem 0; border-bottom: 1px solid var(--line); vertical-align: top }
 .bad { color: var(--bad) } .good { color: var(--good) } pre { overflow: auto }`
 
+/** What a search for the largest load adds to the report of that load. */
+export interface FindReport {
+  /** What was found, for people. */
+  readonly lines: readonly string[]
+  readonly found: Found
+}
+
 /** A report as one page that needs nothing else: figures, plots, and what may be doubted. */
-export function reportPage(report: RunReport, lines: readonly string[] = []): string {
+export function reportPage(report: RunReport, find?: FindReport): string {
   const title = `runnel bench ${report.title}, ${report.startedAt}`
   const { aims, doubts } = report
   const verdict = [...doubts.map(({ text }) => text), lossText(report.losses)].filter(
@@ -33,7 +41,7 @@ ${verdict.map((text) => `<li class="bad">${escapeHtml(text)}`).join('\n')}
 </ul>
 ${plotsOf(report).map(svgOf).join('\n')}
 <h2>Figures</h2>
-<pre>${escapeHtml([reportText(report), ...lines].join('\n'))}</pre>
+<pre>${escapeHtml([reportText(report), ...(find?.lines ?? [])].join('\n'))}</pre>
 <h2>Settings</h2>
 <table>${settingsOf(report)
     .map(([name, value]) => `<tr><th>${escapeHtml(name)}<td>${escapeHtml(value)}`)

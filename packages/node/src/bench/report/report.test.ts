@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest'
+import { nodeError } from '../../errors.ts'
 import { parseAims } from '../core/aims.ts'
+import type { Found } from '../core/ramp.ts'
 import type { LoadPlan } from '../core/plan.ts'
+import type { Driven } from '../load/drive.ts'
 import type { LoadResult } from '../load/generator.ts'
 import { DelayHistogram } from '../load/histogram.ts'
 import type { Target } from '../network/target.ts'
@@ -48,10 +51,24 @@ const result = (over: Partial<LoadResult> = {}): LoadResult => ({
   ...over,
 })
 const seconds = [1, 2, 3].map((atS) => ({
-  ...{ atS, publishedPerS: 4, receivedPerS: 12, p50Ms: atS === 1 ? undefined : 2, p99Ms: 3, cpuShare: 0.1 },
+  ...{
+    atS,
+    published: 4,
+    received: 12,
+    publishedPerS: 4,
+    receivedPerS: 12,
+    p50Ms: atS === 1 ? undefined : 2,
+    p99Ms: 3,
+    cpuShare: 0.1,
+  },
 }))
 
-function reportWith(results: readonly LoadResult[], aims = '', over: Partial<ReportInput> = {}) {
+function reportWith(
+  results: readonly LoadResult[],
+  aims = '',
+  over: Partial<ReportInput> = {},
+  driven: Partial<Driven> = {},
+) {
   const input = {
     title: 'pubsub',
     startedAt: 'now',
@@ -59,7 +76,15 @@ function reportWith(results: readonly LoadResult[], aims = '', over: Partial<Rep
     target,
     aims: aims === '' ? [] : parseAims(aims),
   }
-  return reportOf(input, { results, settledInMs: 5, seconds, processes: [], unsettled: [] })
+  return reportOf(input, {
+    results,
+    settledInMs: 5,
+    seconds,
+    processes: [],
+    unsettled: [],
+    cut: undefined,
+    ...driven,
+  })
 }
 
 describe('reportOf', () => {
@@ -117,12 +142,22 @@ describe('reportOf', () => {
     expect(reportText(report)).toContain('(loss not measured)')
   })
 
+  it('doubts a run that was cut short, in which what did not come was perhaps on its way', () => {
+    const cut = { error: nodeError('BENCH_WORKER_LOST', 'there:1'), silent: ['two'] }
+    const report = reportWith([result({ received: 9 })], 'loss=0,rate>0', {}, { cut })
+    expect(report).toMatchObject({ received: 9, lossPercent: undefined, losses: { lost: 0 } })
+    expect(report.aims.map(({ measured }) => measured)).toEqual([undefined, undefined])
+    const text = expect.stringMatching(/ended early \(BENCH_WORKER_LOST: .*there:1\); without .* two$/)
+    expect(report.doubts).toEqual([{ kind: 'ended-early', text }])
+  })
+
   it('doubts a run that began too early, or lost a process', () => {
     const driven = {
       results: [result()],
       settledInMs: 5,
       seconds,
       processes: [],
+      cut: undefined,
       unsettled: ['user 1 has 0 of 3'],
     }
     const input = {
@@ -137,6 +172,14 @@ describe('reportOf', () => {
   })
 })
 
+const found: Found = {
+  ...{ load: 4, end: 'network', ramp: 'clients' },
+  tried: [
+    { load: 4, met: true, text: 'met', p99Ms: 3, lossPercent: 0 },
+    { load: 8, met: false, text: 'p99<1ms (<9>)', p99Ms: 9, lossPercent: undefined },
+  ],
+}
+
 describe('what is shown', () => {
   const report = reportWith([result({ errors: { 'CODE: <b>': 2 } })], 'p99<1ms')
 
@@ -147,7 +190,7 @@ describe('what is shown', () => {
   })
 
   it('is a page that needs nothing else, in which text stays text', () => {
-    const page = reportPage(report, ['found: 4 users'])
+    const page = reportPage(report, { lines: ['found: 4 users'], found })
     expect(page.match(/<svg /g)).toHaveLength(4)
     expect(page).not.toMatch(/https?:|<script|<link|src=/)
     expect(page).toContain('a &lt;network&gt;')
@@ -165,14 +208,23 @@ describe('what is shown', () => {
 
   it('is a line for each second', () => {
     expect(csvOf(seconds).split('\n').slice(0, 2)).toEqual([
-      'at_s,published_per_s,received_per_s,p50_ms,p99_ms,generator_cpu_percent',
-      '1,4,12,,3,10',
+      'at_s,published_per_s,received_per_s,p50_ms,p99_ms,generator_cpu_percent,published,received',
+      '1,4,12,,3,10,4,12',
     ])
   })
 
   it('is served to Prometheus', async () => {
     const page = await servePrometheus(0)
-    page.show({ atS: 1, publishedPerS: 4, receivedPerS: 12, p50Ms: 2, p99Ms: undefined, cpuShare: 0.5 })
+    page.show({
+      atS: 1,
+      published: 4,
+      received: 12,
+      publishedPerS: 4,
+      receivedPerS: 12,
+      p50Ms: 2,
+      p99Ms: undefined,
+      cpuShare: 0.5,
+    })
     const text = await (await fetch(page.url)).text()
     expect(text).toContain('runnel_bench_received_per_second 12')
     expect(text).toContain('runnel_bench_delay_p99_milliseconds Nan')

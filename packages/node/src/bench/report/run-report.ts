@@ -6,6 +6,8 @@ import { sumOf } from '../core/sum-of.ts'
 import type { RunTimes } from '../core/budget.ts'
 import type { Driven } from '../load/drive.ts'
 import { shortfallOf } from '../load/expected.ts'
+import { errorText } from '../load/measurements.ts'
+import type { Cut } from '../load/measure.ts'
 import { DelayHistogram, summaryOf, type DelaySummary } from '../load/histogram.ts'
 import type { SecondFigures } from '../load/seconds.ts'
 import type { ProcessCost, Target } from '../network/target.ts'
@@ -30,12 +32,12 @@ export interface RunReport {
   readonly published: number
   readonly expected: number
   readonly received: number
-  /** Undefined where nothing should have come. */
+  /** Undefined where nothing should have come, or the run was cut short. */
   readonly lossPercent: number | undefined
   readonly losses: Losses
   readonly duplicates: number
   readonly disordered: number
-  /** What arrived in the time that is measured; undefined where nothing is sent to users of this run. */
+  /** What arrived in the time that is measured; undefined where nothing is sent to users of this run, or it was cut short. */
   readonly receivedPerS: number | undefined
   readonly seconds: readonly SecondFigures[]
   readonly generators: readonly GeneratorFigures[]
@@ -58,13 +60,15 @@ export interface ReportInput {
 /** Makes of what was driven what people want to know. */
 export function reportOf(input: ReportInput, driven: Driven): RunReport {
   const { plan, times, target } = input
-  const { results, seconds, processes, unsettled, settledInMs } = driven
+  const { results, seconds, processes, unsettled, settledInMs, cut } = driven
   const merged = (of: 'delays' | 'joins' | 'lateness') => mergedOf(results.map((result) => result[of]))
   const [delays, joins, lateness] = [merged('delays'), merged('joins'), merged('lateness')]
   const sum = (of: (result: (typeof results)[number]) => number) =>
     results.reduce((all, one) => all + of(one), 0)
   const published = sum((result) => sumOf(result.published))
-  const { expected, lost, lossPercent } = shortfallOf(plan, results)
+  const { expected, ...shortfall } = shortfallOf(plan, results)
+  // What was on its way when a run was cut short is not known to be lost.
+  const { lost, lossPercent } = cut === undefined ? shortfall : { lost: 0, lossPercent: undefined }
   const figures = {
     ...{ delays: summaryOf(delays), joins: summaryOf(joins), lateness: summaryOf(lateness) },
     ...{ published, expected, received: sum((one) => one.received), lossPercent },
@@ -72,7 +76,7 @@ export function reportOf(input: ReportInput, driven: Driven): RunReport {
     duplicates: sum((one) => one.duplicates),
     disordered: sum((one) => one.disordered),
     receivedPerS:
-      times.durationMs === 0 || !plan.subscribes
+      times.durationMs === 0 || !plan.subscribes || cut !== undefined
         ? undefined
         : sum((one) => one.inWindow) / (times.durationMs / 1000),
     generators: results.map((result) => generatorFigures(result)),
@@ -96,6 +100,7 @@ export function reportOf(input: ReportInput, driven: Driven): RunReport {
     leavesOut: results[0]?.leavesOut ?? '',
     aims: judgeAims(input.aims, measuredOf(figures)),
     doubts: [
+      ...cutDoubts(cut),
       ...doubtsOf(figures.generators, {
         ...{ p50Ms: figures.delays?.p50Ms, latenessMs: figures.lateness?.p99Ms },
         aimMs: delayAimMs(input.aims),
@@ -103,6 +108,13 @@ export function reportOf(input: ReportInput, driven: Driven): RunReport {
       ...networkDoubts(unsettled, target.died()),
     ],
   }
+}
+
+function cutDoubts(cut: Cut | undefined): readonly Doubt[] {
+  if (cut === undefined) return []
+  const { error, silent } = cut
+  const missing = silent.length === 0 ? '' : `; without the figures of ${silent.join(', ')}`
+  return [{ kind: 'ended-early', text: `the run ended early (${errorText(error)})${missing}` }]
 }
 
 function networkDoubts(unsettled: readonly string[], died: readonly string[]): readonly Doubt[] {

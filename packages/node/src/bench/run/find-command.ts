@@ -36,7 +36,7 @@ export async function findCommand(args: RunArguments, find: FindArguments): Prom
   const largest = requestFor(find.most)
   const needs = { parts: largest.parts, storage: false, boundMs: boundOf(largest) * find.steps }
   await withBench(args, needs, async (bench) => {
-    const { best, result, refused } = await climb(
+    const { best, result, tried, refused, cut } = await climb(
       { from, most: find.most, maxSteps: find.steps },
       {
         requestFor,
@@ -45,12 +45,15 @@ export async function findCommand(args: RunArguments, find: FindArguments): Prom
       },
     )
     const lines = [resultText(find, result), ...(refused === undefined ? [] : [refused])]
-    if (best !== undefined) bench.outputs.report(best, lines, { found: { ...result, ramp: find.ramp } })
+    if (best !== undefined)
+      bench.outputs.report(best, { lines, found: { ...result, ramp: find.ramp, tried } })
+    if (cut !== undefined) throw cut.error
     if (result.load === 0) throw nodeError('BENCH_AIM_MISSED', `already at ${from} ${find.ramp}`)
   })
 }
 
 function resultText({ ramp }: FindArguments, { load, end }: RampResult): string {
   const most = `found: ${load} ${ramp === 'clients' ? 'users' : 'messages a second of each publisher'}`
+  if (end === 'ended-early') return `${most}; it was ended early`
   return end === 'limit' ? `${most}; nothing ended it but --most or --steps` : `${most}; the ${end} ended it`
 }

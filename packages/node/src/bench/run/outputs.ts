@@ -3,7 +3,7 @@ import { notice } from '../../cli/output.ts'
 import { requireWritable, writeTextFile } from '../../cli/write-file.ts'
 import type { SecondFigures } from '../load/seconds.ts'
 import { csvOf } from '../report/csv.ts'
-import { reportPage } from '../report/html.ts'
+import { reportPage, type FindReport } from '../report/html.ts'
 import { LiveView } from '../report/live.ts'
 import { servePrometheus, type PrometheusPage } from '../report/prometheus.ts'
 import type { RunReport } from '../report/run-report.ts'
@@ -39,15 +39,17 @@ export class Outputs {
     this.#prometheus?.show(second)
   }
 
-  /** `lines` come after the report, `extra` into its JSON. Throws FILE_UNWRITABLE and DISK_FULL. */
-  report(report: RunReport, lines: readonly string[] = [], extra: object = {}): void {
+  /** Throws FILE_UNWRITABLE and DISK_FULL. */
+  report(report: RunReport, find?: FindReport): void {
     this.#live.end()
     const { csv, report: page, json } = this.#options
-    const text = json ? JSON.stringify({ ...report, ...extra }) : [reportText(report), ...lines].join('\n')
+    const text = json
+      ? JSON.stringify({ ...report, found: find?.found })
+      : [reportText(report), ...(find?.lines ?? [])].join('\n')
     // First, as a disk may be full by now: the figures are there all the same.
     process.stdout.write(`${text}\n`)
     if (csv !== undefined) writeTextFile(csv, csvOf(report.seconds))
-    if (page !== undefined) writeTextFile(page, reportPage(report, lines))
+    if (page !== undefined) writeTextFile(page, reportPage(report, find))
   }
 
   /** Idempotent. */
