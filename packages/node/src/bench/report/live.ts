@@ -4,7 +4,7 @@ import { notice } from '../../cli/output.ts'
 import { plainLayout } from '../../cli/plain-layout.ts'
 import type { SecondFigures } from '../load/seconds.ts'
 import { barsOf } from './chart.ts'
-import { percent, short } from './text.ts'
+import { percent, short } from '../core/figures.ts'
 
 /** Seconds in the table. */
 const rows = 5

@@ -72,6 +72,7 @@ function reportWith(
   const input = {
     title: 'pubsub',
     startedAt: 'now',
+    options: "--aim 'p99<1ms'",
     ...{ plan, times, ...over },
     target,
     aims: aims === '' ? [] : parseAims(aims),
@@ -163,6 +164,7 @@ describe('reportOf', () => {
     const input = {
       title: 't',
       startedAt: 'now',
+      options: '',
       plan,
       times,
       aims: [],
@@ -191,12 +193,23 @@ describe('what is shown', () => {
 
   it('is a page that needs nothing else, in which text stays text', () => {
     const page = reportPage(report, { lines: ['found: 4 users'], found })
-    expect(page.match(/<svg /g)).toHaveLength(4)
+    expect(page.match(/<svg /g)).toHaveLength(6)
     expect(page).not.toMatch(/https?:|<script|<link|src=/)
     expect(page).toContain('a &lt;network&gt;')
     expect(page).toContain('CODE: &lt;b&gt;')
     expect(page).toContain('found: 4 users')
+    expect(page).toMatch(/<td>8<td>9<td class="bad">p99&lt;1ms \(&lt;9&gt;\)/)
+    expect(page).toContain('missed: p99&lt;1ms (3 ms)')
+    expect(page).toContain("runnel bench pubsub --aim 'p99&lt;1ms'")
+    expect(page).toContain(`Node ${process.versions.node}`)
+    expect(page).toMatch(/4 light users in 1 overlay,.*by 1 generator\n/s)
     expect(page).not.toMatch(/NaN|Infinity/)
+  })
+
+  it('is a page with how long joining took where nothing was sent, and no empty list', () => {
+    const joined = reportWith([result({ delays: encoded([]) })], '', {}, { seconds: [] })
+    expect(reportPage(joined).match(/<svg .*/g)).toEqual([expect.stringContaining('Time to join')])
+    expect(reportPage(joined)).not.toContain('<ul>')
   })
 
   it('is a table and a chart while it runs', () => {
@@ -207,10 +220,15 @@ describe('what is shown', () => {
   })
 
   it('is a line for each second', () => {
-    expect(csvOf(seconds).split('\n').slice(0, 2)).toEqual([
+    expect(csvOf(report).split('\n').slice(0, 2)).toEqual([
       'at_s,published_per_s,received_per_s,p50_ms,p99_ms,generator_cpu_percent,published,received',
       '1,4,12,,3,10,4,12',
     ])
+  })
+
+  it('is a line for each share of the users where nothing was sent', () => {
+    const lines = csvOf({ seconds: [], joinCurve: [[50, 40.1234]] })
+    expect(lines).toBe('share_percent,join_ms\n50,40.123\n')
   })
 
   it('is served to Prometheus', async () => {

@@ -12,12 +12,16 @@ import { DelayHistogram, summaryOf, type DelaySummary } from '../load/histogram.
 import type { SecondFigures } from '../load/seconds.ts'
 import type { ProcessCost, Target } from '../network/target.ts'
 import { curveOf, type Curve } from './curve.ts'
+import { machineOf, type Machine } from './machine.ts'
 
 /** What a run was, what it measured, and what its figures are worth. */
 export interface RunReport {
   readonly title: string
   readonly startedAt: string
   readonly network: string
+  readonly machine: Machine
+  /** Of the command, as far as they change what is measured. */
+  readonly options: string
   readonly plan: LoadPlan
   readonly times: RunTimes
   /** Of the largest overlay. */
@@ -27,6 +31,7 @@ export interface RunReport {
   /** From the first user that joined to settled overlays. */
   readonly settledInMs: number
   readonly curve: Curve
+  readonly joinCurve: Curve
   readonly joins: DelaySummary | undefined
   readonly lateness: DelaySummary | undefined
   readonly published: number
@@ -51,6 +56,7 @@ export interface RunReport {
 export interface ReportInput {
   readonly title: string
   readonly startedAt: string
+  readonly options: string
   readonly plan: LoadPlan
   readonly times: RunTimes
   readonly target: Target
@@ -86,6 +92,8 @@ export function reportOf(input: ReportInput, driven: Driven): RunReport {
       title: input.title,
       startedAt: input.startedAt,
       network: target.description,
+      machine: machineOf(),
+      options: input.options,
       plan,
       times,
       seconds,
@@ -95,7 +103,7 @@ export function reportOf(input: ReportInput, driven: Driven): RunReport {
     members: membersOf(plan, 0),
     intendedPerS: publishedPerS(plan),
     ...figures,
-    curve: curveOf(delays),
+    ...{ curve: curveOf(delays), joinCurve: curveOf(joins) },
     errors: mergedErrors(results.map(({ errors }) => errors)),
     leavesOut: results[0]?.leavesOut ?? '',
     aims: judgeAims(input.aims, measuredOf(figures)),

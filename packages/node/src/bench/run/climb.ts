@@ -1,4 +1,5 @@
 import { isRunnelError } from '@runnel/protocol'
+import { measuredText } from '../core/aims.ts'
 import { Ramp, type RampOptions, type RampResult, type TriedLoad } from '../core/ramp.ts'
 import { whatEnded } from '../core/what-ended.ts'
 import { errorText } from '../load/measurements.ts'
@@ -80,9 +81,7 @@ async function attempt(run: Bench['run'], request: BenchRequest): Promise<Attemp
   try {
     const { report, cut } = await run(request)
     if (cut !== undefined) throw cut.error
-    const missed = report.aims
-      .filter(({ met }) => !met)
-      .map(({ aim, measured }) => `${aim} (${measured ?? 'not measured'})`)
+    const missed = report.aims.filter(({ met }) => !met).map(measuredText)
     const serious = report.doubts.filter(({ kind }) => kind !== 'generator-saturated')
     const met = missed.length + serious.length === 0
     const texts = [...(met ? ['met'] : missed), ...report.doubts.map(({ text }) => text)]

@@ -48,7 +48,7 @@ export class Outputs {
       : [reportText(report), ...(find?.lines ?? [])].join('\n')
     // First, as a disk may be full by now: the figures are there all the same.
     process.stdout.write(`${text}\n`)
-    if (csv !== undefined) writeTextFile(csv, csvOf(report.seconds))
+    if (csv !== undefined) writeTextFile(csv, csvOf(report))
     if (page !== undefined) writeTextFile(page, reportPage(report, find))
   }
 

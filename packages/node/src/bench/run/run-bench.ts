@@ -24,6 +24,8 @@ export interface BenchRun {
   readonly request: BenchRequest
   readonly target: Target
   readonly signal: AbortSignal
+  /** Of the command, for the report. */
+  readonly options: string
   /** Fresh generators: each is for one run, which stops them. */
   openGenerators(): Promise<readonly Generator[]>
   onPhase(text: string): void
@@ -52,7 +54,7 @@ export async function runBench(run: BenchRun): Promise<Ran> {
   const generators = await run.openGenerators()
   const driven = await drive({ ...run, generators, plan, place, times: request.times, prepare })
   const { title, times, aims } = request
-  const report = reportOf({ title, startedAt, plan, times, target, aims }, driven)
+  const report = reportOf({ title, startedAt, options: run.options, plan, times, target, aims }, driven)
   return { report, cut: driven.cut }
 }
 

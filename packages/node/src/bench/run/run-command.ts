@@ -6,6 +6,7 @@ import type { BenchArguments, SendArguments } from '../../commands/bench-options
 import { nodeError } from '../../errors.ts'
 import { requireBound } from '../core/budget.ts'
 import type { Target } from '../network/target.ts'
+import { optionsText } from '../report/machine.ts'
 import type { RunReport } from '../report/run-report.ts'
 import { openGenerators, type Generators } from './generators.ts'
 import { openTarget, requireTarget, startBoundMs } from './open-target.ts'
@@ -72,7 +73,7 @@ export async function withBench(
       ...{ target: loaded, outputs },
       run: (request) =>
         runBench({
-          ...{ request, target: loaded, signal },
+          ...{ request, target: loaded, signal, options: optionsText(args) },
           openGenerators: () => opened.open(request.clients),
           onPhase,
           onSecond: (second) => outputs.second(second),
