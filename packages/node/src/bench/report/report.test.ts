@@ -213,10 +213,19 @@ describe('what is shown', () => {
   })
 
   it('is a table and a chart while it runs', () => {
-    const text = liveText('sending', seconds)
+    const text = liveText('sending', seconds, 80)
     expect(text).toMatch(/^sending\n/)
     expect(text).toMatch(/received {2}█{3} /)
-    expect(liveText('joining', [])).toBe('joining')
+    expect(liveText('joining', [], 80)).toBe('joining')
+  })
+
+  it.each([20, 40, 80, 200])('fits a terminal of %i columns, also in a long run', (columns) => {
+    const long = Array.from({ length: 60 }, (_, i) => ({ ...seconds[0]!, atS: i, receivedPerS: 12_345 }))
+    const text = liveText('the last messages arrive, and more of them', long, columns)
+    expect(text.split('\n').filter((line) => line.length > columns)).toEqual([])
+    expect(text).toContain('p99 ms')
+    expect(text.match(/CPU/g) === null).toBe(columns < 50)
+    expect(text.includes('█'.repeat(60))).toBe(columns === 200)
   })
 
   it('is a line for each second', () => {
