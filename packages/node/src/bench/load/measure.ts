@@ -61,7 +61,7 @@ export async function measure(options: MeasureOptions, enter: (text: string) => 
   const [failed] = words.flatMap((word) => (word.status === 'rejected' ? [{ error: word.reason }] : []))
   const cause = ended ?? failed
   if (cause !== undefined && known.length === 0) throw cause.error
-  watch?.add(known.flatMap(({ sample }) => sample ?? []))
+  watch?.end(known.flatMap(({ sample }) => sample ?? []))
   const silent = generators.filter((_, i) => words[i]?.status === 'rejected').map(({ name }) => name)
   return {
     ...{ results: known.map(({ result }) => result), seconds: watch?.seconds ?? [], processes },

@@ -2,6 +2,7 @@ import { expect, it } from 'vitest'
 import type { Generator } from './generator.ts'
 import { DelayHistogram } from './histogram.ts'
 import { preciseNow } from './metronome.ts'
+import { mergeSamples } from './seconds.ts'
 import { secondAfter, Watch } from './watch.ts'
 
 it('looks at the next full second, also where timers are early or a look took long', () => {
@@ -16,11 +17,23 @@ function watchOf(generator: Partial<Generator>, signal = new AbortController().s
   return new Watch({ generators: [generator as Generator], startMs, signal, onSecond: () => {} })
 }
 
+const sample = { published: 5, received: 7, delays: new DelayHistogram().encode(), cpuShare: 0.1 }
+
+it('adds what came just after the last look to that second', async () => {
+  const work = Promise.withResolvers<void>()
+  const answer = () => {
+    work.resolve()
+    return Promise.resolve(sample)
+  }
+  const watch = watchOf({ sample: answer })
+  await watch.during(work.promise)
+  watch.end([{ ...sample, published: 0, received: 1, cpuShare: 0.9 }])
+  expect(watch.seconds).toMatchObject([{ published: 5, received: 8, receivedPerS: 8, cpuShare: 0.1 }])
+})
+
 it('takes part of a second for a whole one, so that few messages in it are no high rate', () => {
-  const watch = watchOf({})
-  const sample = { published: 5, received: 7, delays: new DelayHistogram().encode(), cpuShare: 0 }
-  for (let look = 0; look < 2; look++) watch.add([sample])
-  expect(watch.seconds).toMatchObject([{ published: 5 }, { published: 5, publishedPerS: 5, receivedPerS: 7 }])
+  expect(mergeSamples([sample], 0.1, 0.1)).toMatchObject({ publishedPerS: 5, receivedPerS: 7 })
+  expect(mergeSamples([sample, sample], 2, 2)).toMatchObject({ published: 10, publishedPerS: 5 })
 })
 
 it('ends where a generator that is looked at fails, or never answers', async () => {

@@ -6,6 +6,8 @@ import { mergeSamples, type SecondFigures } from './seconds.ts'
 
 /** How often figures are shown. */
 const everyMs = 1_000
+/** A look that is sooner after another has no figures of its own. */
+const momentMs = 250
 
 export interface WatchOptions {
   readonly generators: readonly Generator[]
@@ -20,6 +22,8 @@ export class Watch {
   readonly seconds: SecondFigures[] = []
   readonly #options: WatchOptions
   #beforeMs: number
+  /** Of the last second. */
+  #samples: readonly LoadSample[] = []
 
   constructor(options: WatchOptions) {
     this.#options = options
@@ -32,11 +36,20 @@ export class Watch {
     await Promise.all([work.finally(() => ended.abort()), this.#tick(ended.signal)])
   }
 
-  add(samples: readonly LoadSample[]): void {
+  /** What came since the last look. So shortly after it that it says little by itself, it belongs to the second before. */
+  end(samples: readonly LoadSample[]): void {
+    const last = this.seconds.at(-1)
+    if (last === undefined || preciseNow() - this.#beforeMs >= momentMs) return this.#add(samples)
+    const all = mergeSamples([...this.#samples, ...samples], last.atS, 1)
+    this.seconds.splice(-1, 1, { ...all, cpuShare: last.cpuShare })
+  }
+
+  #add(samples: readonly LoadSample[]): void {
     const { startMs, onSecond } = this.#options
     const nowMs = preciseNow()
     const second = mergeSamples(samples, Math.max(0, nowMs - startMs) / 1000, (nowMs - this.#beforeMs) / 1000)
     this.#beforeMs = nowMs
+    this.#samples = samples
     this.seconds.push(second)
     onSecond(second)
   }
@@ -48,7 +61,7 @@ export class Watch {
       const waitMs = Math.max(0, startMs + second * everyMs - preciseNow())
       await pause(waitMs, undefined, { signal: ended }).catch(() => {})
       if (ended.aborted) return
-      this.add(await untilAborted(Promise.all(generators.map((one) => one.sample())), signal))
+      this.#add(await untilAborted(Promise.all(generators.map((one) => one.sample())), signal))
     }
   }
 }

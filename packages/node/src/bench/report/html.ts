@@ -73,6 +73,13 @@ function loadText({ plan, intendedPerS, times }: RunReport): string {
   return `${users} in ${counted(plan.parts.length, 'overlay')}${sent}`
 }
 
+function sendingOf({ warmupMs, durationMs }: RunReport['times']): (readonly [string, string])[] {
+  return [
+    ['warm-up', `${warmupMs} ms, not measured`],
+    ['measured', `${durationMs} ms`],
+  ]
+}
+
 function settingsOf(report: RunReport): (readonly [string, string])[] {
   const { members, plan, times, lossPercent, settledInMs, generators, machine } = report
   return [
@@ -86,8 +93,8 @@ function settingsOf(report: RunReport): (readonly [string, string])[] {
         [name, `${ratePerS}/s of ${sizeBytes} bytes each${urgent ? ', urgent' : ''}`] as const,
     ),
     ['joining', `${plan.connectPerS} users a second; settled in ${short(settledInMs)} ms`],
-    ['warm-up', `${times.warmupMs} ms, not measured`],
-    ['measured', `${times.durationMs} ms, by ${counted(generators.length, 'generator')}`],
+    ...(times.durationMs === 0 ? [] : sendingOf(times)),
+    ['generators', `${generators.length}`],
     ['lost', lossPercentText(lossPercent)],
   ]
 }
