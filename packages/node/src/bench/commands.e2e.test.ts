@@ -137,7 +137,9 @@ describe('runnel bench', () => {
       const command = startAtTerminal(line.split(' '), { terminal: { rows: 40, columns: 120 } })
       await command.said(/p99 +█/)
       command.process.stdin?.write('\u0003')
-      expect((await command.ended).stdout).toContain('INTERRUPTED')
+      const { stdout } = await command.ended
+      expect(stdout).toContain('INTERRUPTED')
+      expect(stdout).toContain('DOUBT: the run ended early')
     },
     timeoutMs,
   )

@@ -9,7 +9,7 @@ const everyMs = 1_000
 /** A look that is sooner after another has no figures of its own. */
 const momentMs = 250
 
-export interface WatchOptions {
+interface WatchOptions {
   readonly generators: readonly Generator[]
   /** When they begin to send. */
   readonly startMs: number
