@@ -10,6 +10,7 @@ import {
   type CommandResult,
 } from '../cli.testkit.ts'
 import { exitCodeFor } from '../cli/exit-codes.ts'
+import type { Found } from './core/ramp.ts'
 import type { RunReport } from './report/run-report.ts'
 
 /** A network of processes takes its time on a busy machine. */
@@ -113,8 +114,12 @@ describe('runnel bench', () => {
     'finds the largest load, and says what ended it',
     async () => {
       const line = `find --clients 2 --room 2 --most 4 --steps 3 ${small} --aim loss=0 --json`
-      const report = reportOf(await bench(line)) as RunReport & { found: object }
-      expect(report.found).toEqual({ load: 4, end: 'limit', ramp: 'clients' })
+      const report = reportOf(await bench(line)) as RunReport & { found: Found }
+      expect(report.found).toMatchObject({ load: 4, end: 'limit', ramp: 'clients' })
+      expect(report.found.tried.map(({ load, met }) => [load, met])).toEqual([
+        [2, true],
+        [4, true],
+      ])
       const failed = await bench(
         `find --clients 2 --ramp rate --rate 1 --most 2 --steps 2 ${small} --aim p50<1us`,
       )
@@ -133,7 +138,9 @@ describe('runnel bench', () => {
       const command = startAtTerminal(line.split(' '), { terminal: { rows: 40, columns: 120 } })
       await command.said(/p99 +█/)
       command.process.stdin?.write('\u0003')
-      expect((await command.ended).stdout).toContain('INTERRUPTED')
+      const { stdout } = await command.ended
+      expect(stdout).toContain('INTERRUPTED')
+      expect(stdout).toContain('DOUBT: the run ended early')
     },
     timeoutMs,
   )

@@ -60,6 +60,8 @@ describe('judgeAims', () => {
   })
 
   it('counts as missed what was not measured', () => {
-    expect(judgeAims(parseAims('join<1s'), {})).toEqual([{ aim: 'join<1s', measured: undefined, met: false }])
+    expect(judgeAims(parseAims('join<1s'), {})).toMatchObject([
+      { aim: 'join<1s', measured: undefined, met: false },
+    ])
   })
 })

@@ -1,4 +1,5 @@
 import { nodeError } from '../../errors.ts'
+import { short } from './figures.ts'
 
 const ofDelays = ['p50', 'p90', 'p95', 'p99', 'p99.9', 'max', 'mean'] as const
 const ofTimes = [...ofDelays, 'join', 'lateness'] as const
@@ -26,6 +27,8 @@ export type Measured = Readonly<Partial<Record<AimMetric, number>>>
 /** An aim, what was measured of it, and whether it was met. What was not measured is not met. */
 export interface AimResult {
   readonly aim: string
+  /** Of what was measured; empty for a number. */
+  readonly unit: 'ms' | '%' | '/s' | ''
   readonly measured: number | undefined
   readonly met: boolean
 }
@@ -72,8 +75,24 @@ export function delayAimMs(aims: readonly Aim[]): number {
 export function judgeAims(aims: readonly Aim[], measured: Measured): readonly AimResult[] {
   return aims.map((aim) => {
     const value = measured[aim.metric]
-    return { aim: aim.text, measured: value, met: value !== undefined && isMet(aim, value) }
+    return {
+      aim: aim.text,
+      unit: unitOf(aim.metric),
+      measured: value,
+      met: value !== undefined && isMet(aim, value),
+    }
   })
+}
+
+function unitOf(metric: AimMetric): AimResult['unit'] {
+  if (times.includes(metric)) return 'ms'
+  if (shares.includes(metric)) return '%'
+  return metric === 'rate' ? '/s' : ''
+}
+
+/** For people: an aim, and what was measured of it. */
+export function measuredText({ aim, measured, unit }: AimResult): string {
+  return `${aim} (${measured === undefined ? 'not measured' : `${short(measured)} ${unit}`.trim()})`
 }
 
 function isMet({ comparison, value }: Aim, measured: number): boolean {

@@ -17,8 +17,14 @@ export interface RunTimes {
 
 /** How long a user may take to take part, however many others do. */
 const userMs = 10_000
-/** How long closing all users may take. */
+/** How long closing all users may take, with what generators say before, and what is killed after. */
 const stopMs = 30_000
+/** How long generators may take to say what they measured, or what was missing, when a run was cut short. */
+export const lastWordMs = 5_000
+/** How long worker processes of this machine may take to end before they are killed. */
+export const workerGraceMs = 10_000
+/** How long closing all users may take. */
+export const closeBoundMs = stopMs - lastWordMs - workerGraceMs
 
 /** The longest that timers of Node wait. */
 const maxTimerMs = 2_147_483_647

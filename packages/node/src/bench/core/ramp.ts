@@ -2,8 +2,8 @@
 export const rampKinds = ['clients', 'rate'] as const
 export type RampKind = (typeof rampKinds)[number]
 
-/** What ended a ramp. */
-export type RampEnd = 'network' | 'node' | 'generator' | 'limit'
+/** What ended a ramp; `ended-early` where it was cut short. */
+export type RampEnd = 'network' | 'node' | 'generator' | 'limit' | 'ended-early'
 
 /** How a load went. */
 export interface RampStep {
@@ -11,6 +11,22 @@ export interface RampStep {
   readonly met: boolean
   /** Why not; of one that was met `undefined`. */
   readonly end: RampEnd | undefined
+}
+
+/** A load that was tried, for people and programs. */
+export interface TriedLoad {
+  readonly load: number
+  readonly met: boolean
+  /** The verdict: what it missed, and what may be doubted. */
+  readonly text: string
+  readonly p99Ms: number | undefined
+  readonly lossPercent: number | undefined
+}
+
+/** What a ramp found, in a report. */
+export interface Found extends RampResult {
+  readonly ramp: RampKind
+  readonly tried: readonly TriedLoad[]
 }
 
 export interface RampOptions {

@@ -1,3 +1,5 @@
+import { short } from './figures.ts'
+
 /** Above this share of one core a generator's own work is part of the delays it measures. */
 const saturatedCpuShare = 0.7
 /** A generator that sends later than this, for one message in a hundred, does not keep its schedule. */
@@ -49,7 +51,7 @@ export function doubtsOf(
 /** Too few messages for a percentile of each generator may be late all the same. */
 function latenessDoubts({ latenessMs = 0, aimMs }: MeasuredDelays): Doubt[] {
   if (latenessMs <= Math.min(notableLatenessMs, aimMs)) return []
-  const text = `messages were sent up to ${round(latenessMs)} ms late (p99), and the delays contain that: the machine was busy`
+  const text = `messages were sent up to ${short(latenessMs)} ms late (p99), and the delays contain that: the machine was busy`
   return [{ kind: 'generator-saturated', text }]
 }
 
@@ -59,17 +61,15 @@ function clockDoubts(generators: readonly GeneratorFigures[], p50Ms = Infinity):
   const errorMs = worst.reduce((sum, { clockErrorMs }) => sum + clockErrorMs, 0)
   if (errorMs <= p50Ms) return []
   const names = worst.map(({ name }) => name).join(', ')
-  const text = `clocks may be ${round(errorMs)} ms off, more than the median delay: ${names}`
+  const text = `clocks may be ${short(errorMs)} ms off, more than the median delay: ${names}`
   return [{ kind: 'clocks-apart', text }]
 }
 
 function saturation({ name, cpuShare, latenessP99Ms = 0 }: GeneratorFigures): Doubt[] {
   const reasons = [
     ...(cpuShare > saturatedCpuShare ? [`it used ${Math.round(cpuShare * 100)} % of a core`] : []),
-    ...(latenessP99Ms > saturatedLatenessMs ? [`it sent ${round(latenessP99Ms)} ms late (p99)`] : []),
+    ...(latenessP99Ms > saturatedLatenessMs ? [`it sent ${short(latenessP99Ms)} ms late (p99)`] : []),
   ]
   if (reasons.length === 0) return []
   return [{ kind: 'generator-saturated', text: `generator saturated: ${name}: ${reasons.join(', ')}` }]
 }
-
-const round = (ms: number): number => Number(ms.toPrecision(3))

@@ -3,7 +3,7 @@ import { workBoundMs } from '../core/budget.ts'
 import type { LoadPlan } from '../core/plan.ts'
 import type { Target } from '../network/target.ts'
 import { drive, type DriveOptions } from './drive.ts'
-import type { Generator, LoadResult } from './generator.ts'
+import type { Generator, LoadResult, LoadSample } from './generator.ts'
 
 const plan = {
   ...{ clients: 2, connectPerS: 1_000, publishersPerPart: 1, subscribes: false, history: 0 },
@@ -62,12 +62,36 @@ describe('drive', () => {
     expect(limits[0]).toBe(workBoundMs(plan, options.times))
   })
 
+  it('says which generators no longer answered when its time was up while it sent', async () => {
+    const limits: AbortController[] = []
+    vi.spyOn(AbortSignal, 'timeout').mockImplementation(() => {
+      const limit = new AbortController()
+      if (limits.push(limit) > 1) setImmediate(() => limit.abort())
+      return limit.signal
+    })
+    const result = () => Promise.resolve({ published: [5] } as unknown as LoadResult)
+    const sample = () => Promise.resolve({} as LoadSample)
+    const frozen = generatorWith({ name: 'frozen', result: () => new Promise(() => {}) })
+    const generators = [generatorWith({ name: 'fine', result, sample }), frozen]
+    const onPhase = (text: string) => {
+      if (text === 'the last messages arrive') setImmediate(() => limits[0]?.abort())
+    }
+    const { cut } = await drive(optionsWith(frozen, { generators, onPhase }))
+    expect(cut).toMatchObject({
+      error: {
+        code: 'BENCH_TIMEOUT',
+        message: expect.stringContaining('while the last messages arrive; frozen does not answer'),
+      },
+      silent: ['frozen'],
+    })
+  })
+
   it('waits until all has been published, also where nobody reads', async () => {
     const answers = [1, 0].map(
       (pending) => ({ published: [5], received: 0, pending }) as unknown as LoadResult,
     )
-    const generator = generatorWith({ result: () => Promise.resolve(answers.shift() as LoadResult) })
-    const { results } = await drive(optionsWith(generator))
+    const result = () => Promise.resolve((answers.length > 1 ? answers.shift() : answers[0]) as LoadResult)
+    const { results } = await drive(optionsWith(generatorWith({ result })))
     expect(results).toMatchObject([{ pending: 0 }])
   })
 })

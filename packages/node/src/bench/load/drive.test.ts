@@ -80,15 +80,16 @@ describe('drive', () => {
   )
 
   it(
-    'ends when it is told to, and closes its users',
+    'ends when it is told to, with what it measured, and closes its users',
     async () => {
       const stop = new AbortController()
       const times = { settleMs: 20_000, warmupMs: 0, durationMs: 3_600_000, drainMs: 0, prepareMs: 0 }
       const onPhase = (text: string) => {
         if (text === 'sending') stop.abort()
       }
-      const run = drive(optionsWith(planWith(), { signal: stop.signal, times, onPhase }))
-      await expect(run).rejects.toMatchObject({ code: 'INTERRUPTED' })
+      const { cut, results } = await drive(optionsWith(planWith(), { signal: stop.signal, times, onPhase }))
+      expect(cut).toMatchObject({ error: { code: 'INTERRUPTED' }, silent: [] })
+      expect(results).toHaveLength(1)
     },
     timeoutMs,
   )

@@ -171,7 +171,8 @@ export class LocalGenerator implements Generator {
     const { measurements, factory } = this.#opened()
     return Promise.resolve({
       ...measurements.result(),
-      ...{ name: this.name, cpuShare: this.#cpuShare, rssBytes: this.#cost.rssBytes },
+      ...{ name: this.name, cpuShare: this.#publishing ? this.#cost.cpuShare : this.#cpuShare },
+      rssBytes: this.#cost.rssBytes,
       dropped: droppedBy(this.#users),
       clockErrorMs: this.#clock().errorMs,
       leavesOut: factory.leavesOut,

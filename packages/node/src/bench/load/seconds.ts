@@ -5,6 +5,8 @@ import type { LoadSample } from './generator.ts'
 export interface SecondFigures {
   /** When it ended, since the start of sending. */
   readonly atS: number
+  readonly published: number
+  readonly received: number
   readonly publishedPerS: number
   readonly receivedPerS: number
   /** Undefined where nothing came. */
@@ -14,15 +16,15 @@ export interface SecondFigures {
   readonly cpuShare: number
 }
 
-/** The samples of all generators as one, over the time since the one before. */
+/** The samples of all generators as one, over the time since the one before. A few messages in part of a second are no high rate: it counts as a whole one. */
 export function mergeSamples(samples: readonly LoadSample[], atS: number, overS: number): SecondFigures {
   const delays = new DelayHistogram()
   for (const sample of samples) delays.merge(new DelayHistogram(sample.delays))
   const sum = (of: (sample: LoadSample) => number) => samples.reduce((all, sample) => all + of(sample), 0)
+  const [published, received] = [sum((sample) => sample.published), sum((sample) => sample.received)]
+  const rateOf = (count: number) => count / Math.max(1, overS)
   return {
-    atS,
-    publishedPerS: sum(({ published }) => published) / overS,
-    receivedPerS: sum(({ received }) => received) / overS,
+    ...{ atS, published, received, publishedPerS: rateOf(published), receivedPerS: rateOf(received) },
     p50Ms: delays.count === 0 ? undefined : delays.percentileMs(50),
     p99Ms: delays.count === 0 ? undefined : delays.percentileMs(99),
     cpuShare: Math.max(0, ...samples.map(({ cpuShare }) => cpuShare)),

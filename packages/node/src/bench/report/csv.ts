@@ -1,4 +1,4 @@
-import type { SecondFigures } from '../load/seconds.ts'
+import type { RunReport } from './run-report.ts'
 
 const columns = [
   'at_s',
@@ -7,14 +7,30 @@ const columns = [
   'p50_ms',
   'p99_ms',
   'generator_cpu_percent',
+  'published',
+  'received',
 ] as const
 
-/** A line for each second, under a line of names; what was not measured is empty. */
-export function csvOf(seconds: readonly SecondFigures[]): string {
-  const lines = seconds.map(({ atS, publishedPerS, receivedPerS, p50Ms, p99Ms, cpuShare }) =>
-    [atS, publishedPerS, receivedPerS, p50Ms, p99Ms, cpuShare * 100].map(cell).join(','),
+/** A line for each second under a line of names, or how many users joined by when, where nothing was sent; what was not measured is empty. */
+export function csvOf({ seconds, joinCurve }: Pick<RunReport, 'seconds' | 'joinCurve'>): string {
+  if (seconds.length === 0) return textOf(['share_percent', 'join_ms'], joinCurve)
+  return textOf(
+    columns,
+    seconds.map(({ atS, publishedPerS, receivedPerS, p50Ms, p99Ms, cpuShare, published, received }) => [
+      atS,
+      publishedPerS,
+      receivedPerS,
+      p50Ms,
+      p99Ms,
+      cpuShare * 100,
+      published,
+      received,
+    ]),
   )
-  return `${[columns.join(','), ...lines].join('\n')}\n`
+}
+
+function textOf(names: readonly string[], rows: readonly (readonly (number | undefined)[])[]): string {
+  return `${[names, ...rows.map((row) => row.map(cell))].map((row) => row.join(',')).join('\n')}\n`
 }
 
 function cell(value: number | undefined): string {

@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest'
+import { nodeError } from '../../errors.ts'
 import { parseAims } from '../core/aims.ts'
+import type { Found } from '../core/ramp.ts'
 import type { LoadPlan } from '../core/plan.ts'
+import type { Driven } from '../load/drive.ts'
 import type { LoadResult } from '../load/generator.ts'
 import { DelayHistogram } from '../load/histogram.ts'
 import type { Target } from '../network/target.ts'
@@ -48,18 +51,41 @@ const result = (over: Partial<LoadResult> = {}): LoadResult => ({
   ...over,
 })
 const seconds = [1, 2, 3].map((atS) => ({
-  ...{ atS, publishedPerS: 4, receivedPerS: 12, p50Ms: atS === 1 ? undefined : 2, p99Ms: 3, cpuShare: 0.1 },
+  ...{
+    atS,
+    published: 4,
+    received: 12,
+    publishedPerS: 4,
+    receivedPerS: 12,
+    p50Ms: atS === 1 ? undefined : 2,
+    p99Ms: 3,
+    cpuShare: 0.1,
+  },
 }))
 
-function reportWith(results: readonly LoadResult[], aims = '', over: Partial<ReportInput> = {}) {
+function reportWith(
+  results: readonly LoadResult[],
+  aims = '',
+  over: Partial<ReportInput> = {},
+  driven: Partial<Driven> = {},
+) {
   const input = {
     title: 'pubsub',
     startedAt: 'now',
+    options: "--aim 'p99<1ms'",
     ...{ plan, times, ...over },
     target,
     aims: aims === '' ? [] : parseAims(aims),
   }
-  return reportOf(input, { results, settledInMs: 5, seconds, processes: [], unsettled: [] })
+  return reportOf(input, {
+    results,
+    settledInMs: 5,
+    seconds,
+    processes: [],
+    unsettled: [],
+    cut: undefined,
+    ...driven,
+  })
 }
 
 describe('reportOf', () => {
@@ -117,17 +143,28 @@ describe('reportOf', () => {
     expect(reportText(report)).toContain('(loss not measured)')
   })
 
+  it('doubts a run that was cut short, in which what did not come was perhaps on its way', () => {
+    const cut = { error: nodeError('BENCH_WORKER_LOST', 'there:1'), silent: ['two'] }
+    const report = reportWith([result({ received: 9 })], 'loss=0,rate>0', {}, { cut })
+    expect(report).toMatchObject({ received: 9, lossPercent: undefined, losses: { lost: 0 } })
+    expect(report.aims.map(({ measured }) => measured)).toEqual([undefined, undefined])
+    const text = expect.stringMatching(/ended early \(BENCH_WORKER_LOST: .*there:1\); without .* two$/)
+    expect(report.doubts).toEqual([{ kind: 'ended-early', text }])
+  })
+
   it('doubts a run that began too early, or lost a process', () => {
     const driven = {
       results: [result()],
       settledInMs: 5,
       seconds,
       processes: [],
+      cut: undefined,
       unsettled: ['user 1 has 0 of 3'],
     }
     const input = {
       title: 't',
       startedAt: 'now',
+      options: '',
       plan,
       times,
       aims: [],
@@ -136,6 +173,14 @@ describe('reportOf', () => {
     expect(reportOf(input, driven).doubts.map(({ kind }) => kind)).toEqual(['not-settled', 'process-died'])
   })
 })
+
+const found: Found = {
+  ...{ load: 4, end: 'network', ramp: 'clients' },
+  tried: [
+    { load: 4, met: true, text: 'met', p99Ms: 3, lossPercent: 0 },
+    { load: 8, met: false, text: 'p99<1ms (<9>)', p99Ms: 9, lossPercent: undefined },
+  ],
+}
 
 describe('what is shown', () => {
   const report = reportWith([result({ errors: { 'CODE: <b>': 2 } })], 'p99<1ms')
@@ -147,27 +192,52 @@ describe('what is shown', () => {
   })
 
   it('is a page that needs nothing else, in which text stays text', () => {
-    const page = reportPage(report, ['found: 4 users'])
-    expect(page.match(/<svg /g)).toHaveLength(4)
+    const page = reportPage(report, { lines: ['found: 4 users'], found })
+    expect(page.match(/<svg /g)).toHaveLength(6)
     expect(page).not.toMatch(/https?:|<script|<link|src=/)
     expect(page).toContain('a &lt;network&gt;')
     expect(page).toContain('CODE: &lt;b&gt;')
     expect(page).toContain('found: 4 users')
+    expect(page).toMatch(/<td>8<td>9<td class="bad">p99&lt;1ms \(&lt;9&gt;\)/)
+    expect(page).toContain('missed: p99&lt;1ms (3 ms)')
+    expect(page).toContain("runnel bench pubsub --aim 'p99&lt;1ms'")
+    expect(page).toContain(`Node ${process.versions.node}`)
+    expect(page).toMatch(/4 light users in 1 overlay,/)
     expect(page).not.toMatch(/NaN|Infinity/)
   })
 
+  it('is a page with how long joining took where nothing was sent, and no empty list', () => {
+    const joined = reportWith([result({ delays: encoded([]) })], '', {}, { seconds: [] })
+    expect(reportPage(joined).match(/<svg .*/g)).toEqual([expect.stringContaining('Time to join')])
+    expect(reportPage(joined)).not.toContain('<ul>')
+  })
+
   it('is a table and a chart while it runs', () => {
-    const text = liveText('sending', seconds)
+    const text = liveText('sending', seconds, 80)
     expect(text).toMatch(/^sending\n/)
     expect(text).toMatch(/received {2}█{3} /)
-    expect(liveText('joining', [])).toBe('joining')
+    expect(liveText('joining', [], 80)).toBe('joining')
+  })
+
+  it.each([20, 40, 80, 200])('fits a terminal of %i columns, also in a long run', (columns) => {
+    const long = Array.from({ length: 60 }, (_, i) => ({ ...seconds[0]!, atS: i, receivedPerS: 12_345 }))
+    const text = liveText('the last messages arrive, and more of them', long, columns)
+    expect(text.split('\n').filter((line) => line.length > columns)).toEqual([])
+    expect(text).toContain('p99 ms')
+    expect(text.match(/CPU/g) === null).toBe(columns < 50)
+    expect(text.includes('█'.repeat(60))).toBe(columns === 200)
   })
 
   it('is a line for each second', () => {
-    expect(csvOf(seconds).split('\n').slice(0, 2)).toEqual([
-      'at_s,published_per_s,received_per_s,p50_ms,p99_ms,generator_cpu_percent',
-      '1,4,12,,3,10',
+    expect(csvOf(report).split('\n').slice(0, 2)).toEqual([
+      'at_s,published_per_s,received_per_s,p50_ms,p99_ms,generator_cpu_percent,published,received',
+      '1,4,12,,3,10,4,12',
     ])
+  })
+
+  it('is a line for each share of the users where nothing was sent', () => {
+    const lines = csvOf({ seconds: [], joinCurve: [[50, 40.1234]] })
+    expect(lines).toBe('share_percent,join_ms\n50,40.123\n')
   })
 
   it('is served to Prometheus', async () => {
@@ -175,7 +245,16 @@ describe('what is shown', () => {
     const before = await (await fetch(page.url)).text()
     expect(before).toContain('runnel_bench_delay_p99_milliseconds Nan')
     expect(before).not.toMatch(/ 0$/m)
-    page.show({ atS: 1, publishedPerS: 4, receivedPerS: 12, p50Ms: 2, p99Ms: undefined, cpuShare: 0.5 })
+    page.show({
+      atS: 1,
+      published: 4,
+      received: 12,
+      publishedPerS: 4,
+      receivedPerS: 12,
+      p50Ms: 2,
+      p99Ms: undefined,
+      cpuShare: 0.5,
+    })
     const text = await (await fetch(page.url)).text()
     expect(text).toContain('runnel_bench_received_per_second 12')
     expect(text).toContain('runnel_bench_delay_p99_milliseconds Nan')

@@ -6,16 +6,22 @@ import { sumOf } from '../core/sum-of.ts'
 import type { RunTimes } from '../core/budget.ts'
 import type { Driven } from '../load/drive.ts'
 import { shortfallOf } from '../load/expected.ts'
+import { errorText } from '../load/measurements.ts'
+import type { Cut } from '../load/measure.ts'
 import { DelayHistogram, summaryOf, type DelaySummary } from '../load/histogram.ts'
 import type { SecondFigures } from '../load/seconds.ts'
 import type { ProcessCost, Target } from '../network/target.ts'
 import { curveOf, type Curve } from './curve.ts'
+import { machineOf, type Machine } from './machine.ts'
 
 /** What a run was, what it measured, and what its figures are worth. */
 export interface RunReport {
   readonly title: string
   readonly startedAt: string
   readonly network: string
+  readonly machine: Machine
+  /** Of the command, as far as they change what is measured. */
+  readonly options: string
   readonly plan: LoadPlan
   readonly times: RunTimes
   /** Of the largest overlay. */
@@ -25,17 +31,18 @@ export interface RunReport {
   /** From the first user that joined to settled overlays. */
   readonly settledInMs: number
   readonly curve: Curve
+  readonly joinCurve: Curve
   readonly joins: DelaySummary | undefined
   readonly lateness: DelaySummary | undefined
   readonly published: number
   readonly expected: number
   readonly received: number
-  /** Undefined where nothing should have come. */
+  /** Undefined where nothing should have come, or the run was cut short. */
   readonly lossPercent: number | undefined
   readonly losses: Losses
   readonly duplicates: number
   readonly disordered: number
-  /** What arrived in the time that is measured; undefined where nothing is sent to users of this run. */
+  /** What arrived in the time that is measured; undefined where nothing is sent to users of this run, or it was cut short. */
   readonly receivedPerS: number | undefined
   readonly seconds: readonly SecondFigures[]
   readonly generators: readonly GeneratorFigures[]
@@ -49,6 +56,7 @@ export interface RunReport {
 export interface ReportInput {
   readonly title: string
   readonly startedAt: string
+  readonly options: string
   readonly plan: LoadPlan
   readonly times: RunTimes
   readonly target: Target
@@ -58,13 +66,15 @@ export interface ReportInput {
 /** Makes of what was driven what people want to know. */
 export function reportOf(input: ReportInput, driven: Driven): RunReport {
   const { plan, times, target } = input
-  const { results, seconds, processes, unsettled, settledInMs } = driven
+  const { results, seconds, processes, unsettled, settledInMs, cut } = driven
   const merged = (of: 'delays' | 'joins' | 'lateness') => mergedOf(results.map((result) => result[of]))
   const [delays, joins, lateness] = [merged('delays'), merged('joins'), merged('lateness')]
   const sum = (of: (result: (typeof results)[number]) => number) =>
     results.reduce((all, one) => all + of(one), 0)
   const published = sum((result) => sumOf(result.published))
-  const { expected, lost, lossPercent } = shortfallOf(plan, results)
+  const { expected, ...shortfall } = shortfallOf(plan, results)
+  // What was on its way when a run was cut short is not known to be lost.
+  const { lost, lossPercent } = cut === undefined ? shortfall : { lost: 0, lossPercent: undefined }
   const figures = {
     ...{ delays: summaryOf(delays), joins: summaryOf(joins), lateness: summaryOf(lateness) },
     ...{ published, expected, received: sum((one) => one.received), lossPercent },
@@ -72,7 +82,7 @@ export function reportOf(input: ReportInput, driven: Driven): RunReport {
     duplicates: sum((one) => one.duplicates),
     disordered: sum((one) => one.disordered),
     receivedPerS:
-      times.durationMs === 0 || !plan.subscribes
+      times.durationMs === 0 || !plan.subscribes || cut !== undefined
         ? undefined
         : sum((one) => one.inWindow) / (times.durationMs / 1000),
     generators: results.map((result) => generatorFigures(result)),
@@ -82,6 +92,8 @@ export function reportOf(input: ReportInput, driven: Driven): RunReport {
       title: input.title,
       startedAt: input.startedAt,
       network: target.description,
+      machine: machineOf(),
+      options: input.options,
       plan,
       times,
       seconds,
@@ -91,11 +103,12 @@ export function reportOf(input: ReportInput, driven: Driven): RunReport {
     members: membersOf(plan, 0),
     intendedPerS: publishedPerS(plan),
     ...figures,
-    curve: curveOf(delays),
+    ...{ curve: curveOf(delays), joinCurve: curveOf(joins) },
     errors: mergedErrors(results.map(({ errors }) => errors)),
     leavesOut: results[0]?.leavesOut ?? '',
     aims: judgeAims(input.aims, measuredOf(figures)),
     doubts: [
+      ...cutDoubts(cut),
       ...doubtsOf(figures.generators, {
         ...{ p50Ms: figures.delays?.p50Ms, latenessMs: figures.lateness?.p99Ms },
         aimMs: delayAimMs(input.aims),
@@ -103,6 +116,13 @@ export function reportOf(input: ReportInput, driven: Driven): RunReport {
       ...networkDoubts(unsettled, target.died()),
     ],
   }
+}
+
+function cutDoubts(cut: Cut | undefined): readonly Doubt[] {
+  if (cut === undefined) return []
+  const { error, silent } = cut
+  const missing = silent.length === 0 ? '' : `; without the figures of ${silent.join(', ')}`
+  return [{ kind: 'ended-early', text: `the run ended early (${errorText(error)})${missing}` }]
 }
 
 function networkDoubts(unsettled: readonly string[], died: readonly string[]): readonly Doubt[] {

@@ -1,12 +1,18 @@
 import Table from 'cli-table3'
 import { plainLayout } from '../../cli/plain-layout.ts'
+import { measuredText } from '../core/aims.ts'
+import { percent, short } from '../core/figures.ts'
 import { lossText } from '../core/loss.ts'
 import type { DelaySummary } from '../load/histogram.ts'
 import type { RunReport } from './run-report.ts'
 
 /** A report for a terminal or a log. */
 export function reportText(report: RunReport): string {
-  const { published, received, expected, duplicates, disordered, lossPercent } = report
+  return [delaysText(report), ...linesText(report)].join('\n')
+}
+
+/** A table of times. */
+export function delaysText(report: RunReport): string {
   const delays = new Table({
     ...plainLayout,
     head: ['', 'p50', 'p90', 'p95', 'p99', 'p99.9', 'max', 'number'],
@@ -17,9 +23,13 @@ export function reportText(report: RunReport): string {
     ['sent late ms', report.lateness],
   ] as const
   for (const [name, summary] of rows) if (summary) delays.push([name, ...delayCells(summary)])
-  const errors = Object.entries(report.errors).map(([text, count]) => `error ×${count}: ${text}`)
+  return delays.toString().replace(/ +$/gm, '')
+}
+
+/** What else was measured, and the verdict. */
+export function linesText(report: RunReport): readonly string[] {
+  const { published, received, expected, duplicates, disordered, lossPercent } = report
   return [
-    delays.toString().replace(/ +$/gm, ''),
     `${published} published, ${received} of ${expected} received (${lossPercentText(lossPercent)}), ${duplicates} twice, ${disordered} out of order`,
     ...report.generators.map(
       ({ name, cpuShare, rssBytes }) =>
@@ -29,14 +39,11 @@ export function reportText(report: RunReport): string {
       cpuShare === undefined ? [] : [`${name}: ${percent(cpuShare * 100)} of a core`],
     ),
     `users: ${report.plan.kind}; left out: ${report.leavesOut}`,
-    ...errors,
+    ...Object.entries(report.errors).map(([text, count]) => `error ×${count}: ${text}`),
     ...report.doubts.map(({ text }) => `DOUBT: ${text}`),
     ...[lossText(report.losses)].filter((text) => text !== undefined),
-    ...report.aims.map(
-      ({ aim, met, measured }) =>
-        `${met ? 'met' : 'MISSED'}: ${aim} (${measured === undefined ? 'not measured' : short(measured)})`,
-    ),
-  ].join('\n')
+    ...report.aims.map((result) => `${result.met ? 'met' : 'MISSED'}: ${measuredText(result)}`),
+  ]
 }
 
 /** For people: of what should have come. */
@@ -46,13 +53,4 @@ export function lossPercentText(lossPercent: number | undefined): string {
 
 function delayCells({ p50Ms, p90Ms, p95Ms, p99Ms, p999Ms, maxMs, count }: DelaySummary): (string | number)[] {
   return [...[p50Ms, p90Ms, p95Ms, p99Ms, p999Ms, maxMs].map(short), count]
-}
-
-/** Three significant digits, or whole where larger. */
-export function short(value: number): string {
-  return Math.abs(value) >= 1000 ? `${Math.round(value)}` : `${Number(value.toPrecision(3))}`
-}
-
-export function percent(value: number): string {
-  return `${short(value)} %`
 }

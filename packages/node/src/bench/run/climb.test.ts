@@ -5,14 +5,16 @@ import { climb } from './climb.ts'
 import type { BenchRequest } from './run-bench.ts'
 
 /** Climbs where loads up to `limit` are met, and `requestFor` refuses some. */
-function climbWith(limit: number, refuses: (load: number) => boolean, from = 5) {
+function climbWith(limit: number, refuses: (load: number) => boolean, from = 5, cutAt = 0) {
   const requestFor = (load: number) => {
     if (refuses(load)) throw nodeError('USAGE', `${load} is not allowed`)
     return { clients: load } as BenchRequest
   }
   const run = ({ clients }: BenchRequest) => {
     const aims = [{ aim: 'p99<1ms', measured: clients, met: clients <= limit }]
-    return Promise.resolve({ title: `${clients}`, aims, doubts: [], processes: [] } as unknown as RunReport)
+    const report = { title: `${clients}`, aims, doubts: [], processes: [] } as unknown as RunReport
+    if (clients === cutAt) return Promise.resolve({ report, cut: { error: nodeError('INTERRUPTED') } })
+    return Promise.resolve({ report, cut: undefined })
   }
   return climb({ from, most: 100, maxSteps: 10 }, { requestFor, run, onPhase: () => {} })
 }
@@ -35,6 +37,19 @@ it('says what failed where the options do not allow to go lower', async () => {
     ...{ result: { load: 0, end: 'network' }, best: { title: '8' } },
     refused: expect.stringContaining('2 is not allowed'),
   })
+})
+
+it('keeps what it found where it is cut short', async () => {
+  expect(await climbWith(100, () => false, 5, 20)).toMatchObject({
+    ...{ result: { load: 10, end: 'ended-early' }, best: { title: '10' } },
+    tried: [5, 10].map((load) => ({ load, met: true, text: 'met' })),
+    cut: { error: { code: 'INTERRUPTED' } },
+  })
+  expect(await climbWith(10, () => false, 5, 15)).toMatchObject({ result: { load: 10, end: 'network' } })
+})
+
+it('fails where the first load is cut short', async () => {
+  await expect(climbWith(10, () => false, 5, 5)).rejects.toMatchObject({ code: 'INTERRUPTED' })
 })
 
 it('fails with what a run throws that is not for its size', async () => {

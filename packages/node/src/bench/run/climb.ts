@@ -1,5 +1,6 @@
 import { isRunnelError } from '@runnel/protocol'
-import { Ramp, type RampOptions, type RampResult } from '../core/ramp.ts'
+import { measuredText } from '../core/aims.ts'
+import { Ramp, type RampOptions, type RampResult, type TriedLoad } from '../core/ramp.ts'
 import { whatEnded } from '../core/what-ended.ts'
 import { errorText } from '../load/measurements.ts'
 import type { RunReport } from '../report/run-report.ts'
@@ -16,30 +17,46 @@ export interface ClimbWork {
 /** What a climb found. */
 export interface Climbed {
   readonly result: RampResult
+  readonly tried: readonly TriedLoad[]
   /** Of the largest load that was met, or else of the first that was tried. */
   readonly best: RunReport | undefined
   /** A load that the options do not allow, at which the climb ended, and why; for people. */
   readonly refused: string | undefined
+  /** Why it was cut short. */
+  readonly cut: { readonly error: unknown } | undefined
 }
 
 /** Errors of a run that say that it was too much, and not that it was wrong. */
 const tooMuch = ['BENCH_TIMEOUT', 'BENCH_USERS_FAILED', 'BENCH_TOO_FEW_FILES'] as const
 
-/** Looks for the largest load that meets the aims. Throws what a run throws that is not for its size. */
+/** Looks for the largest load that meets the aims. What the first run throws that is not for its size is thrown; later, it cuts the climb short. */
 export async function climb(options: RampOptions, work: ClimbWork): Promise<Climbed> {
   const ramp = new Ramp(options)
+  const tried: TriedLoad[] = []
   let best: RunReport | undefined
+  const climbed = () => ({ result: ramp.result, tried, best, refused: undefined, cut: undefined })
   for (let load = ramp.next(); load !== undefined; load = ramp.next()) {
     const request = allowed(work, load)
     // What was found takes minutes, and is not lost.
-    if (typeof request === 'string') return { result: ramp.result, best, refused: request }
+    if (typeof request === 'string') return { ...climbed(), refused: request }
     work.onPhase(`${load}`)
-    const tried = await attempt(work.run, request)
-    ramp.add({ load, met: tried.met, end: tried.met ? undefined : tried.end })
-    if (tried.report !== undefined && (tried.met || best === undefined)) best = tried.report
-    work.onPhase(`${load}: ${tried.text}`)
+    const attempted = await attempt(work.run, request).catch((error: unknown) => ({ error }))
+    if ('error' in attempted) {
+      if (tried.length === 0) throw attempted.error
+      return { ...climbed(), result: cutResult(ramp.result), cut: attempted }
+    }
+    const { met, end, report, text } = attempted
+    ramp.add({ load, met, end: met ? undefined : end })
+    tried.push({ load, met, text, p99Ms: report?.delays?.p99Ms, lossPercent: report?.lossPercent })
+    if (report !== undefined && (met || best === undefined)) best = report
+    work.onPhase(`${load}: ${text}`)
   }
-  return { result: ramp.result, best, refused: undefined }
+  return climbed()
+}
+
+/** Where no load had failed yet, nothing of the network ended it. */
+function cutResult(result: RampResult): RampResult {
+  return result.end === 'limit' ? { ...result, end: 'ended-early' } : result
 }
 
 /** The request, or why there is none. */
@@ -62,10 +79,9 @@ interface Attempt {
 /** A saturated generator makes delays longer and never shorter, so aims that were met all the same were met. */
 async function attempt(run: Bench['run'], request: BenchRequest): Promise<Attempt> {
   try {
-    const report = await run(request)
-    const missed = report.aims
-      .filter(({ met }) => !met)
-      .map(({ aim, measured }) => `${aim} (${measured ?? 'not measured'})`)
+    const { report, cut } = await run(request)
+    if (cut !== undefined) throw cut.error
+    const missed = report.aims.filter(({ met }) => !met).map(measuredText)
     const serious = report.doubts.filter(({ kind }) => kind !== 'generator-saturated')
     const met = missed.length + serious.length === 0
     const texts = [...(met ? ['met'] : missed), ...report.doubts.map(({ text }) => text)]

@@ -41,7 +41,7 @@ export async function findCommand(args: RunArguments, find: FindArguments): Prom
   const needs = { parts: largest.parts, storage: false, boundMs: boundOf(largest) * find.steps }
   const withParts = { ...args, room: find.room, most: find.ramp === 'clients' ? most : undefined }
   await withBench(withParts, needs, async (bench) => {
-    const { best, result, refused } = await climb(
+    const { best, result, tried, refused, cut } = await climb(
       { from, most, maxSteps: find.steps },
       {
         requestFor,
@@ -50,7 +50,9 @@ export async function findCommand(args: RunArguments, find: FindArguments): Prom
       },
     )
     const lines = [resultText(find, result), ...(refused === undefined ? [] : [refused])]
-    if (best !== undefined) bench.outputs.report(best, lines, { found: { ...result, ramp: find.ramp } })
+    if (best !== undefined)
+      bench.outputs.report(best, { lines, found: { ...result, ramp: find.ramp, tried } })
+    if (cut !== undefined) throw cut.error
     if (result.load === 0) throw nodeError('BENCH_AIM_MISSED', `already at ${from} ${find.ramp}`)
   })
 }
@@ -69,5 +71,6 @@ function mostOf({ network }: RunArguments, find: FindArguments, from: number): n
 
 function resultText({ ramp }: FindArguments, { load, end }: RampResult): string {
   const most = `found: ${load} ${ramp === 'clients' ? 'users' : 'messages a second of each publisher'}`
+  if (end === 'ended-early') return `${most}; it was ended early`
   return end === 'limit' ? `${most}; nothing ended it but --most or --steps` : `${most}; the ${end} ended it`
 }

@@ -1,9 +1,9 @@
 import type { BenchArguments } from '../../commands/bench-options.ts'
 import { notice } from '../../cli/output.ts'
-import { writeTextFile } from '../../cli/write-file.ts'
+import { requireWritable, writeTextFile } from '../../cli/write-file.ts'
 import type { SecondFigures } from '../load/seconds.ts'
 import { csvOf } from '../report/csv.ts'
-import { reportPage } from '../report/html.ts'
+import { reportPage, type FindReport } from '../report/html.ts'
 import { LiveView } from '../report/live.ts'
 import { servePrometheus, type PrometheusPage } from '../report/prometheus.ts'
 import type { RunReport } from '../report/run-report.ts'
@@ -24,7 +24,7 @@ export class Outputs {
 
   /** Files that cannot be written are known before anything starts. Throws FILE_UNWRITABLE, DISK_FULL, and USAGE for the port. */
   static async open(options: OutputOptions & Pick<BenchArguments, 'prometheus'>): Promise<Outputs> {
-    for (const file of [options.csv, options.report]) if (file !== undefined) writeTextFile(file, '')
+    for (const file of [options.csv, options.report]) if (file !== undefined) requireWritable(file)
     const page = options.prometheus === undefined ? undefined : await servePrometheus(options.prometheus)
     if (page !== undefined) notice(`figures for Prometheus: ${page.url}`)
     return new Outputs(options, page)
@@ -39,15 +39,17 @@ export class Outputs {
     this.#prometheus?.show(second)
   }
 
-  /** `lines` come after the report, `extra` into its JSON. Throws FILE_UNWRITABLE and DISK_FULL. */
-  report(report: RunReport, lines: readonly string[] = [], extra: object = {}): void {
+  /** Throws FILE_UNWRITABLE and DISK_FULL. */
+  report(report: RunReport, find?: FindReport): void {
     this.#live.end()
     const { csv, report: page, json } = this.#options
-    const text = json ? JSON.stringify({ ...report, ...extra }) : [reportText(report), ...lines].join('\n')
+    const text = json
+      ? JSON.stringify({ ...report, found: find?.found })
+      : [reportText(report), ...(find?.lines ?? [])].join('\n')
     // First, as a disk may be full by now: the figures are there all the same.
     process.stdout.write(`${text}\n`)
-    if (csv !== undefined) writeTextFile(csv, csvOf(report.seconds))
-    if (page !== undefined) writeTextFile(page, reportPage(report, lines))
+    if (csv !== undefined) writeTextFile(csv, csvOf(report))
+    if (page !== undefined) writeTextFile(page, reportPage(report, find))
   }
 
   /** Idempotent. */

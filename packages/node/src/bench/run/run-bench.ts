@@ -25,14 +25,23 @@ export interface BenchRun {
   readonly request: BenchRequest
   readonly target: Target
   readonly signal: AbortSignal
+  /** Of the command, for the report. */
+  readonly options: string
   /** Fresh generators: each is for one run, which stops them. */
   openGenerators(): Promise<readonly Generator[]>
   onPhase(text: string): void
   onSecond(second: SecondFigures): void
 }
 
-/** Runs one load to its end, and says what it brought. Throws BENCH_GATEWAY_MISSING, and what the target's `admit`, opening generators and `drive` throw. */
-export async function runBench(run: BenchRun): Promise<RunReport> {
+/** What a run brought. */
+export interface Ran {
+  readonly report: RunReport
+  /** Why it ended before its time, with a report of what was measured until then. */
+  readonly cut: { readonly error: unknown } | undefined
+}
+
+/** Runs one load, and says what it brought. Throws BENCH_GATEWAY_MISSING, and what the target's `admit`, opening generators and `drive` throw. */
+export async function runBench(run: BenchRun): Promise<Ran> {
   const { request, target } = run
   const startedAt = new Date().toISOString()
   const plan = planOf(request, target)
@@ -47,7 +56,8 @@ export async function runBench(run: BenchRun): Promise<RunReport> {
   const generators = await run.openGenerators()
   const driven = await drive({ ...run, generators, plan, place, times: request.times, prepare })
   const { title, times, aims } = request
-  return reportOf({ title, startedAt, plan, times, target, aims }, driven)
+  const report = reportOf({ title, startedAt, options: run.options, plan, times, target, aims }, driven)
+  return { report, cut: driven.cut }
 }
 
 /** The most that a run takes, without the start of a network. */

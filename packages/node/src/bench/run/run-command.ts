@@ -1,3 +1,4 @@
+import { isRunnelError } from '@runnel/protocol'
 import type { GlobalArguments } from '../../cli/common-options.ts'
 import { notice } from '../../cli/output.ts'
 import { listenForStop } from '../../cli/stop-signal.ts'
@@ -5,12 +6,13 @@ import type { BenchArguments, SendArguments } from '../../commands/bench-options
 import { nodeError } from '../../errors.ts'
 import { requireBound } from '../core/budget.ts'
 import type { Target } from '../network/target.ts'
+import { optionsText } from '../report/machine.ts'
 import type { RunReport } from '../report/run-report.ts'
 import { openGenerators, type Generators } from './generators.ts'
 import { openTarget, requireTarget, startBoundMs } from './open-target.ts'
 import { Outputs } from './outputs.ts'
 import { requestOf, type BenchShape } from './request.ts'
-import { boundOf, runBench, type BenchRequest } from './run-bench.ts'
+import { boundOf, runBench, type BenchRequest, type Ran } from './run-bench.ts'
 
 export type RunArguments = BenchArguments & Partial<SendArguments> & GlobalArguments
 
@@ -18,8 +20,8 @@ export type RunArguments = BenchArguments & Partial<SendArguments> & GlobalArgum
 export interface Bench {
   readonly target: Target
   readonly outputs: Outputs
-  /** Runs one load to its end. Throws what `runBench` throws. */
-  run(request: BenchRequest): Promise<RunReport>
+  /** Runs one load. Throws what `runBench` throws. */
+  run(request: BenchRequest): Promise<Ran>
 }
 
 export interface BenchNeeds {
@@ -33,8 +35,9 @@ export async function runCommand(args: RunArguments, shape: BenchShape): Promise
   const request = requestOf(args, shape)
   const needs = { parts: request.parts, storage: request.history > 0, boundMs: boundOf(request) }
   await withBench(args, needs, async ({ run, outputs }) => {
-    const report = await run(request)
+    const { report, cut } = await run(request)
     outputs.report(report)
+    if (cut !== undefined) throw cut.error
     requireAims(report)
   })
 }
@@ -59,27 +62,26 @@ export async function withBench(
   const signal = AbortSignal.any([stop.signal, limit])
   const outputs = await Outputs.open(args)
   let [generators, target]: [Generators?, Target?] = []
+  let phase = 'it began'
+  const onPhase = (text: string) => outputs.phase((phase = text))
   try {
     const opened = (generators = await openGenerators(args, args.clients))
     notice(`ends within ${Math.ceil(boundMs / 1000)} s`)
-    const loaded = (target = await openTarget(args, {
-      parts,
-      storage,
-      signal,
-      onProgress: (text) => outputs.phase(text),
-    }))
+    const needs = { parts, storage, signal, onProgress: onPhase }
+    const loaded = (target = await openTarget(args, needs))
     await work({
       ...{ target: loaded, outputs },
       run: (request) =>
         runBench({
-          ...{ request, target: loaded, signal },
+          ...{ request, target: loaded, signal, options: optionsText(args) },
           openGenerators: () => opened.open(request.clients),
-          onPhase: (text) => outputs.phase(text),
+          onPhase,
           onSecond: (second) => outputs.second(second),
         }),
     })
   } catch (error) {
-    if (limit.aborted) throw nodeError('BENCH_TIMEOUT', undefined, { cause: error })
+    if (limit.aborted && !isRunnelError(error, 'BENCH_TIMEOUT'))
+      throw nodeError('BENCH_TIMEOUT', `while ${phase}`, { cause: error })
     throw stop.signal.aborted ? nodeError('INTERRUPTED', undefined, { cause: error }) : error
   } finally {
     await outputs.stop()

@@ -124,8 +124,9 @@ export class WorkerConnection {
     return waiting.promise.finally(forget) as Promise<ReturnType<WorkerCalls[N]>>
   }
 
+  /** At once: one that does not answer would be waited for. */
   close(): void {
-    this.#socket.close()
+    this.#socket.terminate()
   }
 
   /** Another kind of server may answer at that place, with anything. */

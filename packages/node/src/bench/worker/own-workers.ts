@@ -4,9 +4,7 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { programFile } from '../../cli/program-file.ts'
 import { nodeError } from '../../errors.ts'
-
-/** How long a worker may take to close its users before it is killed. */
-const stopGraceMs = 10_000
+import { workerGraceMs } from '../core/budget.ts'
 
 /** Worker processes of this machine. They end when this one does: the channel between them breaks. */
 export interface OwnWorkers {
@@ -29,7 +27,7 @@ export async function startOwnWorkers(count: number): Promise<OwnWorkers> {
     }),
   )
   const stop = async () => {
-    await Promise.all(processes.map((child) => stopProcess(child, stopGraceMs)))
+    await Promise.all(processes.map((child) => stopProcess(child, workerGraceMs)))
   }
   try {
     return { places: await Promise.all(processes.map((child) => placeOf(child))), token, stop }

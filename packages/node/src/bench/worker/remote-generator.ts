@@ -1,12 +1,13 @@
 import { networkLimits } from '@runnel/network'
 import { untilAborted } from '@runnel/protocol'
 import { nodeError } from '../../errors.ts'
+import { closeBoundMs } from '../core/budget.ts'
 import { clockDistance, type ClockDistance, type ClockExchange } from '../core/clock-offset.ts'
 import type { LoadPlan, Share, UserKind } from '../core/plan.ts'
 import type { Generator, LoadResult, LoadSample, LoadWindow } from '../load/generator.ts'
 import { preciseNow } from '../load/metronome.ts'
 import type { UserPlace } from '../users/user.ts'
-import { WorkerConnection, type WorkerHello } from './calls.ts'
+import { WorkerConnection, type WorkerCalls, type WorkerHello } from './calls.ts'
 import { workerVersion } from './worker-version.ts'
 
 /** Exchanges of times, of which the quickest counts. */
@@ -51,10 +52,14 @@ export class RemoteGenerator implements Generator {
     await this.#connection.call('check', { host, kind })
   }
 
-  async open(plan: LoadPlan, place: UserPlace, share: Share, signal: AbortSignal): Promise<void> {
+  open(plan: LoadPlan, place: UserPlace, share: Share, signal: AbortSignal): Promise<void> {
+    return untilAborted(this.#open({ plan, place, share }), signal)
+  }
+
+  async #open(request: Parameters<WorkerCalls['open']>[0]): Promise<void> {
     this.#clock = await this.#measureClock()
     await this.#connection.call('setClock', this.#clock)
-    await untilAborted(this.#connection.call('open', { plan, place, share }), signal)
+    await this.#connection.call('open', request)
   }
 
   async introduce(): Promise<void> {
@@ -87,8 +92,9 @@ export class RemoteGenerator implements Generator {
   }
 
   async #stop(): Promise<void> {
-    // One that is gone has nothing to stop.
-    await this.#connection.call('stop', {}).catch(() => {})
+    const stopped = this.#connection.call('stop', {})
+    // One that is gone has nothing to stop, and one that does not answer is left.
+    await untilAborted(stopped, AbortSignal.timeout(closeBoundMs)).catch(() => {})
     this.#connection.close()
   }
 

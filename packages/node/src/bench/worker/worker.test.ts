@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { WebSocketServer } from 'ws'
 import { createServer } from 'node:http'
 import { connect as dial, type AddressInfo } from 'node:net'
@@ -17,6 +17,7 @@ const { signal } = new AbortController()
 const stops: (() => Promise<unknown>)[] = []
 
 afterEach(async () => {
+  vi.restoreAllMocks()
   for (const stop of stops.splice(0).toReversed()) await stop()
 }, timeoutMs)
 
@@ -231,6 +232,21 @@ describe('a driver', () => {
       code: 'USAGE',
       message: expect.stringContaining(`--worker ${place}: no host:port`),
     })
+  })
+
+  it('leaves a worker that does not answer when it should stop', async () => {
+    const hello = { name: 'frozen', version: workerVersion() }
+    const place = await answering(({ id, call }) =>
+      JSON.stringify(
+        call === 'stop'
+          ? { id: -1, answer: {} }
+          : { id, answer: call === 'hello' ? hello : { nowMs: preciseNow() } },
+      ),
+    )
+    const generator = await connect(place)
+    vi.spyOn(AbortSignal, 'timeout').mockReturnValue(AbortSignal.abort())
+    await generator.stop()
+    await expect(generator.missing()).rejects.toMatchObject({ code: 'BENCH_WORKER_LOST' })
   })
 
   it('knows where a worker cannot listen', async () => {
