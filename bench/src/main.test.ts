@@ -12,8 +12,8 @@ const temporary = mkdtempSync(join(tmpdir(), 'runnel-bench-test-'))
 afterAll(() => rmSync(temporary, { recursive: true }))
 
 /** What it said, its exit code, and what it left of temporary files. */
-async function run(command: string, interruptedAt?: string) {
-  const args = ['--conditions=runnel-src', main, ...command.split(' ')]
+async function run(command: string, interruptedAt?: string, flags: readonly string[] = []) {
+  const args = ['--conditions=runnel-src', ...flags, main, ...command.split(' ')]
   const env = { ...process.env, TMPDIR: temporary, NODE_DISABLE_COMPILE_CACHE: '1' }
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'pipe'], env })
   const ended = once(child, 'close')
@@ -25,6 +25,17 @@ async function run(command: string, interruptedAt?: string) {
   const [code] = await ended
   return { said, code: code as unknown, left: readdirSync(temporary) }
 }
+
+/** Names the benchmarks that are loaded. */
+const watching = `import { registerHooks } from 'node:module'
+registerHooks({
+  resolve(specifier, context, next) {
+    const resolved = next(specifier, context)
+    const [bench] = /[^/]+-bench\\.ts$/.exec(resolved.url) ?? []
+    if (bench !== undefined || specifier === 'playwright-core') console.error('loads', bench ?? specifier)
+    return resolved
+  },
+})`
 
 describe('the command line', { timeout: 120_000 }, () => {
   it.each([
@@ -42,6 +53,12 @@ describe('the command line', { timeout: 120_000 }, () => {
     expect(refusal).toMatch(/^INVALID_ARGUMENT: /)
     expect(refusal).toContain(why)
     expect([remedy?.includes('--help'), end, code]).toEqual([true, '', 64])
+  })
+
+  it('loads no other benchmark than the one it runs', async () => {
+    const flags = [`--import=data:text/javascript,${encodeURIComponent(watching)}`]
+    const { said } = await run('topology --nodes 200', undefined, flags)
+    expect(said).toBe('ends within 120 s\nloads topology-bench.ts\n')
   })
 
   it('says in two lines that a benchmark that it profiles failed', async () => {

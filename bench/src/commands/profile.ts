@@ -1,6 +1,5 @@
 import type { CommandModule } from 'yargs'
 import { benchError } from '../errors.ts'
-import { profileBench } from '../profile/profile-bench.ts'
 
 const options = {
   out: {
@@ -22,6 +21,7 @@ export function profileCommand(benches: readonly CommandModule[], argv: readonly
     async handler(args) {
       const at = argv.findIndex((word) => names.has(word))
       if (at < 0) throw benchError('INVALID_ARGUMENT', `name one of ${[...names].join(', ')}`)
+      const { profileBench } = await import('../profile/profile-bench.ts')
       const report = await profileBench({ words: argv.slice(at), directory: String(args['out']) })
       const isLine = argv.slice(0, at).includes('--json')
       process.stdout.write(`${JSON.stringify(report, null, isLine ? 0 : 2)}\n`)
