@@ -15,13 +15,13 @@ export interface BareFlood {
 }
 
 /**
- * The floor: a degree-4 flood over packed bare links with a set of seen numbers, no codec and no checks.
+ * The floor: a flood over bare links, packed or not, with a set of seen numbers, no codec and no checks.
  * Node 0 is the source of all messages.
  */
 export async function bareFlood(
   transport: 'webrtc' | 'websocket',
   nodes: number,
-  degree: number,
+  pack: boolean,
 ): Promise<BareFlood> {
   let delivered = 0
   let duplicatesBefore = 0
@@ -29,7 +29,7 @@ export async function bareFlood(
   let onDelivery: (index: number) => void = () => {}
   let finished: () => void = () => {}
   const network = await bareNetwork({
-    ...{ transport, nodes, degree },
+    ...{ transport, nodes, pack, degree: 4 },
     onDelivery(index) {
       delivered++
       onDelivery(index)

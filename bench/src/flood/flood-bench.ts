@@ -1,6 +1,7 @@
 import type { NetworkNode } from '@runnel/network'
 import { messageNumber, Source, Swarm, type BenchTransport } from '../swarm.ts'
 import { percentile, round } from '../statistics.ts'
+import { unbatchedFloor } from '../unbatched-floor.ts'
 import { bareFlood, type FloodFigures } from './bare-flood.ts'
 import { listen, saturate } from './saturate.ts'
 
@@ -21,7 +22,9 @@ const batchMessages = 64
  */
 export async function floodBench({ transport, verify, nodes, messages }: FloodOptions) {
   const tenth = Math.ceil(messages / 10)
-  const bare = await bareFlood(transport === 'websocket' ? 'websocket' : 'webrtc', nodes, 4)
+  const bareTransport = transport === 'websocket' ? 'websocket' : 'webrtc'
+  const bareUnpackedUs = await bareUnpackedCpuUs(bareTransport, nodes, tenth)
+  const bare = await bareFlood(bareTransport, nodes, true)
   await bare.saturate(tenth)
   const bareFigures = await bare.saturate(messages)
   const bareDelays = await bare.delays(300, 100)
@@ -37,6 +40,7 @@ export async function floodBench({ transport, verify, nodes, messages }: FloodOp
   const delays = await delaysAt(swarm, source, 300, 100)
   const refusedSends = refusedOf(swarm.nodes)
   await swarm.stop()
+  const floor = verify ? unbatchedFloor(bareUnpackedUs, swarm.crypto) : undefined
   return {
     bench: 'flood',
     transport,
@@ -53,9 +57,21 @@ export async function floodBench({ transport, verify, nodes, messages }: FloodOp
       what: 'bare degree-4 flood over the same transport, packed, no codec, nothing verified',
       ...rounded(bareFigures),
       at100PerS: { p50Ms: round(bareDelays.p50), p99Ms: round(bareDelays.p99) },
+      unbatchedFloor: floor ?? { what: 'the same, unpacked', us: round(bareUnpackedUs) },
     },
-    ratio: { cpuPerDelivery: round(batched.cpuUsPerDelivery / bareFigures.cpuUsPerDelivery) },
+    ratio: {
+      cpuPerDelivery: round(batched.cpuUsPerDelivery / bareFigures.cpuUsPerDelivery),
+      unbatchedToFloor: round(unbatched.cpuUsPerDelivery / (floor?.us ?? bareUnpackedUs)),
+    },
   }
+}
+
+async function bareUnpackedCpuUs(transport: 'webrtc' | 'websocket', nodes: number, messages: number) {
+  const bare = await bareFlood(transport, nodes, false)
+  await bare.saturate(messages)
+  const { cpuUsPerDelivery } = await bare.saturate(messages)
+  bare.close()
+  return cpuUsPerDelivery
 }
 
 function rounded(figures: FloodFigures): FloodFigures {

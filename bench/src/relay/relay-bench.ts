@@ -14,6 +14,7 @@ import { packed, type BareLink } from '../bare/bare-link.ts'
 import { listenBareWebSocket } from '../bare/bare-websocket.ts'
 import { actingFor, newDelegate, newIdentity, Source } from '../swarm.ts'
 import { round } from '../statistics.ts'
+import { unbatchedFloor } from '../unbatched-floor.ts'
 import { RelayProcess } from './relay-process.ts'
 import { LineTracker } from './scripted-tracker.ts'
 
@@ -38,6 +39,7 @@ export async function relayBench(options: { transport: LinkTransport; verify: bo
     messages: messages / 10,
     perBatch: 1,
   })
+  const floor = options.verify ? unbatchedFloor(bareUs, crypto) : undefined
   return {
     bench: 'relay',
     transport,
@@ -46,13 +48,19 @@ export async function relayBench(options: { transport: LinkTransport; verify: bo
     cpuUsPerMessage: {
       notVerified: round(offUs),
       ...(onUs === undefined ? {} : { verified: round(onUs) }),
-      [options.verify ? 'verifiedUnbatched' : 'notVerifiedUnbatched']: round(unbatchedUs),
+      ...(options.verify
+        ? { verifiedUnbatched: round(unbatchedUs) }
+        : { notVerifiedUnbatched: round(unbatchedUs) }),
     },
-    baseline: { bareUs: round(bareUs), barePackedUs: round(barePackedUs) },
+    baseline: {
+      ...{ bareUs: round(bareUs), barePackedUs: round(barePackedUs) },
+      ...(floor === undefined ? {} : { unbatchedFloor: floor }),
+    },
     ratio: {
       notVerifiedToBare: round(offUs / bareUs),
       notVerifiedToBarePacked: round(offUs / barePackedUs),
       ...(onUs === undefined ? {} : { verifiedToBare: round(onUs / bareUs) }),
+      ...(floor === undefined ? {} : { verifiedUnbatchedToFloor: round(unbatchedUs / floor.us) }),
     },
   }
 }
