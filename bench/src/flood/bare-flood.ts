@@ -1,3 +1,4 @@
+import { showProgress } from '../phase.ts'
 import { cpuUs, percentile } from '../statistics.ts'
 import { bareNetwork } from './bare-network.ts'
 
@@ -48,6 +49,7 @@ export async function bareFlood(
     delivered = 0
     duplicatesBefore = network.duplicates
     expected = messages * (nodes - 1)
+    showProgress(() => `${delivered} of ${expected} deliveries`)
     return new Promise<void>((resolve) => (finished = resolve))
   }
   return {

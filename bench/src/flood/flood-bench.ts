@@ -1,4 +1,5 @@
 import type { NetworkNode } from '@runnel/network'
+import { beginPhase, showProgress } from '../phase.ts'
 import { messageNumber, Source, Swarm, type BenchTransport } from '../swarm.ts'
 import { percentile, round } from '../statistics.ts'
 import { unbatchedFloor } from '../unbatched-floor.ts'
@@ -23,20 +24,27 @@ const batchMessages = 64
 export async function floodBench({ transport, verify, nodes, messages }: FloodOptions) {
   const tenth = Math.ceil(messages / 10)
   const bareTransport = transport === 'websocket' ? 'websocket' : 'webrtc'
+  beginPhase('bare flood, unpacked')
   const bareUnpackedUs = await bareUnpackedCpuUs(bareTransport, nodes, tenth)
+  beginPhase('bare flood')
   const bare = await bareFlood(bareTransport, nodes, true)
   await bare.saturate(tenth)
   const bareFigures = await bare.saturate(messages)
+  beginPhase('delays of the bare flood')
   const bareDelays = await bare.delays(300, 100)
   bare.close()
 
+  beginPhase('overlay')
   const swarm = await Swarm.start({ transport, verify, overlay: 'random' })
   await swarm.grow(nodes)
   await swarm.settle()
   const source = new Source(swarm)
+  beginPhase('flood')
   await saturate(swarm, source, tenth, batchMessages)
   const batched = await saturate(swarm, source, messages, batchMessages)
+  beginPhase('flood, one message a batch')
   const unbatched = await saturate(swarm, source, tenth, 1)
+  beginPhase('delays')
   const delays = await delaysAt(swarm, source, 300, 100)
   const refusedSends = refusedOf(swarm.nodes)
   await swarm.stop()
@@ -92,6 +100,7 @@ async function delaysAt(swarm: Swarm, source: Source, messages: number, perS: nu
   const [publisher, ...subscribers] = swarm.nodes
   const sentMs = new Map<number, number>()
   const delaysMs: number[] = []
+  showProgress(() => `${delaysMs.length} of ${messages * subscribers.length} deliveries`)
   await new Promise<void>((resolve) => {
     const stop = listen(subscribers, (content) => {
       delaysMs.push(performance.now() - (sentMs.get(messageNumber(content)) ?? Number.NaN))

@@ -8,6 +8,7 @@ import {
 } from '@runnel/protocol'
 import { systemClock, systemRandom } from '@runnel/protocol/system'
 import { createNetworkNode } from '@runnel/network'
+import { beginPhase, showProgress } from '../phase.ts'
 import { benchError } from '../errors.ts'
 import { bareDataChannel, type BareEnd } from '../bare/bare-data-channel.ts'
 import { packed, type BareLink } from '../bare/bare-link.ts'
@@ -28,11 +29,16 @@ const batchMessages = 64
 export async function relayBench(options: { transport: LinkTransport; verify: boolean; messages: number }) {
   const { transport, messages } = options
   const crypto = await loadCrypto()
+  beginPhase('bare relay')
   const bareUs = await bareRelay(transport, false, messages)
+  beginPhase('bare relay, packed')
   const barePackedUs = await bareRelay(transport, true, messages)
   const run = { transport, messages, perBatch: batchMessages, delegated: false }
+  beginPhase('node that does not verify')
   const offUs = await nodeRelay(crypto, { ...run, verify: false })
+  beginPhase('node that verifies')
   const onUs = options.verify ? await nodeRelay(crypto, { ...run, verify: true }) : undefined
+  beginPhase('node, one message a batch')
   const unbatchedUs = await nodeRelay(crypto, {
     ...run,
     verify: options.verify,
@@ -74,6 +80,7 @@ async function drive(
 ): Promise<void> {
   let sent = 0
   let arrived = 0
+  showProgress(() => `${arrived} of ${messages} messages relayed`)
   await new Promise<void>((resolve) => {
     onArrival(() => ++arrived === messages && resolve())
     const burst = () => {
