@@ -62,10 +62,33 @@ describe('the command line', { timeout: 120_000 }, () => {
   })
 
   it('says in two lines that a benchmark that it profiles failed', async () => {
-    const { said, code } = await run(`profile --out ${join(temporary, 'profiles')} relay --messages 0`)
-    expect(said).toMatch(/INVALID_ARGUMENT: .*\n.*\nCHILD_FAILED: .*relay --messages 0: exit code 64\n.*\n$/)
+    const { said, code } = await run(
+      `profile --out ${join(temporary, 'profiles')} topology --nodes 1000000 --limit 1`,
+    )
+    const at = join(temporary, 'profiles', 'topology-')
+    expect(said).toMatch(
+      /TOO_SLOW: .*\n.*\nCHILD_FAILED: .*--limit 1: exit code 1; profiles of a part: .*\n.*\n$/,
+    )
+    expect(said).toContain(at)
     expect(code).toBe(1)
     rmSync(join(temporary, 'profiles'), { recursive: true })
+  })
+
+  it('leaves it to a benchmark that it profiles to refuse options', async () => {
+    const profiles = join(temporary, 'profiles')
+    const { said, code } = await run(`profile --out ${profiles} relay --bogus`)
+    expect(said).toMatch(/^INVALID_ARGUMENT: .*\n.*\n$/)
+    expect([code, readdirSync(profiles)]).toEqual([64, []])
+    rmSync(profiles, { recursive: true })
+  })
+
+  it('says where the profiles of a part are when it is interrupted', async () => {
+    const profiles = join(temporary, 'profiles')
+    const { said, code } = await run(`profile --out ${profiles} idle --parts 1`, 'joining 1 stream parts')
+    expect(said).toContain('INTERRUPTED')
+    expect(said).toContain(`profiles of a part: ${join(profiles, 'idle-')}`)
+    expect(code).toBe(1)
+    rmSync(profiles, { recursive: true, maxRetries: 3 })
   })
 
   it('leaves nothing when it took too long', async () => {
