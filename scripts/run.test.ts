@@ -66,6 +66,13 @@ describe('an experiment', { timeout: 120_000 }, () => {
   })
 })
 
+it('says that an experiment which takes no signals was ended', { timeout: 120_000 }, async () => {
+  const words = ['node', 'scripts/run.mjs', 'sim', 'scale-model', '--nodes', '250000']
+  const { said, exit } = await ended({ words, signal: 'SIGINT', toGroup: true, on: 'ends within 1440 min' })
+  expect(said).toContain('runnel: ended by SIGINT; ')
+  expect(exit).toEqual([130, null])
+})
+
 /** A repository that has nothing but a package whose installation says so, and then takes until it is ended. */
 function installing(): string {
   const folder = mkdtempSync(join(tmpdir(), 'runnel-installing-'))

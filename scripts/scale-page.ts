@@ -11,6 +11,7 @@ const rates = [0.01, 0.1, 1]
 export function scalePage(): string {
   const [network, cost] = [valuesOf(assumptions), valuesOf(costs)]
   const trackers = trackerNeeds(network, cost)
+  const improving = trackerNeeds(network, { ...cost, trackerIdleUsPerS: cost.trackerImprovingUsPerS })
   const stores = rates.map((rate) => storageNeeds(network, cost, rate))
   const nodes = rates.map((rate) => nodeNeeds(network, cost, rate))
   const totals = stores.map(({ euroPerMonth }) => euroPerMonth + trackers.euroPerMonth)
@@ -22,7 +23,8 @@ export function scalePage(): string {
     '## Assumed',
     inputs(assumptions),
     '## Trackers',
-    `Each node is connected to the leader of each of its streams: ${amount(trackers.connections)} connections, and ${amount(trackers.joinsPerS)} joins a second as nodes come and go. They take ${amount(trackers.cores)} cores, so **${amount(trackers.trackers)} trackers** of one core with ${amount(trackers.nodesPerTracker)} nodes each (\`maxNodes\` is 20,000 by default: it would have to be raised a little where the figure is above that), ${amount(trackers.memoryGb)} GB of memory in all: **€${amount(trackers.euroPerMonth)} a month**.`,
+    `Each node is connected to the leader of each of its streams: ${amount(trackers.connections)} connections, and ${amount(trackers.joinsPerS)} joins a second as nodes come and go. They take ${amount(trackers.cores)} cores, so **${amount(trackers.trackers)} trackers** of one core with ${amount(trackers.nodesPerTracker)} nodes each (\`maxNodes\` is 20,000 by default: it would have to be raised a little where the figure is above that), ${amount(trackers.memoryGb)} GB of memory in all, and send ${amount(trackers.sentTb)} TB a month, most of it answers to pings: **€${amount(trackers.euroPerMonth)} a month**.`,
+    `That is with overlays at rest, ${cost.trackerIdleUsPerS} µs/s, measured with random ones and twice as many pings as now; what joins set off is in the cost of a join. While a tracker improves all its topology-aware overlays at once, as in the first minute after 10,000 nodes came, it takes ${cost.trackerImprovingUsPerS} µs/s: ${amount(improving.trackers)} trackers and €${amount(improving.euroPerMonth)} a month if all did that all the time, which is the most. An overlay is improved for some minutes after it began and for less after a join, so the truth is between, nearer to the first the longer nodes stay.`,
     `Nearly all of it is connections that do nothing. A node that is in two streams led by the same tracker has one connection; placement by stream spreads them, so this is the most. Trackers have links with each other: ${amount((trackers.trackers * (trackers.trackers - 1)) / 2)} where all do, as today. That was not measured at this size, and would be the first thing to look at.`,
     '## Storage and money',
     table(
@@ -46,10 +48,12 @@ export function scalePage(): string {
       [
         ['deliveries a second', ...nodes.map(({ deliveriesPerS }) => amount(deliveriesPerS))],
         ['% of a core', ...nodes.map(({ corePercent }) => amount(corePercent))],
-        ['sent, kbit/s', ...nodes.map(({ sentKbitPerS }) => amount(sentKbitPerS))],
-        ['sent, GB a month', ...nodes.map(({ sentGbPerMonth }) => amount(sentGbPerMonth))],
+        ['sent while nothing is published, kbit/s', ...nodes.map(({ idleKbitPerS }) => amount(idleKbitPerS))],
+        ['sent in all, kbit/s', ...nodes.map(({ sentKbitPerS }) => amount(sentKbitPerS))],
+        ['sent in all, GB a month', ...nodes.map(({ sentGbPerMonth }) => amount(sentGbPerMonth))],
       ],
     ),
+    `A node in two streams of twenty has ${network.links} links, measured were four. Of the processor's time the part of bare links grows with them, the rest, whose wake-ups they share ([decision 072](decisions/072-idle-nodes.md)), does not; if it did, a node would take ${amount(2 * cost.idlePercent)} % while nothing is published. Five nodes shared a process there, and so the timer of the library; nodes in processes of their own were not measured. What is sent then, by a node and by its trackers to it, doubles: ${network.links} links and ${network.trackersOfNode} trackers for four and one. It was counted (EVALUATION, where what 072's intervals come to is beside it): most is the library's own, and the rest pings.`,
     'What users bring themselves, and what a broker in the middle would have to pay for: it would send as many messages as all nodes together receive. Floods are full here; thin ones, which publishers of many messages have, send less ([decision 057](decisions/057-thin-floods.md)).',
     '## What size does to an overlay',
     'The mean stream here has twenty nodes. What one of a hundred thousand and more is like, and costs its tracker, is in [EVALUATION](EVALUATION.md#one-overlay-against-its-size).',

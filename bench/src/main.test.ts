@@ -12,8 +12,8 @@ const temporary = mkdtempSync(join(tmpdir(), 'runnel-bench-test-'))
 afterAll(() => rmSync(temporary, { recursive: true }))
 
 /** What it said, its exit code, and what it left of temporary files. */
-async function run(command: string, interruptedAt?: string) {
-  const args = ['--conditions=runnel-src', main, ...command.split(' ')]
+async function run(command: string, interruptedAt?: string, flags: readonly string[] = []) {
+  const args = ['--conditions=runnel-src', ...flags, main, ...command.split(' ')]
   const env = { ...process.env, TMPDIR: temporary, NODE_DISABLE_COMPILE_CACHE: '1' }
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'pipe'], env })
   const ended = once(child, 'close')
@@ -25,6 +25,17 @@ async function run(command: string, interruptedAt?: string) {
   const [code] = await ended
   return { said, code: code as unknown, left: readdirSync(temporary) }
 }
+
+/** Names the benchmarks that are loaded. */
+const watching = `import { registerHooks } from 'node:module'
+registerHooks({
+  resolve(specifier, context, next) {
+    const resolved = next(specifier, context)
+    const [bench] = /[^/]+-bench\\.ts$/.exec(resolved.url) ?? []
+    if (bench !== undefined || specifier === 'playwright-core') console.error('loads', bench ?? specifier)
+    return resolved
+  },
+})`
 
 describe('the command line', { timeout: 120_000 }, () => {
   it.each([
@@ -44,11 +55,40 @@ describe('the command line', { timeout: 120_000 }, () => {
     expect([remedy?.includes('--help'), end, code]).toEqual([true, '', 64])
   })
 
+  it('loads no other benchmark than the one it runs', async () => {
+    const flags = [`--import=data:text/javascript,${encodeURIComponent(watching)}`]
+    const { said } = await run('topology --nodes 200', undefined, flags)
+    expect(said).toBe('ends within 120 s\nloads topology-bench.ts\n')
+  })
+
   it('says in two lines that a benchmark that it profiles failed', async () => {
-    const { said, code } = await run(`profile --out ${join(temporary, 'profiles')} relay --messages 0`)
-    expect(said).toMatch(/INVALID_ARGUMENT: .*\n.*\nCHILD_FAILED: .*relay --messages 0: exit code 64\n.*\n$/)
+    const { said, code } = await run(
+      `profile --out ${join(temporary, 'profiles')} topology --nodes 1000000 --limit 1`,
+    )
+    const at = join(temporary, 'profiles', 'topology-')
+    expect(said).toMatch(
+      /TOO_SLOW: .*\n.*\nCHILD_FAILED: .*--limit 1: exit code 1; profiles of a part: .*\n.*\n$/,
+    )
+    expect(said).toContain(at)
     expect(code).toBe(1)
     rmSync(join(temporary, 'profiles'), { recursive: true })
+  })
+
+  it('leaves it to a benchmark that it profiles to refuse options', async () => {
+    const profiles = join(temporary, 'profiles')
+    const { said, code } = await run(`profile --out ${profiles} relay --bogus`)
+    expect(said).toMatch(/^INVALID_ARGUMENT: .*\n.*\n$/)
+    expect([code, readdirSync(profiles)]).toEqual([64, []])
+    rmSync(profiles, { recursive: true })
+  })
+
+  it('says where the profiles of a part are when it is interrupted', async () => {
+    const profiles = join(temporary, 'profiles')
+    const { said, code } = await run(`profile --out ${profiles} idle --parts 1`, 'joining 1 stream parts')
+    expect(said).toContain('INTERRUPTED')
+    expect(said).toContain(`profiles of a part: ${join(profiles, 'idle-')}`)
+    expect(code).toBe(1)
+    rmSync(profiles, { recursive: true, maxRetries: 3 })
   })
 
   it('leaves nothing when it took too long', async () => {

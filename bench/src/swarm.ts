@@ -25,6 +25,7 @@ import { systemClock, systemRandom } from '@runnel/protocol/system'
 import { createNetworkNode, type NetworkNode, type TrackerAddress } from '@runnel/network'
 import type { Acting } from '@runnel/transport'
 import { createTracker, type Tracker } from '@runnel/tracker'
+import { showProgress } from './phase.ts'
 import { benchError } from './errors.ts'
 import { settled } from './settling.ts'
 
@@ -159,9 +160,12 @@ export class Swarm {
       this.nodes.push(node)
       return node
     })
+    let started = 0
+    showProgress(() => `${started} of ${count} nodes started`)
     for (const node of fresh) {
       await node.start()
       node.join(this.streamPartId)
+      started++
     }
     const neighbours = Math.min(degree, this.nodes.length - 1)
     await Promise.all(
@@ -174,6 +178,7 @@ export class Swarm {
     const wanted = Math.min(this.#options.degree ?? 4, this.nodes.length - 1)
     const ends = () => this.nodes.map((node) => node.metrics().streamParts[0]?.neighbours.length ?? 0)
     const isDone = () => ends().every((count) => count === wanted)
+    showProgress(() => `neighbours ${ends().join(' ')} of ${wanted} each`)
     let changes = 0
     const stops = this.nodes.map((node) => node.on('neighbours', () => changes++))
     const { done } = await settled({ isDone, progress: () => changes, quietMs: 20_000 })

@@ -36,13 +36,19 @@ export const costs = {
   trackerIdleUsPerS: {
     value: 23,
     unit: 'µs/s',
-    meaning: 'processor time of a tracker for each connected node, overlays at rest',
+    meaning: 'processor time of a tracker for each connected node, random overlays at rest',
+    measured: tracker,
+  },
+  trackerImprovingUsPerS: {
+    value: 81,
+    unit: 'µs/s',
+    meaning: 'the same while all overlays are topology-aware and being improved',
     measured: tracker,
   },
   trackerMsPerConnect: {
     value: 0.68,
     unit: 'ms',
-    meaning: 'the same for each node that connects',
+    meaning: 'of a tracker for each node that connects',
     measured: tracker,
   },
   trackerMsPerJoin: {
@@ -80,8 +86,20 @@ export const costs = {
   idlePercent: {
     value: 0.091,
     unit: '%',
-    meaning: 'of a core that a WebRTC node takes while nothing is published',
+    meaning: 'of a core that a WebRTC node with four links takes while nothing is published',
     measured: idle,
+  },
+  idleLinksPercent: {
+    value: 0.048,
+    unit: '%',
+    meaning: 'of it by four bare links, which grows with their number',
+    measured: idle,
+  },
+  idleBytesPerS: {
+    value: 358,
+    unit: 'bytes/s',
+    meaning: 'sent then by such a node, and to it by its tracker, with all headers',
+    measured: { ...idle, command: 'unshare -rn' },
   },
 } as const satisfies Record<string, Input>
 
@@ -100,6 +118,11 @@ export const assumptions = {
     unit: '',
     meaning: 'trackers a node is connected to: the leaders of its streams',
   },
+  links: {
+    value: 8,
+    unit: '',
+    meaning: 'links of a node: four in each of its streams, which have few members in common',
+  },
   trackerLoad: {
     value: 0.5,
     unit: '',
@@ -110,11 +133,23 @@ export const assumptions = {
     unit: 'bytes',
     meaning: 'on the line for a copy of a message of 200 bytes: signature, header, sealing, UDP or TCP',
   },
+  trackerPingS: {
+    value: 2,
+    unit: 's',
+    meaning: 'between pings of a node at rest to a tracker, which answers each (decision 072)',
+  },
+  pongBytes: { value: 78, unit: 'bytes', meaning: 'on the line for such an answer: IP, TCP, sealing' },
+  joinKb: {
+    value: 20,
+    unit: 'kB',
+    meaning: 'sent by a tracker for a join: instructions, and signals of four links that it passes on',
+  },
   storedShare: { value: 0.1, unit: '', meaning: 'of the streams that are stored' },
   storedDays: { value: 30, unit: 'days', meaning: 'messages are kept' },
   storageNodes: { value: 2, unit: '', meaning: 'storage nodes for each such stream' },
   storageLoad: { value: 0.5, unit: '', meaning: 'of what a storage node can write that it may have to' },
   diskTb: { value: 8, unit: 'TB', meaning: 'of disk in a machine for storage' },
+  storageGb: { value: 4, unit: 'GB', meaning: 'of memory in a machine for storage' },
   coreMonth: { value: 10, unit: '€', meaning: 'a core for a month' },
   gbMonth: { value: 2, unit: '€', meaning: 'a GB of memory for a month' },
   tbMonth: { value: 20, unit: '€', meaning: 'a TB of disk for a month' },

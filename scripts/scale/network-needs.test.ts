@@ -20,6 +20,24 @@ describe('what a network needs', () => {
     expect(needs.cores).toBeCloseTo(1 + 0.2 + 0.4)
   })
 
+  it('counts what trackers send to nodes that do nothing, and for joins', () => {
+    const sending = { ...network, pongBytes: 100, trackerPingS: 2, joinKb: 10 }
+    const free = { coreMonth: 0, gbMonth: 0, tbTraffic: 3 }
+    const { sentTb, euroPerMonth } = trackerNeeds({ ...sending, ...free }, cost)
+    expect(sentTb).toBeCloseTo(((2_000 * 50 + 200 * 10_000) * 30 * 86_400) / 1e12)
+    expect(euroPerMonth).toBeCloseTo(3 * sentTb)
+  })
+
+  it('pays for cores and memory of machines for storage', () => {
+    const free = { tbMonth: 0, tbTraffic: 0 }
+    const { euroPerMonth } = storageNeeds(
+      { ...network, ...free, coreMonth: 10, storageGb: 4, gbMonth: 2 },
+      cost,
+      1,
+    )
+    expect(euroPerMonth).toBe(2 * 18)
+  })
+
   it('counts messages on disks, and never fewer machines than copies', () => {
     const { writesPerS, diskTb, machines } = storageNeeds(network, { ...cost, storedBytes: 500 }, 1)
     expect(writesPerS).toBe(20)
@@ -28,9 +46,12 @@ describe('what a network needs', () => {
   })
 
   it('says what a node sends', () => {
-    const needs = nodeNeeds(network, { ...cost, copiesSent: 3, idlePercent: 0.1, deliveryUs: 500 }, 1)
-    expect(needs.sentKbitPerS).toBeCloseTo((2 * 3 * 400 * 8) / 1e3)
-    expect(needs.corePercent).toBeCloseTo(0.2)
+    const idle = { idlePercent: 0.1, idleLinksPercent: 0.05, idleBytesPerS: 300 }
+    const needs = nodeNeeds({ ...network, links: 8 }, { ...cost, ...idle, copiesSent: 3, deliveryUs: 500 }, 1)
+    expect(needs.idleKbitPerS).toBeCloseTo((2 * 300 * 8) / 1e3)
+    expect(needs.sentKbitPerS).toBeCloseTo(((2 * 300 + 2 * 3 * 400) * 8) / 1e3)
+    // Eight links take twice the time of four; the rest of an idle node's work does not grow.
+    expect(needs.corePercent).toBeCloseTo(0.15 + 0.1)
   })
 
   it('grows in proportion to the network', () => {

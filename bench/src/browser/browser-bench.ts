@@ -6,6 +6,7 @@ import { createIdentity, generatePrivateKey, loadCrypto } from '@runnel/protocol
 import { systemClock, systemRandom } from '@runnel/protocol/system'
 import { createTracker, type Tracker } from '@runnel/tracker'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
+import { beginPhase, showProgress } from '../phase.ts'
 import { bundleForPages } from '../../../packages/browser/src/bundle.ts'
 import { launchChromium } from '../../../packages/browser/src/chromium.testkit.ts'
 import { servePages } from '../../../packages/browser/src/page-server.testkit.ts'
@@ -39,7 +40,9 @@ export async function browserBench(options: BrowserBenchOptions): Promise<object
   const nodes = await Promise.all(Array.from({ length: 4 }, () => joined(config)))
   try {
     const live = `${server.url}live?run=${encodeURIComponent(JSON.stringify({ config, streamId }))}`
+    beginPhase('loads')
     const load = await measureLoads(options.loads, { browser, nodes, live, empty: `${server.url}empty` })
+    beginPhase('a tab that relays')
     const relay = await measureRelay(options, { browser, nodes, live })
     return { bench: 'browser', chromium: browser.version(), load, relay }
   } finally {
@@ -87,6 +90,7 @@ async function measureLoads(loads: number, { browser, nodes, live, empty }: Load
   const stop = publishSteadily(nodes, 50)
   const samples: LoadFigures[] = []
   const baseline: number[] = []
+  showProgress(() => `${samples.length} of ${loads + 1} pages`)
   for (let i = 0; i <= loads; i++) {
     baseline.push(await withPage(context, empty, (page) => page.evaluate(() => performance.now())))
     samples.push(

@@ -1,5 +1,6 @@
 import { createClient, type RunnelClient } from '@runnel/client'
 import { seededRandom, type Random } from '@runnel/protocol'
+import { beginPhase } from '../phase.ts'
 import { networkOf, startTracker } from '../../../packages/browser/src/network.testkit.ts'
 import { Tabs, value, type Tab } from '../../../packages/browser/src/tabs.testkit.ts'
 import { percentile, round } from '../statistics.ts'
@@ -33,6 +34,7 @@ const settleMs = 60_000
  * receive?
  */
 export async function tabsBench(options: TabsBenchOptions): Promise<object> {
+  beginPhase('nodes and tabs that stay')
   const [browser, tracker] = await Promise.all([Tabs.start(), startTracker()])
   const config = { network: networkOf(tracker, streamId) }
   const delaysMs: number[] = []
@@ -56,11 +58,13 @@ export async function tabsBench(options: TabsBenchOptions): Promise<object> {
     for (let i = 0; i < stayingTabs; i++) staying.push(tabMember(`tab ${i}`, await opening.open()))
     const coming = Array.from({ length: options.tabs - stayingTabs }, () => opening.open())
     const churn = { tabs: await Promise.all(coming), opened: 0, closed: 0, vanished: 0 }
+    beginPhase('tabs come and go')
     const until = performance.now() + 1000 * options.seconds
     const [sent] = await Promise.all([
       publishSteadily(staying, options, random.fork('publish'), until),
       comeAndGo(churn, { opening, most: churn.tabs.length, random: random.fork('churn'), until }),
     ])
+    beginPhase('waiting for the last messages')
     const deadline = new Promise<void>((resolve) => void setTimeout(resolve, settleMs).unref())
     const received = await Promise.all(staying.map((member) => member.received(sent, deadline)))
     const { opened, closed, vanished } = churn

@@ -1,4 +1,5 @@
 import type { CommandModule, InferredOptionTypes, Options } from 'yargs'
+import { beginPhase, currentPhase } from '../phase.ts'
 import { within } from '../settling.ts'
 import { checkCounts } from './counts.ts'
 
@@ -44,15 +45,15 @@ export function benchCommand<O extends Record<string, Options>>(
     async handler(args) {
       const { json, limit } = args as unknown as InferredOptionTypes<typeof common>
       checkCounts(options, args)
-      let doing = name
       const say = (text: string) => void process.stderr.write(`${text}\n`)
       const tell = (text: string): void => {
-        doing = `${name} (${text})`
+        beginPhase(text)
         say(text)
       }
+      const doing = (): string => (currentPhase() === '' ? name : `${name} (${currentPhase()})`)
       say(`ends within ${limit} s`)
       const given = { ...(args as InferredOptionTypes<O>), limitS: limit }
-      const report = await within(1_000 * limit, () => doing, Promise.resolve(run(given, tell)))
+      const report = await within(1_000 * limit, doing, Promise.resolve(run(given, tell)))
       process.stdout.write(`${JSON.stringify(report, null, json ? 0 : 2)}\n`)
     },
   }

@@ -1,10 +1,3 @@
-import { delegationBench } from '../delegation/delegation-bench.ts'
-import { encryptionBench } from '../encryption/encryption-bench.ts'
-import { lastBench } from '../last/last-bench.ts'
-import { programBench } from '../program/program-bench.ts'
-import { publishBench } from '../publish/publish-bench.ts'
-import { readerBench } from '../reader/reader-bench.ts'
-import { requestBench } from '../request/request-bench.ts'
 import { benchCommand } from './bench-command.ts'
 import { benchError } from '../errors.ts'
 import { count } from './counts.ts'
@@ -19,7 +12,8 @@ export const clientCommands = [
       options: { messages: count(100_000) },
       limitS: 120,
     },
-    ({ messages, limitS }) => publishBench({ messages, limitS }),
+    async ({ messages, limitS }) =>
+      (await import('../publish/publish-bench.ts')).publishBench({ messages, limitS }),
   ),
   benchCommand(
     'program',
@@ -36,11 +30,15 @@ export const clientCommands = [
       },
       limitS: 120,
     },
-    ({ runs, network, stream }) => {
-      if (network === undefined && stream === undefined) return programBench({ runs })
+    async ({ runs, network, stream }) => {
+      if (network === undefined && stream === undefined)
+        return (await import('../program/program-bench.ts')).programBench({ runs })
       if (network === undefined || stream === undefined)
         throw benchError('INVALID_ARGUMENT', '--network and --stream go together')
-      return programBench({ runs, place: { networkFile: network, streamId: stream } })
+      return (await import('../program/program-bench.ts')).programBench({
+        runs,
+        place: { networkFile: network, streamId: stream },
+      })
     },
   ),
   benchCommand(
@@ -58,8 +56,15 @@ export const clientCommands = [
       },
       limitS: 600,
     },
-    ({ transport, nodes, messages, rounds, joins, delegations }) =>
-      delegationBench({ transport, nodes, messages, rounds, joins, delegations }),
+    async ({ transport, nodes, messages, rounds, joins, delegations }) =>
+      (await import('../delegation/delegation-bench.ts')).delegationBench({
+        transport,
+        nodes,
+        messages,
+        rounds,
+        joins,
+        delegations,
+      }),
   ),
   benchCommand(
     'encryption',
@@ -82,7 +87,11 @@ export const clientCommands = [
           '--messages is a multiple of 16384: batches are of several sizes',
         )
       const ended = (text: string): void => void process.stderr.write(`${text}\n`)
-      return encryptionBench({ messages, readers, grants, revocations, ratePerS: rate }, tell, ended)
+      return (await import('../encryption/encryption-bench.ts')).encryptionBench(
+        { messages, readers, grants, revocations, ratePerS: rate },
+        tell,
+        ended,
+      )
     },
   ),
   benchCommand(
@@ -96,7 +105,8 @@ export const clientCommands = [
       },
       limitS: 120,
     },
-    ({ members, keys, joins, limitS }) => lastBench({ members, keys, joins, limitS }),
+    async ({ members, keys, joins, limitS }) =>
+      (await import('../last/last-bench.ts')).lastBench({ members, keys, joins, limitS }),
   ),
   benchCommand(
     'request',
@@ -110,7 +120,8 @@ export const clientCommands = [
       },
       limitS: 180,
     },
-    ({ nodes, overlays, requests, limitS }) => requestBench({ nodes, overlays, requests, limitS }),
+    async ({ nodes, overlays, requests, limitS }) =>
+      (await import('../request/request-bench.ts')).requestBench({ nodes, overlays, requests, limitS }),
   ),
   benchCommand(
     'reader',
@@ -120,6 +131,7 @@ export const clientCommands = [
       options: { messages: count(50_000), publishers: count(4) },
       limitS: 180,
     },
-    ({ messages, publishers, limitS }) => readerBench({ messages, publishers, limitS }),
+    async ({ messages, publishers, limitS }) =>
+      (await import('../reader/reader-bench.ts')).readerBench({ messages, publishers, limitS }),
   ),
 ]

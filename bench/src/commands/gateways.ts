@@ -1,5 +1,3 @@
-import { gatewayBench } from '../gateway/gateway-bench.ts'
-import { mqttBench } from '../mqtt/mqtt-bench.ts'
 import { benchCommand } from './bench-command.ts'
 import { count } from './counts.ts'
 
@@ -19,8 +17,16 @@ export const gatewayCommands = [
       },
       limitS: 180,
     },
-    ({ nodes, rounds, paced, messages, idle, limitS }) =>
-      gatewayBench({ nodes, rounds, paced, messages, idle, idleS: 20, limitS }),
+    async ({ nodes, rounds, paced, messages, idle, limitS }) =>
+      (await import('../gateway/gateway-bench.ts')).gatewayBench({
+        nodes,
+        rounds,
+        paced,
+        messages,
+        idle,
+        idleS: 20,
+        limitS,
+      }),
   ),
   benchCommand(
     'mqtt',
@@ -39,9 +45,9 @@ export const gatewayCommands = [
       },
       limitS: 400,
     },
-    ({ nodes, rate, seconds, warmUp, messages, idle, busy, mosquitto, limitS }) => {
+    async ({ nodes, rate, seconds, warmUp, messages, idle, busy, mosquitto, limitS }) => {
       const size = { nodes, ratePerS: rate, seconds, warmUpS: warmUp, messages, idle, busy, mosquitto }
-      return mqttBench({ ...size, limitS })
+      return (await import('../mqtt/mqtt-bench.ts')).mqttBench({ ...size, limitS })
     },
   ),
 ]

@@ -1,13 +1,3 @@
-import { coresBench } from '../cores/cores-bench.ts'
-import { floodBench } from '../flood/flood-bench.ts'
-import { idleBench } from '../idle/idle-bench.ts'
-import { joinBench } from '../join/join-bench.ts'
-import { lightBench } from '../light/light-bench.ts'
-import { relayBench } from '../relay/relay-bench.ts'
-import { sparseBench } from '../sparse/sparse-bench.ts'
-import { startBench } from '../start/start-bench.ts'
-import { topologyBench } from '../topology/topology-bench.ts'
-import { urgentBench } from '../urgent/urgent-bench.ts'
 import { benchCommand, link } from './bench-command.ts'
 import { benchError } from '../errors.ts'
 import { count, counted } from './counts.ts'
@@ -22,8 +12,12 @@ export const nodeCommands = [
       limitS: 300,
     },
     async ({ transport, verify, messages }) => {
-      const run = (one: 'webrtc' | 'websocket') =>
-        relayBench({ transport: one, verify: verify === 'on', messages })
+      const run = async (one: 'webrtc' | 'websocket') =>
+        (await import('../relay/relay-bench.ts')).relayBench({
+          transport: one,
+          verify: verify === 'on',
+          messages,
+        })
       if (transport !== 'mixed') return run(transport)
       return { bench: 'relay', transport, webrtc: await run('webrtc'), websocket: await run('websocket') }
     },
@@ -41,8 +35,11 @@ export const nodeCommands = [
       },
       limitS: 600,
     },
-    ({ publishers, messages, beside, seconds, rounds }, tell) =>
-      coresBench({ publishers, messages, besidePerS: beside, seconds, rounds }, tell),
+    async ({ publishers, messages, beside, seconds, rounds }, tell) =>
+      (await import('../cores/cores-bench.ts')).coresBench(
+        { publishers, messages, besidePerS: beside, seconds, rounds },
+        tell,
+      ),
   ),
   benchCommand(
     'start',
@@ -56,7 +53,8 @@ export const nodeCommands = [
       },
       limitS: 900,
     },
-    ({ networks, trackers, busy, late }) => startBench({ networks, trackers, busy, limitS: late }),
+    async ({ networks, trackers, busy, late }) =>
+      (await import('../start/start-bench.ts')).startBench({ networks, trackers, busy, limitS: late }),
   ),
   benchCommand(
     'flood',
@@ -65,8 +63,13 @@ export const nodeCommands = [
       options: { ...link, nodes: count(16), messages: count(20_000) },
       limitS: 300,
     },
-    ({ transport, verify, nodes, messages }) =>
-      floodBench({ transport, verify: verify === 'on', nodes, messages }),
+    async ({ transport, verify, nodes, messages }) =>
+      (await import('../flood/flood-bench.ts')).floodBench({
+        transport,
+        verify: verify === 'on',
+        nodes,
+        messages,
+      }),
   ),
   benchCommand(
     'idle',
@@ -87,13 +90,16 @@ export const nodeCommands = [
       },
       limitS: 300,
     },
-    ({ transport, parts, settle, seconds, limitS }, tell) => {
+    async ({ transport, parts, settle, seconds, limitS }, tell) => {
       if (settle + seconds >= limitS)
         throw benchError(
           'INVALID_ARGUMENT',
           `--settle and --seconds take ${settle + seconds} s, --limit ${limitS}`,
         )
-      return idleBench({ transport, streamParts: parts.map(Number), settleS: settle, seconds }, tell)
+      return (await import('../idle/idle-bench.ts')).idleBench(
+        { transport, streamParts: parts.map(Number), settleS: settle, seconds },
+        tell,
+      )
     },
   ),
   benchCommand(
@@ -103,7 +109,8 @@ export const nodeCommands = [
       options: { ...link, nodes: count(12), joins: count(60) },
       limitS: 300,
     },
-    ({ transport, verify, nodes, joins }) => joinBench({ transport, verify: verify === 'on', nodes, joins }),
+    async ({ transport, verify, nodes, joins }) =>
+      (await import('../join/join-bench.ts')).joinBench({ transport, verify: verify === 'on', nodes, joins }),
   ),
   benchCommand(
     'light',
@@ -119,8 +126,8 @@ export const nodeCommands = [
       },
       limitS: 240,
     },
-    ({ peers, messages, rounds, idle, starts, limitS }) =>
-      lightBench({ peers, messages, rounds, idle, starts, limitS }),
+    async ({ peers, messages, rounds, idle, starts, limitS }) =>
+      (await import('../light/light-bench.ts')).lightBench({ peers, messages, rounds, idle, starts, limitS }),
   ),
   benchCommand(
     'urgent',
@@ -135,8 +142,15 @@ export const nodeCommands = [
       },
       limitS: 120,
     },
-    ({ transport, rate, delay, loss, messages, limitS }) =>
-      urgentBench({ transport, kbitPerS: rate, oneWayMs: delay, lossRate: loss / 100, messages, limitS }),
+    async ({ transport, rate, delay, loss, messages, limitS }) =>
+      (await import('../urgent/urgent-bench.ts')).urgentBench({
+        transport,
+        kbitPerS: rate,
+        oneWayMs: delay,
+        lossRate: loss / 100,
+        messages,
+        limitS,
+      }),
   ),
   benchCommand(
     'sparse',
@@ -146,8 +160,12 @@ export const nodeCommands = [
       options: { chains: count(50), ranges: count(10_000, 'gaps in each') },
       limitS: 330,
     },
-    ({ chains, ranges, limitS }) =>
-      sparseBench({ chains, rangesPerChain: ranges, maxSeconds: (limitS - 30) / 2 }),
+    async ({ chains, ranges, limitS }) =>
+      (await import('../sparse/sparse-bench.ts')).sparseBench({
+        chains,
+        rangesPerChain: ranges,
+        maxSeconds: (limitS - 30) / 2,
+      }),
   ),
   benchCommand(
     'topology',
@@ -156,6 +174,7 @@ export const nodeCommands = [
       options: { nodes: count(5_000), degree: count(4) },
       limitS: 120,
     },
-    ({ nodes, degree }) => topologyBench({ nodes, degree }),
+    async ({ nodes, degree }) =>
+      (await import('../topology/topology-bench.ts')).topologyBench({ nodes, degree }),
   ),
 ]

@@ -1,7 +1,3 @@
-import { browserBench } from '../browser/browser-bench.ts'
-import { tabsBench } from '../browser/tabs-bench.ts'
-import { playbackBench } from '../playback/playback-bench.ts'
-import { speakersBench } from '../speakers/speakers-bench.ts'
 import { benchCommand } from './bench-command.ts'
 import { count, counted } from './counts.ts'
 
@@ -18,7 +14,12 @@ export const pageCommands = [
       },
       limitS: 300,
     },
-    ({ loads, rate, seconds }) => browserBench({ loads, ratePerS: rate, relaySeconds: seconds }),
+    async ({ loads, rate, seconds }) =>
+      (await import('../browser/browser-bench.ts')).browserBench({
+        loads,
+        ratePerS: rate,
+        relaySeconds: seconds,
+      }),
   ),
   benchCommand(
     'tabs',
@@ -34,7 +35,8 @@ export const pageCommands = [
       },
       limitS: 300,
     },
-    ({ nodes, tabs, rate, seconds, seed }) => tabsBench({ nodes, tabs, ratePerS: rate, seconds, seed }),
+    async ({ nodes, tabs, rate, seconds, seed }) =>
+      (await import('../browser/tabs-bench.ts')).tabsBench({ nodes, tabs, ratePerS: rate, seconds, seed }),
   ),
   benchCommand(
     'playback',
@@ -48,7 +50,8 @@ export const pageCommands = [
       },
       limitS: 300,
     },
-    ({ frames, clicks, opens, limitS }) => playbackBench({ frames, clicks, opens, limitS }),
+    async ({ frames, clicks, opens, limitS }) =>
+      (await import('../playback/playback-bench.ts')).playbackBench({ frames, clicks, opens, limitS }),
   ),
   benchCommand(
     'speakers',
@@ -66,7 +69,10 @@ export const pageCommands = [
       },
       limitS: 400,
     },
-    ({ speakers, seconds, limitS }, tell) =>
-      speakersBench({ speakers: speakers.map(Number), seconds, limitS }, tell),
+    async ({ speakers, seconds, limitS }, tell) =>
+      (await import('../speakers/speakers-bench.ts')).speakersBench(
+        { speakers: speakers.map(Number), seconds, limitS },
+        tell,
+      ),
   ),
 ]

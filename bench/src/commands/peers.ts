@@ -1,6 +1,5 @@
 import { writeFileSync } from 'node:fs'
 import { comparisonPage, comparisonPath } from '../peers/comparison-page.ts'
-import { peersBench } from '../peers/peers-bench.ts'
 import { benchError } from '../errors.ts'
 import { benchCommand } from './bench-command.ts'
 import { count } from './counts.ts'
@@ -36,6 +35,7 @@ export const peerCommands = [
         )
       const options = { only: only.map(String), nodes, rounds, seconds, perS: rate, joins }
       // What is begun in time may end in the last seconds.
+      const { peersBench } = await import('../peers/peers-bench.ts')
       const report = await peersBench({ ...options, limitS: 0.95 * limitS }, tell)
       if (write) writeFileSync(comparisonPath, comparisonPage(report))
       return report

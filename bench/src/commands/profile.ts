@@ -1,6 +1,5 @@
 import type { CommandModule } from 'yargs'
 import { benchError } from '../errors.ts'
-import { profileBench } from '../profile/profile-bench.ts'
 
 const options = {
   out: {
@@ -22,7 +21,9 @@ export function profileCommand(benches: readonly CommandModule[], argv: readonly
     async handler(args) {
       const at = argv.findIndex((word) => names.has(word))
       if (at < 0) throw benchError('INVALID_ARGUMENT', `name one of ${[...names].join(', ')}`)
+      const { profileBench, refusedCode } = await import('../profile/profile-bench.ts')
       const report = await profileBench({ words: argv.slice(at), directory: String(args['out']) })
+      if (report === undefined) process.exit(refusedCode)
       const isLine = argv.slice(0, at).includes('--json')
       process.stdout.write(`${JSON.stringify(report, null, isLine ? 0 : 2)}\n`)
     },

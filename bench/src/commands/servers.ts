@@ -1,8 +1,3 @@
-import { failoverBench } from '../failover/failover-bench.ts'
-import { resendBench } from '../resend/resend-bench.ts'
-import { storeBench } from '../store/store-bench.ts'
-import { siegeBench } from '../tracker/siege-bench.ts'
-import { trackerBench } from '../tracker/tracker-bench.ts'
 import { benchCommand, link } from './bench-command.ts'
 import { count } from './counts.ts'
 
@@ -19,9 +14,12 @@ export const serverCommands = [
       },
       limitS: 1_800,
     },
-    ({ messages, history, quick }) => {
+    async ({ messages, history, quick }) => {
       const share = quick ? 10 : 1
-      return storeBench({ messages: messages / share, history: history / share })
+      return (await import('../store/store-bench.ts')).storeBench({
+        messages: messages / share,
+        history: history / share,
+      })
     },
   ),
   benchCommand(
@@ -36,9 +34,13 @@ export const serverCommands = [
       },
       limitS: 300,
     },
-    ({ transport, messages, batch }) => {
+    async ({ transport, messages, batch }) => {
       const chosen = transport === 'mixed' ? (['websocket', 'webrtc'] as const) : [transport]
-      return resendBench({ transports: chosen, messages, perBatch: batch })
+      return (await import('../resend/resend-bench.ts')).resendBench({
+        transports: chosen,
+        messages,
+        perBatch: batch,
+      })
     },
   ),
   benchCommand(
@@ -55,8 +57,11 @@ export const serverCommands = [
       },
       limitS: 600,
     },
-    ({ nodes, streams, streamsPerNode, seconds, rejoins }, tell) =>
-      trackerBench({ nodes, streams, streamsPerNode, watchMs: 1_000 * seconds, rejoinsPerS: rejoins }, tell),
+    async ({ nodes, streams, streamsPerNode, seconds, rejoins }, tell) =>
+      (await import('../tracker/tracker-bench.ts')).trackerBench(
+        { nodes, streams, streamsPerNode, watchMs: 1_000 * seconds, rejoinsPerS: rejoins },
+        tell,
+      ),
   ),
   benchCommand(
     'siege',
@@ -71,10 +76,13 @@ export const serverCommands = [
       },
       limitS: 630,
     },
-    ({ keys, sockets, parts, joins, limitS }, tell) => {
+    async ({ keys, sockets, parts, joins, limitS }, tell) => {
       // It reports what it has by then.
       const maxMs = 1_000 * (limitS - 30)
-      return siegeBench({ keys, sockets, partsPerKey: parts, joins, maxMs, limits: {} }, tell)
+      return (await import('../tracker/siege-bench.ts')).siegeBench(
+        { keys, sockets, partsPerKey: parts, joins, maxMs, limits: {} },
+        tell,
+      )
     },
   ),
   benchCommand(
@@ -91,11 +99,14 @@ export const serverCommands = [
       },
       limitS: 900,
     },
-    ({ nodes, streams, rate, joins, deadSeconds }, tell) => {
+    async ({ nodes, streams, rate, joins, deadSeconds }, tell) => {
       const size = { trackers: 3, processes: Math.ceil(nodes / 4), nodesPerProcess: 4 }
       const what = { kills: 3, freezes: 1, restarts: 3, joins, allDeadMs: 1_000 * deadSeconds }
       const each = { streams, membersPerStream: Math.ceil(nodes / 2), ratePerS: rate }
-      return failoverBench({ ...size, ...what, ...each }, tell)
+      return (await import('../failover/failover-bench.ts')).failoverBench(
+        { ...size, ...what, ...each },
+        tell,
+      )
     },
   ),
 ]

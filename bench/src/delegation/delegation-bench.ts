@@ -1,4 +1,5 @@
 import { loadCrypto } from '@runnel/protocol'
+import { beginPhase } from '../phase.ts'
 import { nodeRelay } from '../relay/relay-bench.ts'
 import { round } from '../statistics.ts'
 import { floodPairs, joinPairs, startPairs } from './overlay-pairs.ts'
@@ -21,6 +22,7 @@ export interface DelegationOptions {
 /** What it costs that delegates sign and nodes act for users, beside users that sign and act themselves. */
 export async function delegationBench(options: DelegationOptions) {
   const { messages, rounds, joins, delegations } = options
+  beginPhase('memory of delegations')
   // First, while nothing else leaves garbage.
   const bytes = await bytesPerDelegation(delegations)
   const starts = await startPairs(options, rounds)
@@ -47,7 +49,7 @@ async function relayPairs(
   perBatch: number,
 ) {
   const crypto = await loadCrypto()
-  return pairs(rounds, (delegated) =>
+  return pairs(`relays, ${perBatch} a batch`, rounds, (delegated) =>
     nodeRelay(crypto, { transport, verify: true, delegated, messages, perBatch }),
   )
 }

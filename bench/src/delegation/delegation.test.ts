@@ -23,7 +23,7 @@ it('sets delegates beside users that sign themselves', { timeout: 100_000 }, asy
 it('runs the two of a pair in turn, each first every other time, and takes the median of the ratios', async () => {
   const runs: boolean[] = []
   const costs = [2, 1, 4, 9, 3, 1]
-  const all = await pairs(3, async (delegated) => costs[runs.push(delegated) - 1] ?? 0)
+  const all = await pairs('costs', 3, async (delegated) => costs[runs.push(delegated) - 1] ?? 0)
   expect(runs).toEqual([true, false, false, true, true, false])
   expect(all.map(({ delegated, own }) => [delegated, own])).toEqual([
     ...[

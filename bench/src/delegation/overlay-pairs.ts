@@ -20,7 +20,7 @@ export interface Start {
 
 /** Starts overlays, each with one message. */
 export function startPairs({ transport, nodes }: OverlayOptions, rounds: number): Promise<Pair<Start>[]> {
-  return pairs(rounds, async (delegated) => {
+  return pairs('starts', rounds, async (delegated) => {
     const swarm = await swarmOf(transport, delegated)
     const beginMs = performance.now()
     await swarm.grow(nodes)
@@ -49,9 +49,11 @@ export async function floodPairs(
   }
   const tenth = Math.ceil(messages / 10)
   // The code is compiled for both before either is measured.
-  await pairs(2, (delegated) => flood(delegated, tenth, 64))
-  const batched = await pairs(rounds, (delegated) => flood(delegated, messages, 64))
-  const unbatched = await pairs(rounds, (delegated) => flood(delegated, tenth, 1))
+  await pairs('warming up floods', 2, (delegated) => flood(delegated, tenth, 64))
+  const batched = await pairs('floods', rounds, (delegated) => flood(delegated, messages, 64))
+  const unbatched = await pairs('floods, one message a batch', rounds, (delegated) =>
+    flood(delegated, tenth, 1),
+  )
   for (const delegated of [true, false]) await sides(delegated).swarm.stop()
   return { batched, unbatched }
 }
@@ -66,7 +68,7 @@ export async function joinPairs(
     await swarm.grow(nodes)
     return new LiveJoins(swarm)
   })
-  const all = await pairs(joins, (delegated) => sides(delegated).join())
+  const all = await pairs('joins', joins, (delegated) => sides(delegated).join())
   for (const delegated of [true, false]) await sides(delegated).stop()
   return all
 }

@@ -1,3 +1,4 @@
+import { beginPhase } from '../phase.ts'
 import { percentile, round } from '../statistics.ts'
 
 /** One figure, or several, by delegates and by users themselves. */
@@ -8,11 +9,13 @@ export interface Pair<Figures> {
 
 /** Runs both `count` times. Each is first in turn, so that neither profits from what the other warmed up. */
 export async function pairs<Figures>(
+  what: string,
   count: number,
   run: (delegated: boolean) => Promise<Figures>,
 ): Promise<Pair<Figures>[]> {
   const all: Pair<Figures>[] = []
   for (let i = 0; i < count; i++) {
+    beginPhase(`${what}, pair ${i + 1} of ${count}`)
     const isDelegatedFirst = i % 2 === 0
     const first = await run(isDelegatedFirst)
     const second = await run(!isDelegatedFirst)

@@ -1,3 +1,4 @@
+import { showProgress } from '../phase.ts'
 import { cpuUs, percentile } from '../statistics.ts'
 import { bareNetwork } from './bare-network.ts'
 
@@ -15,13 +16,13 @@ export interface BareFlood {
 }
 
 /**
- * The floor: a degree-4 flood over packed bare links with a set of seen numbers, no codec and no checks.
+ * The floor: a flood over bare links, packed or not, with a set of seen numbers, no codec and no checks.
  * Node 0 is the source of all messages.
  */
 export async function bareFlood(
   transport: 'webrtc' | 'websocket',
   nodes: number,
-  degree: number,
+  pack: boolean,
 ): Promise<BareFlood> {
   let delivered = 0
   let duplicatesBefore = 0
@@ -29,7 +30,7 @@ export async function bareFlood(
   let onDelivery: (index: number) => void = () => {}
   let finished: () => void = () => {}
   const network = await bareNetwork({
-    ...{ transport, nodes, degree },
+    ...{ transport, nodes, pack, degree: 4 },
     onDelivery(index) {
       delivered++
       onDelivery(index)
@@ -48,6 +49,7 @@ export async function bareFlood(
     delivered = 0
     duplicatesBefore = network.duplicates
     expected = messages * (nodes - 1)
+    showProgress(() => `${delivered} of ${expected} deliveries`)
     return new Promise<void>((resolve) => (finished = resolve))
   }
   return {

@@ -8,6 +8,8 @@ export interface BareNetworkOptions {
   readonly transport: 'webrtc' | 'websocket'
   readonly nodes: number
   readonly degree: number
+  /** Whether the messages of a turn go in one frame. */
+  readonly pack: boolean
   /** Called at each node but the first, for each message once. */
   onDelivery(number: number): void
   /** Called at each node, for each copy that came again. */
@@ -28,16 +30,17 @@ export interface BareNetwork {
 const messageBytes = 100
 const maxQueuedBytes = 1024 * 1024
 
-/** The floor: a flood over packed bare links, with a set of seen numbers, no codec and no checks. */
+/** The floor: a flood over bare links, with a set of seen numbers, no codec and no checks. */
 export async function bareNetwork(options: BareNetworkOptions): Promise<BareNetwork> {
-  const { transport, nodes, degree, onDelivery, onDuplicate } = options
+  const { transport, nodes, degree, pack, onDelivery, onDuplicate } = options
   const topology = new OverlayTopology<string>({ degree }, { random: seededRandom('bare-flood') })
   for (let i = 0; i < nodes; i++) topology.add(String(i))
   const links: BareLink[][] = Array.from({ length: nodes }, () => [])
   for (const [a, b] of topology.edges()) {
     const pair = await (transport === 'webrtc' ? bareDataChannelPair() : bareWebSocketPair())
-    links[Number(a)]?.push(packed(pair[0]))
-    links[Number(b)]?.push(packed(pair[1]))
+    const [atA, atB] = pack ? pair.map(packed) : pair
+    if (atA) links[Number(a)]?.push(atA)
+    if (atB) links[Number(b)]?.push(atB)
   }
   let duplicates = 0
   const seen = Array.from({ length: nodes }, () => new Set<number>())

@@ -1,6 +1,8 @@
 import type { NetworkNode } from '@runnel/network'
+import { beginPhase, showProgress } from '../phase.ts'
 import { messageNumber, Source, Swarm, type BenchTransport } from '../swarm.ts'
 import { percentile, round } from '../statistics.ts'
+import { unbatchedFloor } from '../unbatched-floor.ts'
 import { bareFlood, type FloodFigures } from './bare-flood.ts'
 import { listen, saturate } from './saturate.ts'
 
@@ -21,22 +23,32 @@ const batchMessages = 64
  */
 export async function floodBench({ transport, verify, nodes, messages }: FloodOptions) {
   const tenth = Math.ceil(messages / 10)
-  const bare = await bareFlood(transport === 'websocket' ? 'websocket' : 'webrtc', nodes, 4)
+  const bareTransport = transport === 'websocket' ? 'websocket' : 'webrtc'
+  beginPhase('bare flood, unpacked')
+  const bareUnpackedUs = await bareUnpackedCpuUs(bareTransport, nodes, tenth)
+  beginPhase('bare flood')
+  const bare = await bareFlood(bareTransport, nodes, true)
   await bare.saturate(tenth)
   const bareFigures = await bare.saturate(messages)
+  beginPhase('delays of the bare flood')
   const bareDelays = await bare.delays(300, 100)
   bare.close()
 
+  beginPhase('overlay')
   const swarm = await Swarm.start({ transport, verify, overlay: 'random' })
   await swarm.grow(nodes)
   await swarm.settle()
   const source = new Source(swarm)
+  beginPhase('flood')
   await saturate(swarm, source, tenth, batchMessages)
   const batched = await saturate(swarm, source, messages, batchMessages)
+  beginPhase('flood, one message a batch')
   const unbatched = await saturate(swarm, source, tenth, 1)
+  beginPhase('delays')
   const delays = await delaysAt(swarm, source, 300, 100)
   const refusedSends = refusedOf(swarm.nodes)
   await swarm.stop()
+  const floor = verify ? unbatchedFloor(bareUnpackedUs, swarm.crypto) : undefined
   return {
     bench: 'flood',
     transport,
@@ -53,9 +65,21 @@ export async function floodBench({ transport, verify, nodes, messages }: FloodOp
       what: 'bare degree-4 flood over the same transport, packed, no codec, nothing verified',
       ...rounded(bareFigures),
       at100PerS: { p50Ms: round(bareDelays.p50), p99Ms: round(bareDelays.p99) },
+      unbatchedFloor: floor ?? { what: 'the same, unpacked', us: round(bareUnpackedUs) },
     },
-    ratio: { cpuPerDelivery: round(batched.cpuUsPerDelivery / bareFigures.cpuUsPerDelivery) },
+    ratio: {
+      cpuPerDelivery: round(batched.cpuUsPerDelivery / bareFigures.cpuUsPerDelivery),
+      unbatchedToFloor: round(unbatched.cpuUsPerDelivery / (floor?.us ?? bareUnpackedUs)),
+    },
   }
+}
+
+async function bareUnpackedCpuUs(transport: 'webrtc' | 'websocket', nodes: number, messages: number) {
+  const bare = await bareFlood(transport, nodes, false)
+  await bare.saturate(messages)
+  const { cpuUsPerDelivery } = await bare.saturate(messages)
+  bare.close()
+  return cpuUsPerDelivery
 }
 
 function rounded(figures: FloodFigures): FloodFigures {
@@ -76,6 +100,7 @@ async function delaysAt(swarm: Swarm, source: Source, messages: number, perS: nu
   const [publisher, ...subscribers] = swarm.nodes
   const sentMs = new Map<number, number>()
   const delaysMs: number[] = []
+  showProgress(() => `${delaysMs.length} of ${messages * subscribers.length} deliveries`)
   await new Promise<void>((resolve) => {
     const stop = listen(subscribers, (content) => {
       delaysMs.push(performance.now() - (sentMs.get(messageNumber(content)) ?? Number.NaN))

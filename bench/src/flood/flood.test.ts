@@ -7,4 +7,7 @@ it.each(['websocket', 'webrtc'] as const)('measures a small flood over %s, and e
   expect(report.unbatched.duplicatesPerMessage).toBe(18)
   expect(report.baseline.duplicatesPerMessage).toBe(18)
   expect(report.ratio.cpuPerDelivery).toBeGreaterThan(0)
+  const { unbatchedFloor } = report.baseline
+  expect(unbatchedFloor).toMatchObject({ bareUs: expect.any(Number), verificationUs: expect.any(Number) })
+  expect(report.ratio.unbatchedToFloor).toBeCloseTo(report.unbatched.cpuUsPerDelivery / unbatchedFloor.us, 1)
 })

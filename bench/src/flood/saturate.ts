@@ -1,4 +1,5 @@
 import type { NetworkNode } from '@runnel/network'
+import { showProgress } from '../phase.ts'
 import { settled } from '../settling.ts'
 import { cpuUs } from '../statistics.ts'
 import type { Source, Swarm } from '../swarm.ts'
@@ -24,6 +25,7 @@ export async function saturate(
   if (!publisher) throw new Error('a swarm without nodes')
   const expected = messages * subscribers.length
   let delivered = 0
+  showProgress(() => `${delivered} of ${expected} deliveries`)
   let finished = () => {}
   const done = new Promise<void>((resolve) => (finished = resolve))
   const stop = listen(subscribers, () => ++delivered === expected && finished())

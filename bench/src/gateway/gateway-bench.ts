@@ -1,6 +1,7 @@
 import { fork } from 'node:child_process'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { beginPhase } from '../phase.ts'
 import { benchError } from '../errors.ts'
 import { ChildCalls } from '../child-calls.ts'
 import { within } from '../settling.ts'
@@ -47,6 +48,7 @@ export async function gatewayBench(options: GatewayBenchOptions) {
   const network = await startGatewayNetwork(nodes)
   const measureAll = async () => {
     // First: later, memory that was used before hides what they take.
+    beginPhase('idle readers')
     const idleReaders = await idleCost(network, idle, idleS)
     const measured = await inTurns(network, options)
     const { sdk } = measured
@@ -93,6 +95,7 @@ async function inTurns(
     // Nobody is always first.
     const turns = names.map((_, at) => names[(i + at) % names.length] ?? 'sdk')
     for (const name of turns) {
+      beginPhase(`${name}, round ${i + 1} of ${warmUpRounds + rounds}`)
       const one = await measure(network, paths[name], paced, messages)
       if (i >= warmUpRounds) measured[name].push(one)
     }

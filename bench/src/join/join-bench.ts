@@ -1,3 +1,4 @@
+import { beginPhase, showProgress } from '../phase.ts'
 import { bareDataChannelPair } from '../bare/bare-data-channel.ts'
 import { bareWebSocketPair } from '../bare/bare-websocket.ts'
 import { percentile, round } from '../statistics.ts'
@@ -19,13 +20,18 @@ export async function joinBench({
   nodes: number
   joins: number
 }) {
+  beginPhase('overlay')
   const swarm = await Swarm.start({ transport, verify })
   await swarm.grow(nodes)
   const live = new LiveJoins(swarm)
   const timesMs: number[] = []
+  beginPhase('joins')
+  showProgress(() => `${timesMs.length} of ${joins} nodes have a first message`)
   for (let i = 0; i < joins; i++) timesMs.push(await live.join())
   await live.stop()
   const bareMs: number[] = []
+  beginPhase('bare links')
+  showProgress(() => `${bareMs.length} of ${joins} opened`)
   for (let i = 0; i < joins; i++) bareMs.push(await bareOpenMs(transport))
   return {
     bench: 'join',

@@ -2,6 +2,7 @@ import { createClient, type RunnelClient, type StaticNetwork } from '@runnel/cli
 import { createIdentity, generatePrivateKey, loadCrypto, toStreamId, toStreamPartId } from '@runnel/protocol'
 import { systemClock, systemRandom } from '@runnel/protocol/system'
 import { createTracker } from '@runnel/tracker'
+import { beginPhase, showProgress } from '../phase.ts'
 import { within } from '../settling.ts'
 import { percentile, round } from '../statistics.ts'
 
@@ -51,6 +52,7 @@ export async function lastBench({ members, keys, joins, limitS }: LastBenchOptio
     return client
   }
   const run = async () => {
+    beginPhase('members')
     const [first, ...others] = await Promise.all(Array.from({ length: members }, newClient))
     if (first === undefined) throw new Error('there are no members')
     const taken = await Promise.all(others.map((member) => takesAll(member, streamId, keys)))
@@ -62,6 +64,8 @@ export async function lastBench({ members, keys, joins, limitS }: LastBenchOptio
     await Promise.all(taken.map(({ all }) => all))
     await new Promise((resolve) => setTimeout(resolve, settleMs))
     const [joinedMs, coldMs, pingMs]: number[][] = [[], [], []]
+    beginPhase('asking')
+    showProgress(() => `${coldMs?.length} of ${joins} newcomers`)
     for (let join = 0; join < joins; join++) {
       const newcomer = await newClient()
       coldMs?.push(await timed(newcomer, streamId, `${join % keys}`))

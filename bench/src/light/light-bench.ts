@@ -5,6 +5,7 @@ import { createClient, type ClientConfig, type RunnelClient, type StaticNetwork 
 import { createIdentity, generatePrivateKey, loadCrypto, toStreamId, toStreamPartId } from '@runnel/protocol'
 import { systemClock, systemRandom } from '@runnel/protocol/system'
 import { createTracker } from '@runnel/tracker'
+import { beginPhase, showProgress } from '../phase.ts'
 import { ChildCalls } from '../child-calls.ts'
 import { settled, within } from '../settling.ts'
 import { percentile, round } from '../statistics.ts'
@@ -79,8 +80,10 @@ async function measure(scene: Scene, { peers, messages, rounds, idle, starts }: 
   const cpu = { none: [] as number[], guests: [] as number[], neighbours: [] as number[] }
   // What is compiled, and what grows once, for the first, is not of one.
   await cpuOf(scene, peers, 'guests', messages)
+  beginPhase('memory of guests')
   const memory = await memoryOf(scene, idle)
   for (let round = 0; round < rounds; round++) {
+    beginPhase(`CPU, round ${round + 1} of ${rounds}`)
     cpu.none.push(await cpuOf(scene, 0, 'guests', messages))
     cpu.guests.push(await cpuOf(scene, peers, 'guests', messages))
     cpu.neighbours.push(await cpuOf(scene, peers, 'neighbours', messages))
@@ -88,6 +91,7 @@ async function measure(scene: Scene, { peers, messages, rounds, idle, starts }: 
   const noneUs = percentile(cpu.none, 0.5)
   const ofOne = (all: readonly number[]) => round((percentile(all, 0.5) - noneUs) / peers)
   const [guestUs, neighbourUs] = [ofOne(cpu.guests), ofOne(cpu.neighbours)]
+  beginPhase('first messages')
   const first = await firstMessages(scene, starts)
   return {
     guest: { cpuUsPerMessage: guestUs, heldKB: memory.guestKB, firstMessageMs: first.light },
@@ -116,6 +120,7 @@ async function cpuOf(
   let received = 0
   for (const client of clients) await client.subscribe(streamId, { order: 'arrival' }, () => void received++)
   await untilHost(scene, kind, kind === 'guests' ? count : count + 1)
+  showProgress(() => `${received} of ${count * messages} deliveries to ${count} ${kind}`)
   const before = await host.call('figures')
   for (let n = 0; n < messages; n++) {
     await publisher.publish(streamId, n)
@@ -169,6 +174,7 @@ async function firstMessages(scene: Scene, starts: number) {
     return tookMs
   }
   const [lightMs, memberMs]: [number[], number[]] = [[], []]
+  showProgress(() => `${lightMs.length + memberMs.length} of ${2 * starts} nodes`)
   for (let n = 0; n < starts; n++) {
     lightMs.push(await timed(() => newGuest(scene)))
     memberMs.push(await timed(() => newMember(scene.document)))

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { beginPhase, showProgress } from '../phase.ts'
 import { within } from '../settling.ts'
 import { percentile, round } from '../statistics.ts'
 import { publishPacket, RawClient } from './raw-client.ts'
@@ -49,10 +50,13 @@ export async function mqttBench(options: MqttBenchOptions) {
     ]
     // First, as memory that was used before is used again.
     const costs = []
+    beginPhase('connections')
     for (const server of [one, ...(mosquitto ? [mosquitto] : [])])
       costs.push(await costsOf(server, topic, options))
     const delays = []
+    beginPhase('delays')
     for (const pair of pairs) delays.push(await delaysOf(pair, options))
+    beginPhase('throughput')
     const throughput = await rateOf(one, topic, options.messages)
     const alone = await rateOf(one, aloneTopic, options.messages)
     const bare = mosquitto && (await rateOf(mosquitto, topic, options.messages))
@@ -104,6 +108,7 @@ async function delaysOf({ from, to, topic }: Pair, { ratePerS, seconds, warmUpS 
     if (delays.length === total) onLast()
   }
   const total = ratePerS * seconds
+  showProgress(() => `${delays.length} of ${total} messages`)
   while (!warm) {
     publisher.publish(publishPacket(topic, payloadOf(-1)))
     await pause(50)
@@ -138,6 +143,7 @@ async function rateOf(server: MqttServer, topic: string, messages: number) {
   await subscriber.subscribe(topic)
   let [received, sent, outOfOrder] = [0, 0, 0]
   const { promise: done, resolve } = Promise.withResolvers<void>()
+  showProgress(() => `${received} of ${messages} messages`)
   const packets = (count: number) =>
     Buffer.concat(Array.from({ length: count }, () => publishPacket(topic, payloadOf(sent++))))
   subscriber.onMessage = (payload) => {
@@ -176,6 +182,7 @@ async function costsOf(server: MqttServer, topic: string, { idle, busy, seconds 
         )),
       )
   }
+  showProgress(() => `${clients.length} of ${idle + busy} connected`)
   const empty = await server.usage()
   await connect(idle, 'idle')
   const idling = await server.usage()

@@ -1,3 +1,4 @@
+import { beginPhase, showProgress } from '../phase.ts'
 import { benchError } from '../errors.ts'
 import { RecordedMeeting } from '../../../packages/media/src/page/recorded-meeting.testkit.ts'
 import type { MediaPage } from '../../../packages/media/src/page/pages.testkit.ts'
@@ -28,11 +29,15 @@ interface Times {
 export async function playbackBench({ frames, clicks, opens, limitS }: PlaybackBenchOptions) {
   const meeting = await RecordedMeeting.start()
   const run = async () => {
+    beginPhase('recording')
     await meeting.record(frames)
     const page = await meeting.open()
+    beginPhase('clicks')
     const measured = await measureClicks(page, clicks)
     await page.page.context().close()
     const openMs: number[] = []
+    beginPhase('new pages')
+    showProgress(() => `${openMs.length} of ${opens} pages`)
     for (let i = 0; i < opens; i++) openMs.push(await meeting.timeToPicture())
     return { ...measured, opens, firstPictureOfNewPageMs: spread(openMs) }
   }
@@ -50,6 +55,7 @@ async function measureClicks(page: MediaPage, clicks: number) {
   const shownMs = 1_000 + (await page.call('shownFromMs'))
   const [played, read]: [Times[], Times[]] = [[], []]
   let bytes = 0
+  showProgress(() => `${played.length} of ${clicks} clicks`)
   const reading = async (atMs: number): Promise<void> => {
     const one = await page.call('readOnly', atMs)
     read.push(one)

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
@@ -8,6 +8,9 @@ import { benchError } from '../errors.ts'
 import { summaryOfCpu, summaryOfHeap, type CpuProfile, type HeapProfile } from './profile-summary.ts'
 
 const main = fileURLToPath(new URL('../main.ts', import.meta.url))
+
+/** With which a benchmark ends that refuses its options. */
+export const refusedCode = 64
 
 export interface ProfileOptions {
   /** A benchmark with its options, as on the command line. */
@@ -18,7 +21,7 @@ export interface ProfileOptions {
 
 /**
  * Runs a benchmark with V8's sampling profilers of time and memory in all its processes, and sums up what they wrote. A process that is killed
- * writes nothing. Rejects with CHILD_FAILED where the benchmark fails.
+ * writes nothing. Undefined where the benchmark refuses its options, which it has told. Rejects with CHILD_FAILED where it fails.
  */
 export async function profileBench({ words, directory }: ProfileOptions) {
   const parent = resolve(directory)
@@ -30,11 +33,19 @@ export async function profileBench({ words, directory }: ProfileOptions) {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: { ...process.env, NODE_OPTIONS },
   })
-  const end = (): void => void bench.kill('SIGTERM')
+  const end = (): void => {
+    bench.kill('SIGTERM')
+    process.stderr.write(`profiles of a part: ${out}\n`)
+  }
   process.once('exit', end)
   const [report, [code]] = await Promise.all([text(bench.stdout), once(bench, 'close')])
   process.off('exit', end)
-  if (code !== 0) throw benchError('CHILD_FAILED', `${words.join(' ')}: exit code ${String(code)}`)
+  if (code === refusedCode) return rmSync(out, { recursive: true })
+  if (code !== 0)
+    throw benchError(
+      'CHILD_FAILED',
+      `${words.join(' ')}: exit code ${String(code)}; profiles of a part: ${out}`,
+    )
   const cpu = readAll<CpuProfile>(out, '.cpuprofile')
   const heap = readAll<HeapProfile>(out, '.heapprofile')
   return {

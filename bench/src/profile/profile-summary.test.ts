@@ -29,13 +29,13 @@ it('adds up the time of each room and function without what is idle', () => {
   const profile = { nodes, samples: [1, 2, 1, 3], timeDeltas: [1_000, 9_000, 2_000, 1_000] }
   expect(summaryOfCpu([profile, { nodes, samples: [3], timeDeltas: [4_000] }])).toEqual({
     sum: 8,
-    rooms: { Node: 62.5, 'network core/flood': 37.5 },
-    functions: { '(anonymous) node:net:10': 62.5, 'receive flood.ts:42': 37.5 },
+    roomsPercent: { Node: 62.5, 'network core/flood': 37.5 },
+    functionsPercent: { '(anonymous) node:net:10': 62.5, 'receive flood.ts:42': 37.5 },
   })
 })
 
 it('adds up what was held, all the way down', () => {
   const leaf = { callFrame: flood, selfSize: 3 * 2 ** 20, children: [] }
   const head = { callFrame: frame('(root)'), selfSize: 0, children: [{ ...leaf, children: [leaf] }] }
-  expect(summaryOfHeap([{ head }])).toMatchObject({ sum: 6, rooms: { 'network core/flood': 100 } })
+  expect(summaryOfHeap([{ head }])).toMatchObject({ sum: 6, roomsPercent: { 'network core/flood': 100 } })
 })

@@ -26,13 +26,13 @@ interface HeapNode {
   readonly children: readonly HeapNode[]
 }
 
-/** Shares in per cent, the largest first. */
+/** Shares, the largest first. */
 export interface ProfileSummary {
   /** Milliseconds of all processes, or MiB. */
   readonly sum: number
-  readonly rooms: Readonly<Record<string, number>>
+  readonly roomsPercent: Readonly<Record<string, number>>
   /** Functions with the line where they begin. */
-  readonly functions: Readonly<Record<string, number>>
+  readonly functionsPercent: Readonly<Record<string, number>>
 }
 
 const mostFunctions = 20
@@ -84,8 +84,8 @@ class Costs {
     const functions = this.#shares(this.#functions).slice(0, mostFunctions)
     return {
       sum: rounded(this.#sum / unit),
-      rooms: Object.fromEntries(rooms),
-      functions: Object.fromEntries(functions),
+      roomsPercent: Object.fromEntries(rooms),
+      functionsPercent: Object.fromEntries(functions),
     }
   }
 

@@ -9,6 +9,7 @@ import { createClient, type StaticNetwork } from '@runnel/client'
 import { loadCrypto } from '@runnel/protocol'
 import { systemClock, systemRandom } from '@runnel/protocol/system'
 import { createTracker, type Tracker } from '@runnel/tracker'
+import { beginPhase } from '../phase.ts'
 import { benchError } from '../errors.ts'
 import { percentile, round } from '../statistics.ts'
 import { newIdentity } from '../swarm.ts'
@@ -60,6 +61,7 @@ async function measure(runs: number, { networkFile, streamId }: Place) {
   try {
     await subscriber.subscribe(streamId, {}, ({ content }) => arrived(content))
     for (let run = 0; run <= runs; run++) {
+      beginPhase(`run ${run} of ${runs}`)
       const sent = `${process.pid} ${run}`
       const delivery = new Promise<number>((resolve) => {
         arrived = (content) => content === sent && resolve(performance.now())

@@ -4,6 +4,7 @@ import { createClient, type RunnelClient, type StaticNetwork } from '@runnel/cli
 import { createIdentity, generatePrivateKey, loadCrypto } from '@runnel/protocol'
 import { systemClock, systemRandom } from '@runnel/protocol/system'
 import { createTracker } from '@runnel/tracker'
+import { beginPhase, showProgress } from '../phase.ts'
 import { packed } from '../bare/bare-link.ts'
 import { dialBareWebSocket } from '../bare/bare-websocket.ts'
 import { ChildCalls } from '../child-calls.ts'
@@ -66,7 +67,10 @@ interface Setting {
 async function measure({ client, subscriber, streamId, messages }: Setting) {
   let sent = 0
   const next = () => `${sent++} `.padEnd(messageBytes, '.')
-  const timed = async (count: number, publish: (count: number) => Promise<void>) => {
+  const timed = async (what: string, count: number, publish: (count: number) => Promise<void>) => {
+    beginPhase(what)
+    const from = sent
+    showProgress(() => `${sent - from} of ${count} published`)
     const [startMs, startUs] = [performance.now(), cpuUs()]
     await publish(count)
     const [publishedMs, publishedUs] = [performance.now(), cpuUs()]
@@ -90,12 +94,13 @@ async function measure({ client, subscriber, streamId, messages }: Setting) {
   const many = async (count: number) => {
     await client.publishMany(streamId, Array.from({ length: count }, next))
   }
-  await timed(messages / 10, many) // compiles what is measured
+  await timed('warming up', messages / 10, many) // compiles what is measured
   const figures = {
-    many: await timed(messages, many),
-    unawaited: await timed(messages, unawaited),
-    oneByOne: await timed(messages / 10, oneByOne),
+    many: await timed('many at once', messages, many),
+    unawaited: await timed('unawaited', messages, unawaited),
+    oneByOne: await timed('one by one', messages / 10, oneByOne),
   }
+  beginPhase('bare link')
   await publishBare(subscriber, Math.ceil(messages / 10)) // as above
   const bare = await publishBare(subscriber, messages)
   return {

@@ -6,6 +6,7 @@ import { parseConfig, startBroker } from '@runnel/node'
 import { createIdentity, generatePrivateKey, loadCrypto } from '@runnel/protocol'
 import { systemClock, systemRandom } from '@runnel/protocol/system'
 import { createTracker } from '@runnel/tracker'
+import { beginPhase } from '../phase.ts'
 import { benchError } from '../errors.ts'
 import { freePort } from '@runnel/transport'
 import { within } from '../settling.ts'
@@ -83,7 +84,9 @@ export async function readerBench({ messages, publishers, limitS }: ReaderBenchO
     const rounds = { plainMs: [] as number[], readMs: [] as number[], storeMs: [] as number[] }
     // In turns, and the first round is for the compiler.
     for (let i = 0; i <= measuredRounds; i++) {
+      beginPhase(`plain subscription, round ${i} of ${measuredRounds}`)
       const plainMs = await timed(() => Promise.all([publish(plain), takeAll(subscription, count)]))
+      beginPhase(`durable reader, round ${i} of ${measuredRounds}`)
       const readMs = await timed(() =>
         Promise.all([publish(durable), takeAll(reader, count, (message) => message.ack())]),
       )
@@ -97,6 +100,7 @@ export async function readerBench({ messages, publishers, limitS }: ReaderBenchO
     const readMs = percentile(rounds.readMs, 0.5)
     const storeMs = Math.round(percentile(rounds.storeMs, 0.5))
     const { cursorBytes } = reader.counters()
+    beginPhase('a lost share')
     const takeoverMs = await takeover(shared, sources[0] ?? subscriber, [
       await connect(userKey),
       await connect(userKey),

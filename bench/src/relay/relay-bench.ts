@@ -8,12 +8,14 @@ import {
 } from '@runnel/protocol'
 import { systemClock, systemRandom } from '@runnel/protocol/system'
 import { createNetworkNode } from '@runnel/network'
+import { beginPhase, showProgress } from '../phase.ts'
 import { benchError } from '../errors.ts'
 import { bareDataChannel, type BareEnd } from '../bare/bare-data-channel.ts'
 import { packed, type BareLink } from '../bare/bare-link.ts'
 import { listenBareWebSocket } from '../bare/bare-websocket.ts'
 import { actingFor, newDelegate, newIdentity, Source } from '../swarm.ts'
 import { round } from '../statistics.ts'
+import { unbatchedFloor } from '../unbatched-floor.ts'
 import { RelayProcess } from './relay-process.ts'
 import { LineTracker } from './scripted-tracker.ts'
 
@@ -27,17 +29,23 @@ const batchMessages = 64
 export async function relayBench(options: { transport: LinkTransport; verify: boolean; messages: number }) {
   const { transport, messages } = options
   const crypto = await loadCrypto()
+  beginPhase('bare relay')
   const bareUs = await bareRelay(transport, false, messages)
+  beginPhase('bare relay, packed')
   const barePackedUs = await bareRelay(transport, true, messages)
   const run = { transport, messages, perBatch: batchMessages, delegated: false }
+  beginPhase('node that does not verify')
   const offUs = await nodeRelay(crypto, { ...run, verify: false })
+  beginPhase('node that verifies')
   const onUs = options.verify ? await nodeRelay(crypto, { ...run, verify: true }) : undefined
+  beginPhase('node, one message a batch')
   const unbatchedUs = await nodeRelay(crypto, {
     ...run,
     verify: options.verify,
     messages: messages / 10,
     perBatch: 1,
   })
+  const floor = options.verify ? unbatchedFloor(bareUs, crypto) : undefined
   return {
     bench: 'relay',
     transport,
@@ -46,13 +54,19 @@ export async function relayBench(options: { transport: LinkTransport; verify: bo
     cpuUsPerMessage: {
       notVerified: round(offUs),
       ...(onUs === undefined ? {} : { verified: round(onUs) }),
-      [options.verify ? 'verifiedUnbatched' : 'notVerifiedUnbatched']: round(unbatchedUs),
+      ...(options.verify
+        ? { verifiedUnbatched: round(unbatchedUs) }
+        : { notVerifiedUnbatched: round(unbatchedUs) }),
     },
-    baseline: { bareUs: round(bareUs), barePackedUs: round(barePackedUs) },
+    baseline: {
+      ...{ bareUs: round(bareUs), barePackedUs: round(barePackedUs) },
+      ...(floor === undefined ? {} : { unbatchedFloor: floor }),
+    },
     ratio: {
       notVerifiedToBare: round(offUs / bareUs),
       notVerifiedToBarePacked: round(offUs / barePackedUs),
       ...(onUs === undefined ? {} : { verifiedToBare: round(onUs / bareUs) }),
+      ...(floor === undefined ? {} : { verifiedUnbatchedToFloor: round(unbatchedUs / floor.us) }),
     },
   }
 }
@@ -66,6 +80,7 @@ async function drive(
 ): Promise<void> {
   let sent = 0
   let arrived = 0
+  showProgress(() => `${arrived} of ${messages} messages relayed`)
   await new Promise<void>((resolve) => {
     onArrival(() => ++arrived === messages && resolve())
     const burst = () => {

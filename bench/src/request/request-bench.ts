@@ -4,6 +4,7 @@ import { createClient, type ClientConfig, type RunnelClient, type StaticNetwork 
 import { createIdentity, generatePrivateKey, loadCrypto, toStreamId, toStreamPartId } from '@runnel/protocol'
 import { systemClock, systemRandom } from '@runnel/protocol/system'
 import { createTracker } from '@runnel/tracker'
+import { beginPhase, showProgress } from '../phase.ts'
 import { benchError } from '../errors.ts'
 import { ChildCalls } from '../child-calls.ts'
 import { within } from '../settling.ts'
@@ -36,7 +37,10 @@ export function requestBench({ limitS, ...size }: RequestBenchOptions) {
 
 async function medianOf({ overlays, nodes, requests }: Omit<RequestBenchOptions, 'limitS'>) {
   const reports = []
-  for (let i = 0; i < overlays; i++) reports.push(await inOneOverlay(nodes, requests))
+  for (let i = 0; i < overlays; i++) {
+    beginPhase(`overlay ${i + 1} of ${overlays}`)
+    reports.push(await inOneOverlay(nodes, requests))
+  }
   const over = reports.map(({ overTwoWaysP50Ms }) => overTwoWaysP50Ms)
   const median = percentile(over, 0.5)
   const report = reports.find(({ overTwoWaysP50Ms }) => overTwoWaysP50Ms === median)
@@ -99,6 +103,7 @@ async function measure(
     await asker.network.waitForNeighbours(toStreamPartId(toStreamId(streamId), partition))
   await Promise.all(members.map((member) => member.call('neighbours', streamId)))
   const [sentMs, replies]: [number[], number[]] = [[], []]
+  showProgress(() => `${replies.length} of ${warmUp + requests} replies`)
   for (let i = 0; i < warmUp + requests; i++) {
     sentMs.push(sharedMs())
     await asker.publish(streamId, oneWay)

@@ -7,6 +7,7 @@ import { createClient, type ClientConfig, type RunnelClient } from '@runnel/clie
 import { createIdentity, generatePrivateKey, loadCrypto, type Crypto, type NodeId } from '@runnel/protocol'
 import { systemClock, systemRandom } from '@runnel/protocol/system'
 import { createTracker } from '@runnel/tracker'
+import { beginPhase, showProgress } from '../phase.ts'
 import type { BareSignal } from '../bare/bare-data-channel.ts'
 import { ChildCalls } from '../child-calls.ts'
 import { benchError } from '../errors.ts'
@@ -42,9 +43,13 @@ export async function resendBench({ transports, messages, perBatch }: ResendBenc
   const figures: Partial<Record<ResendTransport, unknown>> = {}
   for (const transport of transports) {
     const unbatchedMessages = Math.max(1, Math.round(messages * unbatchedShare))
+    beginPhase(`bare ${transport}`)
     const bareMs = await bareResend(crypto, transport, messages, perBatch)
+    beginPhase(`${transport}, ${perBatch} a batch`)
     const batched = await benchOne(crypto, transport, messages, perBatch)
+    beginPhase(`${transport}, one a batch, without workers`)
     const oneCore = await readSingle(crypto, transport, unbatchedMessages, 0)
+    beginPhase(`${transport}, one a batch`)
     const unbatched = await readSingle(crypto, transport, unbatchedMessages, undefined)
     figures[transport] = {
       ...batched,
@@ -121,6 +126,7 @@ async function benchOne(
   try {
     const storage = join(directory, 'storage')
     const filling = { directory: storage, streamId: history, privateKey: publisher.privateKey }
+    showProgress(() => `storing ${messages} messages`)
     await server.call('fill', { ...filling, messages, perBatch, messageBytes })
     await server.call(
       'serve',
@@ -135,9 +141,11 @@ async function benchOne(
     source = await createClient({ ...clientConfig, privateKey: publisher.privateKey })
     await reader.call('read', history, Math.min(warmUpMessages, messages))
     // The first time the garbage collector makes its spaces larger, and keeps them so; the second shows what a read takes.
+    showProgress(() => `reading ${messages} messages`)
     const first = await readOnce([server, reader], history, messages)
     const again = await readOnce([server, reader], history, messages)
     await reader.call('subscribe', live)
+    showProgress(() => 'live messages beside')
     const alone = await latencyWhile(source, live, reader, () => delay(liveMs))
     const during = await latencyWhile(source, live, reader, async () => {
       const endMs = performance.now() + liveMs
@@ -162,6 +170,7 @@ async function newcomersBeside(
   crypto: Crypto,
   { config, history }: { readonly config: ClientConfig; readonly history: string },
 ) {
+  showProgress(() => 'newcomers')
   const alone = await newcomers(config, history, newClients)
   const idle = new IdleLinks(target, crypto)
   try {

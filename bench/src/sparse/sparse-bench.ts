@@ -14,6 +14,7 @@ import {
   type StreamPartId,
 } from '@runnel/protocol'
 import { systemClock, systemRandom } from '@runnel/protocol/system'
+import { beginPhase, showProgress } from '../phase.ts'
 import { ChildCalls } from '../child-calls.ts'
 import { LineTracker } from '../relay/scripted-tracker.ts'
 import { percentile, round } from '../statistics.ts'
@@ -35,7 +36,9 @@ const looks = 20
  * beside as many messages of the same size without gaps. The node is in a process of its own.
  */
 export async function sparseBench(options: SparseOptions) {
+  beginPhase('without gaps')
   const dense = await run(options, false)
+  beginPhase('with gaps')
   const sparse = await run(options, true)
   return {
     bench: 'sparse',
@@ -73,6 +76,7 @@ async function run({ chains, rangesPerChain, maxSeconds }: SparseOptions, isSpar
     let sentBytes = 0
     let sent = 0
     const total = chains * rangesPerChain
+    showProgress(() => `${sent} of ${total} messages sent`)
     while (sent < total && systemClock.monotonicMs() < endMs) {
       const batch = source.next(sent % chains)
       sentBytes += batch.bytes.length

@@ -13,6 +13,7 @@ import {
 import { systemClock, systemRandom } from '@runnel/protocol/system'
 import { createNetworkNode, type NetworkNode, type TrackerAddress } from '@runnel/network'
 import { createTracker, type Tracker } from '@runnel/tracker'
+import { beginPhase, showProgress } from '../phase.ts'
 import { settled } from '../settling.ts'
 import { percentile, round } from '../statistics.ts'
 import { newIdentity } from '../swarm.ts'
@@ -42,7 +43,9 @@ export async function startBench(options: StartBenchOptions) {
   const timesMs: number[] = []
   const aloneMs: number[] = []
   for (let i = 0; i < networks; i++) {
+    beginPhase(`network ${i + 1} of ${networks}, ${trackers} trackers`)
     timesMs.push(await startOne(trackers, limitS, crypto))
+    beginPhase(`network ${i + 1} of ${networks}, one tracker`)
     aloneMs.push(await startOne(1, limitS, crypto))
   }
   await stopBusy()
@@ -69,6 +72,7 @@ async function startOne(count: number, limitS: number, crypto: Crypto): Promise<
   const id = toStreamPartId(toStreamId(`${newIdentity(crypto).nodeId}/start`), 0)
   await Promise.all(nodes.map((node) => startNode(node, id)))
   const ends = () => nodes.map((node) => node.metrics().streamParts[0]?.neighbours.length ?? 0)
+  showProgress(() => `neighbours ${ends().join(' ')} of ${degree} each`)
   const { done, endMs } = await settled({
     isDone: () => ends().every((neighbours) => neighbours === degree),
     progress: () => 0,

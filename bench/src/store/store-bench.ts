@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { loadCrypto, type Crypto } from '@runnel/protocol'
 import { systemClock } from '@runnel/protocol/system'
 import { createStore, type MessageStore } from '@runnel/storage'
+import { beginPhase, showProgress } from '../phase.ts'
 import { percentile, round } from '../statistics.ts'
 import { BareSqlite } from './bare-sqlite.ts'
 import { BatchSource, messageBytes } from './batch-source.ts'
@@ -58,6 +59,8 @@ async function benchIngest(crypto: Crypto, directory: string, messages: number, 
   const source = new BatchSource(crypto, 'ingest')
   const ms = { store: 0, FULL: 0, OFF: 0 }
   let stored = 0
+  beginPhase(`storing, ${perBatch} a batch`)
+  showProgress(() => `${stored} of ${messages} messages`)
   while (stored < messages) {
     const batches = source.take(messagesPerRound, perBatch)
     stored += batches.length * perBatch
@@ -82,9 +85,13 @@ async function benchReading(crypto: Crypto, directory: string, history: number) 
   const store = await openStore(directory)
   const source = new BatchSource(crypto, 'history')
   const { streamPartId } = source
-  for (let stored = 0; stored < history; stored += messagesPerRound) {
+  let stored = 0
+  beginPhase('storing history')
+  showProgress(() => `${stored} of ${history} messages`)
+  for (; stored < history; stored += messagesPerRound) {
     await store.append(source.take(Math.min(messagesPerRound, history - stored), 256))
   }
+  beginPhase('reading')
   const lastMs: number[] = []
   for (let i = 0; i < lookUps; i++) lastMs.push(await msOf(() => store.last(streamPartId, 10)))
   let bytes = 0

@@ -2,6 +2,7 @@ import { packetBytes, PacketType, readUrgentParts } from '@runnel/protocol'
 import { systemClock } from '@runnel/protocol/system'
 import type { Connection } from '@runnel/transport'
 import { setTimeout as pause } from 'node:timers/promises'
+import { beginPhase, showProgress } from '../phase.ts'
 import { benchError } from '../errors.ts'
 import { within } from '../settling.ts'
 import { percentile, round } from '../statistics.ts'
@@ -34,7 +35,9 @@ interface Run {
  */
 export async function urgentBench({ transport, messages, limitS, ...line }: UrgentBenchOptions) {
   const run = async () => {
+    beginPhase('ordinary messages')
     const ordinary = await measure(transport, line, messages, sendOrdinary)
+    beginPhase('urgent messages')
     const urgent = await measure(transport, line, messages, sendUrgent)
     const [of, beside] = [report(urgent, messages), report(ordinary, messages)]
     const ratio = { p50: round(of.p50Ms / beside.p50Ms), p95: round(of.p95Ms / beside.p95Ms) }
@@ -74,6 +77,7 @@ async function measure(
   const pair = await shapedPair(transport, line)
   try {
     const delaysMs: number[] = []
+    showProgress(() => `${delaysMs.length} of ${messages} arrived`)
     let [bulkSent, bulkTaken] = [0, 0]
     const { promise: closed, resolve: end } = Promise.withResolvers<string>()
     pair.b.events = {

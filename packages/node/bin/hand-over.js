@@ -40,5 +40,9 @@ export function handOver(command, args, options = {}) {
     process.stderr.write(`runnel: ${command}: ${error.message}\n`)
     process.exitCode = 1
   })
-  child.on('exit', (code, signal) => (process.exitCode = code ?? exitCodeOf(signal)))
+  child.on('exit', (code, signal) => {
+    // One that takes signals says itself why it ends.
+    if (signal) process.stderr.write(`runnel: ended by ${signal}; what was not written yet is lost\n`)
+    process.exitCode = code ?? exitCodeOf(signal)
+  })
 }

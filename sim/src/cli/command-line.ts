@@ -1,7 +1,7 @@
 import { constants } from 'node:os'
 import yargs, { type CommandModule, type Options } from 'yargs'
 import { needingValues, strings, wrongOption } from '../../../packages/node/src/cli/option-words.ts'
-import { recordLimits } from '../records/record.ts'
+import { recordLimits } from '../records/record-limits.ts'
 
 interface About {
   readonly name: string

@@ -5,6 +5,7 @@ import { compare } from '../experiments/compare.ts'
 import { diameter } from '../experiments/diameter.ts'
 import { matrix } from '../experiments/matrix.ts'
 import { propagation } from '../experiments/propagation.ts'
+import { scale } from '../experiments/scale.ts'
 import { experimentCommand, optionsOf } from './experiment-command.ts'
 
 const given = {
@@ -51,4 +52,10 @@ describe('experimentCommand', () => {
     const builder = Object.keys(experimentCommand(experiment).builder ?? {})
     expect(builder.filter((name) => common.includes(name))).toEqual(taken)
   })
+})
+
+it('bounds a run of few nodes sooner than one of many', () => {
+  expect([3, 2_048, 1_000_000, undefined].map((nodes) => scale.minutes?.(nodes))).toEqual([
+    11, 31, 1_440, 1_440,
+  ])
 })

@@ -1,13 +1,19 @@
 import type { CommandModule } from 'yargs'
 import { simError } from '../errors.ts'
-import { overlays, type Experiment, type ExperimentOptions, type Overlay } from '../experiments/experiment.ts'
+import {
+  aDay,
+  overlays,
+  type Experiment,
+  type ExperimentOptions,
+  type Overlay,
+} from '../experiments/experiment.ts'
 import { writeFigures } from '../figures/write-figures.ts'
 import { makeFolder } from '../records/make-folder.ts'
 import { writeRecord } from '../records/write-record.ts'
 import type { ExperimentRecord } from '../records/record.ts'
 import { floodsOption, type Floods } from './floods-option.ts'
 import { showProgress } from './progress.ts'
-import { checkMinutes, minutesOption, progressWithin, sayBound } from './time-bound.ts'
+import { checkMinutes, progressWithin, sayBound } from './time-bound.ts'
 
 interface ExperimentArguments {
   readonly nodes: number | undefined
@@ -19,7 +25,7 @@ interface ExperimentArguments {
   readonly floods?: Floods
   readonly rate?: number | undefined
   readonly replaced?: number | undefined
-  readonly minutes: number
+  readonly minutes: number | undefined
   readonly json: boolean
   readonly out: string | undefined
 }
@@ -31,8 +37,6 @@ const limits = {
   rate: { min: 1, max: 1_000 },
   replaced: { min: 1, max: 100 },
 }
-
-const aDay = 1_440
 
 const rateOption = { type: 'number', describe: 'messages a second of each publisher' } as const
 
@@ -53,7 +57,7 @@ const replacedOption = {
 
 /** An experiment as a command of the command line. */
 export function experimentCommand(experiment: Experiment): CommandModule<object, ExperimentArguments> {
-  const { ignores = [], usualNodes, minutes = aDay } = experiment
+  const { ignores = [], usualNodes, minutes: usualMinutes = () => aDay } = experiment
   return {
     command: experiment.name,
     describe: experiment.describe,
@@ -66,16 +70,20 @@ export function experimentCommand(experiment: Experiment): CommandModule<object,
       ...(!ignores.includes('repeats') && { repeats: repeatsOption }),
       ...(experiment.takesFloods === true && { ...floodsOption, rate: rateOption }),
       ...(experiment.takesReplaced === true && { replaced: replacedOption }),
-      ...minutesOption(minutes),
+      minutes: {
+        type: 'number',
+        describe: `of real time, after which it fails; at most ${usualMinutes(undefined)} unless given`,
+      },
       json: { type: 'boolean', default: false, describe: 'one line of JSON' },
       out: { type: 'string', describe: 'folder for figures, SVG and PNG, and the record, JSON' },
     },
     handler: async (argv) => {
       const options = optionsOf(argv)
-      checkMinutes(argv.minutes)
+      const { minutes = usualMinutes(options.nodes) } = argv
+      checkMinutes(minutes)
       if (argv.out !== undefined) makeFolder(argv.out)
-      sayBound(argv.minutes)
-      const { report, text, figures } = await experiment.run(options, progressWithin(argv))
+      sayBound(minutes)
+      const { report, text, figures } = await experiment.run(options, progressWithin({ minutes }))
       showProgress('')
       // First: what cannot be written to a file is not lost.
       process.stdout.write(`${argv.json ? JSON.stringify(report) : text}\n`)

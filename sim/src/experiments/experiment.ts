@@ -30,6 +30,9 @@ interface ExperimentResult {
   readonly figures: readonly Figure[]
 }
 
+/** Minutes. */
+export const aDay = 1_440
+
 export interface Experiment {
   readonly name: string
   readonly describe: string
@@ -41,8 +44,8 @@ export interface Experiment {
   readonly ignores?: readonly ('overlay' | 'latency' | 'repeats')[]
   /** What `nodes` is where none is given, for people. */
   readonly usualNodes: string
-  /** Of real time, that it may take unless told otherwise. Default: a day. */
-  readonly minutes?: number
+  /** Of real time, that it may take unless told otherwise, with so many nodes. Default: a day. */
+  readonly minutes?: (nodes: number | undefined) => number
   /** `onProgress` is called now and then with a few words for people. */
   run(options: ExperimentOptions, onProgress: (text: string) => void): Promise<ExperimentResult>
 }

@@ -9,7 +9,7 @@ import { ModelledNodes } from '../scenarios/scale/modelled-nodes.ts'
 import { ProductionNodes } from '../scenarios/scale/production-nodes.ts'
 import { runScale } from '../scenarios/scale/run-scale.ts'
 import type { GrowingOverlay, ScaleOptions } from '../scenarios/scale/scale-run.ts'
-import type { Experiment, ExperimentOptions, Overlay } from './experiment.ts'
+import { aDay, type Experiment, type ExperimentOptions, type Overlay } from './experiment.ts'
 
 /**
  * Virtual seconds after the last join: a random overlay does nothing any more once it is complete, and a large topology-aware one exchanges
@@ -51,6 +51,7 @@ function experimentWith(which: {
     ignores: ['repeats'],
     takesReplaced: true,
     usualNodes: sizes.join(', '),
+    minutes: (nodes) => (nodes === undefined ? aDay : Math.min(aDay, 10 + Math.ceil(nodes / 100))),
     async run(options, onProgress) {
       const rows: ScaleRow[] = []
       for (const nodes of options.nodes === undefined ? sizes : [options.nodes])

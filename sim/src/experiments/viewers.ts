@@ -37,7 +37,7 @@ function experimentWith(which: {
     describe,
     ignores: ['repeats'],
     usualNodes: `${defaultNodes} with the sender`,
-    minutes: 120,
+    minutes: () => 120,
     async run(options, onProgress) {
       const { nodes = defaultNodes, degree = 4, overlay, latency, seed } = options
       const light = isLight ? nodes - hosts - 1 : 0

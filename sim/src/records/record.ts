@@ -1,13 +1,7 @@
 import { z } from 'zod'
 import { simError } from '../errors.ts'
 import { readText } from './read-text.ts'
-
-/** The largest file of a record, and what it may hold. */
-export const recordLimits = {
-  maxFileBytes: 64 * 1024 * 1024,
-  maxRows: 10_000,
-  maxTextChars: 200,
-} as const
+import { recordLimits } from './record-limits.ts'
 
 const text = z.string().min(1).max(recordLimits.maxTextChars)
 /** What an environment or a parameter may be; null where there is none. */

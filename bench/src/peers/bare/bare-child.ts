@@ -4,7 +4,7 @@ import { drive } from '../driver.ts'
 /** The floor: a flood of degree 4 over packed bare links, with a set of seen numbers and nothing else. */
 drive(async ({ nodes, variant }, onDelivery) => {
   const transport = variant['transport'] as 'webrtc' | 'websocket'
-  const network = await bareNetwork({ transport, nodes, degree: 4, onDelivery })
+  const network = await bareNetwork({ transport, nodes, degree: 4, pack: true, onDelivery })
   return {
     publish(first, count) {
       for (let number = first; number < first + count; number++) network.publish(number)
