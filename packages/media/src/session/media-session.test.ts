@@ -441,6 +441,24 @@ describe('a session', () => {
     expect(session.publishTrack(sound).track.state).toBe('live')
   })
 
+  it('says which rates are none, and takes the others', async () => {
+    const given = Promise.withResolvers<unknown>()
+    async function* rates() {
+      for (const rate of ['a', NaN, -5, await given.promise]) yield rate as number
+    }
+    const { session } = await joinAs('Ada', room, undefined, rates())
+    const faults: unknown[] = []
+    session.on('fault', (error) => faults.push(error))
+    const track = session.publishTrack(picture)
+    given.resolve(0)
+    await until(() => track.bitsPerS).toBe(0)
+    const gave = (what: string) => ({
+      code: 'OPTIONS_INVALID',
+      message: expect.stringContaining(`it gave ${what}`) as string,
+    })
+    expect(faults).toMatchObject([gave('something of type string'), gave('NaN'), gave('-5')])
+  })
+
   it('follows what the network carries where no rate is given, and tries what pauses', async () => {
     const { ada, ben } = await pair()
     ada.session.publishTrack(sound)
@@ -522,6 +540,7 @@ function slowGroup(pictures: number): Uint8Array {
     frame.writeBigUInt64LE(BigInt(250 * (i + 1)), 4)
     return frame
   })
+  clip.writeUInt32LE(pictures, 24)
   return Buffer.concat([clip.subarray(0, second), ...frames])
 }
 
@@ -531,6 +550,7 @@ describe('openSession', () => {
     { replaces: '' },
     { decodes: Array<string>(17).fill('vp8') },
     { name: undefined as unknown as string },
+    { rate: 5 as never },
   ])('refuses what others would refuse the whole catalogue for: %o', async (wrong) => {
     const client = await clients.create({ privateKey: newAccount().privateKey })
     const [name] = Object.keys(wrong)
@@ -704,6 +724,14 @@ describe('files', () => {
     const second = 32 + 12 + clip.readUInt32LE(32) + 4
     clip.writeBigUInt64LE(2n ** 40n, second)
     await publishIvf(ada.session, Readable.from([clip]))
+  })
+
+  it('without a frame are refused, and not announced', async () => {
+    const { session } = await joinAs('Ada')
+    const announced = vi.spyOn(session, 'publishTrack')
+    const head = readFileSync(join(vectors, 'clip-vp8.ivf')).subarray(0, 32)
+    await expect(publishIvf(session, head)).rejects.toMatchObject({ code: 'FILE_INVALID' })
+    expect(announced).not.toHaveBeenCalled()
   })
 
   it('end when their session is closed', async () => {

@@ -25,6 +25,9 @@ const answerEveryMs = 250
 /** How a key frame is asked for. */
 const keyRequest: UrgentOptions = { lifetimeMs: 1_000, priority: 40 }
 
+const notRate = (given: unknown): string =>
+  `rate gives bits a second, from 0; it gave ${typeof given === 'number' ? given : `something of type ${typeof given}`}`
+
 type Listeners = { readonly [K in keyof MediaEvents]: Set<(...args: MediaEvents[K]) => void> }
 
 /** How a session fared. */
@@ -386,7 +389,8 @@ export class MediaSession implements AsyncDisposable {
     try {
       for await (const bitsPerS of this.#options.rate ?? []) {
         if (this.isClosed) return
-        this.#tracks.useRate(bitsPerS)
+        if (bitsPerS >= 0 && typeof bitsPerS === 'number') this.#tracks.useRate(bitsPerS)
+        else this.#emit('fault', mediaError('OPTIONS_INVALID', notRate(bitsPerS)))
       }
     } catch (error) {
       this.#emit('fault', error)
