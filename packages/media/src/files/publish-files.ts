@@ -30,7 +30,7 @@ export interface PublishIvfOptions extends PublishFileOptions {
   readonly bitrate?: number | undefined
 }
 
-const fileOptions: OptionNames<PublishFileOptions> = { signal: true, clock: true }
+const fileOptions: OptionNames<PublishFileOptions> = { signal: 'signal', clock: true }
 const ivfOptions: OptionNames<PublishIvfOptions> = { ...fileOptions, framerate: true, bitrate: true }
 
 /**

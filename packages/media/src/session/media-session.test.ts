@@ -511,6 +511,25 @@ describe('a session', () => {
     expect(() => ada.session.publishTrack(sound)).toThrow('session is closed')
   })
 
+  it('refuses events that there are not, and what is no frame', async () => {
+    const { session } = await joinAs('Ada')
+    const invalid = (code: string) => expect.objectContaining({ code }) as Error
+    const events = [{ keyWantd() {} }, { keyWanted: 5 }, null] as never[]
+    for (const one of events)
+      expect(() => session.publishTrack(sound, one)).toThrow(invalid('OPTIONS_INVALID'))
+    expect(() => session.on('objekt' as never, () => {})).toThrow(invalid('OPTIONS_INVALID'))
+    for (const one of [undefined, 5] as never[])
+      expect(() => session.publishTrack(one)).toThrow(invalid('TRACK_INVALID'))
+    const track = session.publishTrack(sound)
+    for (const frame of [
+      undefined,
+      {},
+      { timestampUs: 0, data: 'x' },
+      { data: new Uint8Array(1) },
+    ] as never[])
+      expect(() => track.send(frame)).toThrow(invalid('TRACK_INVALID'))
+  })
+
   it('that is closed says and reads nothing more', async () => {
     const { session, client } = await joinAs('Ada')
     await session.close()
@@ -558,6 +577,13 @@ describe('openSession', () => {
     await expect(opening).rejects.toMatchObject({
       code: 'SESSION_INVALID',
       message: expect.stringContaining(`: ${name} must be `) as string,
+    })
+  })
+
+  it.each([undefined, {}, { clinet: 1 }])('refuses to open without a client: %o', async (modules) => {
+    await expect(openSession(room, { name: 'Ada' }, modules as never)).rejects.toMatchObject({
+      code: 'SESSION_INVALID',
+      message: expect.stringContaining('must be { client }') as string,
     })
   })
 

@@ -47,6 +47,12 @@ export function mistakeInSession(options: MediaSessionOptions): string | undefin
   return mistakeInMember({ name, decodes, replaces })
 }
 
+/** As `mistakeInSession`. */
+export const mistakeInModules = (modules: unknown): string | undefined =>
+  (Object(modules) as Partial<MediaSessionModules>).client === undefined
+    ? 'its third argument must be { client }'
+    : undefined
+
 /** Also one that is not async, which is as good for a loop that waits. */
 function isIterable(given: unknown): boolean {
   const { [Symbol.asyncIterator]: later, [Symbol.iterator]: now } = Object(given) as Record<symbol, unknown>
