@@ -396,7 +396,7 @@ export class MediaSession implements AsyncDisposable {
     try {
       for await (const bitsPerS of this.#options.rate ?? []) {
         if (this.isClosed) return
-        if (bitsPerS >= 0 && typeof bitsPerS === 'number') this.#tracks.useRate(bitsPerS)
+        if (typeof bitsPerS === 'number' && bitsPerS >= 0) this.#tracks.useRate(bitsPerS)
         else this.#emit('fault', mediaError('OPTIONS_INVALID', notRate(bitsPerS)))
       }
     } catch (error) {
