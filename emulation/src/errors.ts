@@ -49,6 +49,10 @@ export const emulationErrors = {
     summary: 'This place cannot do what the experiment needs',
     remedy: 'Choose another with --place: namespaces and core can emulate delay and loss.',
   },
+  ROOT_NEEDED: {
+    summary: 'Network namespaces need root',
+    remedy: 'Run it as root, as with sudo, or in a container as its root.',
+  },
   DISPLAY_MISSING: {
     summary: 'There is no display for browsers with windows',
     remedy: "Install Debian's package xvfb, or leave these arms out with --arms.",

@@ -54,12 +54,17 @@ function tellWhetherAlone(isAlone: boolean): void {
 function buttons(senders: Senders): void {
   for (const source of ['microphone', 'camera', 'screen'] as const)
     element(source, HTMLButtonElement).addEventListener('click', () => void senders.toggle(source))
-  element('link', HTMLButtonElement).addEventListener('click', () => {
-    navigator.clipboard.writeText(location.href).then(
-      () => say('Copied. Anybody with the link can join, see and hear.'),
-      () => say(location.href),
-    )
-  })
+  element('link', HTMLButtonElement).addEventListener('click', () => void copyLink())
+}
+
+/** Where it may not, or there is no clipboard, as outside a secure context, people can do so by hand. */
+async function copyLink(): Promise<void> {
+  try {
+    await navigator.clipboard.writeText(location.href)
+    say('Copied. Anybody with the link can join, see and hear.')
+  } catch {
+    say(`The browser does not let this page copy the link. Copy it from here: ${location.href}`)
+  }
 }
 
 /** Says so, as the browser may ask whether it may, and a camera takes its time; unless there is something else to say meanwhile. */

@@ -193,10 +193,29 @@ describe('the room', () => {
         },
       }),
     ]
-    await ben.getByText(/may not be used.*Allow it for this page/).waitFor()
+    await ben.getByText(/may not be used: the camera .*Allow it for this page/).waitFor()
+    await ben.getByText(/may not be used: the microphone /).waitFor()
+    await ben.getByText('Chat', { exact: true }).click()
+    await ben.getByText(/may not be used/).waitFor({ state: 'detached' })
     await carla.getByText(/in use by another program.*Close the other program/).waitFor()
     await Promise.all([sees(ben, 'Ada'), sees(carla, 'Ada')])
     await tile(ada, 'Ben (muted)').getByText('No camera').waitFor()
+  })
+
+  it('says which device is refused, and where the link is that may not be copied', async () => {
+    const ada = await enter('Ada', { permissions: ['microphone'] })
+    await ada.getByText(/may not be used: the camera /).waitFor()
+    await ada.getByRole('button', { name: 'Copy link' }).click()
+    await ada.getByText(`Copy it from here: ${ada.url()}`).waitFor()
+  })
+
+  it('says what to do where the network has no such stream', async () => {
+    const page = await browser.newPage()
+    pages.push(page)
+    await page.goto(`${served.url}?stream=nonexistent`)
+    await page.getByLabel('Your name').fill('Ada')
+    await page.getByRole('button', { name: 'Join' }).click()
+    await page.getByText(/^This network has no stream called nonexistent\. Check the link/).waitFor()
   })
 
   it('turns a camera off again that cannot be published', async () => {

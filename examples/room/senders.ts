@@ -10,7 +10,7 @@ import {
   type PublishedAudio,
   type PublishedVideo,
 } from '@runnel/media/page'
-import { element, say, sayWhatFailed } from '../shared/page.ts'
+import { element, failureText, say } from '../shared/page.ts'
 import { whileBusy } from './busy-button.ts'
 
 /** What is published, and the devices behind it. */
@@ -25,6 +25,8 @@ type Source = 'microphone' | 'camera' | 'screen'
 export class Senders {
   readonly #session: MediaSession
   readonly #sending = new Map<Source, Sending>()
+  /** What was said to have failed since the last click. */
+  #failed: readonly string[] = []
   #hasLeft = false
 
   constructor(session: MediaSession) {
@@ -41,7 +43,7 @@ export class Senders {
       } catch (error) {
         // Who is asked for a screen may choose none.
         if (source === 'screen' && isRunnelError(error, 'DEVICE_REFUSED')) say('Your screen is not shared.')
-        else sayWhatFailed(error)
+        else this.#sayFailed(failureText(error))
       } finally {
         button.ariaPressed = String(this.#sending.has(source))
       }
@@ -78,6 +80,18 @@ export class Senders {
   stopAll(): void {
     this.#hasLeft = true
     for (const source of this.#sending.keys()) this.stop(source)
+  }
+
+  /** Until the next click: whoever goes on has read it. Two devices may be refused at once. */
+  #sayFailed(text: string): void {
+    this.#failed = [...this.#failed, text]
+    const all = this.#failed.join(' ')
+    say(all)
+    const forget = (): void => {
+      this.#failed = []
+      if (element('state', HTMLParagraphElement).textContent === all) say('')
+    }
+    addEventListener('click', forget, { once: true })
   }
 
   /** Throws where one of its tracks cannot be published: then none is, and the device is off again. */

@@ -23,7 +23,10 @@ export async function join(
 /** The id of the network's stream with this path. */
 export async function streamCalled(client: RunnelClient, path: string): Promise<string> {
   const stream = (await client.listStreams()).find(({ id }) => id.endsWith(`/${path}`))
-  if (stream === undefined) throw new Error(`the network has no stream ${path}`)
+  if (stream === undefined)
+    throw new Error(
+      `This network has no stream called ${path}. Check the link, or ask whoever gave it to you for another one.`,
+    )
   return stream.id
 }
 

@@ -8,7 +8,7 @@ export const simErrors = {
   },
   UNREADABLE_LATENCIES: {
     summary: 'The file of latencies cannot be read',
-    remedy: 'Name a readable file, or one of aws, aws-lastmile and transit-stub.',
+    remedy: 'Name a readable file, or a table that --help lists.',
   },
   INVALID_LATENCIES: {
     summary: 'Not a table of latencies',

@@ -1,10 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it, onTestFailed, onTestFinished } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFailed, onTestFinished, vi } from 'vitest'
 import { readdirSync } from 'node:fs'
 import { lacksRoot } from '../underlay/privileges.testkit.ts'
 import { Laboratory } from './laboratory.ts'
 import { natBehaviours, natKinds } from './nat-kinds.ts'
 import { probeNat, startResponder } from './probe/probe-nat.ts'
-import { runNat, type NatOptions, type NatReport } from './run-nat.ts'
+import { natDefaults, runNat, type NatOptions, type NatReport } from './run-nat.ts'
 
 function ownNamespaces(): string[] {
   return readdirSync('/run/netns').filter((name) => name.startsWith(`runnel-nat-${process.pid}-`))
@@ -25,6 +25,14 @@ function runForTest(
   onTestFailed(() => console.error(steps.join('\n')))
   return running
 }
+
+it('are refused to who is not root, before anything starts', async () => {
+  const getuid = vi.spyOn(process, 'getuid').mockReturnValue(1000)
+  onTestFinished(() => getuid.mockRestore())
+  await expect(runNat(natDefaults, AbortSignal.abort(), () => {})).rejects.toMatchObject({
+    code: 'ROOT_NEEDED',
+  })
+})
 
 describe.skipIf(lacksRoot)('NATs of the laboratory', () => {
   let laboratory: Laboratory

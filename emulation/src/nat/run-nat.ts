@@ -31,14 +31,15 @@ export interface NatReport {
 
 /**
  * Real nodes behind emulated NATs, with a real tracker and a real STUN and TURN server between them: how each pair comes to be linked, and how long that takes.
- * Every NAT is proven to be what it is called before a node stands behind it. Needs root. Rejects with PROCESS_FAILED, and
- * with whatever the signal aborts with; nothing is left behind in any case.
+ * Every NAT is proven to be what it is called before a node stands behind it. Rejects with ROOT_NEEDED before it
+ * starts anything, with PROCESS_FAILED, and with whatever the signal aborts with; nothing is left behind in any case.
  */
 export async function runNat(
   options: NatOptions,
   signal: AbortSignal,
   onProgress: (text: string) => void,
 ): Promise<NatReport> {
+  if (process.getuid?.() !== 0) throw emulationError('ROOT_NEEDED')
   const directory = openRunDirectory()
   const laboratory = new Laboratory()
   try {

@@ -1,5 +1,7 @@
+import { existsSync } from 'node:fs'
 import { readLatencyTable, type LatencyTable } from '@runnel/sim/latency'
 import { shortestDelaysMs } from '@runnel/sim/shortest-delays'
+import { emulationError } from '../errors.ts'
 import { awsTable } from './aws-table.ts'
 import { readCities, type Cities } from './cities.ts'
 import { graphOf } from './spanner.ts'
@@ -15,7 +17,7 @@ export interface Underlay {
 
 /**
  * `cities`: over the links of `emulation/data/cities.json`. `aws`: table 5.1 itself, with the tracker in Helsinki all the same.
- * Else a file in the shape of that table, with the tracker in its first region. Throws UNREADABLE_LATENCIES and INVALID_LATENCIES.
+ * Else a file in the shape of that table, with the tracker in its first region. Throws INVALID_ARGUMENT, UNREADABLE_LATENCIES and INVALID_LATENCIES.
  */
 export function createUnderlay(latency: string): Underlay {
   switch (latency) {
@@ -24,6 +26,11 @@ export function createUnderlay(latency: string): Underlay {
     case 'aws':
       return withTrackerCity(tableUnderlay(awsTable().table), readCities())
     default:
+      if (!existsSync(latency))
+        throw emulationError(
+          'INVALID_ARGUMENT',
+          `--latency is aws, cities, or a file; there is no ${latency}`,
+        )
       return tableUnderlay(readLatencyTable(latency))
   }
 }

@@ -175,6 +175,16 @@ describe('urgent messages', () => {
     })
   })
 
+  it('have a rate that refuses options and events that there are not', async () => {
+    const from = await start()
+    const invalid = { code: 'INVALID_ARGUMENT' }
+    for (const options of [{ partiton: 0 }, { signal: 5 }, null])
+      await expect(from.urgentRate(open, options as never)).rejects.toMatchObject(invalid)
+    using rate = await from.urgentRate(open)
+    expect(() => rate.on('rats' as 'rate', () => {})).toThrow(expect.objectContaining(invalid))
+    expect(() => rate.on('rate', undefined as never)).toThrow(expect.objectContaining(invalid))
+  })
+
   it('are more than the share of their publisher, who is told, and keep nobody else out', async () => {
     const { from, messages } = await pair()
     using rate = await from.urgentRate(open)

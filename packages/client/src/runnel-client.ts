@@ -22,7 +22,6 @@ import type { RotatedKeys, StreamKeys } from './encryption/stream-keys.ts'
 import { clientError, streamNotFound } from './errors.ts'
 import type { Gate } from './gate.ts'
 import type { LastOptions, TableOptions } from './latest/last.ts'
-import { requirePermission } from './permission.ts'
 import type { PhaseTimes } from './phases.ts'
 import type { CountOptions, StreamCount } from './presence/count.ts'
 import type { Presence, PresenceOptions } from './presence/presence.ts'
@@ -506,14 +505,12 @@ export class RunnelClient implements AsyncDisposable {
 
   /**
    * Follows how much this client may publish urgently in a partition: the rate of its links to the receivers, for encoders. Joins nothing; the
-   * first message does. Throws STREAM_NOT_FOUND, NO_PUBLISH_PERMISSION, PARTITION_OUT_OF_RANGE, ABORTED, and errors of the registry.
+   * first message does. Throws INVALID_ARGUMENT, STREAM_NOT_FOUND, NO_PUBLISH_PERMISSION, PARTITION_OUT_OF_RANGE, ABORTED, and errors of the registry.
    */
   async urgentRate(streamId: string, options: UrgentRateOptions = {}): Promise<UrgentRate> {
     const id = this.#gate.member(streamId)
-    throwIfAborted(options.signal)
-    const stream = await requirePermission('publish', id, this.#services)
     const { openUrgentRate } = await import('./publish/urgent-rate.ts')
-    return openUrgentRate(stream, options, this.#services)
+    return openUrgentRate(id, options, this.#services)
   }
 
   /**

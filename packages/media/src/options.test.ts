@@ -15,6 +15,18 @@ const untouched = new Proxy(
   },
 ) as never
 
+const noSignal = { signal: 5 } as never
+
+it.each([
+  ['publishOgg', () => publishOgg(untouched, untouched, noSignal)],
+  ['publishIvf', () => publishIvf(untouched, untouched, noSignal)],
+] as const)('%s refuses a signal that is none', async (name, call) => {
+  await expect(call()).rejects.toMatchObject({
+    code: 'OPTIONS_INVALID',
+    message: expect.stringContaining(`signal of ${name} must be an AbortSignal`) as string,
+  })
+})
+
 const misspelt = { sourcee: 'camera' } as never
 
 it.each([

@@ -25,7 +25,7 @@ export { shortPacket, wholeBatch, type ShortHeader } from './messages/short-batc
 export * from './contact/common-kinds.ts'
 export * from './contact/contact-url.ts'
 export { backoffMs } from './backoff.ts'
-export { mistakeInOptions, type OptionNames } from './option-names.ts'
+export { mistakeInOptions, type OptionKind, type OptionNames } from './option-names.ts'
 export { firstIndex } from './first-index.ts'
 export { type MessageDraft, BATCH_VERSION, decodeBatch } from './messages/batch-codec.ts'
 export * from './codec/frame.ts'

@@ -1,7 +1,15 @@
 import type { NetworkNode } from '@runnel/network'
-import { parseStreamPartId, toStreamPartId, type NodeId, type StreamPartId } from '@runnel/protocol'
-import { onAbort, whileOpen } from '../deadline.ts'
-import type { StreamInfo } from '../registry/ports.ts'
+import {
+  parseStreamPartId,
+  toStreamPartId,
+  type NodeId,
+  type StreamId,
+  type StreamPartId,
+} from '@runnel/protocol'
+import { onAbort, throwIfAborted, whileOpen } from '../deadline.ts'
+import { clientError } from '../errors.ts'
+import { checkOptions, type OptionNames } from '../options.ts'
+import { requirePermission, type PermissionModules } from '../permission.ts'
 import type { StatusHub } from '../status.ts'
 import { checkPartition } from './partition.ts'
 
@@ -12,6 +20,8 @@ export interface UrgentRateOptions {
   /** Stops following the rate, as `close` does. */
   readonly signal?: AbortSignal | undefined
 }
+
+const rateOptions: OptionNames<UrgentRateOptions> = { partition: true, signal: 'signal' }
 
 /** How many copies of the user's urgent messages this client dropped, on all links together, by cause. */
 export interface UrgentDrops {
@@ -43,12 +53,19 @@ export interface UrgentRateModules {
   readonly status: Pick<StatusHub, 'emit'>
 }
 
-/** Follows the rate until it is ended, or the client closes. Throws PARTITION_OUT_OF_RANGE, CLIENT_CLOSED and ABORTED. */
-export function openUrgentRate(
-  stream: StreamInfo,
-  { partition = 0, signal }: UrgentRateOptions,
-  modules: UrgentRateModules & { readonly closing: AbortSignal },
-): UrgentRate {
+/**
+ * Follows the rate until it is ended, or the client closes. Throws INVALID_ARGUMENT, PARTITION_OUT_OF_RANGE, CLIENT_CLOSED, ABORTED, and what
+ * `requirePermission` throws.
+ */
+export async function openUrgentRate(
+  streamId: StreamId,
+  options: UrgentRateOptions,
+  modules: UrgentRateModules & PermissionModules & { readonly closing: AbortSignal },
+): Promise<UrgentRate> {
+  checkOptions('urgentRate', options, rateOptions)
+  const { partition = 0, signal } = options
+  throwIfAborted(signal)
+  const stream = await requirePermission('publish', streamId, modules)
   const streamPartId = toStreamPartId(stream.id, checkPartition(partition, stream))
   return new UrgentRate(streamPartId, modules, whileOpen(modules.closing, signal))
 }
@@ -94,8 +111,13 @@ export class UrgentRate implements Disposable {
     return this.#drops
   }
 
-  /** Calls the listener from now on, until the returned function is called. An error of a listener becomes a status 'callback-failed'. */
+  /**
+   * Calls the listener from now on, until the returned function is called. An error of a listener becomes a status 'callback-failed'. Throws
+   * INVALID_ARGUMENT.
+   */
   on<E extends keyof UrgentRateEvents>(event: E, listener: UrgentRateEvents[E]): () => void {
+    if (!Object.hasOwn(this.#listeners, event) || typeof listener !== 'function')
+      throw clientError('INVALID_ARGUMENT', 'on takes one of rate, dropped, and a function')
     const listeners: Set<UrgentRateEvents[E]> = this.#listeners[event]
     listeners.add(listener)
     return () => void listeners.delete(listener)

@@ -37,10 +37,10 @@ const resendOptions: OptionNames<ResendOptions> = {
     raw: true,
     schema: true,
     asBytes: true,
-    signal: true,
-    onUndecodable: true,
-    onGap: true,
-    recording: true,
+    signal: 'signal',
+    onUndecodable: 'function',
+    onGap: 'function',
+    recording: 'boolean',
   },
 }
 

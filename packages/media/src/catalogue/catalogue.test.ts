@@ -102,6 +102,9 @@ describe('a mistake', () => {
     [{ ...picture, source: 'window' }, /^source must be "microphone", .* or "file"; it is "window"$/],
     [{ ...picture, kind: 'smell' }, 'kind must be "audio" or "video"; it is "smell"'],
     [{ ...sound, sampleRate: undefined }, /^sampleRate must be .*; it is missing$/],
+    [{ ...sound, sampleRate: 44_100 }, /^sampleRate must be one that Opus has/],
+    [{ ...sound, codec: 'mp3' }, /^codec must be .* of audio "opus".*; it is "mp3"$/],
+    [{ ...picture, foo: 1 }, /^it has no field "foo"$/],
     [{ ...sound, frameMs: 3 }, /^frameMs must be a length that Opus has/],
   ])('in a track is told in plain words: %#', (track, text) => {
     expect(mistakeInTrack(track as Track)).toMatch(text)

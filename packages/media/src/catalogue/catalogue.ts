@@ -41,6 +41,8 @@ const videoTrack = z.object({
   altGroup: z.number().int().min(0).max(255),
 })
 const trackSchema = z.discriminatedUnion('kind', [audioTrack, videoTrack])
+/** Samples a second that Opus has (RFC 6716, section 2). */
+const opusRates = [8_000, 12_000, 16_000, 24_000, 48_000] as const
 const sessionId = z.string().regex(/^[0-9a-f]{16}$/)
 const catalogueSchema = z.object({
   /** The version of this format. */
@@ -109,9 +111,15 @@ export function controlIn({ content, urgent }: Pick<Message, 'content' | 'urgent
   return urgent !== undefined && control !== undefined && 'catalogue' in control ? undefined : control
 }
 
+/** What others play, and no field that they do not know; theirs may have more than this version does. */
+const ownTrackSchema = z.discriminatedUnion('kind', [
+  audioTrack.extend({ codec: z.literal('opus'), sampleRate: z.literal(opusRates) }).strict(),
+  videoTrack.strict(),
+])
+
 /** What is wrong with a track, whose whole catalogue others would refuse; undefined where nothing is. */
 export const mistakeInTrack = (track: Track): string | undefined =>
-  firstMistake(track, trackSchema.safeParse(track))
+  firstMistake(track, ownTrackSchema.safeParse(track))
 
 const chosenBySession = ['id', 'partition', 'state']
 const publishingSchema = z.object({
@@ -120,7 +128,9 @@ const publishingSchema = z.object({
 })
 
 /** As `mistakeInTrack`, of how a new track is to be published. */
-export function mistakeInPublishing(newTrack: object): string | undefined {
+export function mistakeInPublishing(newTrack: unknown): string | undefined {
+  if (typeof newTrack !== 'object' || newTrack === null)
+    return `it must be an object; it is ${typeof newTrack}`
   const given = Object.entries(newTrack).find(
     ([field, value]) => value !== undefined && chosenBySession.includes(field),
   )

@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import { mediaLimits } from '../limits.ts'
 
-const codec = `a codec string of WebCodecs, such as "vp8" or "opus", of up to ${mediaLimits.maxTextLength} printable characters`
+const codec = `a codec string of WebCodecs, such as "vp8", of audio "opus", of up to ${mediaLimits.maxTextLength} printable characters`
 const oneOrMore = 'a whole number from 1 to 1000000000'
 const pixels = 'a whole number of pixels from 1 to 16384'
 
@@ -14,7 +14,7 @@ const wanted: Readonly<Record<string, string>> = {
   state: '"live", "muted" or "paused"',
   id: 'a whole number from 0 to 255',
   partition: 'a whole number from 0 to 99',
-  sampleRate: `${oneOrMore}, in samples a second`,
+  sampleRate: 'one that Opus has: 8000, 12000, 16000, 24000 or 48000 samples a second',
   numberOfChannels: 'a whole number from 1 to 8',
   frameMs: 'a length that Opus has: a multiple of 2.5 ms, up to 120',
   codedWidth: pixels,
@@ -34,7 +34,9 @@ export function firstMistake(
   { error }: { readonly error?: z.ZodError | undefined },
 ): string | undefined {
   if (error === undefined) return undefined
-  const field = error.issues[0]?.path[0]
+  const [issue] = error.issues
+  if (issue?.code === 'unrecognized_keys') return `it has no field "${issue.keys[0]?.slice(0, 40)}"`
+  const field = issue?.path[0]
   if (field === undefined) return `it must have the fields that are described; it is ${shortText(value)}`
   const given = (value as Readonly<Record<PropertyKey, unknown>>)[field]
   const is = given === undefined ? 'it is missing' : `it is ${shortText(given)}`

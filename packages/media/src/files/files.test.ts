@@ -67,6 +67,13 @@ async function picturesOf(bytes: Uint8Array, lengths: readonly number[] = [1_000
   return { header, frames: await all(frames) }
 }
 
+/** Where the first frames of an IVF file end. */
+function endOfFrames(file: Uint8Array, frames: number): number {
+  let offset = 32
+  for (let i = 0; i < frames; i++) offset += 12 + new DataView(file.buffer).getUint32(offset, true)
+  return offset
+}
+
 /** Reads to the end, or to a refusal; anything else fails. */
 async function readsOrRefuses(read: Promise<unknown>): Promise<void> {
   await read.catch((error: unknown) => {
@@ -186,6 +193,16 @@ describe('Opus in Ogg', () => {
       await expect(packetsOf(bytes)).rejects.toThrow(text)
   })
 
+  it('is refused without a packet, and said to have been sent only where something was', async () => {
+    const heads = [...page(2, 7, [8], text('OpusHead')), ...page(0, 7, [8], text('OpusTags'))]
+    await expect(packetsOf(Uint8Array.from(heads))).rejects.toThrow('Opus without a packet')
+    const cut = page(0, 7, [2], Uint8Array.of(1, 2)).slice(0, -1)
+    await expect(packetsOf(Uint8Array.from([...heads, ...cut]))).rejects.not.toThrow('has been sent')
+    await expect(packetsOf(Uint8Array.from([...shortFile(7, 1), ...cut]))).rejects.toThrow(
+      'what was before has been sent',
+    )
+  })
+
   it('never does anything but read or refuse', async () => {
     await fc.assert(
       fc.asyncProperty(damaged(opus), (bytes) => readsOrRefuses(packetsOf(bytes, [500]))),
@@ -229,6 +246,7 @@ describe('IVF', () => {
   it('of AV1 has its key frames where a sequence begins', async () => {
     const header = ivf('vp8').slice(0, 32)
     header.set(new TextEncoder().encode('AV01'), 8)
+    header[24] = 2
     // Temporal delimiters, then a sequence header or a frame.
     const units = [
       [0x12, 0, 0x0a, 1, 0],
@@ -249,6 +267,27 @@ describe('IVF', () => {
     )
     await expect(picturesOf(opus)).rejects.toThrow('not IVF')
     await expect(picturesOf(new Uint8Array(0))).rejects.toThrow('not IVF')
+  })
+
+  it('is refused without a frame, and said to have been sent only where something was', async () => {
+    const file = ivf('vp8')
+    await expect(picturesOf(file.slice(0, 32))).rejects.toThrow('IVF without a frame')
+    await expect(picturesOf(file.slice(0, 50))).rejects.not.toThrow('has been sent')
+    await expect(picturesOf(file.slice(0, -1))).rejects.toThrow('what was before has been sent')
+  })
+
+  it.each([
+    ['the number of frames', 12, true],
+    ['nothing, as in a pipe', 0, false],
+    ['nothing, as ffmpeg in a pipe', 0xffff_ffff, false],
+    ['the ticks to its end, as ffmpeg', 400, true],
+  ])('whose header states %s is refused where it was cut between frames', async (_, stated, isRefused) => {
+    const file = ivf('vp8')
+    new DataView(file.buffer).setUint32(24, stated, true)
+    expect((await picturesOf(file)).frames).toHaveLength(12)
+    const cut = picturesOf(file.slice(0, endOfFrames(file, 6)))
+    if (isRefused) await expect(cut).rejects.toThrow(`6 frames came, and have been sent; its header has`)
+    else expect((await cut).frames).toHaveLength(6)
   })
 
   it('never does anything but read or refuse', async () => {

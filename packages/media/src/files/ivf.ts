@@ -1,10 +1,12 @@
 import { mediaError } from '../errors.ts'
 import { mediaLimits } from '../limits.ts'
 import type { BytesReader } from './bytes-reader.ts'
+import { sentBefore } from './sent-before.ts'
 
 const signature = 'DKIF'
 const headerBytes = 32
 const frameHeaderBytes = 12
+const unknownLengths = [0, 0xffff_ffff]
 /** By the four letters in the header; codec strings as of WebCodecs. */
 const codecs: Readonly<Record<string, { readonly codec: string; isKey(frame: Uint8Array): boolean }>> = {
   VP80: { codec: 'vp8', isKey: isVp8Key },
@@ -44,25 +46,34 @@ export async function readIvf(
     codec: kind.codec,
     width,
     height,
-    frames: framesOf(reader, (1_000_000 * scale) / rate, kind.isKey),
+    frames: framesOf(reader, {
+      ...{ tickUs: (1_000_000 * scale) / rate, isKey: kind.isKey },
+      length: view.getUint32(24, true),
+    }),
   }
+}
+
+interface Described {
+  readonly tickUs: number
+  /** As its header has it: see `Progress.isWhole`. */
+  readonly length: number
+  isKey(frame: Uint8Array): boolean
 }
 
 async function* framesOf(
   reader: BytesReader,
-  tickUs: number,
-  isKey: (frame: Uint8Array) => boolean,
+  { tickUs, length: stated, isKey }: Described,
 ): AsyncGenerator<IvfFrame> {
-  let firstTick: number | undefined
+  const progress = new Progress()
   for (;;) {
     const header = await reader.take(frameHeaderBytes)
-    if (header.length === 0) return
-    if (header.length < frameHeaderBytes) throw cutOff()
+    if (header.length === 0) return progress.refuseUnlessWhole(stated)
+    if (header.length < frameHeaderBytes) throw cutOff(progress)
     // As the length of a frame it would be more than any may have.
     if (String.fromCharCode(...header.subarray(0, 4)) === signature)
       throw mediaError(
         'FILE_INVALID',
-        'another IVF file is joined to it, what was before has been sent: publish them one after the other',
+        `another IVF file is joined to it${sentBefore(progress.frames)}: publish them one after the other`,
       )
     const view = new DataView(header.buffer)
     const length = view.getUint32(0, true)
@@ -73,13 +84,46 @@ async function* framesOf(
         `a frame of ${length} bytes, at most ${mediaLimits.maxObjectBytes} are sent`,
       )
     const data = await reader.take(length)
-    if (data.length < length) throw cutOff()
-    firstTick ??= tick
-    yield { timestampUs: Math.round((tick - firstTick) * tickUs), isKey: isKey(data), data }
+    if (data.length < length) throw cutOff(progress)
+    yield { timestampUs: Math.round(progress.next(tick) * tickUs), isKey: isKey(data), data }
   }
 }
 
-const cutOff = () => mediaError('FILE_INVALID', 'it is cut off within a frame, what was before has been sent')
+const cutOff = ({ frames }: Progress) =>
+  mediaError('FILE_INVALID', `it is cut off within a frame${sentBefore(frames)}`)
+
+/** How much of a file there was. */
+class Progress {
+  frames = 0
+  #firstTick = 0
+  #lastTick = 0
+  #longestStep = 0
+
+  /** One more frame. Returns its ticks from the first. */
+  next(tick: number): number {
+    if (this.frames++ === 0) this.#firstTick = tick
+    else this.#longestStep = Math.max(this.#longestStep, tick - this.#lastTick)
+    this.#lastTick = tick
+    return tick - this.#firstTick
+  }
+
+  /** Throws FILE_INVALID. */
+  refuseUnlessWhole(stated: number): void {
+    if (this.frames === 0) throw mediaError('FILE_INVALID', 'IVF without a frame')
+    if (!this.#isWhole(stated))
+      throw mediaError(
+        'FILE_INVALID',
+        `it is cut off: ${this.frames} frames came, and have been sent; its header has a length of ${stated}`,
+      )
+  }
+
+  /** Encoders state the number of frames, ffmpeg the ticks to the end of the last one; both something else in a pipe, as they cannot go back. */
+  #isWhole(stated: number): boolean {
+    const ticks = this.#lastTick - this.#firstTick
+    const isDuration = ticks < stated && stated <= ticks + this.#longestStep
+    return unknownLengths.includes(stated) || this.frames >= stated || isDuration
+  }
+}
 
 /** RFC 6386, section 9.1. */
 function isVp8Key([byte = 1]: Uint8Array): boolean {

@@ -1,6 +1,7 @@
 import { mediaError } from '../errors.ts'
 import { mediaLimits } from '../limits.ts'
 import type { BytesReader } from './bytes-reader.ts'
+import { sentBefore } from './sent-before.ts'
 
 const headerBytes = 27
 const [continued, first] = [1, 2] as const
@@ -30,16 +31,16 @@ export interface OpusPacket {
  */
 export async function* opusPackets(reader: BytesReader): AsyncGenerator<OpusPacket> {
   let serial: number | undefined
-  let [files, count] = [0, 0]
+  let [files, count, sent] = [0, 0, 0]
   let isBeginning = true
   let packet = new PacketParts()
-  for (let page = await readPage(reader); page !== undefined; page = await readPage(reader)) {
+  for (let page = await readPage(reader, sent); page !== undefined; page = await readPage(reader, sent)) {
     const beginsStream = (page.flags & first) !== 0
     // All streams of a file begin before any other page of it.
     if (beginsStream && !isBeginning) serial = undefined
     isBeginning = beginsStream
     if (serial === undefined) {
-      if (!beginsStream) throw noOpus(files)
+      if (!beginsStream) throw noOpus(files, sent)
       if (!startsWith(page.body, 'OpusHead')) continue
       refuseSurround(page.body)
       serial = page.serial
@@ -52,11 +53,15 @@ export async function* opusPackets(reader: BytesReader): AsyncGenerator<OpusPack
     for (const data of packetsOf(page, packet)) {
       if (count === 1 && !startsWith(data, 'OpusTags'))
         throw mediaError('FILE_INVALID', 'Opus without its tags')
-      if (count >= 2 && data.length > 0) yield { data, isFirst: count === 2 }
+      if (count >= 2 && data.length > 0) {
+        sent++
+        yield { data, isFirst: count === 2 }
+      }
       count++
     }
   }
-  if (serial === undefined) throw noOpus(files)
+  if (serial === undefined) throw noOpus(files, sent)
+  if (sent === 0) throw mediaError('FILE_INVALID', 'Opus without a packet')
 }
 
 /**
@@ -72,12 +77,10 @@ function refuseSurround(head: Uint8Array): void {
     )
 }
 
-const noOpus = (filesBefore: number) =>
+const noOpus = (filesBefore: number, sent: number) =>
   mediaError(
     'FILE_INVALID',
-    filesBefore === 0
-      ? 'there is no Opus in it'
-      : 'a file without Opus is joined to it, what was before has been sent',
+    filesBefore === 0 ? 'there is no Opus in it' : `a file without Opus is joined to it${sentBefore(sent)}`,
   )
 
 /** One packet, as it is put together. */
@@ -116,8 +119,8 @@ function* packetsOf({ lacing, body }: Page, packet: PacketParts): Generator<Uint
   }
 }
 
-/** Undefined at the end. */
-async function readPage(reader: BytesReader): Promise<Page | undefined> {
+/** Undefined at the end. `sent`: how many packets were before. */
+async function readPage(reader: BytesReader, sent: number): Promise<Page | undefined> {
   const header = await reader.take(headerBytes)
   if (header.length === 0) return undefined
   if (header.length < headerBytes || !startsWith(header, 'OggS') || header[4] !== 0)
@@ -126,7 +129,7 @@ async function readPage(reader: BytesReader): Promise<Page | undefined> {
   const bodyBytes = lacing.reduce((sum, length) => sum + length, 0)
   const body = await reader.take(bodyBytes)
   if (body.length < bodyBytes)
-    throw mediaError('FILE_INVALID', 'it is cut off within a page, what was before has been sent')
+    throw mediaError('FILE_INVALID', `it is cut off within a page${sentBefore(sent)}`)
   const view = new DataView(header.buffer)
   const checksum = view.getUint32(22, true)
   view.setUint32(22, 0)

@@ -30,7 +30,7 @@ export interface PublishIvfOptions extends PublishFileOptions {
   readonly bitrate?: number | undefined
 }
 
-const fileOptions: OptionNames<PublishFileOptions> = { signal: true, clock: true }
+const fileOptions: OptionNames<PublishFileOptions> = { signal: 'signal', clock: true }
 const ivfOptions: OptionNames<PublishIvfOptions> = { ...fileOptions, framerate: true, bitrate: true }
 
 /**
@@ -85,16 +85,17 @@ export async function publishIvf(
   const ended = endOf(session, options)
   const reader = new BytesReader(piecesOf(pieces), ended)
   let track: TrackPublisher | undefined
+  let pace: Pace | undefined
   try {
     requireOpen(session)
     const { codec, width: codedWidth, height: codedHeight, frames } = await readIvf(reader)
     const group = new FirstGroup()
-    track = session.publishTrack(
-      { kind: 'video', source: 'file', codec, codedWidth, codedHeight, framerate, bitrate, altGroup: 0 },
-      { sent: (neighbours) => group.sent(neighbours) },
-    )
-    const pace = await startPace(session, track, ended, options)
     for await (const { timestampUs: offsetUs, isKey, data } of frames) {
+      track ??= session.publishTrack(
+        { kind: 'video', source: 'file', codec, codedWidth, codedHeight, framerate, bitrate, altGroup: 0 },
+        { sent: (neighbours) => group.sent(neighbours) },
+      )
+      pace ??= await startPace(session, track, ended, options)
       const timestampUs = await pace.next(offsetUs)
       if (timestampUs === undefined) return
       for (const picture of group.next({ timestampUs, isKey, data })) track.send(picture)

@@ -22,15 +22,16 @@ const microphone: MediaTrackConstraints = {
 }
 
 /** The camera. Throws DEVICE_REFUSED, DEVICE_TAKEN and DEVICE_MISSING. */
-export const openCamera = (): Promise<MediaStream> => open(() => devices().getUserMedia({ video: camera }))
+export const openCamera = (): Promise<MediaStream> =>
+  open('camera', () => devices().getUserMedia({ video: camera }))
 
 /** The microphone. Throws what `openCamera` throws. */
 export const openMicrophone = (): Promise<MediaStream> =>
-  open(() => devices().getUserMedia({ audio: microphone }))
+  open('microphone', () => devices().getUserMedia({ audio: microphone }))
 
 /** A screen or a window that the user chooses, with its sound where the browser has it. Throws what `openCamera` throws. */
 export const openScreen = (): Promise<MediaStream> =>
-  open(() => devices().getDisplayMedia({ video: { frameRate: { ideal: 8 } }, audio: true }))
+  open('screen', () => devices().getDisplayMedia({ video: { frameRate: { ideal: 8 } }, audio: true }))
 
 /** A file that the browser can play, played in this page. Start the element, which shows it. */
 export function openFile(file: Blob): { readonly element: HTMLVideoElement; readonly stream: MediaStream } {
@@ -49,11 +50,13 @@ function devices(): MediaDevices {
   return mediaDevices
 }
 
-async function open(ask: () => Promise<MediaStream>): Promise<MediaStream> {
+async function open(what: string, ask: () => Promise<MediaStream>): Promise<MediaStream> {
   try {
     return await ask()
   } catch (cause) {
     if (!(cause instanceof DOMException)) throw cause
-    throw mediaError(codes[cause.name] ?? 'DEVICE_TAKEN', cause.message || cause.name, { cause })
+    throw mediaError(codes[cause.name] ?? 'DEVICE_TAKEN', `the ${what} (${cause.message || cause.name})`, {
+      cause,
+    })
   }
 }

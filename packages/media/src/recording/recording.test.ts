@@ -29,6 +29,17 @@ async function partitionsRead(rendition: number | undefined, ...states: (readonl
   return asked.flatMap((one) => one.partitions)
 }
 
+it.each([{ rendition: 'x' }, { rendition: -1 }, { onDamage: 5 }, { signal: 5 }])(
+  'a recording is not read with %o',
+  async (options) => {
+    const made = { timeLine: new TimeLine(), range: { fromMs: 0, toMs: 1 }, partitions }
+    const recording = new MediaRecording('0xa/recording', made, { client: {} as never })
+    await expect(recording.read(0, options as never).next()).rejects.toMatchObject({
+      code: 'OPTIONS_INVALID',
+    })
+  },
+)
+
 const inRecording = (...ofSession: number[]) => ofSession.map((one) => objectPartition(one, partitions))
 
 it.each([

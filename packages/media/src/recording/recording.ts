@@ -38,7 +38,11 @@ const keyMarginMs = 20
 /** Of what somebody else sealed in the same stream. */
 const sealedByOthers = 'ENCRYPTED_CONTENT'
 
-const readOptions: OptionNames<ReadOptions> = { rendition: true, signal: true, onDamage: true }
+const readOptions: OptionNames<ReadOptions> = {
+  rendition: 'whole',
+  signal: 'signal',
+  onDamage: 'function',
+}
 
 /** A recording that can be read from any moment. Made by `openRecording`. */
 export class MediaRecording {

@@ -441,6 +441,24 @@ describe('a session', () => {
     expect(session.publishTrack(sound).track.state).toBe('live')
   })
 
+  it('says which rates are none, and takes the others', async () => {
+    const given = Promise.withResolvers<unknown>()
+    async function* rates() {
+      for (const rate of ['a', NaN, -5, await given.promise]) yield rate as number
+    }
+    const { session } = await joinAs('Ada', room, undefined, rates())
+    const faults: unknown[] = []
+    session.on('fault', (error) => faults.push(error))
+    const track = session.publishTrack(picture)
+    given.resolve(0)
+    await until(() => track.bitsPerS).toBe(0)
+    const gave = (what: string) => ({
+      code: 'OPTIONS_INVALID',
+      message: expect.stringContaining(`it gave ${what}`) as string,
+    })
+    expect(faults).toMatchObject([gave('something of type string'), gave('NaN'), gave('-5')])
+  })
+
   it('follows what the network carries where no rate is given, and tries what pauses', async () => {
     const { ada, ben } = await pair()
     ada.session.publishTrack(sound)
@@ -493,6 +511,25 @@ describe('a session', () => {
     expect(() => ada.session.publishTrack(sound)).toThrow('session is closed')
   })
 
+  it('refuses events that there are not, and what is no frame', async () => {
+    const { session } = await joinAs('Ada')
+    const invalid = (code: string) => expect.objectContaining({ code }) as Error
+    const events = [{ keyWantd() {} }, { keyWanted: 5 }, null] as never[]
+    for (const one of events)
+      expect(() => session.publishTrack(sound, one)).toThrow(invalid('OPTIONS_INVALID'))
+    expect(() => session.on('objekt' as never, () => {})).toThrow(invalid('OPTIONS_INVALID'))
+    for (const one of [undefined, 5] as never[])
+      expect(() => session.publishTrack(one)).toThrow(invalid('TRACK_INVALID'))
+    const track = session.publishTrack(sound)
+    for (const frame of [
+      undefined,
+      {},
+      { timestampUs: 0, data: 'x' },
+      { data: new Uint8Array(1) },
+    ] as never[])
+      expect(() => track.send(frame)).toThrow(invalid('TRACK_INVALID'))
+  })
+
   it('that is closed says and reads nothing more', async () => {
     const { session, client } = await joinAs('Ada')
     await session.close()
@@ -522,6 +559,7 @@ function slowGroup(pictures: number): Uint8Array {
     frame.writeBigUInt64LE(BigInt(250 * (i + 1)), 4)
     return frame
   })
+  clip.writeUInt32LE(pictures, 24)
   return Buffer.concat([clip.subarray(0, second), ...frames])
 }
 
@@ -531,6 +569,7 @@ describe('openSession', () => {
     { replaces: '' },
     { decodes: Array<string>(17).fill('vp8') },
     { name: undefined as unknown as string },
+    { rate: 5 as never },
   ])('refuses what others would refuse the whole catalogue for: %o', async (wrong) => {
     const client = await clients.create({ privateKey: newAccount().privateKey })
     const [name] = Object.keys(wrong)
@@ -538,6 +577,13 @@ describe('openSession', () => {
     await expect(opening).rejects.toMatchObject({
       code: 'SESSION_INVALID',
       message: expect.stringContaining(`: ${name} must be `) as string,
+    })
+  })
+
+  it.each([undefined, {}, { clinet: 1 }])('refuses to open without a client: %o', async (modules) => {
+    await expect(openSession(room, { name: 'Ada' }, modules as never)).rejects.toMatchObject({
+      code: 'SESSION_INVALID',
+      message: expect.stringContaining('must be { client }') as string,
     })
   })
 
@@ -704,6 +750,14 @@ describe('files', () => {
     const second = 32 + 12 + clip.readUInt32LE(32) + 4
     clip.writeBigUInt64LE(2n ** 40n, second)
     await publishIvf(ada.session, Readable.from([clip]))
+  })
+
+  it('without a frame are refused, and not announced', async () => {
+    const { session } = await joinAs('Ada')
+    const announced = vi.spyOn(session, 'publishTrack')
+    const head = readFileSync(join(vectors, 'clip-vp8.ivf')).subarray(0, 32)
+    await expect(publishIvf(session, head)).rejects.toMatchObject({ code: 'FILE_INVALID' })
+    expect(announced).not.toHaveBeenCalled()
   })
 
   it('end when their session is closed', async () => {

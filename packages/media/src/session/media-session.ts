@@ -6,6 +6,7 @@ import { Busyness } from '../core/busyness.ts'
 import { decodeObject } from '../core/media-object.ts'
 import { mediaError } from '../errors.ts'
 import { mediaLimits } from '../limits.ts'
+import { checkOptions, type OptionNames } from '../options.ts'
 import { controlPartition } from './control-partition.ts'
 import { Goodbye } from './goodbye.ts'
 import { memberIdOf, type Member } from './member.ts'
@@ -15,7 +16,7 @@ import { OwnTracks } from './own-tracks.ts'
 import { Readers } from './readers.ts'
 import type { MediaEvents, ObjectPlace } from './session-events.ts'
 import type { MediaSessionModules, MediaSessionOptions } from './session-options.ts'
-import type { TrackEvents, TrackPublisher } from './track-publisher.ts'
+import { trackEvents, type TrackEvents, type TrackPublisher } from './track-publisher.ts'
 import { untilLinked } from './until-linked.ts'
 
 /** How often it is checked whether this process is busy. */
@@ -24,6 +25,13 @@ const lookMs = 250
 const answerEveryMs = 250
 /** How a key frame is asked for. */
 const keyRequest: UrgentOptions = { lifetimeMs: 1_000, priority: 40 }
+
+const eventKinds: OptionNames<MediaEvents> = {
+  ...{ members: 'function', left: 'function', object: 'function', message: 'function', fault: 'function' },
+}
+
+const notRate = (given: unknown): string =>
+  `rate gives bits a second, from 0; it gave ${typeof given === 'number' ? given : `something of type ${typeof given}`}`
 
 type Listeners = { readonly [K in keyof MediaEvents]: Set<(...args: MediaEvents[K]) => void> }
 
@@ -145,8 +153,9 @@ export class MediaSession implements AsyncDisposable {
     return { ...this.#counters, membersRefused: this.#members.refused }
   }
 
-  /** Calls `listener`, which must not throw, until the returned function is called. */
+  /** Calls `listener`, which must not throw, until the returned function is called. Throws OPTIONS_INVALID. */
   on<K extends keyof MediaEvents>(event: K, listener: (...args: MediaEvents[K]) => void): () => void {
+    checkOptions('on', { [event]: listener }, eventKinds)
     const listeners = this.#listeners[event] as Set<(...args: MediaEvents[K]) => void>
     listeners.add(listener)
     return () => void listeners.delete(listener)
@@ -157,9 +166,10 @@ export class MediaSession implements AsyncDisposable {
     return Math.round((this.#clock.monotonicMs() - this.#startMs) * 1_000)
   }
 
-  /** Announces a track. Frames given to `send` of the returned publisher go to the others. Throws SESSION_CLOSED and TRACK_INVALID. */
+  /** Announces a track. Frames given to `send` of the returned publisher go to the others. Throws SESSION_CLOSED, OPTIONS_INVALID and TRACK_INVALID. */
   publishTrack(newTrack: NewTrack, events: TrackEvents = {}): TrackPublisher {
     this.#requireOpen()
+    checkOptions('publishTrack', events, trackEvents)
     return this.#tracks.publish(newTrack, events)
   }
 
@@ -386,7 +396,8 @@ export class MediaSession implements AsyncDisposable {
     try {
       for await (const bitsPerS of this.#options.rate ?? []) {
         if (this.isClosed) return
-        this.#tracks.useRate(bitsPerS)
+        if (typeof bitsPerS === 'number' && bitsPerS >= 0) this.#tracks.useRate(bitsPerS)
+        else this.#emit('fault', mediaError('OPTIONS_INVALID', notRate(bitsPerS)))
       }
     } catch (error) {
       this.#emit('fault', error)

@@ -13,13 +13,17 @@ export type NewTrack = (
   readonly rendition?: number | undefined
 }
 
-/** A track at its place in a session, and how it shares the rate with others. Throws TRACK_INVALID. */
+/** Throws TRACK_INVALID for what cannot be placed. */
+export function checkNewTrack(newTrack: NewTrack): void {
+  const mistake = mistakeInPublishing(newTrack)
+  if (mistake !== undefined) throw mediaError('TRACK_INVALID', mistake)
+}
+
+/** A track at its place in a session, and how it shares the rate with others; `newTrack` has been checked. Throws TRACK_INVALID. */
 export function placeTrack(
   newTrack: NewTrack,
   place: Pick<Track, 'id' | 'partition'>,
 ): { readonly track: Track; readonly plan: PlannedRendition; readonly rendition: number } {
-  const mistake = mistakeInPublishing(newTrack)
-  if (mistake !== undefined) throw mediaError('TRACK_INVALID', mistake)
   const { minBitsPerS, rendition = 0, ...described } = newTrack
   const track: Track = { ...described, ...place, state: 'live' }
   const refused = mistakeInTrack(track)

@@ -3,6 +3,7 @@ import { mediaError } from '../errors.ts'
 import { checkOptions } from '../options.ts'
 import { MediaSession } from './media-session.ts'
 import {
+  mistakeInModules,
   mistakeInSession,
   sessionOptions,
   type MediaSessionModules,
@@ -20,7 +21,7 @@ export async function openSession(
   modules: MediaSessionModules,
 ): Promise<MediaSession> {
   checkOptions('openSession', options, sessionOptions)
-  const mistake = mistakeInSession(options)
+  const mistake = mistakeInSession(options) ?? mistakeInModules(modules)
   if (mistake !== undefined) throw mediaError('SESSION_INVALID', mistake)
   const { id, partitions } = await modules.client.getStream(streamId)
   const leavePlace = takePlace(modules.client, id)

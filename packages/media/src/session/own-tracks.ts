@@ -6,7 +6,7 @@ import { mediaError } from '../errors.ts'
 import { mediaLimits } from '../limits.ts'
 import { controlPartition } from './control-partition.ts'
 import { NetworkRate } from './network-rate.ts'
-import { placeTrack, type NewTrack } from './new-track.ts'
+import { checkNewTrack, placeTrack, type NewTrack } from './new-track.ts'
 import { RateShare } from './rate-share.ts'
 import { TrackPublisher, type TrackEvents, type TrackModules } from './track-publisher.ts'
 
@@ -57,6 +57,7 @@ export class OwnTracks {
   publish(newTrack: NewTrack, events: TrackEvents): TrackPublisher {
     if (this.#tracks.size >= mediaLimits.maxTracks)
       throw mediaError('TRACK_INVALID', `a member has up to ${mediaLimits.maxTracks} tracks`)
+    checkNewTrack(newTrack)
     const place = { id: this.#freeId(), partition: this.#partitionOf(newTrack) }
     const { track, plan, rendition } = placeTrack(newTrack, place)
     const { publish, changed, clock } = this.#modules

@@ -41,7 +41,20 @@ export const sessionOptions: OptionNames<MediaSessionOptions> = {
 
 /** What is wrong with them; undefined for nothing. */
 export function mistakeInSession(options: MediaSessionOptions): string | undefined {
-  const { name, decodes = [], replaces, readers = 'anybody' } = options
+  const { name, decodes = [], replaces, rate, readers = 'anybody' } = options
+  if (rate !== undefined && !isIterable(rate)) return 'rate must be an async iterable of numbers'
   if (!['anybody', 'members'].includes(readers)) return "readers must be 'anybody' or 'members'"
   return mistakeInMember({ name, decodes, replaces })
+}
+
+/** As `mistakeInSession`. */
+export const mistakeInModules = (modules: unknown): string | undefined =>
+  (Object(modules) as Partial<MediaSessionModules>).client === undefined
+    ? 'its third argument must be { client }'
+    : undefined
+
+/** Also one that is not async, which is as good for a loop that waits. */
+function isIterable(given: unknown): boolean {
+  const { [Symbol.asyncIterator]: later, [Symbol.iterator]: now } = Object(given) as Record<symbol, unknown>
+  return typeof later === 'function' || typeof now === 'function'
 }

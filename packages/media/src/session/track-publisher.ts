@@ -3,7 +3,9 @@ import type { Track } from '../catalogue/catalogue.ts'
 import type { PlannedRendition } from '../core/rate-plan.ts'
 import { FrameNumbers } from '../core/frame-numbers.ts'
 import { encodeObject, maxHeaderBytes } from '../core/media-object.ts'
+import { mediaError } from '../errors.ts'
 import { mediaLimits } from '../limits.ts'
+import type { OptionNames } from '../options.ts'
 
 /** Sound goes before pictures, and within the share of those that go first. */
 const audioPriority = 20
@@ -38,6 +40,12 @@ export interface TrackEvents {
   rate?(bitsPerS: number): void
   /** A frame was handed to the network, for so many neighbours: with none, nobody gets it. */
   sent?(neighbours: number): void
+}
+
+export const trackEvents: OptionNames<TrackEvents> = {
+  keyWanted: 'function',
+  rate: 'function',
+  sent: 'function',
 }
 
 export interface TrackModules {
@@ -105,8 +113,11 @@ export class TrackPublisher {
     return this.#isLeftOut ? 0 : this.#bitsPerS
   }
 
-  /** Sends one frame, unless the track is muted or paused. After unsent pictures, the next must be a key frame. */
+  /** Sends one frame, unless the track is muted or paused. After unsent pictures, the next must be a key frame. Throws TRACK_INVALID for what is no frame. */
   send(frame: EncodedFrame): void {
+    const { timestampUs, data } = Object(frame) as Partial<EncodedFrame>
+    if (!(data instanceof Uint8Array) || !(Number(timestampUs) >= 0))
+      throw mediaError('TRACK_INVALID', 'a frame has data, a Uint8Array, and timestampUs, a number from 0')
     const isTooLarge = frame.data.length + maxHeaderBytes > mediaLimits.maxObjectBytes
     if (isTooLarge) this.#counters.framesTooLarge++
     if (isTooLarge || this.#track.state !== 'live') this.#numbers = new FrameNumbers()
