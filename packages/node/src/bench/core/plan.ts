@@ -95,3 +95,6 @@ export function publishedPerS(plan: LoadPlan): number {
   )
   return publishers * plan.flows.reduce((sum, { ratePerS }) => sum + ratePerS, 0)
 }
+
+/** What users of a run do, as far as somebody has to let them. */
+export type Doing = Pick<LoadPlan, 'kind' | 'subscribes' | 'publishersPerPart' | 'history'>

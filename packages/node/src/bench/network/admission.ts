@@ -1,11 +1,8 @@
 import { createClient, type RunnelClient } from '@runnel/client'
 import { isRunnelError } from '@runnel/protocol'
 import { nodeError } from '../../errors.ts'
-import { usesGateway, type LoadPlan } from '../core/plan.ts'
+import { usesGateway, type Doing } from '../core/plan.ts'
 import type { Target } from './target.ts'
-
-/** What users of a run do, as far as somebody has to let them. */
-export type Doing = Pick<LoadPlan, 'kind' | 'subscribes' | 'publishersPerPart' | 'history'>
 
 /** How long trackers may take to answer. */
 const answerTimeoutMs = 15_000

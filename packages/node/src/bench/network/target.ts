@@ -1,7 +1,6 @@
 import type { UserConfig } from '@runnel/client'
 import type { DescribedNetwork } from '../../cli/network-source.ts'
-import type { PartAddress } from '../core/plan.ts'
-import type { Doing } from './admission.ts'
+import type { Doing, PartAddress } from '../core/plan.ts'
 
 /** CPU time of a process of the network under load. */
 export interface ProcessCost {
