@@ -1,7 +1,8 @@
 import { afterAll, expect, it } from 'vitest'
 import type { StaticNetwork } from '@runnel/client'
 import { toStreamId } from '@runnel/protocol'
-import { requireAdmission, type Doing } from './admission.ts'
+import type { Doing } from '../core/plan.ts'
+import { requireAdmission } from './admission.ts'
 import { startOwnNetwork } from './own-network.ts'
 
 const owner = `0x${'2'.repeat(40)}`
