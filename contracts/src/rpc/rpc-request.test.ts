@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { gzipSync } from 'node:zlib'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { rpcRequest } from './rpc-request.ts'
 
@@ -35,6 +36,17 @@ it('brings an answer, with its status and headers', async () => {
     '{"id":1}',
     'a, b',
   ])
+})
+
+it('unpacks an answer, up to the size that it may have', async () => {
+  let content = Buffer.from('[1]')
+  answer = (request, response) => {
+    expect(request.headers['accept-encoding']).toBe('gzip')
+    response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(content))
+  }
+  expect((await send().sent).bodyJson).toEqual([1])
+  content = Buffer.alloc(65 * 1024 * 1024)
+  await expect(send().sent).rejects.toThrow(/larger than/)
 })
 
 it('closes its socket when nothing is answered in time', async () => {

@@ -22,19 +22,21 @@ export function rpcRequest(url: string, timeoutMs = requestTimeoutMs): FetchRequ
 
 const getUrlInNode: GetUrl = async (asked, cancelled) => {
   // Not imported: pages load this file, too. `fetch` would take 28 MB more of a process.
-  const { request } = process.getBuiltinModule(asked.url.startsWith('https:') ? 'node:https' : 'node:http')
+  const { request } = process.getBuiltinModule(
+    new URL(asked.url).protocol === 'https:' ? 'node:https' : 'node:http',
+  )
   const end = new AbortController()
   const { promise: response, resolve, reject } = Promise.withResolvers<IncomingMessage>()
   const late = Object.assign(new Error(`no answer within ${asked.timeout} ms`), { code: 'TIMEOUT' })
-  const timer = setTimeout(() => end.abort(late), asked.timeout)
-  cancelled?.addListener(() => end.abort(new Error('cancelled')))
+  cancelled?.addListener(() => end.abort(Object.assign(new Error('cancelled'), { code: 'CANCELLED' })))
   const sent = request(asked.url, { method: asked.method, headers: asked.headers, signal: end.signal })
-  sent.once('response', resolve).once('error', reject)
+  sent.once('response', resolve).on('error', reject)
   sent.end(asked.body ?? undefined)
+  const timer = setTimeout(() => end.abort(late), asked.timeout)
   try {
     const { statusCode = 0, statusMessage = '', headers } = await response
     const texts = Object.entries(headers).map(([name, value = '']) => [name, [value].flat().join(', ')])
-    const body = await bytesOf(await response)
+    const body = unpacked(await bytesOf(await response), headers['content-encoding'])
     return { statusCode, statusMessage, headers: Object.fromEntries(texts) as Record<string, string>, body }
   } catch (error) {
     throw end.signal.aborted ? end.signal.reason : error
@@ -53,4 +55,10 @@ async function bytesOf(response: IncomingMessage): Promise<Uint8Array> {
     chunks.push(chunk)
   }
   return Buffer.concat(chunks)
+}
+
+/** ethers asks for gzip. Throws where it is no gzip, or too large. */
+function unpacked(body: Uint8Array, encoding: string | undefined): Uint8Array {
+  if (encoding !== 'gzip') return body
+  return process.getBuiltinModule('node:zlib').gunzipSync(body, { maxOutputLength: maxAnswerBytes })
 }

@@ -24,9 +24,15 @@ export function mistakeInOptions(
 const kinds = {
   boolean: { what: 'true or false', is: (value: unknown) => typeof value === 'boolean' },
   function: { what: 'a function', is: (value: unknown) => typeof value === 'function' },
-  signal: { what: 'an AbortSignal', is: (value: unknown) => value instanceof AbortSignal },
+  signal: { what: 'an AbortSignal', is: isSignal },
   whole: {
     what: 'a whole number from 0',
     is: (value: unknown) => Number.isSafeInteger(value) && Number(value) >= 0,
   },
+}
+
+/** Also of another realm, such as a frame of the page, or of a polyfill. */
+function isSignal(value: unknown): boolean {
+  const { aborted, addEventListener } = Object(value) as Partial<AbortSignal>
+  return typeof aborted === 'boolean' && typeof addEventListener === 'function'
 }

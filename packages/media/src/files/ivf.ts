@@ -117,11 +117,14 @@ class Progress {
       )
   }
 
-  /** Encoders state the number of frames, ffmpeg the ticks to the end of the last one; both something else in a pipe, as they cannot go back. */
+  /**
+   * Encoders state the number of frames, ffmpeg the ticks to the end of the last one, however long that is: the same where each frame takes a
+   * tick. In a pipe both state something else, as they cannot go back.
+   */
   #isWhole(stated: number): boolean {
     const ticks = this.#lastTick - this.#firstTick
-    const isDuration = ticks < stated && stated <= ticks + this.#longestStep
-    return unknownLengths.includes(stated) || this.frames >= stated || isDuration
+    const canBeTicks = stated > ticks && this.#longestStep !== 1
+    return unknownLengths.includes(stated) || this.frames >= stated || canBeTicks
   }
 }
 

@@ -3,6 +3,7 @@ import { ActiveSpeaker } from '../core/active-speaker.ts'
 import { tracksRead } from '../catalogue/ladder.ts'
 import { MiddleReport } from '../core/middle-report.ts'
 import { RenditionChoice } from '../core/rendition-choice.ts'
+import { checkOptions } from '../options.ts'
 import type { MediaSession } from '../session/media-session.ts'
 import type { Member } from '../session/member.ts'
 import { DecodableCodecs } from './decodable-codecs.ts'
@@ -14,6 +15,8 @@ const tickMs = 10
 const reportMs = 1_000
 /** Renditions that a reader chooses from. */
 const renditions = 2
+
+const eventKinds = { fault: 'function' } as const
 
 /** How a session is heard and seen. */
 export interface PlayerReport {
@@ -49,8 +52,9 @@ export class SessionPlayer {
     this.#output = output
   }
 
-  /** Calls `listener`, which must not throw, when a member's sound cannot be played (SOUND_REFUSED), until the returned function is called. */
-  on(_event: 'fault', listener: (error: unknown) => void): () => void {
+  /** Calls `listener`, which must not throw, when a member's sound cannot be played (SOUND_REFUSED), until the returned function is called. Throws OPTIONS_INVALID. */
+  on(event: 'fault', listener: (error: unknown) => void): () => void {
+    checkOptions('on', { [event]: listener }, eventKinds)
     this.#faultListeners.add(listener)
     return () => void this.#faultListeners.delete(listener)
   }

@@ -116,7 +116,10 @@ export class TrackPublisher {
   /** Sends one frame, unless the track is muted or paused. After unsent pictures, the next must be a key frame. Throws TRACK_INVALID for what is no frame. */
   send(frame: EncodedFrame): void {
     const { timestampUs, data } = Object(frame) as Partial<EncodedFrame>
-    if (!(data instanceof Uint8Array) || !(Number(timestampUs) >= 0))
+    if (
+      !(data instanceof Uint8Array) ||
+      !(typeof timestampUs === 'number' && timestampUs >= 0 && timestampUs < Infinity)
+    )
       throw mediaError('TRACK_INVALID', 'a frame has data, a Uint8Array, and timestampUs, a number from 0')
     const isTooLarge = frame.data.length + maxHeaderBytes > mediaLimits.maxObjectBytes
     if (isTooLarge) this.#counters.framesTooLarge++

@@ -35,7 +35,7 @@ export class IncomingPackets {
     switch (packetKind(type)?.scope) {
       case 'neighbours':
       case 'delegations':
-        return dispatch(this.#eventOf(peerId, type, body, whole), whole.length)
+        return this.#dispatch(this.#eventOf(peerId, type, body, whole), whole.length)
       case 'toStorage':
       case 'fromStorage':
         return this.#onDirect(peerId, type, body)
@@ -46,6 +46,11 @@ export class IncomingPackets {
       default:
         dispatch({ type: 'malformed', peerId, detail: `a packet of type ${type} between nodes` }, 0)
     }
+  }
+
+  /** With an alias in place of its header a packet is smaller than what is kept of it. */
+  #dispatch(event: NodeEvent, bytes: number): void {
+    this.#modules.dispatch(event, event.type === 'data' ? event.packet.length : bytes)
   }
 
   #eventOf(peerId: NodeId, type: number, body: Uint8Array, whole: Uint8Array): NodeEvent {

@@ -7,9 +7,9 @@ export interface DataPacket {
 }
 
 /** How many are remembered at most: copies come within milliseconds. */
-const maxPackets = 64
+const maxPackets = 32
 /** The largest batch that is remembered. */
-const maxRememberedBytes = 4_096
+const maxRememberedBytes = 2_048
 
 /** Data packets that came of late: copies of them, which other neighbours bring, need not be copied and decoded again. */
 export class RecentPackets {

@@ -149,19 +149,33 @@ export class WorkerVerification implements VerificationPool {
     if (member.stopWatch !== undefined || member.requests.length === 0) return
     const { answers } = member
     member.stopWatch = this.#modules.schedule(this.#limits.maxAnswerMs, () => {
-      member.stopWatch = undefined
-      if (member.answers === answers) this.#giveBack(member)
-      else this.#watch(member)
+      // Answers that came while this thread did not run are told after its timers.
+      this.#modules.endOfTurn(() => {
+        member.stopWatch = undefined
+        if (member.answers === answers) this.#giveBack(member)
+        else this.#watch(member)
+      })
     })
   }
 
   #giveBack(member: Member): void {
-    const unanswered = member.requests.flat()
-    member.requests = member.requests.map(() => [])
     member.isReady = false
-    member.batches -= unanswered.length
-    for (const { batch } of unanswered) member.bytes -= batch.bytes.length
+    const unanswered = this.#takeBack(member)
+    member.requests = member.requests.map(() => [])
     for (const { onVerdict } of unanswered) onVerdict(undefined)
+  }
+
+  /** What it has, and what it would get at the end of this turn. */
+  #takeBack(member: Member): readonly Check[] {
+    const unanswered = member.requests.flat()
+    if (this.#pendingFor === member) {
+      unanswered.push(...this.#pending)
+      this.#pending = []
+      this.#pendingFor = undefined
+    }
+    member.batches = 0
+    member.bytes = 0
+    return unanswered
   }
 
   #lose(member: Member): void {
@@ -169,12 +183,8 @@ export class WorkerVerification implements VerificationPool {
     member.stopWatch?.()
     member.worker?.stop()
     member.worker = undefined
-    const unanswered = member.requests.splice(0).flat()
-    if (this.#pendingFor === member) {
-      unanswered.push(...this.#pending)
-      this.#pending = []
-      this.#pendingFor = undefined
-    }
+    const unanswered = this.#takeBack(member)
+    member.requests = []
     for (const { onVerdict } of unanswered) onVerdict(undefined)
   }
 }

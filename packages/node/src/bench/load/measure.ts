@@ -44,17 +44,22 @@ export async function measure(options: MeasureOptions, enter: (text: string) => 
   const { generators, target, times, signal } = options
   const startMs = preciseNow() + leadMs
   const watch = times.durationMs > 0 ? new Watch({ ...options, startMs }) : undefined
+  const failure = new AbortController()
+  const going = { ...options, signal: AbortSignal.any([signal, failure.signal]) }
   let processes: Measured['processes'] = []
   const work = async () => {
-    if (watch !== undefined) await send(options, startMs, enter)
+    if (watch !== undefined) await send(going, startMs, enter)
+    going.signal.throwIfAborted()
     processes = target.costs()
     enter('the last messages arrive')
-    await drain(options)
+    await drain(going)
   }
   const ended = await (watch?.during(work()) ?? work()).then(
     () => undefined,
     (error: unknown) => ({ error }),
   )
+  // Nothing goes on where a look has failed.
+  if (ended !== undefined) failure.abort(ended.error)
   const limit = ended === undefined ? signal : AbortSignal.timeout(lastWordMs)
   const words = await Promise.allSettled(generators.map((one) => lastWordOf(one, watch !== undefined, limit)))
   const known = words.flatMap((word) => (word.status === 'fulfilled' ? [word.value] : []))

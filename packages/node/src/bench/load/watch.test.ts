@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest'
 import type { Generator } from './generator.ts'
 import { DelayHistogram } from './histogram.ts'
-import { preciseNow } from './metronome.ts'
 import { mergeSamples } from './seconds.ts'
 import { secondAfter, Watch } from './watch.ts'
 
@@ -13,8 +12,9 @@ it('looks at the next full second, also where timers are early or a look took lo
 
 function watchOf(generator: Partial<Generator>, signal = new AbortController().signal): Watch {
   // Its first second is over.
-  const startMs = preciseNow() - 1_000
-  return new Watch({ generators: [generator as Generator], startMs, signal, onSecond: () => {} })
+  const nowMs = () => 1_000
+  const generators = [generator as Generator]
+  return new Watch({ generators, startMs: 0, nowMs, signal, onSecond: () => {} })
 }
 
 const sample = { published: 5, received: 7, delays: new DelayHistogram().encode(), cpuShare: 0.1 }
@@ -42,4 +42,17 @@ it('ends where a generator that is looked at fails, or never answers', async () 
   await expect(failing.during(forever())).rejects.toThrow('lost')
   const silent = watchOf({ sample: forever }, AbortSignal.abort(new Error('called off')))
   await expect(silent.during(forever())).rejects.toThrow('called off')
+})
+
+it('keeps what others said when one fails', async () => {
+  const lost = Promise.withResolvers<never>()
+  const answers = () => {
+    setImmediate(() => lost.reject(new Error('lost')))
+    return Promise.resolve(sample)
+  }
+  const generators = [{ sample: answers }, { sample: () => lost.promise }] as unknown as Generator[]
+  const { signal } = new AbortController()
+  const watch = new Watch({ generators, startMs: 0, nowMs: () => 1_000, signal, onSecond: () => {} })
+  await expect(watch.during(new Promise<never>(() => {}))).rejects.toThrow('lost')
+  expect(watch.seconds).toMatchObject([{ published: 5, received: 7 }])
 })

@@ -14,6 +14,8 @@ interface WatchOptions {
   /** When they begin to send. */
   readonly startMs: number
   readonly signal: AbortSignal
+  /** Default: the clock of this process. */
+  readonly nowMs?: () => number
   onSecond(second: SecondFigures): void
 }
 
@@ -21,12 +23,14 @@ interface WatchOptions {
 export class Watch {
   readonly seconds: SecondFigures[] = []
   readonly #options: WatchOptions
+  readonly #nowMs: () => number
   #beforeMs: number
   /** Of the last second. */
   #samples: readonly LoadSample[] = []
 
   constructor(options: WatchOptions) {
     this.#options = options
+    this.#nowMs = options.nowMs ?? preciseNow
     this.#beforeMs = options.startMs
   }
 
@@ -39,14 +43,14 @@ export class Watch {
   /** What came since the last look. So shortly after it that it says little by itself, it belongs to the second before. */
   end(samples: readonly LoadSample[]): void {
     const last = this.seconds.at(-1)
-    if (last === undefined || preciseNow() - this.#beforeMs >= momentMs) return this.#add(samples)
+    if (last === undefined || this.#nowMs() - this.#beforeMs >= momentMs) return this.#add(samples)
     const all = mergeSamples([...this.#samples, ...samples], last.atS, 1)
     this.seconds.splice(-1, 1, { ...all, cpuShare: last.cpuShare })
   }
 
   #add(samples: readonly LoadSample[]): void {
     const { startMs, onSecond } = this.#options
-    const nowMs = preciseNow()
+    const nowMs = this.#nowMs()
     const second = mergeSamples(samples, Math.max(0, nowMs - startMs) / 1000, (nowMs - this.#beforeMs) / 1000)
     this.#beforeMs = nowMs
     this.#samples = samples
@@ -57,11 +61,18 @@ export class Watch {
   /** By the clock, however long a look takes. */
   async #tick(ended: AbortSignal): Promise<void> {
     const { generators, startMs, signal } = this.#options
-    for (let second = 1; !ended.aborted; second = secondAfter(second, preciseNow() - startMs)) {
-      const waitMs = Math.max(0, startMs + second * everyMs - preciseNow())
+    for (let second = 1; !ended.aborted; second = secondAfter(second, this.#nowMs() - startMs)) {
+      const waitMs = Math.max(0, startMs + second * everyMs - this.#nowMs())
       await pause(waitMs, undefined, { signal: ended }).catch(() => {})
       if (ended.aborted) return
-      this.#add(await untilAborted(Promise.all(generators.map((one) => one.sample())), signal))
+      const samples: LoadSample[] = []
+      const looks = generators.map(async (one) => void samples.push(await one.sample()))
+      try {
+        await untilAborted(Promise.all(looks), signal)
+      } finally {
+        // What the others said is not said again.
+        if (samples.length > 0) this.#add(samples)
+      }
     }
   }
 }

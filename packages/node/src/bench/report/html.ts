@@ -83,7 +83,7 @@ function sendingOf({ warmupMs, durationMs }: RunReport['times']): (readonly [str
 function settingsOf(report: RunReport): (readonly [string, string])[] {
   const { members, plan, times, lossPercent, settledInMs, generators, machine } = report
   return [
-    ['command', `runnel bench ${report.title} ${report.options}`],
+    ['options', `runnel bench ${report.title} ${report.options}`],
     ['versions', `Runnel ${machine.runnel}, Node ${machine.node}`],
     ['machine', `${counted(machine.cores, 'core')} of ${machine.cpu}, ${machine.system}`],
     ['users', `${plan.clients} ${plan.kind}, linked by ${plan.links}, floods ${plan.floods}`],

@@ -29,7 +29,7 @@ export interface Climbed {
 /** Errors of a run that say that it was too much, and not that it was wrong. */
 const tooMuch = ['BENCH_TIMEOUT', 'BENCH_USERS_FAILED', 'BENCH_TOO_FEW_FILES'] as const
 
-/** Looks for the largest load that meets the aims. What the first run throws that is not for its size is thrown; later, it cuts the climb short. */
+/** Looks for the largest load that meets the aims. What a first run throws that is not for its size, and that measured nothing, is thrown; else it cuts the climb short. */
 export async function climb(options: RampOptions, work: ClimbWork): Promise<Climbed> {
   const ramp = new Ramp(options)
   const tried: TriedLoad[] = []
@@ -40,9 +40,10 @@ export async function climb(options: RampOptions, work: ClimbWork): Promise<Clim
     // What was found takes minutes, and is not lost.
     if (typeof request === 'string') return { ...climbed(), refused: request }
     work.onPhase(`${load}`)
-    const attempted = await attempt(work.run, request).catch((error: unknown) => ({ error }))
+    const attempted = await attempt(work.run, request)
     if ('error' in attempted) {
-      if (tried.length === 0) throw attempted.error
+      best ??= attempted.report
+      if (best === undefined && tried.length === 0) throw attempted.error
       return { ...climbed(), result: cutResult(ramp.result), cut: attempted }
     }
     const { met, end, report, text } = attempted
@@ -76,19 +77,27 @@ interface Attempt {
   readonly text: string
 }
 
+/** One that ended for another reason than its size. */
+interface CutAttempt {
+  readonly error: unknown
+  readonly report: RunReport | undefined
+}
+
 /** A saturated generator makes delays longer and never shorter, so aims that were met all the same were met. */
-async function attempt(run: Bench['run'], request: BenchRequest): Promise<Attempt> {
+async function attempt(run: Bench['run'], request: BenchRequest): Promise<Attempt | CutAttempt> {
+  let report: RunReport | undefined
   try {
-    const { report, cut } = await run(request)
-    if (cut !== undefined) throw cut.error
+    const ran = await run(request)
+    report = ran.report
+    if (ran.cut !== undefined) throw ran.cut.error
     const missed = report.aims.filter(({ met }) => !met).map(measuredText)
     const serious = report.doubts.filter(({ kind }) => kind !== 'generator-saturated')
     const met = missed.length + serious.length === 0
     const texts = [...(met ? ['met'] : missed), ...report.doubts.map(({ text }) => text)]
     return { met, end: whatEnded(report), report, text: texts.join('; ') }
   } catch (error) {
-    if (!tooMuch.some((code) => isRunnelError(error, code))) throw error
+    if (!tooMuch.some((code) => isRunnelError(error, code))) return { error, report }
     const end = isRunnelError(error, 'BENCH_TOO_FEW_FILES') ? 'generator' : 'network'
-    return { met: false, end, report: undefined, text: errorText(error) }
+    return { met: false, end, report, text: errorText(error) }
   }
 }

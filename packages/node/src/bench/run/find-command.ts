@@ -1,5 +1,6 @@
 import { limits } from '@runnel/protocol'
 import { checkRange } from '../../cli/check-range.ts'
+import { notice } from '../../cli/output.ts'
 import { parseAims } from '../core/aims.ts'
 import type { RampKind, RampResult } from '../core/ramp.ts'
 import { nodeError } from '../../errors.ts'
@@ -39,7 +40,7 @@ export async function findCommand(args: RunArguments, find: FindArguments): Prom
   const most = mostOf(args, find, from)
   const largest = requestFor(most)
   const needs = { parts: largest.parts, storage: false, boundMs: boundOf(largest) * find.steps }
-  const withParts = { ...args, room: find.room, most: find.ramp === 'clients' ? most : undefined }
+  const withParts = { ...args, room: find.room, ...(find.ramp === 'clients' ? { most } : {}) }
   await withBench(withParts, needs, async (bench) => {
     const { best, result, tried, refused, cut } = await climb(
       { from, most, maxSteps: find.steps },
@@ -52,6 +53,7 @@ export async function findCommand(args: RunArguments, find: FindArguments): Prom
     const lines = [resultText(find, result), ...(refused === undefined ? [] : [refused])]
     if (best !== undefined)
       bench.outputs.report(best, { lines, found: { ...result, ramp: find.ramp, tried } })
+    else lines.forEach(notice)
     if (cut !== undefined) throw cut.error
     if (result.load === 0) throw nodeError('BENCH_AIM_MISSED', `already at ${from} ${find.ramp}`)
   })

@@ -17,8 +17,15 @@ it.each([
   ['mqtt', '127.0.0.1:1883'],
 ] as const)('knows before anything starts that %s users cannot use %s', (users, gateway) => {
   const check = () => requireTarget(argsWith({ network: 'gone.json', users, gateway }))
-  const message = expect.stringContaining(`--gateway ${gateway}: not a URL with`)
+  const message = expect.stringContaining('--gateway takes a URL with')
   expect(check).toThrow(expect.objectContaining({ code: 'USAGE', message }))
+})
+
+it('does not take a password in the URL of a gateway, and does not repeat it', () => {
+  const gateway = 'http://someone:s3cret@127.0.0.1:7170'
+  const check = () => requireTarget(argsWith({ network: 'gone.json', users: 'http', gateway }))
+  expect(check).toThrow(/--gateway takes no user and password/)
+  expect(check).not.toThrow(/s3cret/)
 })
 
 it('opens a network that does not answer no longer than it may', async () => {

@@ -77,8 +77,12 @@ const gatewaySchemes: Partial<Record<UserKind, readonly string[]>> = {
 function gatewayOf({ gateway, users }: BenchArguments): Target['gateway'] {
   if (gateway === undefined) return undefined
   const { [users]: schemes = [] } = gatewaySchemes
-  if (!schemes.includes(URL.parse(gateway)?.protocol ?? ''))
-    throw nodeError('USAGE', `--gateway ${gateway}: not a URL with ${schemes.join(', ')}`)
+  const { protocol, username, password } = URL.parse(gateway) ?? { protocol: '', username: '', password: '' }
+  // Without the URL, which may have a password in it.
+  if (!schemes.includes(protocol))
+    throw nodeError('USAGE', `--gateway takes a URL with ${schemes.join(', ')}`)
+  if (username !== '' || password !== '')
+    throw nodeError('USAGE', '--gateway takes no user and password: its key goes into RUNNEL_GATEWAY_KEY')
   const url = gateway.replace(/\/+$/, '')
   const key = process.env['RUNNEL_GATEWAY_KEY']
   if (!key) throw nodeError('USAGE', '--gateway needs its key in RUNNEL_GATEWAY_KEY')

@@ -15,16 +15,14 @@ const optionsFor = (url: string) =>
     ...{ onMessage: () => {}, onError: () => {} },
   }) as unknown as UserOptions
 
-/** A port at which nobody listens, or a server that says this to whoever comes. */
+/** A server that says this to whoever comes; by default a port at which nobody listens: systems give it to nobody who asks for any. */
 async function portOf(answer?: string | Uint8Array): Promise<number> {
-  const server = createServer((socket) =>
-    socket.on('error', () => {}).once('data', () => socket.end(answer ?? '')),
-  )
+  if (answer === undefined) return 65_535
+  const server = createServer((socket) => socket.on('error', () => {}).once('data', () => socket.end(answer)))
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
-  if (answer === undefined) await new Promise((resolve) => server.close(resolve))
-  else servers.push(server)
+  servers.push(server)
   return port
 }
 

@@ -56,7 +56,7 @@ async function openMqttUser(connect: typeof connectMqtt, options: UserOptions): 
 function connected(client: MqttClient, url: string): Promise<void> {
   return new Promise((resolve, reject) => {
     client.once('connect', () => resolve())
-    client.once('error', (error) => reject(connectError(url, error)))
+    client.on('error', (error) => reject(connectError(url, error)))
     client.once('close', () => reject(gatewayUnreachable(url, 'it closed the connection')))
   })
 }
