@@ -2,7 +2,6 @@ import { decodePacket, packetKind, PacketType, type DirectPacket, type NodeId } 
 import type { NodeEvent } from '../core/events.ts'
 import type { Tracer } from '../trace/tracer.ts'
 import { eventOfPacket, type EventOptions } from './node-packets.ts'
-import { RecentPackets } from './recent-packets.ts'
 
 export interface IncomingPacketsModules {
   readonly tracer: Tracer | undefined
@@ -26,7 +25,6 @@ export class IncomingPackets {
     this.#options = {
       onTraced: (trace, { peerId, batch, packet }) => modules.tracer?.received(peerId, trace, batch, packet),
       headerOf: (peerId, alias) => modules.headerOf(peerId, alias),
-      recent: new RecentPackets(),
     }
   }
 

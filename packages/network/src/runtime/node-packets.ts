@@ -7,12 +7,12 @@ import {
   readTraced,
   wholeBatch,
   type ControlPacket,
+  type MessageBatch,
   type NodeId,
   type TraceHeader,
   type Urgent,
 } from '@runnel/protocol'
 import type { NodeEvent } from '../core/events.ts'
-import type { DataPacket, RecentPackets } from './recent-packets.ts'
 
 /** Told of traced batches before the core is. */
 type OnTraced = (trace: TraceHeader, event: NodeEvent & { type: 'data' }) => void
@@ -21,12 +21,13 @@ export interface EventOptions {
   readonly onTraced?: OnTraced
   /** The header of the batches that a neighbour sends with an alias in its place. */
   readonly headerOf?: (peerId: NodeId, alias: number) => Uint8Array | undefined
-  /** Of this node: what it has already is not decoded again. */
-  readonly recent?: RecentPackets
 }
 
 /** The packet that carries a batch, and the batch as a view of it. Throws what decoding throws. */
-export function dataPacket(batchBytes: Uint8Array): DataPacket {
+export function dataPacket(batchBytes: Uint8Array): {
+  readonly packet: Uint8Array
+  readonly batch: MessageBatch
+} {
   const packet = packetBytes(PacketType.data, batchBytes)
   return { packet, batch: decodeBatch(packet.subarray(packet.length - batchBytes.length)) }
 }
@@ -37,15 +38,17 @@ export function eventOfPacket(
   type: number,
   body: Uint8Array,
   whole: Uint8Array,
-  { onTraced, headerOf, recent }: EventOptions = {},
+  { onTraced, headerOf }: EventOptions = {},
 ): NodeEvent {
   const restored = (bytes: Uint8Array) => wholeBatch(bytes, (alias) => headerOf?.(peerId, alias))
   try {
     if (type === PacketType.data) {
       const batchBytes = restored(body)
       if (batchBytes === undefined) return { type: 'unknownAlias', peerId }
-      const { packet, batch } = recent?.find(batchBytes) ?? newPacket(batchBytes, body, whole, recent)
-      return { type: 'data', peerId, batch, packet }
+      if (batchBytes !== body) return { type: 'data', peerId, ...dataPacket(batchBytes) }
+      // The views are valid only during this call, but new batches are kept, forwarded and delivered.
+      const packet = whole.slice()
+      return { type: 'data', peerId, batch: decodeBatch(packet.subarray(whole.length - body.length)), packet }
     }
     if (type === PacketType.traced) {
       const { trace, batchBytes: bytes } = readTraced(body)
@@ -64,21 +67,4 @@ export function eventOfPacket(
     const detail = error instanceof Error ? error.message : String(error)
     return { type: isRunnelError(error, 'UNSUPPORTED_VERSION') ? 'unsupported' : 'malformed', peerId, detail }
   }
-}
-
-/** The views are valid only during a call, but new batches are kept, forwarded and delivered: this is a copy. Throws what decoding throws. */
-function newPacket(
-  batchBytes: Uint8Array,
-  body: Uint8Array,
-  whole: Uint8Array,
-  recent: RecentPackets | undefined,
-): DataPacket {
-  const made = batchBytes === body ? copyOf(whole, body.length) : dataPacket(batchBytes)
-  recent?.add(made)
-  return made
-}
-
-function copyOf(whole: Uint8Array, batchBytes: number): DataPacket {
-  const packet = whole.slice()
-  return { packet, batch: decodeBatch(packet.subarray(packet.length - batchBytes)) }
 }
