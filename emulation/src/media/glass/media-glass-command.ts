@@ -2,6 +2,7 @@ import type { CommandModule } from 'yargs'
 import { makeFolder, type RecordRow } from '@runnel/sim/records'
 import { cellOf, textTable } from '@runnel/sim/text-table'
 import { checkOption } from '../../cli/check-option.ts'
+import { checked, whole } from '../../cli/number-arguments.ts'
 import { writeResults } from '../../cli/write-results.ts'
 import { emulationError } from '../../errors.ts'
 import { createUnderlay } from '../../underlay/underlay.ts'
@@ -121,14 +122,4 @@ function runsOf(argv: MediaGlassArguments): GlassOptions[] {
       return { ...shared, arm, lossPercent }
     })
   })
-}
-
-function whole(name: string, value: number, min: number, max: number): number {
-  if (Number.isSafeInteger(value)) return checked(name, value, min, max)
-  throw emulationError('INVALID_ARGUMENT', `--${name} is a whole number from ${min} to ${max}`)
-}
-
-function checked(name: string, value: number, min: number, max: number): number {
-  if (value >= min && value <= max) return value
-  throw emulationError('INVALID_ARGUMENT', `--${name} is from ${min} to ${max}`)
 }

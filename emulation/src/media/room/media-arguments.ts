@@ -1,4 +1,5 @@
 import { checkOption } from '../../cli/check-option.ts'
+import { checked, whole } from '../../cli/number-arguments.ts'
 import { emulationError } from '../../errors.ts'
 import { floodKinds } from '../../places/place.ts'
 import { createUnderlay } from '../../underlay/underlay.ts'
@@ -112,14 +113,4 @@ function wordsOf<Word extends string>(name: string, words: readonly Word[], text
 function once<Value>(name: string, values: readonly Value[]): readonly Value[] {
   if (new Set(values).size === values.length) return values
   throw emulationError('INVALID_ARGUMENT', `--${name} names one more than once`)
-}
-
-function whole(name: string, value: number, min: number, max: number): number {
-  if (Number.isSafeInteger(value)) return checked(name, value, min, max)
-  throw emulationError('INVALID_ARGUMENT', `--${name} is a whole number from ${min} to ${max}`)
-}
-
-function checked(name: string, value: number, min: number, max: number): number {
-  if (value >= min && value <= max) return value
-  throw emulationError('INVALID_ARGUMENT', `--${name} is from ${min} to ${max}`)
 }

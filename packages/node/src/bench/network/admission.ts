@@ -1,7 +1,8 @@
-import { createClient, type RunnelClient } from '@runnel/client'
+import type { RunnelClient } from '@runnel/client'
 import { isRunnelError } from '@runnel/protocol'
 import { nodeError } from '../../errors.ts'
 import { usesGateway, type Doing } from '../core/plan.ts'
+import { withOneClient } from './one-client.ts'
 import type { Target } from './target.ts'
 
 /** How long trackers may take to answer. */
@@ -11,24 +12,17 @@ const answerTimeoutMs = 15_000
  * Tries with a single node what hundreds will do in a network that runs. Throws NO_SUBSCRIBE_PERMISSION, NO_PUBLISH_PERMISSION,
  * TRACKER_UNREACHABLE where no tracker answers in time, and what registries and trackers throw.
  */
-export async function requireAdmission(
-  { source, user, parts }: Pick<Target, 'source' | 'user' | 'parts'>,
+export function requireAdmission(
+  target: Pick<Target, 'source' | 'user' | 'parts'>,
   doing: Doing,
 ): Promise<void> {
-  const client = await createClient({
-    ...user,
-    network: source,
-    transports: { websocket: {}, webrtc: false },
-  })
-  try {
-    const { streamId = '' } = parts[0] ?? {}
+  return withOneClient(target, async (client) => {
+    const { streamId = '' } = target.parts[0] ?? {}
     // A gateway knows by itself what its users may do.
     if (!usesGateway(doing.kind)) await requirePermissions(client, streamId, doing)
     await client.joinStreamPart(streamId, 0)
     await requireTracker(client, streamId)
-  } finally {
-    await client.close()
-  }
+  })
 }
 
 async function requirePermissions(client: RunnelClient, streamId: string, doing: Doing): Promise<void> {

@@ -1,15 +1,15 @@
-import { createClient } from '@runnel/client'
 import type { LoadPlan } from '../core/plan.ts'
 import { stamped } from '../core/stamp.ts'
 import { preciseNow } from '../load/metronome.ts'
+import { withOneClient } from './one-client.ts'
 import type { Target } from './target.ts'
 
 /** How long storage nodes may take to store those of one overlay. */
 export const storedTimeoutMs = 60_000
 
 /** Publishes what readers of history will read, and waits until it is stored. Throws NO_STORAGE_NODE, NOT_STORED_IN_TIME, and what `publish` throws. */
-export async function prefill(
-  { source, user }: Target,
+export function prefill(
+  target: Target,
   plan: LoadPlan,
   {
     messages,
@@ -17,12 +17,7 @@ export async function prefill(
     signal,
   }: { readonly messages: number; readonly sizeBytes: number; readonly signal: AbortSignal },
 ): Promise<void> {
-  const client = await createClient({
-    ...user,
-    network: source,
-    transports: { websocket: {}, webrtc: false },
-  })
-  try {
+  return withOneClient(target, async (client) => {
     for (const { streamId, partition } of plan.parts) {
       const { runId, sender, clients } = plan
       const contents = Array.from({ length: messages }, (_, count) => {
@@ -34,7 +29,5 @@ export async function prefill(
       const last = await client.publish(streamId, contents.at(-1), { partition, signal })
       await client.waitForStorage(last, { timeoutMs: storedTimeoutMs, signal })
     }
-  } finally {
-    await client.close()
-  }
+  })
 }
