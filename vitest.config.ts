@@ -44,7 +44,7 @@ export default defineConfig({
     // Native add-ons (node-datachannel) want a process of their own, not a thread.
     pool: 'forks',
     sequence: { sequencer: LongFirst },
-    globalSetup: ['scripts/left/left-processes.setup.ts', 'scripts/threads/strip-ahead.setup.ts'],
+    globalSetup: ['scripts/left/left.setup.ts', 'scripts/threads/strip-ahead.setup.ts'],
     testTimeout: 120_000,
     hookTimeout: 120_000,
     // A busy machine may stand still for longer than the second that is the default.

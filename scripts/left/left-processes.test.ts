@@ -2,7 +2,7 @@ import { execFileSync, spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
 import { expect, it, onTestFinished } from 'vitest'
@@ -43,7 +43,7 @@ it.skipIf(noProc)('finds and ends what a run has left, and nothing else', async 
   expect(own.exitCode ?? own.signalCode).toBeNull()
 })
 
-it.skipIf(noProc)('lets a run end though a test has left a process, and fail', async () => {
+it.skipIf(noProc)('lets a run end though a test has left a process and a folder, and fail', async () => {
   const run = start('leaves')
   const [said, complaints, [code]] = await Promise.all([
     text(run.stdout),
@@ -53,16 +53,25 @@ it.skipIf(noProc)('lets a run end though a test has left a process, and fail', a
   expect(said).toContain('1 passed')
   expect(complaints).toMatch(/Tests have left processes[^]*\d+ sleep 601/)
   expect(code).toBe(1)
+  const folder = /^the folder is (.+)$/m.exec(said)?.[1] ?? ''
+  expect(basename(dirname(folder))).toMatch(/^runnel-test-/)
+  expect(existsSync(dirname(folder))).toBe(false)
 })
 
-it.skipIf(noProc)('ends what tests have started when vitest is killed', async () => {
-  const vitest = start('stays')
-  let run = ''
-  for await (const line of createInterface({ input: vitest.stdout })) {
-    run = /^the run is (\S+)$/.exec(line)?.[1] ?? ''
-    if (run !== '') break
-  }
-  expect(leftProcesses(run)).toContainEqual(expect.objectContaining({ command: 'sleep 602' }))
-  vitest.kill('SIGKILL')
-  await expect.poll(() => leftProcesses(run)).toEqual([])
-})
+it.skipIf(noProc)(
+  'ends what tests have started, and removes their files, when vitest is killed',
+  async () => {
+    const vitest = start('stays')
+    let [run, folder] = ['', '']
+    for await (const line of createInterface({ input: vitest.stdout })) {
+      folder ||= /^the folder is (.+)$/.exec(line)?.[1] ?? ''
+      run = /^the run is (\S+)$/.exec(line)?.[1] ?? ''
+      if (run !== '') break
+    }
+    expect(existsSync(folder)).toBe(true)
+    expect(leftProcesses(run)).toContainEqual(expect.objectContaining({ command: 'sleep 602' }))
+    vitest.kill('SIGKILL')
+    await expect.poll(() => leftProcesses(run)).toEqual([])
+    await expect.poll(() => existsSync(folder)).toBe(false)
+  },
+)

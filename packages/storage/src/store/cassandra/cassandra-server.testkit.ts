@@ -149,6 +149,8 @@ function javaArguments(directory: string): string[] {
     // Nothing is to survive the process: tables are made several times as fast where each change of the schema is not flushed.
     '-Dcassandra.unsafesystem=true',
     ...['-Dcassandra.ring_delay_ms=2000', '-Dcassandra.superuser_setup_delay_ms=0'],
+    // Where its libraries unpack native code.
+    `-Djava.io.tmpdir=${directory}`,
     ...['-cp', `${join(directory, 'conf')}:${jars}/*`, 'org.apache.cassandra.service.CassandraDaemon'],
   ]
 }
