@@ -1,10 +1,9 @@
-import { basename } from 'node:path'
 import type { CommandModule } from 'yargs'
-import { simError } from '../errors.ts'
 import { writeFigures } from '../figures/write-figures.ts'
 import { publishedRecord } from '../published/thesis.ts'
 import { readRecord } from '../records/record.ts'
 import { beginBound, minutesOption } from './time-bound.ts'
+import { recordNames } from '../report/record-names.ts'
 import { reportRecords, type NamedRecord } from '../report/records-report.ts'
 
 interface ReportArguments {
@@ -26,10 +25,11 @@ export const reportCommand: CommandModule<object, ReportArguments> = {
   },
   handler: async ({ files, out, json, minutes }) => {
     const onProgress = beginBound({ minutes })
+    const names = recordNames(files)
     const records = withPublished(
-      files.map((file) => {
+      files.map((file, i) => {
         onProgress(file)
-        return { name: basename(file, '.json'), record: readRecord(file) }
+        return { name: names[i] ?? file, record: readRecord(file) }
       }),
     )
     onProgress(`${records.length} records`)
@@ -40,11 +40,7 @@ export const reportCommand: CommandModule<object, ReportArguments> = {
   },
 }
 
-/** Throws INVALID_ARGUMENT when two have the same name and could not be told apart. */
 function withPublished(records: readonly NamedRecord[]): NamedRecord[] {
-  const names = records.map(({ name }) => name)
-  const twice = names.find((name, i) => names.indexOf(name) !== i)
-  if (twice !== undefined) throw simError('INVALID_ARGUMENT', `two files are called ${twice}`)
   const experiments = new Set(records.map(({ record }) => record.experiment))
   const published = [...experiments].flatMap((experiment) => publishedRecord(experiment) ?? [])
   return [...records, ...published.map((record) => ({ name: 'thesis', record }))]

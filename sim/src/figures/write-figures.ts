@@ -1,6 +1,6 @@
 import { Resvg } from '@resvg/resvg-js'
 import { parse, View } from 'vega'
-import { compile, type TopLevelSpec } from 'vega-lite'
+import { compile, type Config, type TopLevelSpec } from 'vega-lite'
 import { writeInto } from '../records/write-into.ts'
 
 /** A figure as Vega-Lite describes it; the data are inside. */
@@ -13,12 +13,37 @@ export interface Figure {
 /** Pixels of the PNG for one of the SVG. */
 const zoom = 2
 
+/** White below all, as pages may be dark. Colours that people who see fewer of them tell apart, and in grey too (Okabe and Ito, 2008). */
+const look = {
+  background: 'white',
+  padding: 12,
+  font: 'Helvetica, Arial, DejaVu Sans, sans-serif',
+  title: { anchor: 'start', fontSize: 14, offset: 12 },
+  view: { stroke: null },
+  axis: {
+    gridColor: '#e6e6e6',
+    domainColor: '#888',
+    tickColor: '#888',
+    labelFontSize: 11,
+    titleFontWeight: 'normal',
+  },
+  legend: { labelFontSize: 11, labelLimit: 260 },
+  range: {
+    category: ['#0072b2', '#d55e00', '#009e73', '#cc79a7', '#e69f00', '#56b4e9', '#000000', '#999999'],
+  },
+} as const satisfies Config
+
 /** Writes `name.svg` and `name.png` of each into a folder, which is made where it is missing. Gives the paths. Rejects with OUT_UNWRITABLE. */
 export async function writeFigures(folder: string, figures: readonly Figure[]): Promise<string[]> {
   const paths: string[] = []
   for (const { name, spec } of figures) {
-    const svg = await new View(parse(compile(spec).spec), { renderer: 'none' }).toSVG()
-    const png = new Resvg(svg, { fitTo: { mode: 'zoom', value: zoom }, background: 'white' }).render().asPng()
+    const svg = await new View(parse(compile(spec, { config: look }).spec), { renderer: 'none' }).toSVG()
+    const png = new Resvg(svg, {
+      fitTo: { mode: 'zoom', value: zoom },
+      font: { defaultFontFamily: 'DejaVu Sans' },
+    })
+      .render()
+      .asPng()
     paths.push(writeInto(folder, `${name}.svg`, svg), writeInto(folder, `${name}.png`, png))
   }
   return paths

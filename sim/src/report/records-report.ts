@@ -15,11 +15,18 @@ const kinds = ['links', 'overlay', 'latency', 'underlay', 'degree', 'dilation']
 /** For numeric values: they need their names. */
 const numbers = ['degree', 'dilation']
 
+const xTitles: Partial<Record<string, string>> = { lossPercent: 'packets lost, %' }
+
 /** What is drawn and tabulated of an experiment; of any other all scalars are tabulated and nothing is drawn. */
 const views: Partial<Record<string, View>> = {
   propagation: {
     x: 'nodes',
-    y: ['meanMs', 'p99Ms', 'estimatedMeanMs', 'rdp'],
+    y: {
+      meanMs: 'mean propagation delay, ms',
+      p99Ms: 'p99 of propagation delay, ms',
+      estimatedMeanMs: 'estimated mean propagation delay, ms',
+      rdp: 'relative delay penalty',
+    },
     columns: [
       'nodes',
       'overlay',
@@ -38,12 +45,12 @@ const views: Partial<Record<string, View>> = {
   },
   redundancy: {
     x: 'degree',
-    y: ['duplicatesPerMessage'],
+    y: { duplicatesPerMessage: 'duplicates per message' },
     columns: ['nodes', 'links', 'degree', 'duplicatesPerMessage', 'meanMs', 'missing'],
   },
   loss: {
     x: 'lossPercent',
-    y: ['meanMs', 'p99Ms'],
+    y: { meanMs: 'mean delay, ms', p99Ms: 'p99 of delay, ms' },
     columns: [
       'nodes',
       'links',
@@ -58,14 +65,15 @@ const views: Partial<Record<string, View>> = {
   },
   diameter: {
     x: 'nodes',
-    y: ['diameter'],
+    y: { diameter: 'diameter, hops' },
     columns: ['nodes', 'degree', 'lowerBound', 'diameter', 'upperBound'],
   },
 }
 
 interface View {
   readonly x: string
-  readonly y: readonly string[]
+  /** Fields that are drawn, each in a figure of its own, with what they are called there. */
+  readonly y: Readonly<Record<string, string>>
   readonly columns: readonly string[]
 }
 
@@ -96,7 +104,7 @@ function draw(experiment: string, records: readonly NamedRecord[]): Figure[] {
   const view = views[experiment]
   if (view === undefined) return []
   const { x: xField, y: yFields } = view
-  return yFields.map((yField) => {
+  return Object.entries(yFields).map(([yField, yTitle]) => {
     const points = records.flatMap(({ name, record }) =>
       record.rows.flatMap((row): LinePoint[] => {
         const [x, y] = [row[xField], row[yField]]
@@ -106,9 +114,9 @@ function draw(experiment: string, records: readonly NamedRecord[]): Figure[] {
     )
     return lineFigure({
       name: `report-${experiment}-${yField}`,
-      title: `${experiment}: ${yField}`,
-      xTitle: xField,
-      yTitle: yField,
+      title: `${yTitle.charAt(0).toUpperCase()}${yTitle.slice(1)}`,
+      xTitle: xTitles[xField] ?? xField,
+      yTitle,
       ...(xField === 'nodes' && { xScale: 'log' }),
       points: averaged(points),
     })
