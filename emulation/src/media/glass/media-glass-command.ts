@@ -2,6 +2,7 @@ import type { CommandModule } from 'yargs'
 import { makeFolder, type RecordRow } from '@runnel/sim/records'
 import { cellOf, textTable } from '@runnel/sim/text-table'
 import { checkOption } from '../../cli/check-option.ts'
+import { numbersOf, once, wordsOf } from '../../cli/list-arguments.ts'
 import { checked, whole } from '../../cli/number-arguments.ts'
 import { writeResults } from '../../cli/write-results.ts'
 import { emulationError } from '../../errors.ts'
@@ -114,12 +115,7 @@ function runsOf(argv: MediaGlassArguments): GlassOptions[] {
     measureMs: 1_000 * checked('seconds', argv.seconds, 1, 600),
     seed: whole('seed', argv.seed, 0, 2 ** 31),
   }
-  return argv.loss.split(',').flatMap((text) => {
-    const lossPercent = checked('loss', text === '' ? NaN : Number(text), 0, 50)
-    return argv.arms.split(',').map((word) => {
-      const arm = glassArms.find((one) => one === word)
-      if (arm === undefined) throw emulationError('INVALID_ARGUMENT', `--arms is of ${glassArms.join(', ')}`)
-      return { ...shared, arm, lossPercent }
-    })
-  })
+  const losses = once('loss', numbersOf(argv.loss)).map((one) => checked('loss', one, 0, 50))
+  const arms = once('arms', wordsOf('arms', glassArms, argv.arms))
+  return losses.flatMap((lossPercent) => arms.map((arm) => ({ ...shared, arm, lossPercent })))
 }

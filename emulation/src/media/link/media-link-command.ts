@@ -3,6 +3,8 @@ import type { CommandModule } from 'yargs'
 import { makeFolder, type RecordRow } from '@runnel/sim/records'
 import { cellOf, textTable } from '@runnel/sim/text-table'
 import { checkOption } from '../../cli/check-option.ts'
+import { numbersOf, once, wordsOf } from '../../cli/list-arguments.ts'
+import { whole } from '../../cli/number-arguments.ts'
 import { writeResults } from '../../cli/write-results.ts'
 import { emulationError } from '../../errors.ts'
 import { openRunDirectory } from '../../places/processes/run-directory.ts'
@@ -73,7 +75,7 @@ export function mediaLinkCommand(signal: AbortSignal): CommandModule<object, Med
     },
     handler: async (argv) => {
       const runs = runsOf(argv)
-      const atOnce = wholeFrom('at-once', argv.atOnce, 1, 8)
+      const atOnce = whole('at-once', argv.atOnce, 1, 8)
       if (argv.check) return
       if (argv.out !== undefined) makeFolder(argv.out)
       const say = (text: string): void => void process.stderr.write(`media-link: ${text}\n`)
@@ -112,28 +114,17 @@ function tabulate(rows: readonly RecordRow[]): string {
 
 /** Checks the arguments. Throws INVALID_ARGUMENT. */
 function runsOf({ arms, beside, delays, returns }: MediaLinkArguments): LinkOptions[] {
-  const line = fallingLine(wholeFrom('returns', returns, 31, 600))
-  const all = wordsOf('beside', besides, beside).flatMap((other) =>
-    wordsOf('arms', linkArms, arms).flatMap((arm) =>
-      delays.split(',').map((text) => ({
-        ...{ arm, beside: other, line, seconds: returns + afterS },
-        oneWayMs: wholeFrom('delays', text === '' ? NaN : Number(text), 0, 1_000),
-      })),
+  const line = fallingLine(whole('returns', returns, 31, 600))
+  const others = once('beside', wordsOf('beside', besides, beside))
+  const some = once('arms', wordsOf('arms', linkArms, arms))
+  const oneWaysMs = once('delays', numbersOf(delays)).map((one) => whole('delays', one, 0, 1_000))
+  const all = others.flatMap((other) =>
+    some.flatMap((arm) =>
+      oneWaysMs.map((oneWayMs) => ({ arm, beside: other, line, seconds: returns + afterS, oneWayMs })),
     ),
   )
   // UDP has no stream of its own beside: TCP is what there is.
-  return all.filter((run) => run.arm !== 'ladder' || run.beside !== 'bulk')
-}
-
-function wordsOf<Word extends string>(name: string, words: readonly Word[], text: string): Word[] {
-  return text.split(',').map((one) => {
-    const word = words.find((known) => known === one)
-    if (word === undefined) throw emulationError('INVALID_ARGUMENT', `--${name} is of ${words.join(', ')}`)
-    return word
-  })
-}
-
-function wholeFrom(name: string, value: number, min: number, max: number): number {
-  if (Number.isSafeInteger(value) && value >= min && value <= max) return value
-  throw emulationError('INVALID_ARGUMENT', `--${name} is a whole number from ${min} to ${max}`)
+  const runs = all.filter((run) => run.arm !== 'ladder' || run.beside !== 'bulk')
+  if (runs.length > 0) return runs
+  throw emulationError('INVALID_ARGUMENT', 'ladder has no bulk beside: nothing is left to run')
 }
