@@ -38,3 +38,9 @@ it('writes the lines of a group below each other, and is wide enough for all of 
   expect(widthOf(svg)).toBeGreaterThan(12 * 90)
   expect(widthOf(await drawn(some.slice(0, 2)))).toBeLessThan(700)
 })
+
+it('has an axis from 0 to 1 where all is 0', async () => {
+  const svg = await drawn([{ x: 'a', y: 0, series: 'relay', ticks: [0] }])
+  expect(svg).toContain('>0.5</text>')
+  expect(await drawn([{ x: 'a', y: 0, series: 'relay', ticks: [40] }])).toContain('>30</text>')
+})

@@ -30,7 +30,11 @@ export function barFigure({ name, title, xTitle, yTitle, bars }: BarFigureOption
   const axis = hasLines ? linesAxis : {}
   const x = { field: 'x', type: 'nominal', title: xTitle, sort: null, axis } as const
   const xOffset = { field: 'series', type: 'nominal', sort: null } as const
-  const yOf = (field: string) => ({ field, type: 'quantitative', title: yTitle, stack: null }) as const
+  // Without a height of its own, an axis of nothing but 0 would have it in the middle.
+  const scale = bars.every(({ y, ticks: some = [] }) => y === 0 && some.every((tick) => tick === 0))
+    ? { domainMax: 1 }
+    : {}
+  const yOf = (field: string) => ({ field, type: 'quantitative', title: yTitle, stack: null, scale }) as const
   const ticks = bars.flatMap(({ ticks: some = [], ...bar }) => some.map((tick) => ({ ...bar, tick })))
   // From dark to light: also told apart in grey.
   const color = { ...series, scale: { scheme: 'viridis' } } as const

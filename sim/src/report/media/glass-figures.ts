@@ -12,7 +12,7 @@ const quantities: readonly Quantity[] = [
   {
     name: 'freezes',
     title: 'Freezes of the pictures in a page',
-    yTitle: 'a minute',
+    yTitle: 'freezes a minute',
     parts: { '': ['freezesPerMinute'] },
   },
   {

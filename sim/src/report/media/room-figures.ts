@@ -37,7 +37,7 @@ const quantities: readonly Quantity[] = [
   {
     name: 'freezes',
     title: 'Freezes of the pictures of a member in a room',
-    yTitle: 'a minute',
+    yTitle: 'freezes a minute',
     parts: { '': ['freezesPerMinute'] },
   },
 ]
