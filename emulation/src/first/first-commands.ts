@@ -3,6 +3,7 @@ import { writeFigures } from '@runnel/sim/figures'
 import { makeFolder } from '@runnel/sim/records'
 import { cellOf, textTable } from '@runnel/sim/text-table'
 import { checkOption } from '../cli/check-option.ts'
+import { once, wordsOf } from '../cli/list-arguments.ts'
 import { writeResults } from '../cli/write-results.ts'
 import { emulationError } from '../errors.ts'
 import { within } from '../media/within.ts'
@@ -87,13 +88,7 @@ function optionsOf(goal: Goal, { arms, repeats, delay, relayDelay }: FirstArgume
   const relayOneWayMs = relayDelay ?? delay / 2
   for (const [flag, ms] of Object.entries({ delay, 'relay-delay': relayOneWayMs }))
     if (!(ms > 0 && ms <= 1_000)) throw emulationError('INVALID_ARGUMENT', `--${flag} is above 0, up to 1000`)
-  const some = arms.split(',').map((one) => {
-    const arm = firstArms.find((known) => known === one)
-    if (arm === undefined) throw emulationError('INVALID_ARGUMENT', `--arms is of ${firstArms.join(', ')}`)
-    return arm
-  })
-  if (new Set(some).size < some.length)
-    throw emulationError('INVALID_ARGUMENT', '--arms names one more than once')
+  const some = once('arms', wordsOf('arms', firstArms, arms))
   if (relayDelay !== undefined && some.every((arm) => arm === 'websocket'))
     throw emulationError('INVALID_ARGUMENT', '--relay-delay is for arms that use WebRTC')
   return { goal, arms: some, repeats, oneWayMs: delay, relayOneWayMs }

@@ -2,9 +2,10 @@ import type { CommandModule } from 'yargs'
 import { writeFigures } from '../figures/write-figures.ts'
 import { publishedRecord } from '../published/thesis.ts'
 import { readRecord } from '../records/record.ts'
+import { showProgress } from './progress.ts'
 import { beginBound, minutesOption } from './time-bound.ts'
 import { recordNames } from '../report/record-names.ts'
-import { reportRecords, type NamedRecord } from '../report/records-report.ts'
+import { drawnExperiments, reportRecords, type NamedRecord } from '../report/records-report.ts'
 
 interface ReportArguments {
   readonly files: string[]
@@ -20,7 +21,7 @@ export const reportCommand: CommandModule<object, ReportArguments> = {
   builder: {
     files: { type: 'string', array: true, demandOption: true, describe: 'record files, see docs/records.md' },
     json: { type: 'boolean', default: false, describe: 'one line of JSON' },
-    out: { type: 'string', describe: 'folder for figures, SVG and PNG' },
+    out: { type: 'string', describe: `folder for figures, SVG and PNG, of ${drawnExperiments.join(', ')}` },
     ...minutesOption(10),
   },
   handler: async ({ files, out, json, minutes }) => {
@@ -33,10 +34,15 @@ export const reportCommand: CommandModule<object, ReportArguments> = {
       }),
     )
     onProgress(`${records.length} records`)
-    const { text, figures } = reportRecords(records)
-    onProgress(`${figures.length} figures`)
+    const { text, figures, undrawn } = reportRecords(records)
+    showProgress('')
     process.stdout.write(`${json ? JSON.stringify({ experiment: 'report', records }) : text}\n`)
-    if (out !== undefined) await writeFigures(out, figures)
+    if (out === undefined) return
+    if (undrawn.length > 0)
+      process.stderr.write(
+        `nothing is drawn of ${undrawn.join(', ')}, only of ${drawnExperiments.join(', ')}\n`,
+      )
+    await writeFigures(out, figures)
   },
 }
 

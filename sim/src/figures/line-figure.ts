@@ -17,19 +17,23 @@ export interface LineFigureOptions {
   readonly xTitle: string
   readonly yTitle: string
   readonly xScale?: 'linear' | 'log'
+  /** By what lines are told apart beside their colour. Dashes, which replace `style`, are for very many points. Default: points. */
+  readonly marks?: 'points' | 'dashes'
   readonly points: readonly LinePoint[]
 }
 
-/** Lines with points, one colour for each series. */
+/** Lines, one colour for each series, and one shape of its points or one kind of dashes. */
 export function lineFigure(options: LineFigureOptions): Figure {
-  const { name, title, xTitle, yTitle, xScale = 'linear', points } = options
+  const { name, title, xTitle, yTitle, xScale = 'linear', marks = 'points', points } = options
   const scale = xScale === 'log' ? ({ type: 'log', base: 2 } as const) : ({ zero: false } as const)
   const x = { field: 'x', type: 'quantitative', title: xTitle, scale } as const
   // In the order of the data, and not as pale in the legend as the bands are.
-  const legend = { symbolOpacity: 1 }
+  const legend = { symbolOpacity: 1, ...(marks === 'dashes' && { symbolType: 'stroke' }) }
   const color = { field: 'series', type: 'nominal', title: null, sort: null, legend } as const
   const styled = points.some(({ style }) => style !== undefined)
   const strokeDash = { field: 'style', type: 'nominal', title: null, sort: null } as const
+  const alike = { field: 'series', type: 'nominal', title: null, sort: null, legend } as const
+  const told = marks === 'points' ? { shape: alike, ...(styled && { strokeDash }) } : { strokeDash: alike }
   const yOf = (field: string) => ({ field, type: 'quantitative', title: yTitle }) as const
   return {
     name,
@@ -45,8 +49,8 @@ export function lineFigure(options: LineFigureOptions): Figure {
           encoding: { x, y: yOf('low'), y2: { field: 'high' }, color },
         },
         {
-          mark: { type: 'line', point: true },
-          encoding: { x, y: yOf('y'), color, ...(styled && { strokeDash }) },
+          mark: { type: 'line', point: marks === 'points' },
+          encoding: { x, y: yOf('y'), color, ...told },
         },
       ],
     },

@@ -13,7 +13,7 @@ export interface Figure {
 /** Pixels of the PNG for one of the SVG. */
 const zoom = 2
 
-/** White below all, as pages may be dark. Colours that people who see fewer of them tell apart, and in grey too (Okabe and Ito, 2008). */
+/** White below all, as pages may be dark. Colours that people who see fewer of them tell apart (Okabe and Ito, 2008). */
 const look = {
   background: 'white',
   padding: 12,
@@ -29,7 +29,7 @@ const look = {
   },
   legend: { labelFontSize: 11, labelLimit: 260 },
   range: {
-    category: ['#0072b2', '#d55e00', '#009e73', '#cc79a7', '#e69f00', '#56b4e9', '#000000', '#999999'],
+    category: ['#0072b2', '#e69f00', '#009e73', '#cc79a7', '#56b4e9', '#d55e00', '#000000', '#999999'],
   },
 } as const satisfies Config
 

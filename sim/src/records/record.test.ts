@@ -75,7 +75,7 @@ describe('reportRecords', () => {
     const aware = { ...row, overlay: 'topology-aware', meanMs: 80.25 }
     const thesis = publishedRecord('propagation')
     if (thesis === undefined) throw new Error('the thesis has propagation')
-    const { text, figures } = reportRecords([
+    const { text, figures, undrawn } = reportRecords([
       { name: 'mine', record: makeRecord({ rows: [row, aware] }, head) },
       { name: 'thesis', record: thesis },
     ])
@@ -83,15 +83,27 @@ describe('reportRecords', () => {
     expect(text).toMatch(/mine +64 +topology-aware +aws +80.25/)
     expect(text).toMatch(/thesis +2048 +random +AWS +288 +287/)
     expect(figures.map(({ name }) => name)).toContain('report-propagation-meanMs')
+    expect(undrawn).toEqual([])
     const drawn = JSON.stringify(figures[0]?.spec)
     for (const series of ['mine, random, aws', 'mine, topology-aware, aws', 'thesis, random, AWS'])
       expect(drawn).toContain(`"${series}"`)
   })
 
-  it('tabulates what it has no view of', () => {
+  it('tabulates what it has no view of, and says that nothing is drawn of it', () => {
     const record = makeRecord({ rows: [{ size: 3, fine: true, list: [1] }] }, { ...head, experiment: 'new' })
-    const { text, figures } = reportRecords([{ name: 'mine', record }])
+    const { text, figures, undrawn } = reportRecords([{ name: 'mine', record }])
+    expect(undrawn).toEqual(['new'])
     expect(text).toMatch(/^new\nrecord {2}size {2}fine\n {2}mine {5}3 {2}true$/)
     expect(figures).toEqual([])
+  })
+
+  it('draws media by arm, and by record where there are several', () => {
+    const rows = [{ arm: 'overlay', watching: 2, lossPercent: 0, freezesPerMinute: 1 }]
+    const media = makeRecord({ rows }, { ...head, experiment: 'media-glass' })
+    const drawn = (names: readonly string[]) =>
+      JSON.stringify(reportRecords(names.map((name) => ({ name, record: media }))).figures)
+    expect(drawn(['mine'])).toContain('"name":"report-media-glass-freezes"')
+    expect(drawn(['mine'])).toContain('"series":"overlay"')
+    expect(drawn(['mine', 'yours'])).toContain('"series":"yours, overlay"')
   })
 })

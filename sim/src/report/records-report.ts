@@ -2,6 +2,7 @@ import { lineFigure, type LinePoint } from '../figures/line-figure.ts'
 import type { Figure } from '../figures/write-figures.ts'
 import type { ExperimentRecord, RecordRow } from '../records/record.ts'
 import { mean } from '../measures/statistics.ts'
+import { mediaFigures } from './media/index.ts'
 import { cellOf, textTable } from './text-table.ts'
 
 /** A record and what it is called in tables and figures. */
@@ -17,7 +18,7 @@ const numbers = ['degree', 'dilation']
 
 const xTitles: Partial<Record<string, string>> = { lossPercent: 'packets lost, %' }
 
-/** What is drawn and tabulated of an experiment; of any other all scalars are tabulated and nothing is drawn. */
+/** What is drawn and tabulated of an experiment; of any other all scalars are tabulated, and only `drawers` draw. */
 const views: Partial<Record<string, View>> = {
   propagation: {
     x: 'nodes',
@@ -70,6 +71,12 @@ const views: Partial<Record<string, View>> = {
   },
 }
 
+/** What draws all rows of an experiment. */
+const drawers: Partial<Record<string, (name: string, rows: readonly RecordRow[]) => Figure[]>> = mediaFigures
+
+/** Experiments of which figures are drawn. */
+export const drawnExperiments: readonly string[] = [...Object.keys(views), ...Object.keys(drawers)]
+
 interface View {
   readonly x: string
   /** Fields that are drawn, each in a figure of its own, with what they are called there. */
@@ -77,12 +84,17 @@ interface View {
   readonly columns: readonly string[]
 }
 
-/** Records of each experiment side by side, as a table and as figures. */
-export function reportRecords(records: readonly NamedRecord[]): { text: string; figures: Figure[] } {
+/** Records of each experiment side by side, as a table and as figures; names the experiments of which there are none. */
+export function reportRecords(records: readonly NamedRecord[]): {
+  text: string
+  figures: Figure[]
+  undrawn: string[]
+} {
   const byExperiment = Map.groupBy(records, ({ record }) => record.experiment)
   const texts = [...byExperiment].map(([experiment, some]) => `${experiment}\n${tabulate(experiment, some)}`)
   const figures = [...byExperiment].flatMap(([experiment, some]) => draw(experiment, some))
-  return { text: texts.join('\n\n'), figures }
+  const undrawn = [...byExperiment.keys()].filter((experiment) => !drawnExperiments.includes(experiment))
+  return { text: texts.join('\n\n'), figures, undrawn }
 }
 
 function tabulate(experiment: string, records: readonly NamedRecord[]): string {
@@ -102,6 +114,8 @@ function scalarFields(records: readonly NamedRecord[]): string[] {
 
 function draw(experiment: string, records: readonly NamedRecord[]): Figure[] {
   const view = views[experiment]
+  const drawer = drawers[experiment]
+  if (drawer !== undefined) return drawer(`report-${experiment}`, armsOf(records))
   if (view === undefined) return []
   const { x: xField, y: yFields } = view
   return Object.entries(yFields).map(([yField, yTitle]) => {
@@ -121,6 +135,15 @@ function draw(experiment: string, records: readonly NamedRecord[]): Figure[] {
       points: averaged(points),
     })
   })
+}
+
+/** The rows of all, whose arms are named after their records where there are several. */
+function armsOf(records: readonly NamedRecord[]): RecordRow[] {
+  const named = (name: string, arm: unknown): string =>
+    [...(records.length > 1 ? [name] : []), cellOf(arm)].join(', ')
+  return records.flatMap(({ name, record }) =>
+    record.rows.map((row) => ({ ...row, arm: named(name, row['arm']) })),
+  )
 }
 
 /** One point for all repeats of the same, with a band from the least to the most. */

@@ -1,11 +1,11 @@
 import type { CommandModule } from 'yargs'
 import { makeFolder, type RecordRow } from '@runnel/sim/records'
-import { cellOf, textTable } from '@runnel/sim/text-table'
 import { checkOption } from '../../cli/check-option.ts'
+import { numbersOf, once, wordsOf } from '../../cli/list-arguments.ts'
 import { checked, whole } from '../../cli/number-arguments.ts'
-import { writeResults } from '../../cli/write-results.ts'
 import { emulationError } from '../../errors.ts'
 import { createUnderlay } from '../../underlay/underlay.ts'
+import { reportRuns, turnedTable, type Runs } from '../report-runs.ts'
 import { within } from '../within.ts'
 import { begunWithinMs, besideMs, glassArms, warmUpMs, type GlassOptions } from './glass-plan.ts'
 import { runGlass } from './run-glass.ts'
@@ -29,8 +29,11 @@ const columns = [
   ...['clicks', 'clicksHeard', 'jitterMs', 'concealedPercent', 'pictureLossPercent', 'machineLoad'],
 ]
 
-/** `emulate media-glass`: from glass to glass in pages, beside an SFU. */
-export function mediaGlassCommand(signal: AbortSignal): CommandModule<object, MediaGlassArguments> {
+/** `emulate media-glass`: from glass to glass in pages, beside an SFU. What has been measured is kept when a later run fails, or is stopped. */
+export function mediaGlassCommand(
+  signal: AbortSignal,
+  modules: { readonly runGlass: typeof runGlass } = { runGlass },
+): CommandModule<object, MediaGlassArguments> {
   return {
     command: 'media-glass',
     describe:
@@ -53,7 +56,7 @@ export function mediaGlassCommand(signal: AbortSignal): CommandModule<object, Me
       seed: { type: 'number', default: 1, describe: 'of loss' },
       ...checkOption,
       json: { type: 'boolean', default: false, describe: 'one line of JSON' },
-      out: { type: 'string', describe: 'folder for the record, JSON' },
+      out: { type: 'string', describe: 'folder for the record, JSON, and figures, SVG and PNG' },
     },
     handler: async (argv) => {
       const runs = runsOf(argv)
@@ -63,18 +66,14 @@ export function mediaGlassCommand(signal: AbortSignal): CommandModule<object, Me
       say(`runs: ${runs.length}, ${Math.ceil((runs.length * longestMs(runs[0])) / 60_000)} minutes at most`)
       const underlay = createUnderlay('aws')
       const rows: RecordRow[] = []
-      for (const run of runs) {
-        say(`${run.arm}, ${run.watching} watching, ${run.lossPercent} % loss`)
-        rows.push(await within(longestMs(run), signal, (either) => runGlass(run, underlay, either)))
+      try {
+        for (const run of runs) {
+          say(`${run.arm}, ${run.watching} watching, ${run.lossPercent} % loss`)
+          rows.push(await within(longestMs(run), signal, (either) => modules.runGlass(run, underlay, either)))
+        }
+      } finally {
+        await reportRuns(toReport(argv, rows, runs.length), argv)
       }
-      process.stdout.write(
-        argv.json ? `${JSON.stringify({ experiment: 'media-glass', rows })}\n` : tabulate(rows),
-      )
-      const { arms, watching, sites, relay, loss, seconds, seed } = argv
-      const parameters = { arms, watching, sites, relay, loss, seconds, seed }
-      const facts = { place: 'namespaces', latency: 'aws' }
-      if (argv.out !== undefined)
-        writeResults(argv.out, { experiment: 'media-glass', source: 'emulation', rows, facts, parameters })
       requireMeasured(rows)
     },
   }
@@ -93,13 +92,13 @@ function longestMs(run: GlassOptions | undefined): number {
   return besideMs + begunWithinMs + warmUpMs + (run?.measureMs ?? 0)
 }
 
-/** Turned on its side: there are more figures than rows. */
-function tabulate(rows: readonly RecordRow[]): string {
-  const [head = [], ...rest] = columns.map((column) => [
-    column,
-    ...rows.map((row) => String(cellOf(row[column]) ?? '')),
-  ])
-  return `${textTable(head, rest)}\n`
+function toReport(argv: MediaGlassArguments, rows: readonly RecordRow[], runs: number): Runs {
+  const { arms, watching, sites, relay, loss, seconds, seed } = argv
+  return {
+    ...{ experiment: 'media-glass', rows, runs, tabulate: (all) => turnedTable(columns, all) },
+    facts: { place: 'namespaces', latency: 'aws' },
+    parameters: { arms, watching, sites, relay, loss, seconds, seed },
+  }
 }
 
 /** Checks the arguments. Throws INVALID_ARGUMENT. */
@@ -114,12 +113,7 @@ function runsOf(argv: MediaGlassArguments): GlassOptions[] {
     measureMs: 1_000 * checked('seconds', argv.seconds, 1, 600),
     seed: whole('seed', argv.seed, 0, 2 ** 31),
   }
-  return argv.loss.split(',').flatMap((text) => {
-    const lossPercent = checked('loss', text === '' ? NaN : Number(text), 0, 50)
-    return argv.arms.split(',').map((word) => {
-      const arm = glassArms.find((one) => one === word)
-      if (arm === undefined) throw emulationError('INVALID_ARGUMENT', `--arms is of ${glassArms.join(', ')}`)
-      return { ...shared, arm, lossPercent }
-    })
-  })
+  const losses = once('loss', numbersOf(argv.loss)).map((one) => checked('loss', one, 0, 50))
+  const arms = once('arms', wordsOf('arms', glassArms, argv.arms))
+  return losses.flatMap((lossPercent) => arms.map((arm) => ({ ...shared, arm, lossPercent })))
 }

@@ -13,4 +13,7 @@ it.each([
   const run = { arm: 'ours', beside: 'alone', oneWayMs: 50, line, seconds: 71 } as const
   const figures = await linkFigures({ ...run, sender: peer, receiver: peer, other: undefined }, renditions)
   expect(figures.kbitPerSWhileHalf).toBe(rate)
+  expect([29, 30, returnsS - 1, returnsS].map((second) => figures.lineKbitPerS[second])).toEqual([
+    1_000, 500, 500, 1_000,
+  ])
 })

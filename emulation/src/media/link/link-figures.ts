@@ -65,6 +65,7 @@ export async function linkFigures(run: LinkMeasurements, renditions: Renditions)
     ),
     besideKbitPerS: of(otherRates ?? besideRates),
     cameKbitPerS: came.map(Math.round),
+    lineKbitPerS: came.map((_, second) => line.findLast(({ fromS }) => fromS <= second)?.kbitPerS ?? null),
   }
 }
 

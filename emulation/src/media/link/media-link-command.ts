@@ -3,13 +3,15 @@ import type { CommandModule } from 'yargs'
 import { makeFolder, type RecordRow } from '@runnel/sim/records'
 import { cellOf, textTable } from '@runnel/sim/text-table'
 import { checkOption } from '../../cli/check-option.ts'
-import { writeResults } from '../../cli/write-results.ts'
+import { numbersOf, once, wordsOf } from '../../cli/list-arguments.ts'
+import { whole } from '../../cli/number-arguments.ts'
 import { emulationError } from '../../errors.ts'
 import { openRunDirectory } from '../../places/processes/run-directory.ts'
-import { inParallel } from '../../session/in-parallel.ts'
+import { reportRuns, type Runs } from '../report-runs.ts'
 import { within } from '../within.ts'
 import { besides, fallingLine, linkArms, type LinkOptions } from './link-plan.ts'
 import { encodeRenditions } from './renditions.ts'
+import { runAll } from './run-all.ts'
 import { runLink } from './run-link.ts'
 
 interface MediaLinkArguments {
@@ -21,6 +23,11 @@ interface MediaLinkArguments {
   readonly check: boolean
   readonly json: boolean
   readonly out: string | undefined
+}
+
+interface Modules {
+  readonly encodeRenditions: typeof encodeRenditions
+  readonly runLink: typeof runLink
 }
 
 const columns = [
@@ -51,8 +58,11 @@ const afterS = 30
 /** Encoding, starting, ending, and the likeness of pictures. */
 const [encodingMs, besideRunMs] = [180_000, 300_000]
 
-/** `emulate media-link`: pictures over the line of source 002, under three controls. */
-export function mediaLinkCommand(signal: AbortSignal): CommandModule<object, MediaLinkArguments> {
+/** `emulate media-link`: pictures over the line of source 002, under three controls. Runs that have ended are kept when another fails, or all are stopped. */
+export function mediaLinkCommand(
+  signal: AbortSignal,
+  modules: Modules = { encodeRenditions, runLink },
+): CommandModule<object, MediaLinkArguments> {
   return {
     command: 'media-link',
     describe:
@@ -69,11 +79,11 @@ export function mediaLinkCommand(signal: AbortSignal): CommandModule<object, Med
       'at-once': { type: 'number', default: 2, describe: 'runs at a time, each on a line of its own' },
       ...checkOption,
       json: { type: 'boolean', default: false, describe: 'one line of JSON' },
-      out: { type: 'string', describe: 'folder for the record, JSON' },
+      out: { type: 'string', describe: 'folder for the record, JSON, and figures, SVG and PNG' },
     },
     handler: async (argv) => {
       const runs = runsOf(argv)
-      const atOnce = wholeFrom('at-once', argv.atOnce, 1, 8)
+      const atOnce = whole('at-once', argv.atOnce, 1, 8)
       if (argv.check) return
       if (argv.out !== undefined) makeFolder(argv.out)
       const say = (text: string): void => void process.stderr.write(`media-link: ${text}\n`)
@@ -81,25 +91,29 @@ export function mediaLinkCommand(signal: AbortSignal): CommandModule<object, Med
       say(
         `${runs.length} runs, ${Math.ceil((encodingMs + Math.ceil(runs.length / atOnce) * runMs) / 60_000)} minutes at most`,
       )
+      const ended = new Map<LinkOptions, RecordRow>()
       const directory = openRunDirectory()
       try {
-        const renditions = await encodeRenditions(directory)
-        const rows: RecordRow[] = await inParallel(atOnce, runs, async (run) => {
+        const renditions = await modules.encodeRenditions(directory)
+        await runAll(runs, { atOnce, ended, signal }, (run, either) => {
           say(`${run.arm} beside ${run.beside}, ${run.oneWayMs} ms`)
-          return within(runMs, signal, (either) => runLink(run, renditions, either))
+          return within(runMs, either, (sooner) => modules.runLink(run, renditions, sooner))
         })
-        process.stdout.write(
-          argv.json ? `${JSON.stringify({ experiment: 'media-link', rows })}\n` : tabulate(rows),
-        )
-        const { arms, beside, delays, returns } = argv
-        const parameters = { arms, beside, delays, returns, atOnce }
-        const facts = { place: 'namespaces' }
-        if (argv.out !== undefined)
-          writeResults(argv.out, { experiment: 'media-link', source: 'emulation', rows, facts, parameters })
       } finally {
         rmSync(directory, { recursive: true, force: true })
+        const rows = runs.map((run) => ended.get(run)).filter((row) => row !== undefined)
+        await reportRuns(toReport(argv, rows, runs.length), argv)
       }
     },
+  }
+}
+
+function toReport(argv: MediaLinkArguments, rows: readonly RecordRow[], runs: number): Runs {
+  const { arms, beside, delays, returns, atOnce } = argv
+  return {
+    ...{ experiment: 'media-link', rows, runs, tabulate },
+    facts: { place: 'namespaces' },
+    parameters: { arms, beside, delays, returns, atOnce },
   }
 }
 
@@ -112,28 +126,17 @@ function tabulate(rows: readonly RecordRow[]): string {
 
 /** Checks the arguments. Throws INVALID_ARGUMENT. */
 function runsOf({ arms, beside, delays, returns }: MediaLinkArguments): LinkOptions[] {
-  const line = fallingLine(wholeFrom('returns', returns, 31, 600))
-  const all = wordsOf('beside', besides, beside).flatMap((other) =>
-    wordsOf('arms', linkArms, arms).flatMap((arm) =>
-      delays.split(',').map((text) => ({
-        ...{ arm, beside: other, line, seconds: returns + afterS },
-        oneWayMs: wholeFrom('delays', text === '' ? NaN : Number(text), 0, 1_000),
-      })),
+  const line = fallingLine(whole('returns', returns, 31, 600))
+  const others = once('beside', wordsOf('beside', besides, beside))
+  const some = once('arms', wordsOf('arms', linkArms, arms))
+  const oneWaysMs = once('delays', numbersOf(delays)).map((one) => whole('delays', one, 0, 1_000))
+  const all = others.flatMap((other) =>
+    some.flatMap((arm) =>
+      oneWaysMs.map((oneWayMs) => ({ arm, beside: other, line, seconds: returns + afterS, oneWayMs })),
     ),
   )
   // UDP has no stream of its own beside: TCP is what there is.
-  return all.filter((run) => run.arm !== 'ladder' || run.beside !== 'bulk')
-}
-
-function wordsOf<Word extends string>(name: string, words: readonly Word[], text: string): Word[] {
-  return text.split(',').map((one) => {
-    const word = words.find((known) => known === one)
-    if (word === undefined) throw emulationError('INVALID_ARGUMENT', `--${name} is of ${words.join(', ')}`)
-    return word
-  })
-}
-
-function wholeFrom(name: string, value: number, min: number, max: number): number {
-  if (Number.isSafeInteger(value) && value >= min && value <= max) return value
-  throw emulationError('INVALID_ARGUMENT', `--${name} is a whole number from ${min} to ${max}`)
+  const runs = all.filter((run) => run.arm !== 'ladder' || run.beside !== 'bulk')
+  if (runs.length > 0) return runs
+  throw emulationError('INVALID_ARGUMENT', 'ladder has no bulk beside: nothing is left to run')
 }

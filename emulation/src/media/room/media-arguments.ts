@@ -1,4 +1,5 @@
 import { checkOption } from '../../cli/check-option.ts'
+import { numbersOf, once, wordsOf } from '../../cli/list-arguments.ts'
 import { checked, whole } from '../../cli/number-arguments.ts'
 import { emulationError } from '../../errors.ts'
 import { floodKinds } from '../../places/place.ts'
@@ -66,7 +67,7 @@ export const mediaOptions = {
   seed: { type: 'number', default: 1, describe: 'of loss' },
   ...checkOption,
   json: { type: 'boolean', default: false, describe: 'one line of JSON' },
-  out: { type: 'string', describe: 'folder for the record, JSON' },
+  out: { type: 'string', describe: 'folder for the record, JSON, and figures, SVG and PNG' },
 } as const
 
 /** The runs that the arguments ask for. Throws INVALID_ARGUMENT. */
@@ -97,20 +98,4 @@ export function runsOf(argv: MediaArguments): RoomOptions[] {
       ),
     ),
   )
-}
-
-const numbersOf = (text: string): number[] => text.split(',').map((one) => (one === '' ? NaN : Number(one)))
-
-function wordsOf<Word extends string>(name: string, words: readonly Word[], text: string): Word[] {
-  return text.split(',').map((one) => {
-    const word = words.find((known) => known === one)
-    if (word === undefined) throw emulationError('INVALID_ARGUMENT', `--${name} is of ${words.join(', ')}`)
-    return word
-  })
-}
-
-/** What takes turns, each of it once. */
-function once<Value>(name: string, values: readonly Value[]): readonly Value[] {
-  if (new Set(values).size === values.length) return values
-  throw emulationError('INVALID_ARGUMENT', `--${name} names one more than once`)
 }

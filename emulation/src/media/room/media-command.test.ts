@@ -1,35 +1,19 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, it, onTestFinished, vi } from 'vitest'
-import { commandLine } from '@runnel/sim/command-line'
-import type { CommandModule } from 'yargs'
-import { emulationError } from '../../errors.ts'
+import { expect, it } from 'vitest'
+import { resultsFolder, runCommand } from '../run-command.testkit.ts'
 import { mediaCommand } from './media-command.ts'
 
-/** Runs it to its end; the rooms after the first `whole` ones fail. Gives what it printed. */
-async function run(words: string, whole: number) {
+/** Runs it to its end; the rooms after the first `whole` ones fail. */
+function run(words: string, whole: number) {
   let rooms = 0
   const runRoom = ({ arm }: { readonly arm: string }) =>
     rooms++ < whole ? Promise.resolve({ arm, soundP50Ms: 7 }) : Promise.reject(new Error('it broke'))
-  const printed: string[] = []
-  const stdout = vi
-    .spyOn(process.stdout, 'write')
-    .mockImplementation((text) => printed.push(String(text)) > 0)
-  onTestFinished(() => stdout.mockRestore())
-  const refusal = (message: string) => emulationError('INVALID_ARGUMENT', message)
-  const line = commandLine(words.split(' '), { name: 'emulate', usage: '', refusal })
-  line.add(mediaCommand(new AbortController().signal, { runRoom }) as CommandModule)
-  const failure = await line.run().then(
-    () => undefined,
-    (error: unknown) => error,
-  )
-  return { failure, printed: printed.join('') }
+  return runCommand(mediaCommand(new AbortController().signal, { runRoom }), words)
 }
 
-it('keeps the runs that ended when a later one fails, and says that they are not all', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'media-'))
-  onTestFinished(() => rmSync(folder, { recursive: true }))
+it('keeps and draws the runs that ended when a later one fails, and says that they are not all', async () => {
+  const folder = resultsFolder()
   const { failure, printed } = await run(`media --out ${folder}`, 2)
   expect(failure).toMatchObject({ message: 'it broke' })
   expect(printed).toMatch(/^ +arm +relay +two-relays\n/)
@@ -37,6 +21,8 @@ it('keeps the runs that ended when a later one fails, and says that they are not
     environment: { partial: '2 of 4 runs' },
     rows: [{ arm: 'relay' }, { arm: 'two-relays' }],
   })
+  expect(readdirSync(folder)).toEqual(['media-delay.png', 'media-delay.svg', 'media.json'])
+  expect(readFileSync(join(folder, 'media-delay.svg'), 'utf8')).toContain('two-relays')
 })
 
 it('prints nothing where no run ended, and marks nothing where all did', async () => {

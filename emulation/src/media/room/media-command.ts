@@ -1,7 +1,6 @@
 import type { CommandModule } from 'yargs'
 import { makeFolder, type RecordRow } from '@runnel/sim/records'
-import { cellOf, textTable } from '@runnel/sim/text-table'
-import { writeResults } from '../../cli/write-results.ts'
+import { reportRuns, turnedTable, type Runs } from '../report-runs.ts'
 import { within } from '../within.ts'
 import { createUnderlay } from '../../underlay/underlay.ts'
 import { mediaOptions, runsOf, type MediaArguments } from './media-arguments.ts'
@@ -42,7 +41,7 @@ export function mediaCommand(
           rows.push(row)
         }
       } finally {
-        if (rows.length > 0) report(argv, rows, runs.length)
+        await reportRuns(toReport(argv, rows, runs.length), argv)
       }
     },
   }
@@ -50,32 +49,16 @@ export function mediaCommand(
 
 const say = (text: string): void => void process.stderr.write(`media: ${text}\n`)
 
-/** Prints and writes what there is; fewer rows than runs are marked as such. */
-function report(argv: MediaArguments, rows: readonly RecordRow[], runs: number): void {
-  const partial = rows.length < runs ? { partial: `${rows.length} of ${runs} runs` } : undefined
-  if (partial !== undefined) say(`only ${partial.partial} ended`)
-  process.stdout.write(
-    argv.json ? `${JSON.stringify({ experiment: 'media', ...partial, rows })}\n` : tabulate(rows),
-  )
-  if (argv.out === undefined) return
+function toReport(argv: MediaArguments, rows: readonly RecordRow[], runs: number): Runs {
   const { room, arms, floods, voices, pictures, sites, relays, loss, dilation, seconds, seed } = argv
-  writeResults(argv.out, {
-    ...{ experiment: 'media', source: 'emulation', rows },
-    facts: { place: 'namespaces', latency: 'aws', ...partial },
+  return {
+    ...{ experiment: 'media', rows, runs, tabulate: (all) => turnedTable(columns, all) },
+    facts: { place: 'namespaces', latency: 'aws' },
     parameters: {
       ...{ room, arms, floods, voices, pictures, sites },
       ...{ relays, loss, dilation, seconds, seed },
     },
-  })
-}
-
-/** Turned on its side: there are more figures than rows. */
-function tabulate(rows: readonly RecordRow[]): string {
-  const [head = [], ...rest] = columns.map((column) => [
-    column,
-    ...rows.map((row) => String(cellOf(row[column]) ?? '')),
-  ])
-  return `${textTable(head, rest)}\n`
+  }
 }
 
 function saysOf({ arm, floods, members, voices, pictures, lossPercent, dilation }: RoomOptions): string {
