@@ -37,8 +37,9 @@ import { bundleForPages, type PageBundles } from './bundle.ts'
  * carriers that are none. 0.1 kB is for remedies that name what else can be the reason, or the command.
  * 0.3 kB are for connections that are closed only when nothing is under way on them, and for transports that throw.
  * 1.1 kB are for pages that forbid WebAssembly, workers that do not answer, recordings that nobody could open, and options of a wrong kind.
+ * 0.2 kB are for links that keep several connections while something is under way on them, and for workers that are replaced.
  */
-const budgetBytes = 212_500
+const budgetBytes = 212_700
 /**
  * What is loaded in addition for encryption; 1.4 kB of it is for going on where storage nodes do not answer for a while: keys that are soon
  * replaced, the last epoch that is looked for again, records that are stored later, and lists of keys that are not whole. 0.2 kB is for

@@ -297,7 +297,7 @@ export const networkLimits = {
   banMs: 60_000,
   /** Peers remembered as misbehaved; the oldest is forgotten first (`peers.bansDropped`). */
   maxBans: 1_000,
-  /** Data packets that a peer may send without being a neighbour; beyond it, the peer misbehaves. */
+  /** Data packets that a peer may send without being a neighbour, or a wanted one whose attach is under way; beyond it, the peer misbehaves. */
   maxUselessData: 100,
   /** Data that arrives within this time after a detach is not counted against the peer. */
   uselessGraceMs: 5_000,

@@ -110,6 +110,7 @@ function poolOf(spare: number) {
   const asked: { readonly signerId: string; readonly answer: Parameters<VerificationPool['verify']>[2] }[] =
     []
   const verification: VerificationPool = {
+    workersLost: 0,
     verify(_, signerId, answer) {
       if (room-- <= 0) return false
       asked.push({ signerId, answer })

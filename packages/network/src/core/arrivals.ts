@@ -83,7 +83,8 @@ export class Arrivals {
     if (part?.takesFrom(peerId, publisherId) === true) return part
     const counter = part === undefined ? 'data.notJoined' : 'data.notAttached'
     drop(this.#modules, counter, `${streamId}#${partition} from ${peerId}`)
-    neighbourhood.links.uselessData(peerId, nowMs)
+    // It costs no more than a duplicate of a neighbour. What is dropped of it is noticed as any gap is.
+    if (part?.awaitsAttach(peerId) !== true) neighbourhood.links.uselessData(peerId, nowMs)
     return undefined
   }
 

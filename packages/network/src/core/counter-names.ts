@@ -16,6 +16,7 @@ export const counterNames: readonly CounterName[] = [
   'data.delegationOtherChain',
   'delegations.refused',
   'data.verifiedAside',
+  'data.verifiersLost',
   'data.forged',
   'data.equivocations',
   'data.unsupported',

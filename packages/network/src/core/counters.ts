@@ -18,6 +18,8 @@ export const counterHelp = {
   'data.delegationOtherChain': 'Batches dropped because their delegation is for another chain',
   'delegations.refused': 'Delegations of neighbours that were not taken',
   'data.verifiedAside': 'Batches left to workers to verify, as the node’s own thread was behind',
+  'data.verifiersLost':
+    'Threads of the process for verifying that ended by themselves; what they had was verified on the node’s own, and each is replaced after a pause',
   'data.forged': 'Batches dropped because their signature was not that of their publisher',
   'data.equivocations': 'Places of messages for which a publisher was shown to have signed two',
   'data.unsupported': 'Batches dropped because their version is unknown',

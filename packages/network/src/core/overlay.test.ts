@@ -280,6 +280,17 @@ describe('flooding', () => {
     ])
   })
 
+  it('does not hold against a wanted neighbour what overtakes its attach, as urgent and lossy packets may', () => {
+    const script = new CoreScript({ maxUselessData: 2 })
+    script.run(join, instruct(1, 2), opened(2))
+    script.pass(5_000)
+    const early = Array.from({ length: 10 }, (_, i) => data(2, batchAt([startMs + i])))
+    expect(script.run(...early)).toEqual(early.map(() => 'dropped data.notAttached'))
+    script.run(attach(2))
+    expect(script.attached()).toBe('2')
+    expect(script.run(data(2, batchAt([script.wallMs])))).toContain('deliver 5000')
+  })
+
   it('a forged message with a far-future timestamp does not silence the real publisher', () => {
     const script = new CoreScript().withNeighbours(2, 3)
     const farFuture = startMs + 10 * 365 * 86_400_000

@@ -1,5 +1,5 @@
 import type { Links, Transport } from '@runnel/transport'
-import type { GaugeName } from '../core/counters.ts'
+import type { CounterName, GaugeName } from '../core/counters.ts'
 import type { NodeCore } from '../core/node-core.ts'
 import type { NetworkNode } from '../ports.ts'
 
@@ -12,7 +12,8 @@ export interface NodeState {
 export function nodeMetrics(
   { core, nowMs }: NodeState,
   wires: { readonly links: Pick<Links, 'peers'>; readonly transports: readonly Pick<Transport, 'metrics'>[] },
-  others: Omit<Record<GaugeName, number>, 'links.open' | `circuits.${string}`>,
+  others: Omit<Record<GaugeName, number>, 'links.open' | `circuits.${string}`> &
+    Record<CounterName & 'data.verifiersLost', number>,
 ): ReturnType<NetworkNode['metrics']> {
   const { peers } = wires.links
   const gauges: Record<GaugeName, number> = {

@@ -245,6 +245,13 @@ describe('a node', () => {
     await turn(swarm, node.stop())
   })
 
+  it('counts the verifying threads that its process lost', () => {
+    const swarm = new Swarm()
+    const verification = { workersLost: 2, verify: () => false, stop() {} }
+    const { node } = swarm.make('alone', {}, everybodyMay, swarm.clock, { verification })
+    expect(node.metrics().counters['data.verifiersLost']).toBe(2)
+  })
+
   it('refuses to publish where it has not joined, and when it does not run', async () => {
     const swarm = new Swarm()
     const { node } = swarm.make('alone')

@@ -351,6 +351,7 @@ export class NodeRuntime implements NetworkNode {
       'guests.open': this.#core.guests,
       'trackers.open': this.#trackers.open,
       'trace.clocks': this.#tracer?.knownClocks ?? 0,
+      'data.verifiersLost': this.#queue.workersLost,
     })
   }
 

@@ -34,6 +34,7 @@ function setUp({ limits = {}, hasRoom = true, isKnown = true } = {}) {
   let nowMs = 0
   const asked: { batch: unknown; answer: OnVerdict }[] = []
   const pool: VerificationPool = {
+    workersLost: 0,
     verify(batch, _, answer) {
       if (hasRoom) asked.push({ batch, answer })
       return hasRoom

@@ -62,6 +62,11 @@ export class VerificationQueue {
     })
   }
 
+  /** Workers that ended by themselves. */
+  get workersLost(): number {
+    return this.#modules.pool?.workersLost ?? 0
+  }
+
   /** What comes now has to wait: views of a frame have to be copied. */
   get isWaiting(): boolean {
     return this.#waiting.length > this.#first

@@ -6,6 +6,7 @@ import type { VerificationPool } from './verification-pool.ts'
 export function inlineVerification(crypto: Crypto): VerificationPool {
   let isStopped = false
   return {
+    workersLost: 0,
     verify(batch, signerId, onVerdict) {
       if (!isStopped) onVerdict(isBatchSignedBy(batch, crypto, signerId))
       return !isStopped

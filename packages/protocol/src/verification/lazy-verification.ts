@@ -13,6 +13,10 @@ export class LazyVerification implements VerificationPool {
     this.#load = load
   }
 
+  get workersLost(): number {
+    return this.#pool?.workersLost ?? 0
+  }
+
   verify(batch: SignedBatch, signerId: NodeId, onVerdict: OnVerdict): boolean {
     if (this.#pool !== undefined) return this.#pool.verify(batch, signerId, onVerdict)
     if (!this.#isLoading) {

@@ -24,12 +24,12 @@ let shared: SharedVerification | undefined
  */
 export function openVerification(
   workers: number | undefined,
-  { endOfTurn, schedule }: Pick<Clock, 'endOfTurn' | 'schedule'>,
+  { endOfTurn, schedule, monotonicMs }: Pick<Clock, 'endOfTurn' | 'schedule' | 'monotonicMs'>,
 ): VerificationPool | undefined {
   const size = workers ?? defaultWorkers(availableParallelism())
   if (size === 0) return undefined
   shared ??= new SharedVerification(
-    (threads) => new WorkerVerification(threads, { start: startWorker, endOfTurn, schedule }),
+    (threads) => new WorkerVerification(threads, { start: startWorker, endOfTurn, schedule, monotonicMs }),
   )
   return shared.open(size)
 }

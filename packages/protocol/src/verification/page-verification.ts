@@ -6,7 +6,7 @@ import { defaultWorkers, type VerificationPool } from './verification-pool.ts'
 /** As in Node, in workers of the page. Where it may have none, or their file is not beside this one, all is checked on the page's thread. */
 export function openVerification(
   workers: number | undefined,
-  clock: Pick<Clock, 'endOfTurn' | 'schedule'>,
+  clock: Pick<Clock, 'endOfTurn' | 'schedule' | 'monotonicMs'>,
 ): VerificationPool | undefined {
   const size = workers ?? defaultWorkers(navigator.hardwareConcurrency)
   if (!(size > 0) || typeof Worker !== 'function') return undefined

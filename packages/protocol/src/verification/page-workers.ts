@@ -8,7 +8,7 @@ import {
   type VerificationWorkerEvents,
 } from './worker-verification.ts'
 
-type PoolClock = Pick<Clock, 'endOfTurn' | 'schedule'>
+type PoolClock = Pick<Clock, 'endOfTurn' | 'schedule' | 'monotonicMs'>
 
 let shared: SharedVerification | undefined
 
@@ -18,12 +18,12 @@ export function openPageWorkers(workers: number, clock: PoolClock): Verification
   return shared.open(workers)
 }
 
-function createPool(size: number, { endOfTurn, schedule }: PoolClock): VerificationPool {
+function createPool(size: number, { endOfTurn, schedule, monotonicMs }: PoolClock): VerificationPool {
   const limits = {
     ...verificationLimits,
     maxBatchesPerWorker: verificationLimits.maxBatchesPerPageWorker,
   }
-  return new WorkerVerification(size, { start: startWorker, endOfTurn, schedule }, limits)
+  return new WorkerVerification(size, { start: startWorker, endOfTurn, schedule, monotonicMs }, limits)
 }
 
 function startWorker(events: VerificationWorkerEvents): VerificationWorker {

@@ -41,6 +41,10 @@ class OpenedVerification implements VerificationPool {
     this.#onStop = onStop
   }
 
+  get workersLost(): number {
+    return this.#pool.workersLost
+  }
+
   verify(batch: SignedBatch, signerId: NodeId, onVerdict: OnVerdict): boolean {
     if (this.#isStopped) return false
     const answer: OnVerdict = (isSigned) => {

@@ -9,6 +9,8 @@ export type OnVerdict = (isSigned: boolean | undefined) => void
  * needs an order keeps it.
  */
 export interface VerificationPool {
+  /** Workers that ended by themselves or could not be started, so far; each is replaced after a pause, if it is needed. */
+  readonly workersLost: number
   /** False: it takes no more at present, or has nobody to check; nothing is called then, and the caller checks the batch itself. */
   verify(batch: SignedBatch, signerId: NodeId, onVerdict: OnVerdict): boolean
   /** What was taken and not answered gets undefined; nothing is taken any more. Idempotent. */
@@ -27,6 +29,10 @@ export const verificationLimits = {
   maxBatchesPerRequest: 32,
   /** Milliseconds without an answer after which the caller checks what a worker has. */
   maxAnswerMs: 1_000,
+  /** Milliseconds until a worker that ended by itself is replaced; doubled for each that ends soon after another in its place. */
+  minRestartMs: 1_000,
+  /** The longest such pause in milliseconds; a worker that ran for longer counts as the first that ends. */
+  maxRestartMs: 300_000,
   /** Workers that can be requested. */
   maxWorkers: 64,
   /** Workers by default; the thread that owns them takes a core, too. */

@@ -38,6 +38,7 @@ function scripted(size: number, limits: WorkerVerificationLimits = verificationL
   const workers: { requests: Uint8Array[]; events: VerificationWorkerEvents; isStopped: boolean }[] = []
   const turns: (() => void)[] = []
   const timers = new Set<() => void>()
+  let nowMs = 0
   const pool = new WorkerVerification(
     size,
     {
@@ -51,6 +52,7 @@ function scripted(size: number, limits: WorkerVerificationLimits = verificationL
         timers.add(fn)
         return () => timers.delete(fn)
       },
+      monotonicMs: () => nowMs,
     },
     limits,
   )
@@ -69,7 +71,8 @@ function scripted(size: number, limits: WorkerVerificationLimits = verificationL
       fire()
     }
   }
-  return { pool, workers, verdicts, verify, answer, endTurn, timeOut, timers }
+  const passMs = (ms: number) => (nowMs += ms)
+  return { pool, workers, verdicts, verify, answer, endTurn, timeOut, timers, passMs }
 }
 
 describe('workers', () => {
@@ -110,8 +113,8 @@ describe('workers', () => {
     expect(verify()).toBe(true)
   })
 
-  it('that end leave what they had to the caller; the others go on, and with the last one it is over', () => {
-    const { workers, verdicts, verify, answer, endTurn } = scripted(2)
+  it('that end leave what they had to the caller at once, and the others go on', () => {
+    const { pool, workers, verdicts, verify, answer, endTurn } = scripted(2)
     verify()
     for (const { events } of workers) events.onReady()
     verify()
@@ -128,6 +131,59 @@ describe('workers', () => {
     expect(verdicts).toEqual([undefined, false, undefined])
     expect(verify()).toBe(false)
     expect(workers.every(({ isStopped }) => isStopped)).toBe(true)
+    expect(pool.workersLost).toBe(2)
+  })
+
+  it('that end are replaced by the first batch after a pause', () => {
+    const { pool, workers, verdicts, verify, answer, endTurn, passMs } = scripted(1)
+    verify()
+    workers[0]?.events.onReady()
+    workers[0]?.events.onLost()
+    passMs(verificationLimits.minRestartMs - 1)
+    expect([verify(), workers.length]).toEqual([false, 1])
+    passMs(1)
+    expect([verify(), workers.length]).toEqual([false, 2])
+    workers[1]?.events.onReady()
+    expect(verify()).toBe(true)
+    endTurn()
+    // What the first one still says is of no account.
+    workers[0]?.events.onReady()
+    workers[0]?.events.onAnswer(Uint8Array.of(0))
+    workers[0]?.events.onLost()
+    answer(1)
+    expect([verdicts, pool.workersLost]).toEqual([[true], 1])
+  })
+
+  it('that end again and again are replaced ever later, up to a limit, until one has run for that long', () => {
+    const { minRestartMs, maxRestartMs } = verificationLimits
+    const { workers, verify, passMs } = scripted(1)
+    /** The pause until the newest is replaced, in steps of the shortest one. */
+    const pauseMs = (): number => {
+      workers.at(-1)?.events.onLost()
+      const { length } = workers
+      let waitedMs = 0
+      for (; workers.length === length; waitedMs += minRestartMs) {
+        passMs(minRestartMs)
+        verify()
+      }
+      return waitedMs
+    }
+    verify()
+    expect([pauseMs(), pauseMs(), pauseMs()]).toEqual([minRestartMs, 2 * minRestartMs, 4 * minRestartMs])
+    for (let i = 0; i < 6; i++) pauseMs()
+    expect(pauseMs()).toBe(maxRestartMs)
+    expect(pauseMs()).toBe(maxRestartMs)
+    passMs(maxRestartMs + 1)
+    expect(pauseMs()).toBe(minRestartMs)
+  })
+
+  it('are not replaced once the pool is stopped', () => {
+    const { pool, workers, verify, passMs } = scripted(1)
+    verify()
+    pool.stop()
+    workers[0]?.events.onLost()
+    passMs(verificationLimits.maxRestartMs)
+    expect([verify(), workers.length, pool.workersLost]).toEqual([false, 1, 0])
   })
 
   it('that do not answer leave what they had to the caller, and get more once they have', () => {
@@ -174,7 +230,8 @@ describe('workers', () => {
     const start = (): never => {
       throw new Error('not here')
     }
-    const pool = new WorkerVerification(1, { start, endOfTurn: () => {}, schedule: () => () => {} })
+    const clock = { endOfTurn: () => {}, schedule: () => () => {}, monotonicMs: () => 0 }
+    const pool = new WorkerVerification(1, { start, ...clock })
     expect(pool.verify(signedBatch(1), publisher.nodeId, () => expect.unreachable())).toBe(false)
   })
 })
@@ -197,6 +254,18 @@ describe('openVerification', () => {
 
   it('leaves a core to the caller', () => {
     expect([1, 2, 4, 64].map(defaultWorkers)).toEqual([0, 1, 3, 4])
+  })
+
+  it('gives back what a thread has that crashes, and replaces it', async () => {
+    const pool = opened(1)
+    await verdictOf(pool, signedBatch(1))
+    // No decoder makes such a batch; a thread that reads it throws.
+    const unreadable = { ...signedBatch(1), messageOffsets: [] }
+    const [crash, behind] = [verdictOf(pool, unreadable), verdictOf(pool, signedBatch(1))]
+    expect(await Promise.all([crash, behind])).toEqual([undefined, undefined])
+    expect(pool.workersLost).toBe(1)
+    expect(await verdictOf(pool, signedBatch(1))).toBe(true)
+    pool.stop()
   })
 
   it('shares threads, until all have stopped', async () => {

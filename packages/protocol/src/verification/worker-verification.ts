@@ -1,3 +1,4 @@
+import { backoffMs } from '../backoff.ts'
 import type { NodeId } from '../ids/node-id.ts'
 import type { Cancel, Clock } from '../ports.ts'
 import type { SignedBatch } from '../signing/batch-signature.ts'
@@ -19,7 +20,7 @@ export interface VerificationWorkerEvents {
   onLost(): void
 }
 
-export interface WorkerVerificationModules extends Pick<Clock, 'endOfTurn' | 'schedule'> {
+export interface WorkerVerificationModules extends Pick<Clock, 'endOfTurn' | 'schedule' | 'monotonicMs'> {
   /** Starts a worker. May throw where there can be none. */
   readonly start: (events: VerificationWorkerEvents) => VerificationWorker
 }
@@ -29,6 +30,8 @@ export interface WorkerVerificationLimits {
   readonly maxBytesPerWorker: number
   readonly maxBatchesPerRequest: number
   readonly maxAnswerMs: number
+  readonly minRestartMs: number
+  readonly maxRestartMs: number
 }
 
 interface Check {
@@ -40,6 +43,12 @@ interface Check {
 interface Member {
   worker: VerificationWorker | undefined
   isReady: boolean
+  isLost: boolean
+  readonly startedMs: number
+  /** How many before it in its place ended soon, one after the other; counts itself once it is lost. */
+  failures: number
+  /** When it is replaced, if it is lost. */
+  restartMs: number
   /** In the order in which they are answered; empty where the answer is waited for no more. */
   requests: (readonly Check[])[]
   answers: number
@@ -50,8 +59,9 @@ interface Member {
 
 /**
  * Spreads batches over workers: those of one turn of the event loop go in one message, or in several where they are many. The workers are
- * started with the first batch, and take some from when they are ready; a worker that ends is not replaced. One that hangs, or that no core runs,
- * keeps nothing back: the caller gets what it has had for too long, and it takes no more until it has answered.
+ * started with the first batch, and take some from when they are ready. A worker keeps nothing back: where it ends, the caller gets what it had at
+ * once, and the first batch after a pause starts another in its place; where it hangs, or no core runs it, the caller gets what it has had for
+ * too long, and it takes no more until it has answered.
  */
 export class WorkerVerification implements VerificationPool {
   readonly #size: number
@@ -61,6 +71,7 @@ export class WorkerVerification implements VerificationPool {
   /** Those of this turn. */
   #pending: Check[] = []
   #pendingFor: Member | undefined
+  #workersLost = 0
   #isStopped = false
 
   constructor(
@@ -73,9 +84,13 @@ export class WorkerVerification implements VerificationPool {
     this.#limits = limits
   }
 
+  get workersLost(): number {
+    return this.#workersLost
+  }
+
   verify(batch: SignedBatch, signerId: NodeId, onVerdict: OnVerdict): boolean {
     if (this.#isStopped) return false
-    this.#members ??= this.#start()
+    this.#members ??= Array.from({ length: this.#size }, () => this.#start(0))
     const member = this.#pendingFor ?? this.#leastBusy()
     if (member === undefined || !this.#hasRoom(member, batch)) return false
     if (this.#pendingFor === undefined) this.#modules.endOfTurn(() => this.#flush())
@@ -90,32 +105,36 @@ export class WorkerVerification implements VerificationPool {
   stop(): void {
     if (this.#isStopped) return
     this.#isStopped = true
-    for (const member of this.#members ?? []) this.#lose(member)
+    for (const member of this.#members ?? []) this.#end(member)
   }
 
-  #start(): Member[] {
-    return Array.from({ length: this.#size }, () => {
-      const member: Member = {
-        ...{ worker: undefined, isReady: false, requests: [], answers: 0 },
-        ...{ stopWatch: undefined, batches: 0, bytes: 0 },
-      }
-      try {
-        member.worker = this.#modules.start({
-          onReady: () => (member.isReady = member.worker !== undefined),
-          onAnswer: (verdicts) => this.#answered(member, verdicts),
-          onLost: () => this.#lose(member),
-        })
-      } catch {
-        // There can be none here, such as in a page whose policy forbids them.
-      }
-      return member
-    })
+  #start(failures: number): Member {
+    const member: Member = {
+      ...{ worker: undefined, isReady: false, isLost: false, requests: [], answers: 0 },
+      ...{ stopWatch: undefined, batches: 0, bytes: 0 },
+      ...{ startedMs: this.#modules.monotonicMs(), failures, restartMs: Infinity },
+    }
+    try {
+      member.worker = this.#modules.start({
+        onReady: () => (member.isReady = !member.isLost),
+        onAnswer: (verdicts) => this.#answered(member, verdicts),
+        onLost: () => this.#lose(member),
+      })
+    } catch {
+      // There can be none here, such as in a page whose policy forbids them, or none now.
+      this.#lose(member)
+    }
+    return member
   }
 
   #leastBusy(): Member | undefined {
+    const members = this.#members ?? []
     let least: Member | undefined
-    for (const member of this.#members ?? [])
+    members.forEach((member, i) => {
+      if (member.isLost && member.restartMs <= this.#modules.monotonicMs())
+        members[i] = this.#start(member.failures)
       if (member.isReady && (least === undefined || member.batches < least.batches)) least = member
+    })
     return least
   }
 
@@ -129,7 +148,7 @@ export class WorkerVerification implements VerificationPool {
     const checks = this.#pending
     this.#pending = []
     this.#pendingFor = undefined
-    if (member?.worker === undefined || checks.length === 0) return
+    if (member?.worker === undefined || member.isLost || checks.length === 0) return
     member.requests.push(checks)
     member.worker.post(encodeVerificationRequest(checks))
     this.#watch(member)
@@ -138,7 +157,7 @@ export class WorkerVerification implements VerificationPool {
   #answered(member: Member, verdicts: Uint8Array): void {
     const checks = member.requests.shift() ?? []
     member.answers++
-    if (member.requests.length === 0) member.isReady = member.worker !== undefined
+    if (member.requests.length === 0) member.isReady = !member.isLost
     member.batches -= checks.length
     for (const { batch } of checks) member.bytes -= batch.bytes.length
     checks.forEach(({ onVerdict }, i) => onVerdict(verdicts[i] === 1))
@@ -179,10 +198,20 @@ export class WorkerVerification implements VerificationPool {
   }
 
   #lose(member: Member): void {
+    if (member.isLost) return
+    const { minRestartMs, maxRestartMs } = this.#limits
+    const nowMs = this.#modules.monotonicMs()
+    if (nowMs - member.startedMs > maxRestartMs) member.failures = 0
+    member.restartMs = nowMs + backoffMs(++member.failures, minRestartMs, maxRestartMs)
+    this.#workersLost++
+    this.#end(member)
+  }
+
+  #end(member: Member): void {
+    member.isLost = true
     member.isReady = false
     member.stopWatch?.()
     member.worker?.stop()
-    member.worker = undefined
     const unanswered = this.#takeBack(member)
     member.requests = []
     for (const { onVerdict } of unanswered) onVerdict(undefined)

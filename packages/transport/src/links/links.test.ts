@@ -13,6 +13,7 @@ import {
   twoIdentities,
   type TestNode,
 } from './links.testkit.ts'
+import { maxSpares } from './spares.ts'
 
 async function pair(
   label: string,
@@ -274,6 +275,54 @@ describe('Links when both dial', () => {
       expect([openOf(low), openOf(high)].map(({ length }) => length)).toEqual([1, 1])
     },
   )
+
+  it('keep several connections until nothing is under way on any, and no more of them than their limit', async () => {
+    const { clock, low, high } = await pair('several', {
+      network: { latencyMs: 5, bytesPerMs: 20, windowBytes: 65_536 },
+    })
+    const another = () => {
+      const { nodeId: peerId } = low.identity
+      const url = 'memory:'
+      high.links.find({ url, peerId, timeoutMs: 15_000, onFound() {}, onFail: () => expect.unreachable() })
+      clock.advanceBy(100)
+    }
+    connect(high, low, dialledByEverybody)
+    clock.advanceBy(100)
+    low.links.keep(high.identity.nodeId)
+    for (let n = 1; n <= 60; n++) {
+      expect(high.links.send(low.identity.nodeId, numbered(n, 16))).toBe(true)
+      clock.advanceBy(0)
+    }
+    for (let spares = 1; spares <= maxSpares; spares++) {
+      another()
+      expect([openOf(low), openOf(high)].map(({ length }) => length)).toEqual([spares + 1, spares + 1])
+    }
+    clock.advanceBy(150_000)
+    expect([low.log, high.log]).toEqual([['opened'], ['opened']])
+    expect(low.received).toEqual(Array.from({ length: 60 }, (_, index) => index + 1))
+    expect([openOf(low), openOf(high)].map(({ length }) => length)).toEqual([1, 1])
+    for (let i = 0; i < 2 * maxSpares; i++) another()
+    expect([openOf(low), openOf(high)].map(({ length }) => length)).toEqual([1 + maxSpares, 1 + maxSpares])
+  })
+
+  it('go on with one of several spares when the connection in use breaks, and keep the others', async () => {
+    const { clock, network, low, high } = await pair('spares', { network: { latencyMs: 5 } })
+    connect(low, high, dialledByEverybody)
+    connect(high, low, dialledByEverybody)
+    const { nodeId: peerId } = low.identity
+    const onFail = () => expect.unreachable()
+    high.links.find({ url: 'memory:', peerId, timeoutMs: 15_000, onFound() {}, onFail })
+    clock.advanceBy(100)
+    network.breakLinks(peerId, 1)
+    clock.advanceBy(100)
+    expect([low.log, high.log]).toEqual([0, 1].map(() => ['opened', 'closed CONNECTION_LOST', 'opened']))
+    expect([openOf(low), openOf(high)].map(({ length }) => length)).toEqual([2, 2])
+    expect(low.links.send(high.identity.nodeId, numbered(7))).toBe(true)
+    expect(high.links.send(peerId, numbered(8))).toBe(true)
+    clock.advanceBy(100_000)
+    expect([high.received, low.received]).toEqual([[7], [8]])
+    expect([openOf(low), openOf(high)].map(({ length }) => length)).toEqual([1, 1])
+  })
 
   it('say that the link closed when the connection in use breaks, for what was sent on it is lost, and go on with the spare', async () => {
     const { clock, network, low, high } = await pair('spare', { network: { latencyMs: 5 } })

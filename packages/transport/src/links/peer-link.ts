@@ -14,7 +14,7 @@ import { Attempt } from './attempt.ts'
 import type { Way } from './link-plan.ts'
 import type { LinksSettings } from './links-options.ts'
 import { isNewOneUsed, type Contender } from './settle.ts'
-import { SpareWatch } from './spare-watch.ts'
+import { duplicate, Spares } from './spares.ts'
 
 export interface PeerLinkOptions {
   readonly peerId: NodeId
@@ -55,15 +55,13 @@ export interface PeerLinkEvents {
 }
 
 const nothing: Cancel = () => {}
-/** Another connection of the link is used. */
-const duplicate = 'DUPLICATE_CONNECTION'
 
 interface Held extends Contender {
   readonly connection: Connection
 }
 
 /**
- * Everything about the link with one peer: at most one attempt, one connection in use, and one on its way out.
+ * Everything about the link with one peer: at most one attempt, one connection in use, and some on their way out.
  *
  * When both sides have dialled, both choose the same one of the two connections (settle.ts), but not at the same instant. So
  * each keeps reading the other one until nothing is under way on it any more, and only then the side with the lower id closes it: nothing is lost,
@@ -76,8 +74,7 @@ export class PeerLink {
   readonly #events: PeerLinkEvents
   #attempt: Attempt | undefined
   #used: Held | undefined
-  #spare: Held | undefined
-  #cancelSpareTimer: Cancel = nothing
+  readonly #spares: Spares
   #cancelGrace: Cancel = nothing
   #claimed = false
 
@@ -85,6 +82,12 @@ export class PeerLink {
     this.#options = options
     this.#modules = modules
     this.#events = events
+    const { peerId, settings } = options
+    const { duplicateLingerMs, maxDuplicateMs } = settings
+    this.#spares = new Spares(
+      { lingerMs: duplicateLingerMs * (settings.self < peerId ? 1 : 3), maxDuplicateMs },
+      { clock: modules.clock, used: () => this.#used?.connection },
+    )
   }
 
   get isOpen(): boolean {
@@ -139,9 +142,9 @@ export class PeerLink {
   disconnect(code: string, text: string): void {
     this.#cancelAttempt()
     const wasOpen = this.isOpen
-    for (const held of [this.#used, this.#spare]) if (held) closeUnheard(held.connection, code, text)
+    if (this.#used) closeUnheard(this.#used.connection, code, text)
     this.#used = undefined
-    this.#dropSpare()
+    for (const spare of this.#spares.takeAll()) closeUnheard(spare, code, text)
     this.#claimed = false
     if (wasOpen) this.#closed({ code, text, remote: false })
     this.#checkIdle()
@@ -185,10 +188,10 @@ export class PeerLink {
     if (!this.#used) return this.#open(opened)
     this.#events.onDuplicate(peerId)
     const ids = { self: settings.self, peer: peerId, raceWindowMs: settings.dialTimeoutMs }
-    if (!isNewOneUsed(ids, this.#used, opened)) return this.#keepAsSpare(opened)
+    if (!isNewOneUsed(ids, this.#used, opened)) return this.#spares.add(connection)
     const before = this.#used
     this.#used = opened
-    this.#keepAsSpare(before)
+    this.#spares.add(before.connection)
     this.#replaced(opened)
   }
 
@@ -223,44 +226,14 @@ export class PeerLink {
     this.#events.onDrain(peerId)
   }
 
-  #keepAsSpare(held: Held): void {
-    this.#cancelSpareTimer()
-    const before = this.#spare
-    this.#spare = held
-    before?.connection.close(duplicate, '')
-    this.#watchSpare(held)
-  }
-
-  /**
-   * Closes the spare connection once nothing is under way on it and the one in use has proven alive. If that one is dead, its pings show it.
-   */
-  #watchSpare(spare: Held): void {
-    const { peerId, settings } = this.#options
-    const { clock } = this.#modules
-    const lingerMs = settings.duplicateLingerMs * (settings.self < peerId ? 1 : 3)
-    const watch = new SpareWatch({ maxMs: settings.maxDuplicateMs }, { spare: spare.connection, clock })
-    const lookLater = (): void => {
-      const used = this.#used
-      const framesIn = used?.connection.stats.framesIn
-      this.#cancelSpareTimer = clock.schedule(lingerMs, () => {
-        const isAlive = used === this.#used && used?.connection.stats.framesIn !== framesIn
-        if (!watch.isQuiet() || !isAlive) return lookLater()
-        this.#spare = undefined
-        spare.connection.close(duplicate, '')
-      })
-    }
-    lookLater()
-  }
-
   #connectionClosed(held: Held, reason: CloseReason): void {
-    const spare = this.#spare
-    if (held === spare) this.#dropSpare()
+    this.#spares.delete(held.connection)
     if (held !== this.#used) return
-    this.#dropSpare()
+    const spares = this.#spares.takeAll()
     this.#used = undefined
     if (this.#attempt?.wanted === false) this.#cancelAttempt()
     this.#closed(reason)
-    if (spare) this.#leave(spare.connection, reason)
+    for (const spare of spares) this.#leave(spare, reason)
     this.#checkIdle()
   }
 
@@ -268,11 +241,6 @@ export class PeerLink {
   #leave(connection: Connection, { remote, code, text }: CloseReason): void {
     if (!remote || code === duplicate) return this.#events.onLeftOver(connection)
     closeUnheard(connection, code, text)
-  }
-
-  #dropSpare(): void {
-    this.#spare = undefined
-    this.#cancelSpareTimer()
   }
 
   #closed(reason: CloseReason): void {

@@ -9,6 +9,7 @@ import {
   data,
   identityOf,
   idOf,
+  instruct,
   join,
   opened,
   packetOf,
@@ -358,6 +359,16 @@ describe('a neighbour that misses something', () => {
     const core = script({ maxFetchReplyBytes: packetOf(message(10, 0)).length * 2 })
     for (let i = 1; i <= 5; i++) core.run(data(2, message(i * 10, i * 10 - 10)))
     expect(core.run(control(3, fetch(0, 50)))).toEqual(['data 3', 'data 3', 'fetched 3 and there is more'])
+  })
+
+  it('that overtakes its attach is refused without harm, and answered when it is asked again', () => {
+    const core = new CoreScript().withNeighbours(2)
+    core.run(data(2, message(10, 0)), instruct(2, 2, 4), opened(4))
+    core.pass(6_000)
+    expect(core.run(control(4, fetch(0, 10)))).toEqual(['dropped fetch.refused'])
+    core.run(attach(4))
+    expect(core.run(control(4, fetch(0, 10)))).toEqual(['data 4', 'fetched 4'])
+    expect(core.core.counters['peers.misbehaved']).toBe(0)
   })
 
   it('is refused when it is no neighbour, asks too much, or cannot take more', () => {

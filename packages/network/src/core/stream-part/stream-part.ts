@@ -238,6 +238,15 @@ export class StreamPart {
   }
 
   /**
+   * Whether this node has attached to read from a peer, whose own attach is still to come. Urgent packets and those that may be lost overtake it:
+   * the peer has been a neighbour since it heard of ours.
+   */
+  awaitsAttach(peerId: NodeId): boolean {
+    const edge = this.edges.get(peerId)
+    return this.reads && edge?.sent === true && !edge.received
+  }
+
+  /**
    * The stream part has another tracker, or a new connection to the same one. That tracker may not have heard of silent
    * neighbours, so they are reported again.
    */

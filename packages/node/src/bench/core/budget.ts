@@ -23,8 +23,12 @@ const stopMs = 30_000
 export const lastWordMs = 5_000
 /** How long worker processes of this machine may take to end before they are killed. */
 export const workerGraceMs = 10_000
-/** How long closing all users may take. */
+/** How long closing all users may take, with the word of it from other processes. */
 export const closeBoundMs = stopMs - lastWordMs - workerGraceMs
+/** Of that, how long what the users of one process share may take to close. */
+export const closeSharedMs = 2_000
+/** How long the users of one process may take to close before they are left; a node process is killed before. */
+export const closeUsersMs = closeBoundMs - closeSharedMs - 1_000
 
 /** The longest that timers of Node wait. */
 const maxTimerMs = 2_147_483_647

@@ -14,7 +14,7 @@ function generatorWith(over: Partial<Generator>): Generator {
   return {
     name: 'fake',
     ...{ open: () => Promise.resolve(), introduce: () => Promise.resolve(), run: () => Promise.resolve() },
-    ...{ missing: () => Promise.resolve([]), stop: () => Promise.resolve() },
+    ...{ missing: () => Promise.resolve([]), stop: () => Promise.resolve([]) },
     sample: () => Promise.reject(new Error('not asked for')),
     result: () => Promise.reject(new Error('not asked for')),
     ...over,
@@ -27,6 +27,7 @@ function optionsWith(generator: Generator, over: Partial<DriveOptions> = {}): Dr
     target: { costs: () => [] } as unknown as Target,
     times: { settleMs: 60_000, warmupMs: 0, durationMs: 0, drainMs: 60_000, prepareMs: 0 },
     ...{ signal: new AbortController().signal, onPhase: () => {}, onSecond: () => {} },
+    onUnclosed: (texts) => expect.unreachable(texts.join()),
     ...over,
   }
 }
@@ -84,6 +85,19 @@ describe('drive', () => {
       },
       silent: ['frozen'],
     })
+  })
+
+  it('tells which users did not close', async () => {
+    const told: (readonly string[])[] = []
+    const result = () => Promise.resolve({ published: [0], received: 0, pending: 0 } as unknown as LoadResult)
+    const stop = () => Promise.resolve(['user 1', 'user 4'])
+    const generators = [
+      generatorWith({ name: 'fine', result }),
+      generatorWith({ name: 'hung', result, stop }),
+    ]
+    const onUnclosed = (texts: readonly string[]) => void told.push(texts)
+    await drive(optionsWith(generatorWith({}), { generators, onUnclosed }))
+    expect(told).toEqual([['hung: user 1', 'hung: user 4']])
   })
 
   it('waits until all has been published, also where nobody reads', async () => {

@@ -40,6 +40,7 @@ function optionsWith(plan: LoadPlan, over: Partial<DriveOptions> = {}): DriveOpt
     place: { network: target.source, user: undefined, host: '127.0.0.1', gateway: undefined },
     times: { settleMs: 20_000, warmupMs: 50, durationMs: 200, drainMs: 20_000, prepareMs: 0 },
     ...{ signal: new AbortController().signal, onPhase: () => {}, onSecond: () => {} },
+    onUnclosed: (texts) => expect.unreachable(texts.join()),
     ...over,
   }
 }

@@ -18,6 +18,8 @@ export interface DriveOptions extends MeasureOptions {
     | undefined
   /** What is done now, for people. */
   onPhase(text: string): void
+  /** Users that did not close, for people: their generator left them. */
+  onUnclosed(texts: readonly string[]): void
 }
 
 /** What a run brought, before anything is made of it. */
@@ -56,7 +58,10 @@ export async function drive(options: DriveOptions): Promise<Driven> {
   } catch (error) {
     throw await reasonOf(error, () => lackingAtLast(generators))
   } finally {
-    await Promise.all(generators.map((generator) => generator.stop()))
+    const unclosed = await Promise.all(
+      generators.map(async (one) => (await one.stop()).map((text) => `${one.name}: ${text}`)),
+    )
+    if (unclosed.flat().length > 0) options.onUnclosed(unclosed.flat())
   }
 }
 

@@ -52,6 +52,6 @@ export interface Generator {
   run(window: LoadWindow, signal: AbortSignal): Promise<void>
   sample(): Promise<LoadSample>
   result(): Promise<LoadResult>
-  /** Closes the users. Idempotent. */
-  stop(): Promise<void>
+  /** Closes the users, in `closeBoundMs`. Resolves to what did not close, for people; empty where all did. Idempotent. */
+  stop(): Promise<readonly string[]>
 }

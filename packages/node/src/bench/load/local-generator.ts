@@ -1,11 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { untilAborted } from '@runnel/protocol'
 import { nodeError } from '../../errors.ts'
+import { closeSharedMs, closeUsersMs } from '../core/budget.ts'
 import { addDropped, noneDropped, type DroppedCopies } from '../core/loss.ts'
 import { rolesOf, type LoadPlan, type Share, type UserRole } from '../core/plan.ts'
 import { stamped, stampOf } from '../core/stamp.ts'
 import { openFactory } from '../users/open-factory.ts'
 import type { BenchUser, UserFactory, UserPlace } from '../users/user.ts'
+import { closeWithin } from './close-within.ts'
 import type { Generator, LoadResult, LoadSample, LoadWindow } from './generator.ts'
 import { Introductions } from './introductions.ts'
 import { Measurements } from './measurements.ts'
@@ -54,7 +56,7 @@ export class LocalGenerator implements Generator {
   readonly #ended = new AbortController()
   /** While it sent; where it has not, while its users were opened. */
   #cpuShare = 0
-  #stopping: Promise<void> | undefined
+  #stopping: Promise<readonly string[]> | undefined
 
   constructor(name: string, clock: () => ClockOffset = () => ({ offsetMs: 0, errorMs: 0 })) {
     this.name = name
@@ -184,15 +186,21 @@ export class LocalGenerator implements Generator {
     return this.#run
   }
 
-  stop(): Promise<void> {
+  stop(): Promise<readonly string[]> {
     this.#stopping ??= this.#stop()
     return this.#stopping
   }
 
-  async #stop(): Promise<void> {
+  async #stop(): Promise<readonly string[]> {
     this.#ended.abort()
-    await Promise.all(this.#users.map(({ user }) => user.stop()))
-    await this.#run?.factory.stop()
+    const users = this.#users.map(({ role, user }) => ({
+      name: `user ${role.number}`,
+      close: () => user.stop(),
+    }))
+    const factory = this.#run?.factory
+    const shared = factory ? [{ name: 'what users share', close: () => factory.stop() }] : []
+    const unclosed = firstOf(await closeWithin(users, closeUsersMs))
+    return [...unclosed, ...(await closeWithin(shared, closeSharedMs))]
   }
 }
 

@@ -30,6 +30,8 @@ export interface BenchRun {
   /** Fresh generators: each is for one run, which stops them. */
   openGenerators(): Promise<readonly Generator[]>
   onPhase(text: string): void
+  /** Users that did not close, for people. */
+  onUnclosed(texts: readonly string[]): void
   onSecond(second: SecondFigures): void
 }
 

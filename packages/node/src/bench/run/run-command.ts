@@ -16,6 +16,9 @@ import { boundOf, runBench, type BenchRequest, type Ran } from './run-bench.ts'
 
 export type RunArguments = BenchArguments & Partial<SendArguments> & GlobalArguments
 
+/** How long a process that users hold after everything is told may go on before it is ended. */
+const unclosedGraceMs = 5_000
+
 /** What a bench runs on, from the first run to the last. */
 export interface Bench {
   readonly target: Target
@@ -63,6 +66,7 @@ export async function withBench(
   const outputs = await Outputs.open(args)
   let [generators, target]: [Generators?, Target?] = []
   let phase = 'it began'
+  let isAllClosed = true
   const onPhase = (text: string) => outputs.phase((phase = text))
   try {
     const opened = (generators = await openGenerators(args, args.clients))
@@ -76,6 +80,10 @@ export async function withBench(
           ...{ request, target: loaded, signal, options: optionsText(args) },
           openGenerators: () => opened.open(request.clients),
           onPhase,
+          onUnclosed: (texts) => {
+            isAllClosed = false
+            notice(`did not close: ${texts.join(', ')}`)
+          },
           onSecond: (second) => outputs.second(second),
         }),
     })
@@ -88,5 +96,7 @@ export async function withBench(
     await target?.stop()
     await generators?.stop()
     stop.release()
+    // Only if something still holds the process; by then its output and its exit code are there.
+    if (!isAllClosed) setTimeout(() => process.exit(), unclosedGraceMs).unref()
   }
 }

@@ -23,7 +23,7 @@ export interface WorkerCalls {
   run(request: LoadWindow): Record<never, never>
   sample(request: Record<never, never>): LoadSample
   result(request: Record<never, never>): LoadResult
-  stop(request: Record<never, never>): Record<never, never>
+  stop(request: Record<never, never>): { readonly unclosed: readonly string[] }
 }
 
 export interface WorkerHello {

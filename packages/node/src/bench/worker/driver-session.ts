@@ -89,9 +89,9 @@ export class DriverSession {
       sample: () => this.#generator.sample(),
       result: () => this.#generator.result(),
       stop: async () => {
-        await this.#generator.stop()
+        const unclosed = await this.#generator.stop()
         this.#options.onStop()
-        return {}
+        return { unclosed }
       },
     }
   }

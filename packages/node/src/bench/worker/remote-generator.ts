@@ -19,7 +19,7 @@ export class RemoteGenerator implements Generator {
   readonly openFiles: number | undefined
   readonly #connection: WorkerConnection
   #clock: ClockDistance = { offsetMs: 0, errorMs: 0 }
-  #stopping: Promise<void> | undefined
+  #stopping: Promise<readonly string[]> | undefined
 
   private constructor(connection: WorkerConnection, { name, openFiles }: WorkerHello) {
     this.#connection = connection
@@ -86,16 +86,19 @@ export class RemoteGenerator implements Generator {
     return { ...result, name: this.name, clockErrorMs: this.#clock.errorMs + movedMs }
   }
 
-  stop(): Promise<void> {
+  stop(): Promise<readonly string[]> {
     this.#stopping ??= this.#stop()
     return this.#stopping
   }
 
-  async #stop(): Promise<void> {
-    const stopped = this.#connection.call('stop', {})
+  async #stop(): Promise<readonly string[]> {
+    const limit = AbortSignal.timeout(closeBoundMs)
     // One that is gone has nothing to stop, and one that does not answer is left.
-    await untilAborted(stopped, AbortSignal.timeout(closeBoundMs)).catch(() => {})
+    const { unclosed } = await untilAborted(this.#connection.call('stop', {}), limit).catch(() => ({
+      unclosed: limit.aborted ? ['its users, as far as it says'] : [],
+    }))
     this.#connection.close()
+    return unclosed
   }
 
   async #measureClock(): Promise<ClockDistance> {

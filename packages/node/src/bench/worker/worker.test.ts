@@ -245,7 +245,7 @@ describe('a driver', () => {
     )
     const generator = await connect(place)
     vi.spyOn(AbortSignal, 'timeout').mockReturnValue(AbortSignal.abort())
-    await generator.stop()
+    expect(await generator.stop()).toEqual(['its users, as far as it says'])
     await expect(generator.missing()).rejects.toMatchObject({ code: 'BENCH_WORKER_LOST' })
   })
 
