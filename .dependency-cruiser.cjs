@@ -47,8 +47,8 @@ module.exports = {
       severity: 'error',
       // Emulated and simulated networks leave the same records; scripts/ makes pages about everything.
       from: { pathNot: '^(sim|emulation|scripts)/' },
-      // Benchmarks are named as experiments are.
-      to: { path: '^sim/', pathNot: '^sim/src/cli/command-line' },
+      // Benchmarks are named and drawn as experiments are.
+      to: { path: '^sim/', pathNot: '^sim/src/(cli/command-line|figures/)' },
     },
     {
       name: 'nothing-imports-emulation',

@@ -1,5 +1,3 @@
-import { writeFileSync } from 'node:fs'
-import { comparisonPage, comparisonPath } from '../peers/comparison-page.ts'
 import { benchError } from '../errors.ts'
 import { benchCommand } from './bench-command.ts'
 import { count } from './counts.ts'
@@ -23,7 +21,11 @@ export const peerCommands = [
         seconds: count(2, 'of each load'),
         rate: count(100, 'messages a second of the paced load'),
         joins: count(2, 'nodes that join, in each round'),
-        write: { type: 'boolean' as const, default: false, describe: 'write docs/COMPARISON.md' },
+        write: {
+          type: 'boolean' as const,
+          default: false,
+          describe: 'write docs/COMPARISON.md and its picture',
+        },
       },
       limitS: 1_500,
     },
@@ -37,7 +39,10 @@ export const peerCommands = [
       // What is begun in time may end in the last seconds.
       const { peersBench } = await import('../peers/peers-bench.ts')
       const report = await peersBench({ ...options, limitS: 0.95 * limitS }, tell)
-      if (write) writeFileSync(comparisonPath, comparisonPage(report))
+      if (write) {
+        const { writeComparison } = await import('../peers/write-comparison.ts')
+        await writeComparison(report)
+      }
       return report
     },
   ),

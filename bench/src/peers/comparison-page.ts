@@ -1,16 +1,12 @@
-import { readFileSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
 import type { ArmFigures } from './figures.ts'
 import type { PeersReport } from './peers-bench.ts'
-
-export const comparisonPath = fileURLToPath(new URL('../../../docs/COMPARISON.md', import.meta.url))
 
 /** What stands after this line is written by hand, and kept. */
 const byHand =
   '<!-- By hand from here on; what is above is written by `npm run -s bench -- peers --write`. -->'
 
 /** The page with the figures of a report, and what is written by hand as it stands in the page of before. */
-export function comparisonPage(report: PeersReport, before = readFileSync(comparisonPath, 'utf8')): string {
+export function comparisonPage(report: PeersReport, before: string): string {
   const kept = before.split(byHand)[1]
   if (kept === undefined) throw new Error('docs/COMPARISON.md has no line that says what is written by hand')
   return `${figuresPart(report)}\n\n${byHand}${kept}`
@@ -37,6 +33,7 @@ function figuresPart({
     '# Beside its peers',
     `    npm run -s bench -- peers --nodes ${nodes} --rounds ${rounds} --seconds ${seconds} --rate ${perS} --joins ${joins} --write`,
     `Every figure of the tables was measured in one run of ${date}: ${machine.cores} cores, Node ${machine.node}, ${machine.platform}. ${nodes} nodes on loopback, one publishes messages of ${contentBytes} bytes, the ${nodes - 1} others subscribe. The systems were run by turns, up to ${rounds} rounds (the last table says how many there was time for), each time with a new process for all nodes; servers have one more. Medians of the rounds. CPU is that of all processes of a system, for each message delivered to a subscriber; in brackets its ratio to Runnel over the same kind of link (WebRTC beside WebRTC, all others beside WebSocket).`,
+    `![CPU for each message delivered, of every system](images/comparison.svg)`,
     `## As fast as it goes, for ${seconds} s`,
     table(
       [

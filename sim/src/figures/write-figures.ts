@@ -33,18 +33,25 @@ const look = {
   },
 } as const satisfies Config
 
-/** Writes `name.svg` and `name.png` of each into a folder, which is made where it is missing. Gives the paths. Rejects with OUT_UNWRITABLE. */
-export async function writeFigures(folder: string, figures: readonly Figure[]): Promise<string[]> {
+/**
+ * Writes `name.svg` and `name.png` of each, or only one of both, into a folder, which is made where it is missing. Gives the paths. Rejects
+ * with OUT_UNWRITABLE.
+ */
+export async function writeFigures(
+  folder: string,
+  figures: readonly Figure[],
+  kinds: readonly ('svg' | 'png')[] = ['svg', 'png'],
+): Promise<string[]> {
   const paths: string[] = []
   for (const { name, spec } of figures) {
     const svg = await new View(parse(compile(spec, { config: look }).spec), { renderer: 'none' }).toSVG()
-    const png = new Resvg(svg, {
-      fitTo: { mode: 'zoom', value: zoom },
-      font: { defaultFontFamily: 'DejaVu Sans' },
-    })
-      .render()
-      .asPng()
-    paths.push(writeInto(folder, `${name}.svg`, svg), writeInto(folder, `${name}.png`, png))
+    for (const kind of kinds)
+      paths.push(writeInto(folder, `${name}.${kind}`, kind === 'svg' ? svg : pngOf(svg)))
   }
   return paths
 }
+
+const pngOf = (svg: string): Uint8Array =>
+  new Resvg(svg, { fitTo: { mode: 'zoom', value: zoom }, font: { defaultFontFamily: 'DejaVu Sans' } })
+    .render()
+    .asPng()
