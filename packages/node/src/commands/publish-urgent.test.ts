@@ -48,7 +48,7 @@ describe('urgent messages of the command line', { timeout: timeoutMs }, () => {
     await tracker.start()
     const permissions = [{ user: 'public', publish: true, subscribe: true }]
     const streams = [
-      ...['one', 'some', 'many', 'nobody'].map((path) => ({ id: `${owner}/${path}`, permissions })),
+      ...['one', 'some', 'many', 'guests', 'nobody'].map((path) => ({ id: `${owner}/${path}`, permissions })),
       { id: `${owner}/parts`, permissions, partitions: 3 },
     ]
     const trackers = [{ nodeId: tracker.nodeId, url: tracker.url }]
@@ -116,6 +116,18 @@ describe('urgent messages of the command line', { timeout: timeoutMs }, () => {
     expect(lines.length).toBeLessThanOrEqual(1_000 - dropped.overShare)
     const said = await run(['publish', `${owner}/many`, '--urgent'], input)
     expect(said.stderr).toMatch(/published 1000, \d+ dropped: more than 200 a second/)
+  })
+
+  it('go through a node that serves guests, too', async () => {
+    const flags = ['--guests-serve', '--websocket-port', '0', '--no-webrtc-enabled', '--no-http-enabled']
+    const host = startRunnel(['node', ...network, ...flags, '--log-format', 'json'], { cwd })
+    await host.said('the node is running')
+    const url = /ws:\/\/127\.0\.0\.1:\d+/.exec(host.stderr() + host.stdout())?.[0] ?? ''
+    const reader = await subscribed('guests', '--urgent', '--count', '1', '--via', url)
+    const options = ['--urgent', '--lifetime', '30s', '--via', url]
+    const sent = await run(['publish', `${owner}/guests`, ...options], '1\n'.repeat(100))
+    expect(sent).toMatchObject({ code: 0, stderr: expect.stringContaining('published 100\n') })
+    expect((await reader.ended).stdout).toBe('1\n')
   })
 
   it('reach nobody where nobody is, which the command says', async () => {
