@@ -2,11 +2,12 @@ import type { CommandModule } from 'yargs'
 import { writeFigures } from '@runnel/sim/figures'
 import { makeFolder } from '@runnel/sim/records'
 import { cellOf, textTable } from '@runnel/sim/text-table'
+import { checkMinutes, someMinutesOption } from '@runnel/sim/time-bound'
 import { checkOption } from '../cli/check-option.ts'
 import { once, wordsOf } from '../cli/list-arguments.ts'
+import { withinMinutes } from '../cli/minutes.ts'
 import { writeResults } from '../cli/write-results.ts'
 import { emulationError } from '../errors.ts'
-import { within } from '../media/within.ts'
 import { firstFigure } from './first-figure.ts'
 import { firstArms, goals, type FirstOptions, type Goal } from './first-plan.ts'
 import { summaries, type FirstSummary } from './first-rows.ts'
@@ -17,12 +18,20 @@ interface FirstArguments {
   readonly repeats: number
   readonly delay: number
   readonly relayDelay: number | undefined
+  readonly minutes: number | undefined
   readonly check: boolean
   readonly json: boolean
   readonly out: string | undefined
 }
 
+/** Hosts, publishers, and a clip where pictures are the goal. */
 const startingMs = 120_000
+/** What a process that joins twice takes besides round trips, on two idle cores: its start and its end, and a pause between. */
+const ownMs = 1_500
+/** A slow machine may take this many times as long. */
+const slowFactor = 5
+/** Of a cold and a warm start together, by the longest way. */
+const roundTrips = 26
 const columns = [
   ...(['arm', 'start', 'runs', 'missed', 'p50Ms', 'p95Ms', 'iqrMs', 'maxMs', 'roundTrips', 'slow'] as const),
   ...(['cpuP50Ms', 'rssMiB', 'stageP50Ms'] as const),
@@ -55,18 +64,19 @@ function firstCommand(goal: Goal, signal: AbortSignal): CommandModule<object, Fi
       },
       delay: { type: 'number', default: 50, describe: 'one way between any two hosts, ms' },
       'relay-delay': { type: 'number', describe: 'one way from each end to coturn, ms (half of --delay)' },
+      ...someMinutesOption,
       ...checkOption,
       json: { type: 'boolean', default: false, describe: 'one line of JSON' },
       out: { type: 'string', describe: 'folder for the record, JSON, and the box plot' },
     },
     handler: async (argv) => {
       const options = optionsOf(goal, argv)
+      const minutes = argv.minutes ?? firstMinutes(options)
+      checkMinutes(minutes)
       if (argv.check) return
       if (argv.out !== undefined) makeFolder(argv.out)
       const say = (text: string): void => void process.stderr.write(`${experiment}: ${text}\n`)
-      const limitMs = startingMs + options.arms.length * options.repeats * joinLimitMs
-      say(`${Math.ceil(limitMs / 60_000)} minutes at most`)
-      const { rows, facts } = await within(limitMs, signal, (either) => runFirst(options, either, say))
+      const { rows, facts } = await withinMinutes(minutes, signal, (either) => runFirst(options, either, say))
       const { arms, ...numbers } = options
       const all = summaries(rows)
       const text = argv.json
@@ -79,6 +89,13 @@ function firstCommand(goal: Goal, signal: AbortSignal): CommandModule<object, Fi
       await writeFigures(argv.out, [firstFigure(experiment, goal, rows)])
     },
   }
+}
+
+/** By when all processes have joined, with twice their round trips. Where many starts are missed, each after 20 s, it takes `--minutes`. */
+function firstMinutes({ arms, repeats, oneWayMs, relayOneWayMs }: FirstOptions): number {
+  const roundTripMs = 2 * Math.max(oneWayMs, 2 * relayOneWayMs)
+  const joinMs = Math.min(joinLimitMs, slowFactor * ownMs + 2 * roundTrips * roundTripMs)
+  return Math.ceil((startingMs + arms.length * repeats * joinMs + joinLimitMs) / 60_000)
 }
 
 /** Throws INVALID_ARGUMENT. */

@@ -1,11 +1,12 @@
 import type { CommandModule } from 'yargs'
 import { makeFolder, type RecordRow } from '@runnel/sim/records'
 import { cellOf, textTable } from '@runnel/sim/text-table'
-import { checkMinutes, minutesOption } from '@runnel/sim/time-bound'
+import { checkMinutes, someMinutesOption } from '@runnel/sim/time-bound'
 import { checkOption } from '../cli/check-option.ts'
 import { withinMinutes } from '../cli/minutes.ts'
 import { writeResults } from '../cli/write-results.ts'
 import { emulationError } from '../errors.ts'
+import { natMinutes } from './nat-bound.ts'
 import { natKinds } from './nat-kinds.ts'
 import type { NatRow } from './nat-rows.ts'
 import { nameOf, type HelperSet } from './nat-scenarios.ts'
@@ -15,7 +16,7 @@ interface NatArguments {
   readonly repeats: number
   readonly helpers: HelperSet | undefined
   readonly pair: string | undefined
-  readonly minutes: number
+  readonly minutes: number | undefined
   readonly check: boolean
   readonly json: boolean
   readonly out: string | undefined
@@ -54,18 +55,19 @@ export function natCommand(signal: AbortSignal): CommandModule<object, NatArgume
         choices: [...natKinds, ...natDefaults.scenarios.map(nameOf)],
         describe: 'only pairs with this kind, or only this pair',
       },
-      ...minutesOption(720),
+      ...someMinutesOption,
       ...checkOption,
       json: { type: 'boolean', default: false, describe: 'one line of JSON' },
       out: { type: 'string', describe: 'folder for the record, JSON' },
     },
     handler: async (argv) => {
       const options = optionsOf(argv)
-      checkMinutes(argv.minutes)
+      const minutes = argv.minutes ?? natMinutes(options)
+      checkMinutes(minutes)
       if (argv.check) return
       if (argv.out !== undefined) makeFolder(argv.out)
       const onProgress = (text: string): void => void process.stderr.write(`nat: ${text}\n`)
-      const { rows, facts } = await withinMinutes(argv.minutes, signal, (either) =>
+      const { rows, facts } = await withinMinutes(minutes, signal, (either) =>
         runNat(options, either, onProgress),
       )
       process.stdout.write(`${argv.json ? JSON.stringify({ experiment: 'nat', rows }) : tabulate(rows)}\n`)

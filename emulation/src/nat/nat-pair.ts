@@ -14,7 +14,7 @@ const lookEveryMs = 10
 /** How often their logs are read. */
 const lookForFailuresEveryMs = 250
 /** A pair that has neither opened nor failed after so long has failed: three times what a dial may take. */
-const giveUpAfterMs = 45_000
+export const giveUpAfterMs = 45_000
 /** The pair of candidates may change until one is nominated, which libjuice does within two seconds of the first that works. */
 const settledAfterMs = 3_000
 /** The first node publishes as often as this, so that the first message waits no longer for the second. */

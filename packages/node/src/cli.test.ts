@@ -59,6 +59,7 @@ describe('runnel refuses', () => {
     ['node --thin-floods=on', 64, 'USAGE', '--thin-floods is true or false, not "on" (USAGE). See: '],
     ['--log-level warn node --thin-floods=on', 64, 'USAGE', ' node --help.'],
     ['stream list --json=1', 64, 'USAGE', '--json is true or false, not "1"'],
+    ['bench resend --users http', 64, 'USAGE', '--users is not "http", but one of "light"'],
     ['bench pub --users', 64, 'USAGE', '--users needs a value'],
     ['key show --key', 64, 'USAGE', '--key needs a value'],
     ['key show --key a --key b', 64, 'USAGE', '--key is given more than once'],

@@ -12,6 +12,15 @@ describe('checkedLoss', () => {
     expect(checked('--one-link', '--nodes', '2')).toMatchObject({ nodes: 2, oneLink: true })
   })
 
+  it('bounds a run by what there is to do', () => {
+    expect([checked().minutes, checked('--seeds', '1').minutes]).toEqual([22, 2])
+    expect(checked('--seeds', '1', '--rate', '50').minutes).toBe(7)
+    expect(checked('--processes').minutes).toBe(4)
+    expect(checked('--one-link', '--seeds', '3').minutes).toBe(15)
+    expect(checked('--seeds', '1000000').minutes).toBe(10_080)
+    expect(checked('--minutes', '5').minutes).toBe(5)
+  })
+
   it.each([
     // Nothing would be run, and so nothing missed.
     '--seeds -1',

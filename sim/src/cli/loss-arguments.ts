@@ -1,9 +1,10 @@
 import type { Options } from 'yargs'
 import { simError } from '../errors.ts'
 import { lossDefaults } from '../scenarios/loss.ts'
+import { oneLinkDefaults } from '../scenarios/one-link.ts'
 import { wholeNumbers } from './arguments.ts'
 import { floodsOption, type Floods } from './floods-option.ts'
-import { minutesOption } from './time-bound.ts'
+import { maxMinutes, someMinutesOption } from './time-bound.ts'
 
 /** Node processes that a machine with two cores carries. */
 const defaultProcesses = 10
@@ -25,7 +26,7 @@ export interface LossArguments {
   readonly floods: Floods | undefined
   readonly oneLink: boolean
   readonly processes: boolean
-  readonly minutes: number
+  readonly minutes: number | undefined
   readonly json: boolean
 }
 
@@ -64,9 +65,12 @@ export const lossBuilder = {
     default: false,
     describe: 'real processes, WebRTC and WebSockets in real time; nodes: 10 unless given',
   },
-  ...minutesOption(120),
+  ...someMinutesOption,
   json: { type: 'boolean', default: false, describe: 'one line of JSON' },
 } as const satisfies Record<string, Options>
+
+type LossSize = Readonly<Record<'seeds' | 'nodes' | 'publishers' | 'rate' | 'seconds', number>> &
+  Pick<LossArguments, 'processes' | 'oneLink'>
 
 /** Options that would change nothing. */
 const ignored = {
@@ -101,7 +105,22 @@ export function checkedLoss(argv: LossArguments) {
   if (!Number.isSafeInteger(seed)) throw simError('INVALID_ARGUMENT', '--seed is a whole number')
   if (!(killEvery >= 0)) throw simError('INVALID_ARGUMENT', '--kill-every is 0 or more')
   if (!(loss >= 0 && loss < 1)) throw simError('INVALID_ARGUMENT', '--loss is from 0 to less than 1')
-  return checked
+  return { ...checked, minutes: argv.minutes ?? lossMinutes(checked) }
+}
+
+/** What a run may take besides what grows with it; with processes, their start, and the minute in which they may look for what they miss. */
+const beginMinutes = { virtual: 0.5, processes: 3 } as const
+/** Messages times nodes that a slow machine simulates in a minute: a busy one with two cores does three times as many. */
+const deliveriesPerMinute = 30_000
+
+/** By when all runs are done, in whole minutes: with processes in real time, else by what there is to simulate. */
+function lossMinutes(run: LossSize): number {
+  const { processes, oneLink, seeds, nodes, publishers, rate, seconds } = run
+  const messages = oneLink ? oneLinkDefaults.messages : publishers * rate * seconds
+  const runMinutes = processes
+    ? beginMinutes.processes + seconds / 60
+    : beginMinutes.virtual + (nodes * messages) / deliveriesPerMinute
+  return Math.min(maxMinutes, Math.ceil(seeds * (oneLink ? 2 : 1) * runMinutes))
 }
 
 function dashed(name: string): string {

@@ -21,7 +21,7 @@ export const lossCommand: CommandModule<object, LossArguments> = {
   handler: async (argv) => {
     const checked = checkedLoss(argv)
     const run = argv.processes ? processes : argv.oneLink ? oneLink : loss
-    const complete = await run(checked, beginBound(argv))
+    const complete = await run(checked, beginBound(checked))
     process.exitCode = complete ? 0 : 1
   },
 }

@@ -4,7 +4,7 @@ import { wholeNumbers } from './arguments.ts'
 import { showProgress } from './progress.ts'
 
 /** Of `--minutes`: a week. */
-const maxMinutes = 10_080
+export const maxMinutes = 10_080
 
 interface TimeBound {
   /** Of real time. */
@@ -31,6 +31,11 @@ export function minutesOption(usual: number) {
     minutes: { type: 'number', default: usual, describe: 'of real time, after which it fails' },
   } as const satisfies Record<string, Options>
 }
+
+/** `--minutes` of a command whose other options say how long it takes. */
+export const someMinutesOption = {
+  minutes: { type: 'number', describe: 'of real time, after which it fails; unless given, as it prints' },
+} as const satisfies Record<string, Options>
 
 /** Says how long a command takes at most, and begins to count. Returns what `progressWithin` does. Throws INVALID_ARGUMENT. */
 export function beginBound({ minutes }: Pick<TimeBound, 'minutes'>): (text: string) => void {

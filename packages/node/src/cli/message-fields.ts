@@ -15,6 +15,7 @@ export function messageFields(message: Message): Readonly<Record<string, unknown
     headers,
     key,
     isRemoval,
+    urgent,
   } = message
   return {
     ...{ streamId, partition, timestamp, sequenceNumber, publisherId, messageChainId },
@@ -24,6 +25,7 @@ export function messageFields(message: Message): Readonly<Record<string, unknown
     ...(Object.keys(headers).length === 0 ? {} : { headers }),
     ...(key === undefined ? {} : { key }),
     ...(isRemoval ? { isRemoval } : {}),
+    ...(urgent === undefined ? {} : { urgent }),
     content: printableContent(message.content),
   }
 }

@@ -23,6 +23,11 @@ export const benchResend = defineCommand({
   describe: 'Measure how long users take to read history from storage nodes',
   options: {
     ...benchOptions,
+    users: {
+      ...benchOptions.users,
+      choices: ['light'],
+      describe: 'Kind of user: only light ones read history',
+    },
     messages: {
       type: 'number',
       default: 1_000,

@@ -1,9 +1,10 @@
 import { isUtf8 } from 'node:buffer'
-import type { MessageHeaders, RunnelClient } from '@runnel/client'
+import type { MessageHeaders, RunnelClient, UrgentDrops } from '@runnel/client'
 import { isRunnelError, limits, toStreamPartId, type RunnelError, type StreamId } from '@runnel/protocol'
 import type { Line } from '../cli/read-lines.ts'
 import { nodeError } from '../errors.ts'
 import { writtenContent } from '../written-content.ts'
+import type { UrgentWay } from './urgent-way.ts'
 
 /** A line may hold some white space beside the largest content. */
 export const maxLineBytes = 2 * limits.maxContentBytes
@@ -28,6 +29,8 @@ export interface PublishLinesOptions {
   readonly keyField?: string | undefined
   /** Beside each message. */
   readonly headers?: MessageHeaders | undefined
+  /** Of urgent messages, which nobody who joins later gets. */
+  readonly way?: Pick<UrgentWay, 'urgent' | 'open' | 'close'> | undefined
   /** Report bad lines and go on; otherwise the first ends the work. */
   readonly skipInvalid: boolean
   readonly signal: AbortSignal
@@ -39,6 +42,8 @@ export interface PublishedLines {
   readonly skipped: number
   /** Published lines that had no neighbour to go to, nor soon afterwards. */
   readonly alone: number
+  /** Of urgent messages: what of them this process dropped. */
+  readonly dropped?: UrgentDrops
 }
 
 /** Publishes each line. At the first bad one everything before it is published, then this throws INPUT_INVALID, unless bad lines are skipped. */
@@ -59,10 +64,12 @@ export async function publishLines(
       options.onInvalid(error)
     } else failure ??= error
   }
-  const send = (line: Line) => {
+  const { way, headers } = options
+  const send = async (line: Line) => {
     const { content, ...more } = contentOf(line, options)
+    await way?.open(more.partitionKey)
     const sent: Promise<void> = client
-      .publish(options.streamId, content, { ...more, headers: options.headers })
+      .publish(options.streamId, content, { ...more, headers, urgent: way?.urgent })
       .then(
         ({ neighbours, partition }) => {
           published++
@@ -76,7 +83,7 @@ export async function publishLines(
   for await (const line of lines) {
     if (options.signal.aborted) break
     try {
-      if (line.text?.trim() !== '') send(line)
+      if (line.text?.trim() !== '') await send(line)
     } catch (error) {
       fail(error)
     }
@@ -84,9 +91,14 @@ export async function publishLines(
     if (failure !== undefined) break
   }
   await Promise.all(inFlight)
+  const dropped = await way?.close(published)
   if (failure !== undefined) throw failure
+  if (dropped !== undefined) return { published, skipped, alone: sumOf(alone), dropped }
   return { published, skipped, alone: await stillAlone(alone, client, options.streamId) }
 }
+
+const sumOf = (counts: ReadonlyMap<unknown, number>): number =>
+  [...counts.values()].reduce((sum, count) => sum + count, 0)
 
 /** How many lines went to nobody, also when those had come who were just joining, such as a storage node that was assigned a moment ago. */
 async function stillAlone(

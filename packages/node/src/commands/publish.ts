@@ -10,6 +10,8 @@ import { streamArgument, streamPositional } from '../cli/stream-argument.ts'
 import { withClient } from '../cli/with-client.ts'
 import { nodeError } from '../errors.ts'
 import { maxLineBytes, publishLines, type PublishedLines } from './publish-lines.ts'
+import { urgentOf, urgentOptions } from './publish-urgent.ts'
+import { openUrgentWay } from './urgent-way.ts'
 
 export const publish = defineCommand({
   name: 'publish',
@@ -39,6 +41,7 @@ export const publish = defineCommand({
       array: true,
       describe: 'name=value, sent, signed and encrypted with each message; may be repeated',
     },
+    ...urgentOptions,
     'skip-invalid': {
       type: 'boolean',
       default: false,
@@ -52,9 +55,13 @@ export const publish = defineCommand({
       'publish 0xowner/log --text --network network.json --key my.key < app.log',
       'A message for each line of a file',
     ],
+    [
+      './positions | runnel publish 0xowner/room --urgent --lifetime 300ms --network network.json',
+      'Each line as it comes, worthless after 300 ms',
+    ],
   ],
   epilogue:
-    'Each argument, or each line of standard input, is one message. At the first line that is not JSON, or too large, the command publishes the lines before it and exits with 65. With --skip-invalid it continues, and exits with 0.',
+    'Each argument, or each line of standard input, is one message. At the first line that is not JSON, or too large, the command publishes the lines before it and exits with 65. With --skip-invalid it continues, and exits with 0. With --urgent it waits for neighbours before the first message and up to a second after the last one, and says what it dropped; nodes drop the first messages of a publisher that they have not looked up yet.',
   run: async ({
     stream,
     messages,
@@ -65,9 +72,14 @@ export const publish = defineCommand({
     'skip-invalid': skipInvalid,
     header,
     json,
+    urgent: isUrgent,
+    lifetime,
+    priority,
     ...network
   }) => {
     const streamOf = streamArgument(stream)
+    const keys = { 'message-key': key, 'key-field': keyField }
+    const urgent = urgentOf({ urgent: isUrgent, lifetime, priority, ...keys })
     const headers = header && headersOf(header)
     const stop = listenForStop()
     const given = messages.length > 0
@@ -75,8 +87,10 @@ export const publish = defineCommand({
     await withClient(network, {}, async (client, trackers, clock) => {
       const streamId = streamOf(client)
       const lines = given ? linesOf(messages) : readLines(standardInput(stop.signal), maxLineBytes)
+      const { signal } = stop
+      const way = urgent && (await openUrgentWay(client, { streamId, urgent, signal }))
       const result = await publishLines(client, lines, {
-        ...{ streamId, text, partitionKey, key, keyField, headers, skipInvalid, signal: stop.signal },
+        ...{ streamId, text, partitionKey, key, keyField, headers, way, skipInvalid, signal },
         unit: given ? 'message' : 'line',
         onInvalid: (error) => notice(errorLine(error)),
       })
@@ -112,8 +126,14 @@ async function* linesOf(messages: readonly string[]): AsyncGenerator<Line> {
   }
 }
 
-function describeResult({ published, skipped, alone }: PublishedLines): string {
+function describeResult({ published, skipped, alone, dropped }: PublishedLines): string {
+  const { overShare = 0, late = 0, replaced = 0, shed = 0, refused = 0 } = dropped ?? {}
+  const copies = late + replaced + shed + refused
   const remarks = [
+    ...(overShare > 0
+      ? [`${overShare} dropped: more than 200 a second, or 4 Mbit/s, of urgent messages in a partition`]
+      : []),
+    ...(copies > 0 ? [`${copies} copies dropped that links had no time for`] : []),
     ...(skipped > 0 ? [`skipped ${skipped}`] : []),
     ...(alone > 0 ? [`${alone} reached nobody: nobody else is in the stream`] : []),
   ]

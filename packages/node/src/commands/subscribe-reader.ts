@@ -63,6 +63,6 @@ export function requireReaderOptions(
   if (reader !== undefined && others.some((other) => other !== undefined))
     throw nodeError(
       'USAGE',
-      '--last, --from and --partition cannot be used with --reader, which continues where it was',
+      '--last, --from, --partition and --urgent cannot be used with --reader, which continues where it was',
     )
 }

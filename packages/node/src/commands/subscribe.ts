@@ -38,6 +38,10 @@ export const subscribe = defineCommand({
       array: true,
       describe: 'Only this partition; may be repeated. Default: all',
     },
+    urgent: {
+      type: 'boolean',
+      describe: 'Also print urgent messages, as they come; with --meta with their lifetime and priority',
+    },
     reader: {
       type: 'string',
       describe: 'Continue where the reader of this name stopped; storage nodes keep its position',
@@ -60,6 +64,7 @@ export const subscribe = defineCommand({
       'All streams below, including later ones, with their ids',
     ],
     ['subscribe 0xowner/lobby --network network.json --last 100', 'The last hundred messages, then new ones'],
+    ['subscribe 0xowner/room --network network.json --urgent', 'Also those that are worth nothing late'],
     [
       'subscribe 0xowner/jobs --reader billing --group --key my.key',
       'A share of the jobs, each at least once',
@@ -75,6 +80,7 @@ export const subscribe = defineCommand({
       last,
       from,
       partition,
+      urgent,
       reader,
       group = false,
       start,
@@ -89,7 +95,7 @@ export const subscribe = defineCommand({
     }
     const durationMs = duration === undefined ? undefined : parseDurationMs(duration, 'for')
     const resend = historyOf(last, from)
-    requireReaderOptions(reader, { group, start, others: [last, from, partition] })
+    requireReaderOptions(reader, { group, start, others: [last, from, partition, urgent] })
     const begin = readerStart(start ?? 'first')
     const stop = listenForStop()
     const output = standardOutput()
@@ -106,7 +112,7 @@ export const subscribe = defineCommand({
       }
       let missing = 0
       const subscription = await client.subscribe(streamId, {
-        ...{ raw, resend, partitions: partition },
+        ...{ raw, resend, partitions: partition, urgent },
         onGap: () => missing++,
       })
       const end = () => void subscription.unsubscribe()
