@@ -98,6 +98,7 @@ export class Overlay {
         break
       case 'publisherResolved':
         rooms.flood.resolved(event, event.found, time)
+        rooms.urgent.resolved(event, time)
         neighbourhood.userResolved(
           { scope: event.scope, userId: event.publisherId, toRead: false },
           event.found,

@@ -28,6 +28,11 @@ const urgent = (peer: number, batch: MessageBatch, remainingMs = 300): OverlayEv
   ...{ peerId: idOf(peer), batch, remainingMs },
 })
 
+const resolved: OverlayEvent = {
+  type: 'publisherResolved',
+  ...{ scope: urgentAt(0).chain.streamId, publisherId: urgentAt(0).chain.publisherId, found: true },
+}
+
 describe('an urgent message', () => {
   it('goes to all neighbours but the sender, with what is left of its time, and is delivered once', () => {
     const script = new CoreScript().withNeighbours(2, 3, 4)
@@ -82,12 +87,52 @@ describe('an urgent message', () => {
     expect(script.run(urgent(2, forged(urgentAt(0))))).toContain('disconnect 2 MISBEHAVED')
     script.policy = 'denied'
     expect(script.run(urgent(3, urgentAt(1)))).toEqual(['dropped data.publisherDenied'])
-    script.policy = 'unknown'
-    expect(script.run(urgent(3, urgentAt(2)))).toEqual(['resolve', 'dropped urgent.unresolved'])
-    expect(script.run(urgent(3, urgentAt(3)))).toEqual(['dropped urgent.unresolved'])
-    script.policy = 'allowed'
-    expect(script.run(urgent(3, urgentAt(2)))).toEqual(['urgent 4 priority 100 left 300', 'deliver 2'])
     expect(script.run(urgent(9, urgentAt(4)))).toEqual(['dropped data.notAttached'])
+  })
+
+  it('waits while its publisher is looked up, and goes on with what is left of its time', () => {
+    const script = new CoreScript().withNeighbours(2, 3, 4)
+    script.policy = 'unknown'
+    expect(script.run(urgent(2, urgentAt(0), 50))).toEqual(['resolve'])
+    expect(script.run(urgent(2, urgentAt(1)))).toEqual([])
+    const { verified } = script
+    // Known as a copy by what it says.
+    expect(script.run(urgent(3, urgentAt(1)))).toEqual([])
+    expect(script.verified).toBe(verified)
+    script.pass(100)
+    script.policy = 'allowed'
+    expect(script.run(resolved)).toEqual([
+      'dropped urgent.late',
+      'urgent 3 priority 100 left 200',
+      'urgent 4 priority 100 left 200',
+      'deliver 1',
+    ])
+    expect(script.run(resolved)).toEqual([])
+    expect(script.run(urgent(4, urgentAt(1)))).toEqual([])
+    expect(script.core.counters).toMatchObject({ 'urgent.messages': 1, 'urgent.duplicates': 2 })
+  })
+
+  it('is dropped when nobody can say who its publisher is, or it may not publish', () => {
+    const script = new CoreScript().withNeighbours(2, 3)
+    script.policy = 'unknown'
+    script.run(urgent(2, urgentAt(0)))
+    expect(script.run({ ...resolved, found: false })).toEqual(['dropped urgent.unresolved'])
+    script.pass(1_000)
+    expect(script.run(urgent(2, urgentAt(1_000)))).toEqual(['resolve'])
+    script.policy = 'denied'
+    expect(script.run(resolved)).toEqual(['dropped data.publisherDenied'])
+  })
+
+  it('waits in bounded memory, of which the neighbour that takes most gives way', () => {
+    const size = urgentAt(0).bytes.length
+    const script = new CoreScript({ maxHeldUrgentBytes: 3 * size }).withNeighbours(2, 3, 4)
+    script.policy = 'unknown'
+    script.run(urgent(3, urgentAt(0)))
+    const crowd = [1, 2, 3].flatMap((ms) => script.run(urgent(2, urgentAt(ms))))
+    expect(crowd).toEqual(['dropped urgent.unresolved'])
+    script.policy = 'allowed'
+    script.run(resolved)
+    expect(script.delivered.map(({ timestamp }) => timestamp - startMs)).toEqual([0, 2, 3])
   })
 
   it('of a delegate goes with its delegation, which is asked for', () => {

@@ -19,6 +19,8 @@ import type { Author, Authorship } from '../delegations/authorship.ts'
 import { DeniedPublishers } from '../flood/denied-publishers.ts'
 import type { OverlayEffects } from '../overlay-effects.ts'
 import type { StreamPart } from '../stream-part/stream-part.ts'
+import type { StreamPartMap } from '../stream-part/stream-part-map.ts'
+import { HeldUrgent, type HeldUrgentBatch } from './held-urgent.ts'
 import { forgottenAfterMs, PublisherShare, type PublisherShareLimits } from './publisher-share.ts'
 import { urgentChainKey } from './urgent-chains.ts'
 import type { UrgentThinning } from './urgent-thinning.ts'
@@ -28,6 +30,7 @@ export interface UrgentFloodLimits extends PublisherShareLimits {
   readonly maxDeniedPublishers: number
   readonly deniedWindowMs: number
   readonly maxUrgentPublishers: number
+  readonly maxHeldUrgentBytes: number
   readonly urgentAskMs: number
 }
 
@@ -37,6 +40,7 @@ export interface UrgentFloodModules {
     'sendControl' | 'sendUrgent' | 'deliver' | 'resolvePublisher' | 'dropped'
   >
   readonly counters: Counters
+  readonly parts: Pick<StreamPartMap, 'ofChain' | 'within'>
   readonly authorship: Authorship
   readonly thinning: Pick<UrgentThinning, 'taken' | 'again' | 'isSent'>
   /** False in a light node, which sends on nothing but what it publishes itself. */
@@ -57,8 +61,8 @@ interface Arrival {
 }
 
 /**
- * What becomes of an urgent batch. As in `Flood`, what was not checked leaves no trace; but nothing waits here, is kept, or is looked for: what
- * cannot be passed on now is dropped, and its publisher sends the next one soon.
+ * What becomes of an urgent batch. As in `Flood`, what was not checked leaves no trace; but nothing is kept or looked for, and nothing waits
+ * longer than its lifetime, for the answer whether its publisher may publish.
  */
 export class UrgentFlood {
   readonly #limits: UrgentFloodLimits
@@ -67,12 +71,14 @@ export class UrgentFlood {
   readonly #parts = new RareMap<StreamPartId, Map<NodeId, PublisherShare>>()
   /** When it was asked about whom. */
   readonly #asked: RareLru<string, number>
+  readonly #held: HeldUrgent
 
   constructor(limits: UrgentFloodLimits, modules: UrgentFloodModules) {
     this.#limits = limits
     this.#modules = modules
     this.#denied = new DeniedPublishers(limits)
     this.#asked = new RareLru(limits.maxUrgentPublishers)
+    this.#held = new HeldUrgent(limits)
   }
 
   /** Takes a batch from a neighbour. `forged` when the signature is wrong, which a correct neighbour would have noticed. */
@@ -89,9 +95,7 @@ export class UrgentFlood {
     const { publisherId, messageChainId } = batch.chain
     const share = this.#parts.get(part.id)?.get(publisherId)
     if (share?.isSeen(messageChainId, message) === true) {
-      part.duplicates++
-      this.#modules.counters['urgent.duplicates']++
-      this.#modules.thinning.again(part, { batch, place: message, priority: fields.priority, from }, nowMs)
+      this.#again(part, { batch, message, fields, from }, nowMs)
       return 'handled'
     }
     if (remainingMs === 0) return this.#drop('urgent.late', batch)
@@ -107,13 +111,27 @@ export class UrgentFlood {
     if (authorship.isOfOtherChain(author)) return this.#drop('data.delegationOtherChain', batch)
     const permission = authorship.mayPublish(author, wallMs, message.timestamp)
     if (permission === 'denied') return this.#deny(part, batch, from, nowMs)
+    if (permission === 'unknown' && this.#held.has(author, batch, message)) {
+      this.#countDuplicate(part)
+      return 'handled'
+    }
     if (!authorship.isSigned(batch, author)) {
       this.#drop('data.forged', batch)
       return 'forged'
     }
-    if (permission === 'unknown') return this.#ask(author, batch, from, nowMs)
-    this.#accept(part, { batch, message, fields, remainingMs, from }, nowMs)
+    if (permission === 'unknown')
+      this.#hold({ author, batch, message, fields, deadlineMs: nowMs + remainingMs, from }, nowMs)
+    else this.#accept(part, { batch, message, fields, remainingMs, from }, nowMs)
     return 'handled'
+  }
+
+  /** An author was looked up: what waited for it and is still of use is flooded. */
+  resolved(author: Author, time: Time): void {
+    for (const held of this.#held.release(author)) {
+      const part = this.#modules.parts.ofChain(held.batch.chain)
+      if (part === undefined) this.#drop('data.notJoined', held.batch)
+      else this.#modules.parts.within(part, () => this.#release(part, held, time))
+    }
   }
 
   /** Floods a batch of this process, whose signer has checked it. */
@@ -139,6 +157,35 @@ export class UrgentFlood {
 
   left(streamPartId: StreamPartId): void {
     this.#parts.delete(streamPartId)
+  }
+
+  /** Checks a held batch as if it came now, except that its signature is known to be good. */
+  #release(part: StreamPart, held: HeldUrgentBatch, { nowMs, wallMs }: Time): void {
+    const { authorship } = this.#modules
+    const { author, batch, message, fields, deadlineMs, from } = held
+    const permission = authorship.mayPublish(author, wallMs, message.timestamp)
+    if (permission === 'denied') this.#deny(part, batch, from, nowMs)
+    else if (permission === 'unknown') this.#drop('urgent.unresolved', batch)
+    else if (deadlineMs <= nowMs) this.#drop('urgent.late', batch)
+    else if (this.isSeen(part, batch.chain, message)) this.#again(part, held, nowMs)
+    else {
+      authorship.keep(author, from)
+      this.#accept(part, { batch, message, fields, remainingMs: deadlineMs - nowMs, from }, nowMs)
+    }
+  }
+
+  #again(
+    part: StreamPart,
+    { batch, message, fields, from }: Pick<HeldUrgentBatch, 'batch' | 'message' | 'fields' | 'from'>,
+    nowMs: number,
+  ): void {
+    this.#countDuplicate(part)
+    this.#modules.thinning.again(part, { batch, place: message, priority: fields.priority, from }, nowMs)
+  }
+
+  #countDuplicate(part: StreamPart): void {
+    part.duplicates++
+    this.#modules.counters['urgent.duplicates']++
   }
 
   #accept(part: StreamPart, arrival: Arrival, nowMs: number): void {
@@ -211,15 +258,13 @@ export class UrgentFlood {
     return 'handled'
   }
 
-  /** It is not held meanwhile: the next one comes soon. */
-  #ask(author: Author, batch: MessageBatch, from: NodeId, nowMs: number): 'handled' {
-    const { scope, publisherId, delegation } = author
-    const key = `${scope} ${batch.delegationRef ?? publisherId}`
-    if (nowMs - (this.#asked.get(key) ?? -Infinity) >= this.#limits.urgentAskMs) {
-      this.#asked.set(key, nowMs)
-      this.#modules.effects.resolvePublisher(scope, publisherId, from, delegation)
-    }
-    return this.#drop('urgent.unresolved', batch)
+  #hold(held: HeldUrgentBatch, nowMs: number): void {
+    for (const { batch } of this.#held.hold(held)) this.#drop('urgent.unresolved', batch)
+    const { scope, publisherId, delegation } = held.author
+    const key = `${scope} ${held.batch.delegationRef ?? publisherId}`
+    if (nowMs - (this.#asked.get(key) ?? -Infinity) < this.#limits.urgentAskMs) return
+    this.#asked.set(key, nowMs)
+    this.#modules.effects.resolvePublisher(scope, publisherId, held.from, delegation)
   }
 
   #drop(counter: CounterName, { chain }: MessageBatch): 'handled' {
