@@ -21,6 +21,11 @@ const microphone: MediaTrackConstraints = {
   ...{ channelCount: 1, echoCancellation: true, noiseSuppression: true, autoGainControl: true },
 }
 
+/** As it is played, without what the page itself plays: the others would hear themselves. Where a browser has no such choice, it ignores it. */
+const sharedSound: MediaTrackConstraints & { readonly restrictOwnAudio: boolean } = {
+  ...{ restrictOwnAudio: true, echoCancellation: false, noiseSuppression: false, autoGainControl: false },
+}
+
 /** The camera. Throws DEVICE_REFUSED, DEVICE_TAKEN and DEVICE_MISSING. */
 export const openCamera = (): Promise<MediaStream> =>
   open('camera', () => devices().getUserMedia({ video: camera }))
@@ -31,7 +36,7 @@ export const openMicrophone = (): Promise<MediaStream> =>
 
 /** A screen or a window that the user chooses, with its sound where the browser has it. Throws what `openCamera` throws. */
 export const openScreen = (): Promise<MediaStream> =>
-  open('screen', () => devices().getDisplayMedia({ video: { frameRate: { ideal: 8 } }, audio: true }))
+  open('screen', () => devices().getDisplayMedia({ video: { frameRate: { ideal: 8 } }, audio: sharedSound }))
 
 /** A file that the browser can play, played in this page. Start the element, which shows it. */
 export function openFile(file: Blob): { readonly element: HTMLVideoElement; readonly stream: MediaStream } {

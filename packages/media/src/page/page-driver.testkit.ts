@@ -4,6 +4,7 @@ import { createClient, type ClientConfig, type RunnelClient } from '@runnel/clie
 import {
   openCamera,
   openMicrophone,
+  openScreen,
   openSession,
   publishAudio,
   publishVideo,
@@ -79,6 +80,24 @@ const driver = {
     const options = { source: 'camera', onFault: (error: unknown) => faults.push(String(error)) } as const
     video = await publishVideo(opened(), clockTrack(640, 360), options)
   },
+  /** What this page looks like to who shares it: a time that stands still. */
+  showStill(timeMs: number) {
+    document.title = 'A still page'
+    const canvas = document.createElement('canvas')
+    canvas.style.cssText = 'position: fixed; inset: 0; width: 100%; height: 100%'
+    Object.assign(canvas, { width: 1_280, height: 720 })
+    document.body.append(canvas)
+    const context = canvas.getContext('2d')
+    if (context !== null) paintTime(context, timeMs)
+  },
+  /** Of what the browser is told to choose; how its sound was taken. */
+  async publishScreen() {
+    const stream = await openScreen()
+    const [[pictures], [sound]] = [stream.getVideoTracks(), stream.getAudioTracks()]
+    if (pictures === undefined) throw new Error('no screen')
+    await publishVideo(opened(), pictures, { source: 'screen' })
+    return sound?.getSettings()
+  },
   async publishMicrophone() {
     const [microphone] = (await openMicrophone()).getAudioTracks()
     if (microphone === undefined) throw new Error('no microphone')
@@ -114,6 +133,11 @@ const driver = {
     const canvas = pictureOf()
     const time = canvas && readTime(canvas)
     return time === undefined ? undefined : Date.now() - time
+  },
+  /** The screen of the first member that has one, and the time that stands on it. */
+  screen() {
+    const canvas = pictureOf('screen')
+    return canvas && { width: canvas.width, height: canvas.height, timeMs: readTime(canvas) }
   },
   failures: () => [...(player?.report.members.values() ?? [])][0]?.decoderFailures,
   heightOfPicture: () => pictureOf()?.height,
