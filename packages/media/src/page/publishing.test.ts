@@ -116,12 +116,12 @@ it('sound and pictures end with their session, and leave their tracks alone', as
 
 it('an encoder is not begun for pictures that ended while a codec was chosen', async () => {
   const supported = Promise.withResolvers<{ supported: boolean }>()
-  let encoders = 0
+  let [encoders, asked] = [0, 0]
   vi.stubGlobal(
     'VideoEncoder',
     class {
-      // It is asked what there is, and again for the one that is chosen.
-      static isConfigSupported = () => (said.length > 1 ? supported.promise : { supported: true })
+      // It is asked for both renditions what there is, and then again for what is chosen.
+      static isConfigSupported = () => (++asked > 2 ? supported.promise : { supported: true })
       configure = () => {}
       close = () => {}
       constructor() {
@@ -130,7 +130,7 @@ it('an encoder is not begun for pictures that ended while a codec was chosen', a
     },
   )
   const publishing = publishVideo(session, trackOf('live'), { source: 'camera', codecs: ['vp8'] })
-  await expect.poll(() => said.length).toBeGreaterThan(1)
+  await expect.poll(() => asked).toBe(3)
   const closing = session.close()
   supported.resolve({ supported: true })
   await closing
@@ -141,7 +141,7 @@ it('an encoder is not begun for pictures that ended while a codec was chosen', a
 it('sound that ended while it was published is not announced any more', async () => {
   await publishAudio(session, trackOf('ended'), { source: 'microphone' })
   expect(contexts.map(({ state }) => state)).toEqual(['closed'])
-  expect(said.map(({ tracks }) => tracks.length)).toEqual([0, 1, 0])
+  expect(said.map(({ tracks }) => tracks.length)).toEqual([0, 0])
 })
 
 it('sound that does not start is not announced, and leaves no audio context behind', async () => {
@@ -201,6 +201,19 @@ it('a camera and a microphone that the browser mutes are muted for the others, a
   for (const one of published) one.mute(false)
   await expect.poll(states).toEqual(['live', 'live', 'live', 'live'])
   for (const one of published) one.close()
+})
+
+it('pictures in several renditions are announced once, and muted and ended once', async () => {
+  vi.stubGlobal('VideoEncoder', EncoderOfVp8)
+  vi.stubGlobal('MediaStreamTrackProcessor', NoPictures)
+  const published = await publishVideo(session, trackOf('live'), { source: 'camera' })
+  await expect.poll(() => said.length).toBe(2)
+  published.mute(true)
+  await expect.poll(() => said.length).toBe(3)
+  published.close()
+  await expect.poll(() => said.length).toBe(4)
+  const states = said.map(({ tracks }) => tracks.map(({ state }) => state).join())
+  expect(states).toEqual(['', 'live,live', 'muted,muted', ''])
 })
 
 it('a screen and a file beside each other are both read, in all their renditions', async () => {
