@@ -38,14 +38,35 @@ export const openMicrophone = (): Promise<MediaStream> =>
 export const openScreen = (): Promise<MediaStream> =>
   open('screen', () => devices().getDisplayMedia({ video: { frameRate: { ideal: 8 } }, audio: sharedSound }))
 
-/** A file that the browser can play, played in this page. Start the element, which shows it. */
-export function openFile(file: Blob): { readonly element: HTMLVideoElement; readonly stream: MediaStream } {
+/** A file that is played in this page. */
+export interface OpenedFile {
+  /** Shows the file. Start it with `play`. */
+  readonly element: HTMLVideoElement
+  readonly stream: MediaStream
+  /** Ends the tracks, and what is published of them, and lets go of the file. Idempotent. */
+  close(): void
+}
+
+/** A file that the browser can play, played in this page. Throws NO_CODEC where it cannot be published. */
+export function openFile(file: Blob): OpenedFile {
   const element = document.createElement('video')
   const { captureStream } = element as HTMLVideoElement & { captureStream?(): MediaStream }
   if (captureStream === undefined) throw mediaError('NO_CODEC', 'it cannot publish what it plays')
-  element.src = URL.createObjectURL(file)
+  const url = URL.createObjectURL(file)
+  element.src = url
   element.playsInline = true
-  return { element, stream: captureStream.call(element) }
+  const stream = captureStream.call(element)
+  const close = (): void => {
+    for (const track of stream.getTracks().filter(({ readyState }) => readyState === 'live')) {
+      track.stop()
+      // Browsers tell nobody of a track that the page stops itself.
+      track.dispatchEvent(new Event('ended'))
+    }
+    element.removeAttribute('src')
+    element.load()
+    URL.revokeObjectURL(url)
+  }
+  return { element, stream, close }
 }
 
 /** Missing where the page is not in a secure context. */

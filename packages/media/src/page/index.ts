@@ -1,6 +1,6 @@
 export * from '../index.ts'
 export { openSession } from './open-session.ts'
-export { openCamera, openFile, openMicrophone, openScreen } from './devices.ts'
+export { openCamera, openFile, openMicrophone, openScreen, type OpenedFile } from './devices.ts'
 export { supportedCodecs } from './codecs.ts'
 export { publishAudio, type PublishAudioOptions, type PublishedAudio } from './publish-audio.ts'
 export { publishVideo } from './publish-video.ts'

@@ -3,6 +3,7 @@
 import { createClient, type ClientConfig, type RunnelClient } from '@runnel/client/browser'
 import {
   openCamera,
+  openFile,
   openMicrophone,
   openScreen,
   openSession,
@@ -11,6 +12,7 @@ import {
   SessionPlayer,
   supportedCodecs,
   type MediaSession,
+  type OpenedFile,
   type PublishedVideo,
 } from './index.ts'
 import { paintTime, readTime } from './painted-time.testkit.ts'
@@ -20,6 +22,7 @@ let client: RunnelClient | undefined
 let session: MediaSession | undefined
 let player: SessionPlayer | undefined
 let video: PublishedVideo | undefined
+let file: OpenedFile | undefined
 let analyser: AnalyserNode | undefined
 const faults: string[] = []
 const rates: ((bitsPerS: number) => void)[] = []
@@ -44,6 +47,17 @@ function clockTrack(width: number, height: number): MediaStreamTrack {
   const [track] = canvas.captureStream(30).getVideoTracks()
   if (track === undefined) throw new Error('no track of a canvas')
   return track
+}
+
+/** A second of that as a file. */
+async function clockFile(): Promise<Blob> {
+  const recorder = new MediaRecorder(new MediaStream([clockTrack(640, 360)]))
+  const given = new Promise<Blob>((resolve) => {
+    recorder.ondataavailable = ({ data }) => resolve(data)
+  })
+  recorder.start()
+  setTimeout(() => recorder.stop(), 1_000)
+  return given
 }
 
 /** The picture of the first member that has one: members come in any order. */
@@ -97,6 +111,23 @@ const driver = {
     if (pictures === undefined) throw new Error('no screen')
     await publishVideo(opened(), pictures, { source: 'screen' })
     return sound?.getSettings()
+  },
+  async publishFile() {
+    file = openFile(await clockFile())
+    Object.assign(file.element, { loop: true, muted: true })
+    await file.element.play()
+    const [pictures] = file.stream.getVideoTracks()
+    if (pictures === undefined) throw new Error('no pictures in the file')
+    await publishVideo(opened(), pictures, { source: 'file' })
+  },
+  /** Whether the browser has let go of it. */
+  async closeFile() {
+    const url = file?.element.src ?? ''
+    file?.close()
+    return fetch(url).then(
+      () => false,
+      () => true,
+    )
   },
   async publishMicrophone() {
     const [microphone] = (await openMicrophone()).getAudioTracks()

@@ -115,7 +115,7 @@ describe('pages', () => {
     expect((await from.call('counters')).faults).toEqual([])
   })
 
-  it('see a screen on which nothing moves, whenever they come, in its shape, beside the camera, until it is shared no longer', async () => {
+  it('see a screen on which nothing moves, whenever they come, in its shape, beside the camera, until it is shared no longer; then a file, until it is closed', async () => {
     const ada = await open('Ada')
     const shared = await pages.open('/', ada)
     const timeMs = 1_234_567_890_123
@@ -138,6 +138,10 @@ describe('pages', () => {
     const painted = async () => (await ben.call('report'))?.[0]?.painted ?? 0
     const before = await painted()
     await until(painted).toBeGreaterThan(before + 5)
+    await ada.call('publishFile')
+    await until(widths).toEqual([320, 640, 320, 640])
+    expect(await ada.call('closeFile')).toBe(true)
+    await until(widths).toEqual([320, 640])
     expect((await ada.call('counters')).faults).toEqual([])
   })
 
