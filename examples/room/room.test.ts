@@ -12,6 +12,8 @@ import { newAccount } from '../../packages/client/src/client.testkit.ts'
 import { serveExample, type ServedExample } from '../serve.ts'
 import { joinRoom, roomNetwork, say, sees, tile, type JoinOptions } from './room.testkit.ts'
 
+/** The title of the page that is shared as a screen. */
+const shared = 'Slides'
 const errors: string[] = []
 const pages: Page[] = []
 const directory = mkdtempSync(join(tmpdir(), 'runnel-room-'))
@@ -21,7 +23,10 @@ let served: ServedExample
 let storage: TestStorage
 
 beforeAll(async () => {
-  browser = await launchChromium(fakeDevices(directory))
+  browser = await launchChromium([
+    ...fakeDevices(directory),
+    `--auto-select-tab-capture-source-by-title=${shared}`,
+  ])
   tracker = await startTracker()
   const [port, keeper] = [await freePort(), newAccount()]
   const network = roomNetwork(tracker, [{ nodeId: keeper.nodeId, url: `ws://127.0.0.1:${port}` }])
@@ -200,6 +205,31 @@ describe('the room', () => {
     await carla.getByText(/in use by another program.*Close the other program/).waitFor()
     await Promise.all([sees(ben, 'Ada'), sees(carla, 'Ada')])
     await tile(ada, 'Ben (muted)').getByText('No camera').waitFor()
+  })
+
+  it('shows a screen beside the camera, until the browser ends it, and goes on when camera and microphone are forbidden', async () => {
+    const ada = await enter('Ada')
+    const slides = await ada.context().newPage()
+    await slides.setContent(`<title>${shared}</title><h1>1</h1>`)
+    await ada.bringToFront()
+    await ada.getByRole('button', { name: 'Screen' }).click()
+    await ada.getByRole('button', { name: 'Screen: on' }).waitFor()
+    const ben = await enter('Ben', { link: ada.url() })
+    const screen = tile(ben, 'Ada: screen')
+    await screen.locator('canvas').waitFor({ timeout: 60_000 })
+    await until(() => screen.locator('canvas').evaluate((it: HTMLCanvasElement) => it.height)).toBe(720)
+    const camera = ben.locator('.tile', { hasText: 'Ada', hasNotText: 'screen' })
+    await camera.locator('canvas').waitFor({ timeout: 60_000 })
+    await slides.close()
+    await ada.getByText('Your screen is no longer shared.').waitFor()
+    await ada.getByRole('button', { name: 'Screen: off' }).waitFor()
+    await screen.waitFor({ state: 'detached' })
+    await ada.context().clearPermissions()
+    await ada.getByText(/Your camera has stopped: .* may no longer use it/).waitFor()
+    await ada.getByText(/Your microphone has stopped: /).waitFor()
+    for (const name of ['Camera: off', 'Microphone: off']) await ada.getByRole('button', { name }).waitFor()
+    await tile(ben, 'Ada (muted)').getByText('No camera').waitFor()
+    await sees(ada, 'Ben')
   })
 
   it('says which device is refused, and where the link is that may not be copied', async () => {

@@ -12,6 +12,7 @@ import {
 } from '@runnel/media/page'
 import { element, failureText, say } from '../shared/page.ts'
 import { whileBusy } from './busy-button.ts'
+import { endedSentence, ownSentence } from './own-sentence.ts'
 
 /** What is published, and the devices behind it. */
 interface Sending {
@@ -62,10 +63,11 @@ export class Senders {
   /** Says in one's own picture when others do not see it; called when that may have changed. */
   update(): void {
     const label = document.querySelector('.tile.self b')
-    const published = this.#sending.get('camera')?.published ?? []
+    if (label === null) return
+    const { published = [], stream } = this.#sending.get('camera') ?? {}
     const isPaused = published.some((one) => 'isPaused' in one && one.isPaused)
-    if (label !== null)
-      label.textContent = isPaused ? `You, sound only: ${this.#obstacle} for video now` : 'You'
+    const isTaken = stream?.getTracks().some(({ muted }) => muted) ?? false
+    label.textContent = ownSentence({ isTaken, obstacle: isPaused ? this.#obstacle : undefined })
   }
 
   /** What has no time or room for pictures. Members that are busy are slow to take them, which looks like a slow network from here. */
@@ -104,12 +106,20 @@ export class Senders {
     const published = begun.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
     this.#sending.set(source, { stream, published })
     // The browser has a button of its own that ends it, and a camera can be unplugged.
-    for (const track of tracks) track.addEventListener('ended', () => this.stop(source))
+    for (const track of tracks) track.addEventListener('ended', () => this.#ended(source))
     const failed = begun.find((one) => one.status === 'rejected')
     // One that ended while it was published does not say so again.
     const isOver = this.#hasLeft || tracks.some(({ readyState }) => readyState === 'ended')
     if (failed !== undefined || isOver) this.stop(source)
     if (failed !== undefined) throw failed.reason
+  }
+
+  /** Says so once, though it has several tracks. */
+  #ended(source: Source): void {
+    if (!this.#sending.has(source)) return
+    this.stop(source)
+    if (source === 'screen') say(endedSentence.screen)
+    else this.#sayFailed(endedSentence[source])
   }
 
   #publish(source: Source, track: MediaStreamTrack): Promise<PublishedAudio | PublishedVideo> {

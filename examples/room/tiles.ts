@@ -43,7 +43,7 @@ export class Tiles {
 
   #fill(tile: HTMLElement, member: Member, what: 'camera' | 'screen'): void {
     const { name, tracks: all } = member.catalogue
-    const sound = all.find(({ kind }) => kind === 'audio')
+    const sound = all.find(({ kind, source }) => kind === 'audio' && source !== 'screen')
     const isSilent = sound === undefined || sound.state !== 'live'
     const canvas = this.#player.canvasOf(member.id, what)
     const state = this.#state(member, what)

@@ -1,7 +1,7 @@
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Browser } from 'playwright-core'
+import type { Browser, Page } from 'playwright-core'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { joinRoom, roomNetwork, say, sees, tile } from '../../../../examples/room/room.testkit.ts'
 import { serveExample } from '../../../../examples/serve.ts'
@@ -12,7 +12,7 @@ import {
 } from '../../../../packages/browser/src/chromium.testkit.ts'
 import { startTracker } from '../../../../packages/browser/src/network.testkit.ts'
 import { withEmulator } from '../../underlay/emulator.testkit.ts'
-import type { EmulatedHost } from '../../underlay/link-emulator.ts'
+import type { EmulatedHost, LinkEmulator } from '../../underlay/link-emulator.ts'
 import { lacksRoot } from '../../underlay/privileges.testkit.ts'
 import { LoopbackBridge } from './loopback-bridge.testkit.ts'
 
@@ -26,7 +26,7 @@ const until = <T>(isSo: () => Promise<T>) => expect.poll(isSo, patience)
 
 describe.skipIf(lacksRoot)('the room', () => {
   it(
-    'is entered by several tabs, one of them behind a link that loses 3 % each way',
+    'is entered by several tabs, one of them behind a link that loses 3 % each way, and then has no room for pictures',
     { timeout: 480_000 },
     async () => {
       const directory = mkdtempSync(join(tmpdir(), 'runnel-room-'))
@@ -60,6 +60,8 @@ describe.skipIf(lacksRoot)('the room', () => {
           const before = (await emulator.statistics()).lost
           await Promise.all([sees(ben, 'Ada'), sees(ada, 'Ben')])
           await until(async () => (await emulator.statistics()).lost).toBeGreaterThan(before)
+          await emulator.setLoss(hosts[1] as EmulatedHost, 0)
+          await soundOnly(emulator, hosts[1] as EmulatedHost, { ada, ben })
           // Comes last: a third page with pictures is too much for two slow cores.
           const carla = await joinRoom(good, link, 'Carla', { permissions: [] })
           for (const name of ['Ada', 'Ben']) await tile(carla, name).waitFor(patience)
@@ -81,6 +83,23 @@ describe.skipIf(lacksRoot)('the room', () => {
     },
   )
 })
+
+/** Behind a link that carries a voice and no pictures both say so, sound goes on, and pictures come back with the link. */
+async function soundOnly(
+  emulator: LinkEmulator,
+  host: EmulatedHost,
+  { ada, ben }: { readonly ada: Page; readonly ben: Page },
+): Promise<void> {
+  await emulator.setBandwidth(host, 200_000, 20_000)
+  await ben.getByText('You, sound only: your network is too slow for video now').waitFor(patience)
+  await tile(ada, 'Ben').getByText('Sound only: their network is too slow').waitFor(patience)
+  // How much its way varies is told anew with each sound that comes, and by nothing else.
+  const jitters = new Set<string | null>()
+  const jitter = ben.locator('#figures tr', { hasText: 'Ada' }).locator('td').nth(3)
+  await until(async () => jitters.add(await jitter.textContent()).size).toBeGreaterThan(4)
+  await emulator.setBandwidth(host, 0, 0)
+  await Promise.all([sees(ben, 'Ada'), sees(ada, 'Ben')])
+}
 
 /** A Chromium in the host's namespace. Its pages tell their addresses: names by mDNS do not get to another host. */
 async function launchIn(host: EmulatedHost, directory: string): Promise<Browser> {

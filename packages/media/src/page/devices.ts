@@ -21,6 +21,11 @@ const microphone: MediaTrackConstraints = {
   ...{ channelCount: 1, echoCancellation: true, noiseSuppression: true, autoGainControl: true },
 }
 
+/** As it is played, without what the page itself plays: the others would hear themselves. Where a browser has no such choice, it ignores it. */
+const sharedSound: MediaTrackConstraints & { readonly restrictOwnAudio: boolean } = {
+  ...{ restrictOwnAudio: true, echoCancellation: false, noiseSuppression: false, autoGainControl: false },
+}
+
 /** The camera. Throws DEVICE_REFUSED, DEVICE_TAKEN and DEVICE_MISSING. */
 export const openCamera = (): Promise<MediaStream> =>
   open('camera', () => devices().getUserMedia({ video: camera }))
@@ -31,16 +36,37 @@ export const openMicrophone = (): Promise<MediaStream> =>
 
 /** A screen or a window that the user chooses, with its sound where the browser has it. Throws what `openCamera` throws. */
 export const openScreen = (): Promise<MediaStream> =>
-  open('screen', () => devices().getDisplayMedia({ video: { frameRate: { ideal: 8 } }, audio: true }))
+  open('screen', () => devices().getDisplayMedia({ video: { frameRate: { ideal: 8 } }, audio: sharedSound }))
 
-/** A file that the browser can play, played in this page. Start the element, which shows it. */
-export function openFile(file: Blob): { readonly element: HTMLVideoElement; readonly stream: MediaStream } {
+/** A file that is played in this page. */
+export interface OpenedFile {
+  /** Shows the file. Start it with `play`. */
+  readonly element: HTMLVideoElement
+  readonly stream: MediaStream
+  /** Ends the tracks, and what is published of them, and lets go of the file. Idempotent. */
+  close(): void
+}
+
+/** A file that the browser can play, played in this page. Throws NO_CODEC where it cannot be published. */
+export function openFile(file: Blob): OpenedFile {
   const element = document.createElement('video')
   const { captureStream } = element as HTMLVideoElement & { captureStream?(): MediaStream }
   if (captureStream === undefined) throw mediaError('NO_CODEC', 'it cannot publish what it plays')
-  element.src = URL.createObjectURL(file)
+  const url = URL.createObjectURL(file)
+  element.src = url
   element.playsInline = true
-  return { element, stream: captureStream.call(element) }
+  const stream = captureStream.call(element)
+  const close = (): void => {
+    for (const track of stream.getTracks().filter(({ readyState }) => readyState === 'live')) {
+      track.stop()
+      // Browsers tell nobody of a track that the page stops itself.
+      track.dispatchEvent(new Event('ended'))
+    }
+    element.removeAttribute('src')
+    element.load()
+    URL.revokeObjectURL(url)
+  }
+  return { element, stream, close }
 }
 
 /** Missing where the page is not in a secure context. */

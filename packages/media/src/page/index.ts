@@ -1,16 +1,16 @@
 export * from '../index.ts'
 export { openSession } from './open-session.ts'
-export { openCamera, openFile, openMicrophone, openScreen } from './devices.ts'
+export { openCamera, openFile, openMicrophone, openScreen, type OpenedFile } from './devices.ts'
 export { supportedCodecs } from './codecs.ts'
 export { publishAudio, type PublishAudioOptions, type PublishedAudio } from './publish-audio.ts'
+export { publishVideo } from './publish-video.ts'
 export {
-  publishVideo,
   screenRenditions,
   usualRenditions,
   type PublishedVideo,
   type PublishVideoOptions,
   type RenditionOptions,
-} from './publish-video.ts'
+} from './video-options.ts'
 export type { RenditionCounters } from './video-rendition.ts'
 export { SessionPlayer, type PlayerReport } from './session-player.ts'
 export type { MemberReport } from './member-player.ts'

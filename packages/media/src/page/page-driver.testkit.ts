@@ -3,13 +3,16 @@
 import { createClient, type ClientConfig, type RunnelClient } from '@runnel/client/browser'
 import {
   openCamera,
+  openFile,
   openMicrophone,
+  openScreen,
   openSession,
   publishAudio,
   publishVideo,
   SessionPlayer,
   supportedCodecs,
   type MediaSession,
+  type OpenedFile,
   type PublishedVideo,
 } from './index.ts'
 import { paintTime, readTime } from './painted-time.testkit.ts'
@@ -19,6 +22,7 @@ let client: RunnelClient | undefined
 let session: MediaSession | undefined
 let player: SessionPlayer | undefined
 let video: PublishedVideo | undefined
+let file: OpenedFile | undefined
 let analyser: AnalyserNode | undefined
 const faults: string[] = []
 const rates: ((bitsPerS: number) => void)[] = []
@@ -43,6 +47,17 @@ function clockTrack(width: number, height: number): MediaStreamTrack {
   const [track] = canvas.captureStream(30).getVideoTracks()
   if (track === undefined) throw new Error('no track of a canvas')
   return track
+}
+
+/** A second of that as a file. */
+async function clockFile(): Promise<Blob> {
+  const recorder = new MediaRecorder(new MediaStream([clockTrack(640, 360)]))
+  const given = new Promise<Blob>((resolve) => {
+    recorder.ondataavailable = ({ data }) => resolve(data)
+  })
+  recorder.start()
+  setTimeout(() => recorder.stop(), 1_000)
+  return given
 }
 
 /** The picture of the first member that has one: members come in any order. */
@@ -79,6 +94,41 @@ const driver = {
     const options = { source: 'camera', onFault: (error: unknown) => faults.push(String(error)) } as const
     video = await publishVideo(opened(), clockTrack(640, 360), options)
   },
+  /** What this page looks like to who shares it: a time that stands still. */
+  showStill(timeMs: number) {
+    document.title = 'A still page'
+    const canvas = document.createElement('canvas')
+    canvas.style.cssText = 'position: fixed; inset: 0; width: 100%; height: 100%'
+    Object.assign(canvas, { width: 1_280, height: 720 })
+    document.body.append(canvas)
+    const context = canvas.getContext('2d')
+    if (context !== null) paintTime(context, timeMs)
+  },
+  /** Of what the browser is told to choose; how its sound was taken. */
+  async publishScreen() {
+    const stream = await openScreen()
+    const [[pictures], [sound]] = [stream.getVideoTracks(), stream.getAudioTracks()]
+    if (pictures === undefined) throw new Error('no screen')
+    await publishVideo(opened(), pictures, { source: 'screen' })
+    return sound?.getSettings()
+  },
+  async publishFile() {
+    file = openFile(await clockFile())
+    Object.assign(file.element, { loop: true, muted: true })
+    await file.element.play()
+    const [pictures] = file.stream.getVideoTracks()
+    if (pictures === undefined) throw new Error('no pictures in the file')
+    await publishVideo(opened(), pictures, { source: 'file' })
+  },
+  /** Whether the browser has let go of it. */
+  async closeFile() {
+    const url = file?.element.src ?? ''
+    file?.close()
+    return fetch(url).then(
+      () => false,
+      () => true,
+    )
+  },
   async publishMicrophone() {
     const [microphone] = (await openMicrophone()).getAudioTracks()
     if (microphone === undefined) throw new Error('no microphone')
@@ -114,6 +164,11 @@ const driver = {
     const canvas = pictureOf()
     const time = canvas && readTime(canvas)
     return time === undefined ? undefined : Date.now() - time
+  },
+  /** The screen of the first member that has one, and the time that stands on it. */
+  screen() {
+    const canvas = pictureOf('screen')
+    return canvas && { width: canvas.width, height: canvas.height, timeMs: readTime(canvas) }
   },
   failures: () => [...(player?.report.members.values() ?? [])][0]?.decoderFailures,
   heightOfPicture: () => pictureOf()?.height,

@@ -115,6 +115,36 @@ describe('pages', () => {
     expect((await from.call('counters')).faults).toEqual([])
   })
 
+  it('see a screen on which nothing moves, whenever they come, in its shape, beside the camera, until it is shared no longer; then a file, until it is closed', async () => {
+    const ada = await open('Ada')
+    const shared = await pages.open('/', ada)
+    const timeMs = 1_234_567_890_123
+    await shared.call('showStill', timeMs)
+    expect(await ada.call('publishScreen')).toMatchObject({ noiseSuppression: false })
+    // Nobody was there yet to see its only picture.
+    const ben = await open('Ben')
+    await until(() => ben.call('screen')).toEqual({ width: 1_280, height: 720, timeMs })
+    await ada.call('publishClock')
+    await until(() => ben.call('ageOfPicture')).toBeLessThan(10_000)
+    await shared.page.setViewportSize({ width: 600, height: 900 })
+    await until(() => ben.call('screen')).toEqual({ width: 480, height: 720, timeMs })
+    const widths = async () =>
+      (await ben.call('members')).flatMap(({ catalogue }) =>
+        catalogue.tracks.flatMap((track) => (track.kind === 'video' ? [track.codedWidth] : [])),
+      )
+    await until(widths).toEqual([480, 320, 640])
+    await shared.page.close()
+    await until(() => ben.call('screen')).toBeUndefined()
+    const painted = async () => (await ben.call('report'))?.[0]?.painted ?? 0
+    const before = await painted()
+    await until(painted).toBeGreaterThan(before + 5)
+    await ada.call('publishFile')
+    await until(widths).toEqual([320, 640, 320, 640])
+    expect(await ada.call('closeFile')).toBe(true)
+    await until(widths).toEqual([320, 640])
+    expect((await ada.call('counters')).faults).toEqual([])
+  })
+
   it('hear a microphone, and know who speaks', async () => {
     const [from, to] = [await open('Ada'), await open('Ben')]
     await from.call('publishDevices')

@@ -14,6 +14,8 @@ const page = (
   head = '',
 ) => `<!doctype html><meta charset="utf-8">${head}<title>Media</title><link rel="icon" href="data:,">
 <script type="module" src="driver.js"></script>`
+/** Who shares a screen chooses the page of that title. */
+const screenChoice = '--auto-select-tab-capture-source-by-title=A still page'
 const noWasm = `<meta http-equiv="Content-Security-Policy" content="script-src 'self' blob:">`
 
 /** A page with a driver in it. */
@@ -51,12 +53,13 @@ export class MediaPages {
       external: ['node:module'],
     })
     const server = await servePages(directory, { '/': page(), '/no-wasm': page(noWasm) })
-    return new MediaPages(await launchChromium(fakeDevices(directory)), server, directory)
+    return new MediaPages(await launchChromium([...fakeDevices(directory), screenChoice]), server, directory)
   }
 
-  /** In a page that may use everything, or no WebAssembly. */
-  async open(path: '/' | '/no-wasm' = '/'): Promise<MediaPage> {
-    const context = await this.#browser.newContext({ permissions: [...devicePermissions] })
+  /** In a page that may use everything, or no WebAssembly; `beside` another one, which can share it. */
+  async open(path: '/' | '/no-wasm' = '/', beside?: MediaPage): Promise<MediaPage> {
+    const context =
+      beside?.page.context() ?? (await this.#browser.newContext({ permissions: [...devicePermissions] }))
     const page = await context.newPage()
     page.on('pageerror', (error) => this.errors.push(String(error)))
     await page.goto(new URL(path, this.#server.url).href)

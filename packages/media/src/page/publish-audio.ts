@@ -4,6 +4,7 @@ import { mediaError } from '../errors.ts'
 import { createOpusEncoder, opusDefaults, samplesPerFrame } from '../opus/opus.ts'
 import { checkOptions, type OptionNames } from '../options.ts'
 import type { MediaSession } from '../session/media-session.ts'
+import { DeviceMute } from './device-mute.ts'
 import { startSound } from './start-sound.ts'
 
 /** Runs in the thread that makes sound: collects samples of the first channel into frames. */
@@ -88,13 +89,19 @@ export async function publishAudio(
       () => track.removeEventListener('ended', close),
       () => session.ended.removeEventListener('abort', close),
     )
+    const mute = new DeviceMute((isMuted) => publisher.mute(isMuted))
+    if (source === 'microphone') {
+      const stop = new AbortController()
+      stops.push(() => stop.abort())
+      mute.follow(track, stop.signal)
+    }
     // It ended meanwhile, which is not told again.
     if (track.readyState === 'ended') close()
     return {
       get level() {
         return level
       },
-      mute: (isMuted) => publisher.mute(isMuted),
+      mute: (isMuted) => mute.ask(isMuted),
       close,
     }
   } catch (error) {

@@ -2,6 +2,7 @@
 import type { Message } from '@runnel/client'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { controlContent, controlIn, type Catalogue } from '../catalogue/catalogue.ts'
+import { tracksRead } from '../catalogue/ladder.ts'
 import { mediaLimits } from '../limits.ts'
 import type { MediaSession } from '../session/media-session.ts'
 import { openSession } from '../session/open-session.ts'
@@ -49,6 +50,14 @@ class Context {
 /** Reads the pictures of a track: there are none. */
 class NoPictures {
   readable = new ReadableStream()
+}
+
+/** An encoder that encodes nothing, in VP8 alone. */
+class EncoderOfVp8 {
+  static isConfigSupported = ({ codec }: VideoEncoderConfig) =>
+    Promise.resolve({ supported: codec === 'vp8' })
+  configure = () => {}
+  close = () => {}
 }
 
 const trackOf = (readyState: MediaStreamTrackState) =>
@@ -102,16 +111,17 @@ it('sound and pictures end with their session, and leave their tracks alone', as
   await session.close()
   expect(contexts.map(({ state }) => state)).toEqual(['closed'])
   expect(encoders.map(({ state }) => state)).toEqual(['closed', 'closed'])
-  expect(removed.mock.calls.map(([event]) => event)).toEqual(['ended'])
+  expect(removed.mock.calls.map(([event]) => event).sort()).toEqual(['ended', 'mute', 'unmute'])
 })
 
 it('an encoder is not begun for pictures that ended while a codec was chosen', async () => {
   const supported = Promise.withResolvers<{ supported: boolean }>()
-  let encoders = 0
+  let [encoders, asked] = [0, 0]
   vi.stubGlobal(
     'VideoEncoder',
     class {
-      static isConfigSupported = () => supported.promise
+      // It is asked for both renditions what there is, and then again for what is chosen.
+      static isConfigSupported = () => (++asked > 2 ? supported.promise : { supported: true })
       configure = () => {}
       close = () => {}
       constructor() {
@@ -120,6 +130,7 @@ it('an encoder is not begun for pictures that ended while a codec was chosen', a
     },
   )
   const publishing = publishVideo(session, trackOf('live'), { source: 'camera', codecs: ['vp8'] })
+  await expect.poll(() => asked).toBe(3)
   const closing = session.close()
   supported.resolve({ supported: true })
   await closing
@@ -130,7 +141,7 @@ it('an encoder is not begun for pictures that ended while a codec was chosen', a
 it('sound that ended while it was published is not announced any more', async () => {
   await publishAudio(session, trackOf('ended'), { source: 'microphone' })
   expect(contexts.map(({ state }) => state)).toEqual(['closed'])
-  expect(said.map(({ tracks }) => tracks.length)).toEqual([0, 1, 0])
+  expect(said.map(({ tracks }) => tracks.length)).toEqual([0, 0])
 })
 
 it('sound that does not start is not announced, and leaves no audio context behind', async () => {
@@ -144,6 +155,7 @@ it('sound that does not start is not announced, and leaves no audio context behi
 })
 
 it('pictures of which one rendition cannot be published are not announced', async () => {
+  vi.stubGlobal('VideoEncoder', EncoderOfVp8)
   const sound = { source: 'microphone', codec: 'opus', sampleRate: 48_000, numberOfChannels: 1 } as const
   for (let i = 1; i < mediaLimits.maxTracks; i++)
     session.publishTrack({ ...sound, kind: 'audio', frameMs: 20, bitrate: 32_000 })
@@ -152,15 +164,82 @@ it('pictures of which one rendition cannot be published are not announced', asyn
   expect(said.at(-1)?.tracks.map(({ kind }) => kind)).not.toContain('video')
 })
 
+it('pictures are announced in no codec that the browser does not encode, though it was asked for', async () => {
+  vi.stubGlobal('VideoEncoder', EncoderOfVp8)
+  vi.stubGlobal('MediaStreamTrackProcessor', NoPictures)
+  const publish = (...codecs: string[]) =>
+    publishVideo(session, trackOf('live'), { source: 'camera', codecs })
+  await expect(publish('h265')).rejects.toThrow(/^This browser cannot encode video: it has none for h265/)
+  expect(said.map(({ tracks }) => tracks.length)).toEqual([0])
+  const published = await publish('h265', 'vp8')
+  expect(said.at(-1)?.tracks.map(({ codec }) => codec)).toEqual(['vp8', 'vp8'])
+  published.close()
+})
+
+it('a camera and a microphone that the browser mutes are muted for the others, as who publishes them can do', async () => {
+  vi.stubGlobal('VideoEncoder', EncoderOfVp8)
+  vi.stubGlobal('MediaStreamTrackProcessor', NoPictures)
+  const [camera, microphone, screen] = [trackOf('live'), trackOf('live'), trackOf('live')]
+  const published = [
+    await publishVideo(session, camera, { source: 'camera' }),
+    await publishAudio(session, microphone, { source: 'microphone' }),
+    await publishVideo(session, screen, { source: 'screen' }),
+  ]
+  const tell = (isMuted: boolean) => {
+    for (const track of [camera, microphone, screen]) {
+      Object.assign(track, { muted: isMuted })
+      track.dispatchEvent(new Event(isMuted ? 'mute' : 'unmute'))
+    }
+  }
+  const states = () => said.at(-1)?.tracks.map(({ state }) => state)
+  tell(true)
+  // What was shared last still stands.
+  await expect.poll(states).toEqual(['muted', 'muted', 'muted', 'live'])
+  for (const one of published) one.mute(true)
+  tell(false)
+  await expect.poll(states).toEqual(['muted', 'muted', 'muted', 'muted'])
+  for (const one of published) one.mute(false)
+  await expect.poll(states).toEqual(['live', 'live', 'live', 'live'])
+  for (const one of published) one.close()
+})
+
+it('pictures in several renditions are announced once, and muted and ended once', async () => {
+  vi.stubGlobal('VideoEncoder', EncoderOfVp8)
+  vi.stubGlobal('MediaStreamTrackProcessor', NoPictures)
+  const published = await publishVideo(session, trackOf('live'), { source: 'camera' })
+  await expect.poll(() => said.length).toBe(2)
+  published.mute(true)
+  await expect.poll(() => said.length).toBe(3)
+  published.close()
+  await expect.poll(() => said.length).toBe(4)
+  const states = said.map(({ tracks }) => tracks.map(({ state }) => state).join())
+  expect(states).toEqual(['', 'live,live', 'muted,muted', ''])
+})
+
+it('a screen and a file beside each other are both read, in all their renditions', async () => {
+  vi.stubGlobal('VideoEncoder', EncoderOfVp8)
+  vi.stubGlobal('MediaStreamTrackProcessor', NoPictures)
+  const published = [
+    await publishVideo(session, trackOf('live'), { source: 'file' }),
+    await publishVideo(session, trackOf('live'), { source: 'screen' }),
+  ]
+  await expect.poll(() => said.at(-1)?.tracks.length).toBe(3)
+  const heights = tracksRead(said.at(-1)?.tracks ?? [], 1).map(({ codedHeight }) => codedHeight)
+  expect(heights.sort()).toEqual([180, 360, 720])
+  for (const one of published) one.close()
+})
+
 it('a codec is chosen once for all who came while one was being chosen', async () => {
   const supported = Promise.withResolvers<{ supported: boolean }>()
   let asked = 0
+  let isPublished = false
   vi.stubGlobal(
     'VideoEncoder',
     class {
       static isConfigSupported = ({ codec }: VideoEncoderConfig) => {
-        if (codec === 'vp8') asked++
-        return codec === 'vp8' ? supported.promise : { supported: true }
+        if (codec !== 'vp8' || !isPublished) return { supported: true }
+        asked++
+        return supported.promise
       }
       configure = () => {}
       close = () => {}
@@ -169,6 +248,7 @@ it('a codec is chosen once for all who came while one was being chosen', async (
   vi.stubGlobal('MediaStreamTrackProcessor', NoPictures)
   const options = { source: 'camera', codecs: ['av1', 'vp8'] } as const
   const published = await publishVideo(session, trackOf('live'), options)
+  isPublished = true
   const come = (i: number) => {
     const decodes = i % 2 === 0 ? ['vp8'] : ['av1']
     const catalogue = { version: 1, session: `${i}`.padStart(16, '0'), name: `Ben ${i}`, tracks: [] } as const

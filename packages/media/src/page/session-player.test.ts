@@ -1,14 +1,16 @@
 /// <reference lib="dom" />
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import type { VideoTrack } from '../catalogue/catalogue.ts'
+import type { AudioTrack, VideoTrack } from '../catalogue/catalogue.ts'
 import { memberOf, picture } from '../recording/members.testkit.ts'
 import type { MediaSession } from '../session/media-session.ts'
+import type { MediaEvents } from '../session/session-events.ts'
 import { SessionPlayer } from './session-player.ts'
 
 const ending = { controller: new AbortController() }
 /** Partitions that were read last, and of whom key frames were asked for. */
 let read: number[] = []
 let asked = new Set<string>()
+let push: (...object: MediaEvents['object']) => void = () => {}
 
 /** Shows pictures in VP8 alone. */
 class Decoder {
@@ -25,10 +27,18 @@ function sessionOf(): MediaSession {
   return {
     members: [memberOf('ada', [picture]), memberOf('ben', [h265])],
     ended: ending.controller.signal,
-    on: () => () => {},
+    on: (event: string, listener: typeof push) => {
+      if (event === 'object') push = listener
+      return () => {}
+    },
     read: (partitions: Iterable<number>) => Promise.resolve(void (read = [...partitions])),
     requestKey: (id: string) => asked.add(id),
   } as Partial<MediaSession> as MediaSession
+}
+
+const sound: AudioTrack = {
+  ...{ id: 7, kind: 'audio', partition: 0, source: 'microphone', codec: 'opus', state: 'live' },
+  ...{ sampleRate: 48_000, numberOfChannels: 1, frameMs: 20, bitrate: 32_000 },
 }
 
 const context = { state: 'suspended' } as AudioContext
@@ -62,6 +72,28 @@ it('takes sound alone where the browser decodes no pictures at all', async () =>
   await vi.advanceTimersByTimeAsync(2_000)
   player.close()
   expect({ read, asked: [...asked] }).toEqual({ read: [], asked: [] })
+})
+
+it('takes who shares a screen for nobody who speaks', () => {
+  const player = new SessionPlayer(sessionOf(), context)
+  player.start()
+  const hears = (source: 'screen' | 'microphone') => {
+    const member = memberOf('ada', [{ ...sound, source }])
+    for (let i = 0; i < 50; i++) {
+      const object = {
+        kind: 'audio',
+        track: sound.id,
+        timestampUs: 20_000 * i,
+        level: 10,
+        data: new Uint8Array(1),
+      } as const
+      push(member, object, { group: i, object: 0 })
+      vi.advanceTimersByTime(20)
+    }
+    return player.speaker
+  }
+  expect([hears('screen'), hears('microphone')]).toEqual([undefined, 'ada'])
+  player.close()
 })
 
 it('ends with its session', async () => {

@@ -72,7 +72,8 @@ export class SessionPlayer {
       this.#session.on('members', () => this.#update()),
       this.#session.on('object', (member, object, place) => {
         const nowMs = performance.now()
-        if (object.kind === 'audio') this.#speaker.heard(member.id, object.level, nowMs)
+        if (object.kind === 'audio' && !isOfScreen(member, object.track))
+          this.#speaker.heard(member.id, object.level, nowMs)
         this.#players.get(member.id)?.push(object, place, nowMs)
       }),
     )
@@ -166,3 +167,7 @@ export class SessionPlayer {
     this.#update()
   }
 }
+
+/** Whoever shares one does not speak when it sounds. */
+const isOfScreen = ({ catalogue }: Member, track: number): boolean =>
+  catalogue.tracks.some(({ id, source }) => id === track && source === 'screen')

@@ -41,7 +41,8 @@ afterEach(() => {
 function renditionOf(onFault: (error: unknown) => void) {
   vi.stubGlobal('VideoEncoder', Encoder)
   const bitrate = 500_000
-  const rendition = new VideoRendition({ width: 640, height: 360, framerate: 30, bitrate }, onFault)
+  const options = { height: 360, framerate: 30, bitrate, minBitsPerS: 1 }
+  const rendition = new VideoRendition(options, { width: 640, height: 360 }, onFault)
   const publisher = new TrackPublisher(
     picture,
     {

@@ -1,6 +1,8 @@
 /// <reference lib="dom" />
 import type { TrackPublisher } from '../session/track-publisher.ts'
-import { encoderConfig, type PictureFormat } from './codecs.ts'
+import { encoderConfig } from './codecs.ts'
+import { formatOf, type PictureFormat } from './picture-format.ts'
+import type { RenditionOptions } from './video-options.ts'
 
 /** A key frame comes at least this often, for members who have just joined and could not ask. */
 const keyEveryMs = 4_000
@@ -8,6 +10,8 @@ const keyEveryMs = 4_000
 const maxEncoding = 2
 /** One that failed is replaced this often at most: where each fails at once, there would be nothing else. */
 const replaceEveryMs = 1_000
+/** Pictures in another shape, as of a window whose size is changed: so often at most, as each shape begins with a key frame. */
+const reshapeEveryMs = 1_000
 
 /** What became of pictures before they were encoded. */
 export interface RenditionCounters {
@@ -24,9 +28,10 @@ interface Orientation {
 
 /** Encodes pictures into one track. */
 export class VideoRendition {
-  readonly #format: PictureFormat
+  readonly #options: RenditionOptions
   readonly #onFault: (error: unknown) => void
   readonly #counters = { encoded: 0, skipped: 0 }
+  #format: PictureFormat
   #publisher: TrackPublisher | undefined
   #encoder: VideoEncoder | undefined
   #config: VideoEncoderConfig | undefined
@@ -38,11 +43,23 @@ export class VideoRendition {
   #encoderScales = true
   /** When one that failed was replaced last. */
   #replacedMs = -Infinity
+  /** When it last went over to another shape. */
+  #reshapedMs = -Infinity
   #isClosed = false
 
-  constructor(format: PictureFormat, onFault: (error: unknown) => void) {
-    this.#format = format
+  /** `size`: of the track's pictures, as far as it is known. */
+  constructor(
+    options: RenditionOptions,
+    size: { readonly width: number; readonly height: number },
+    onFault: (error: unknown) => void,
+  ) {
+    this.#options = options
+    this.#format = formatOf(options, size)
     this.#onFault = onFault
+  }
+
+  get minBitsPerS(): number {
+    return this.#options.minBitsPerS
   }
 
   get format(): PictureFormat {
@@ -68,13 +85,9 @@ export class VideoRendition {
   /** Goes over to a codec; throws what the encoder throws. Returns false where the browser has none for it, or it is closed. */
   async useCodec(codec: string): Promise<boolean> {
     if (this.#config?.codec === codec) return true
-    const found = await encoderConfig(codec, this.#format)
-    if (found === undefined || this.#isClosed) return false
-    // What the network carries now; the format's is the most.
-    const bitsPerS = this.#publisher?.bitsPerS ?? 0
-    const config = bitsPerS === 0 ? found : { ...found, bitrate: bitsPerS }
-    this.#config = config
-    this.#restart(config)
+    const config = await encoderConfig(codec, this.#format)
+    if (config === undefined || this.#isClosed) return false
+    this.#use(config)
     this.#publisher?.useCodec(codec)
     return true
   }
@@ -104,6 +117,7 @@ export class VideoRendition {
     const keyFrame = this.#wantsKey || timestampUs / 1_000 - this.#keyMs >= keyEveryMs
     if (keyFrame) this.#keyMs = timestampUs / 1_000
     this.#wantsKey = false
+    this.#reshape(picture)
     const scaled = this.#scaled(picture, timestampUs)
     this.#encoder.encode(scaled, { keyFrame })
     scaled.close()
@@ -115,6 +129,29 @@ export class VideoRendition {
     if (this.#encoder?.state !== 'closed') this.#encoder?.close()
     this.#encoder = undefined
     this.#publisher?.close()
+  }
+
+  /** Goes over to the shape of a picture, if the encoder has it. What is encoded until then is stretched. */
+  #reshape({ displayWidth, displayHeight }: VideoFrame): void {
+    const format = formatOf(this.#options, { width: displayWidth, height: displayHeight })
+    const [{ width, height }, nowMs, codec] = [this.#format, performance.now(), this.#config?.codec]
+    const isSame = format.width === width && format.height === height
+    if (isSame || codec === undefined || nowMs - this.#reshapedMs < reshapeEveryMs) return
+    this.#reshapedMs = nowMs
+    const go = (config: VideoEncoderConfig | undefined): void => {
+      if (config === undefined || this.#isClosed || this.#config?.codec !== codec) return
+      this.#format = format
+      this.#use(config)
+      this.#publisher?.useSize({ codedWidth: format.width, codedHeight: format.height })
+    }
+    encoderConfig(codec, format).then(go).catch(this.#onFault)
+  }
+
+  #use(config: VideoEncoderConfig): void {
+    // What the network carries now; the format's is the most.
+    const bitsPerS = this.#publisher?.bitsPerS ?? 0
+    this.#config = bitsPerS === 0 ? config : { ...config, bitrate: bitsPerS }
+    this.#restart(this.#config)
   }
 
   /** After a failure. False where that was done just before. */

@@ -1,8 +1,11 @@
 import { describe, expect, it } from 'vitest'
+import type { Control } from '../catalogue/catalogue.ts'
 import type { MediaObject } from '../core/media-object.ts'
 import { mediaLimits } from '../limits.ts'
-import { ada } from './members.testkit.ts'
+import type { Member } from '../session/member.ts'
+import { ada, picture as pictureTrack } from './members.testkit.ts'
 import { NoteTaker } from './note-taker.ts'
+import { TimeLine } from './time-line.ts'
 
 const { catalogue } = ada
 const at = (ms: number) => ({ atMs: 1_000_000 + ms, nowMs: ms })
@@ -29,6 +32,44 @@ describe('notes of what a recorder sees', () => {
     notes.control(ada, { catalogue: muted }, at(mediaLimits.noteMembersEveryMs))
     const later = at(50 + mediaLimits.noteMembersEveryMs)
     expect(notes.take(later).change?.members).toHaveLength(1)
+  })
+
+  it.each<[string, Pick<Member, 'id' | 'userId'>, Control]>([
+    ['it ends it', ada, { catalogue: { ...catalogue, tracks: [] } }],
+    ['it leaves', ada, { leave: true, session: catalogue.session }],
+    ['it begins anew', ada, { catalogue: { ...catalogue, tracks: [], session: '0'.repeat(16) } }],
+    [
+      'another session takes its place',
+      { ...ada, id: 'ada again' },
+      { catalogue: { ...catalogue, tracks: [], session: '0'.repeat(16), replaces: catalogue.session } },
+    ],
+  ])('show a track that is over before the next regular one, as %s', (_, member, control) => {
+    const [line, notes] = [new TimeLine(), new NoteTaker(at(0))]
+    line.add(notes.take(at(0)), at(0).atMs)
+    const say = (who: Pick<Member, 'id' | 'userId'>, what: Control, ms: number): boolean => {
+      const before = notes.takeBefore(who, what, at(ms))
+      if (before !== undefined) line.add(before, at(ms).atMs)
+      notes.control(who, what, at(ms))
+      return before !== undefined
+    }
+    const shown = (ms: number) => line.membersAt(at(ms).atMs).flatMap((one) => one.catalogue.tracks)
+    expect(say(ada, { catalogue: { ...catalogue, tracks: [] } }, 500)).toBe(false)
+    expect(say(ada, { catalogue }, 1_000)).toBe(false)
+    expect(say(member, control, 2_000)).toBe(true)
+    // Nobody can have a note written for each of its messages.
+    say(
+      ada,
+      { catalogue: { ...catalogue, tracks: [...catalogue.tracks, { ...pictureTrack, id: 9 }] } },
+      2_500,
+    )
+    expect(say(ada, { leave: true }, 3_000)).toBe(false)
+    line.add(notes.take(at(4_000)), at(4_000).atMs)
+    expect(shown(1_500)).toEqual(catalogue.tracks)
+    expect(shown(2_200)).toEqual([])
+    // What a note says already is in it.
+    say(ada, { catalogue: { ...catalogue, session: '1'.repeat(16) } }, 5_000)
+    line.add(notes.take(at(8_000)), at(8_000).atMs)
+    expect(say(ada, { leave: true }, 9_000)).toBe(false)
   })
 
   it('tell who went, or was not heard of', () => {

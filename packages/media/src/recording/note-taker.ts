@@ -1,4 +1,4 @@
-import type { Control } from '../catalogue/catalogue.ts'
+import type { Control, Track } from '../catalogue/catalogue.ts'
 import type { MediaObject } from '../core/media-object.ts'
 import { Roster } from '../core/roster.ts'
 import { mediaLimits } from '../limits.ts'
@@ -24,6 +24,11 @@ export class NoteTaker {
   /** When that began which no note says yet. */
   #changedAtMs: number | undefined
   #membersSaidMs: number
+  /** By member, the tracks that no note says yet. */
+  #unsaid = new Map<string, ReadonlySet<number>>()
+  /** Whether there was a note between the last regular one and the next. */
+  #isHurried = false
+  #hasSaidMembers = false
   #keysLeftOut = 0
 
   /** Begun at that moment. */
@@ -45,7 +50,7 @@ export class NoteTaker {
   ): readonly number[] {
     const { id } = member
     if ('leave' in control && this.#roster.left(id, control.session))
-      this.#changed(() => this.#members.delete(id), atMs)
+      this.#changed(() => this.#forget(id), atMs)
     if (!('catalogue' in control)) return []
     const { catalogue } = control
     const seen = this.#roster.seen(id, catalogue.session, nowMs)
@@ -60,7 +65,25 @@ export class NoteTaker {
     }, atMs)
     const known = before?.session === catalogue.session ? before.tracks : []
     const added = catalogue.tracks.filter((track) => !known.some((other) => other.id === track.id))
+    const isUnsaid = (track: Track) => added.includes(track) || this.#unsaid.get(id)?.has(track.id)
+    const unsaid = catalogue.tracks.filter(isUnsaid).map((track) => track.id)
+    this.#unsaid.delete(id)
+    if (unsaid.length > 0) this.#unsaid.set(id, new Set(unsaid))
     return added.flatMap((track) => (track.kind === 'video' ? track.id : []))
+  }
+
+  /**
+   * The note that is to be written before what a member says is taken by `control`: otherwise a track that it ends would be in none, and nobody could
+   * be shown it. Once between two regular notes, however often tracks come and go; undefined where there is no need.
+   */
+  takeBefore(
+    member: Pick<Member, 'id' | 'userId'>,
+    control: Control,
+    moment: Moment,
+  ): RecordingNote | undefined {
+    if (this.#isHurried || !this.#endsUnsaid(member, control)) return undefined
+    this.#isHurried = true
+    return this.#note(moment)
   }
 
   /** A frame of a member. */
@@ -74,13 +97,22 @@ export class NoteTaker {
     else this.#keysLeftOut++
   }
 
-  /** What was seen since the last one. */
-  take({ atMs, nowMs }: Moment): RecordingNote {
+  /** What was seen since the last one: the regular note. */
+  take(moment: Moment): RecordingNote {
+    this.#isHurried = false
+    return this.#note(moment)
+  }
+
+  #note({ atMs, nowMs }: Moment): RecordingNote {
     const gone = this.#roster.expire(nowMs)
-    for (const id of gone) this.#changed(() => this.#members.delete(id), atMs)
+    for (const id of gone) this.#changed(() => this.#forget(id), atMs)
     if (nowMs - this.#membersSaidMs >= mediaLimits.noteMembersEveryMs) this.#changedAtMs ??= atMs
     const changedAtMs = this.#changedAtMs
-    if (changedAtMs !== undefined) this.#membersSaidMs = nowMs
+    if (changedAtMs !== undefined) {
+      this.#membersSaidMs = nowMs
+      this.#hasSaidMembers = true
+      this.#unsaid = new Map()
+    }
     const note = {
       beganAtMs: this.#beganAtMs,
       change:
@@ -94,15 +126,32 @@ export class NoteTaker {
     return note
   }
 
+  #endsUnsaid(member: Pick<Member, 'id' | 'userId'>, control: Control): boolean {
+    const unsaid = this.#unsaid.get(member.id)
+    if ('leave' in control) return unsaid !== undefined
+    if (!('catalogue' in control)) return false
+    const { catalogue } = control
+    const isSame = this.#members.get(member.id)?.catalogue.session === catalogue.session
+    const isOver = (id: number) => !isSame || !catalogue.tracks.some((track) => track.id === id)
+    const replaced = replacedBy({ ...member, catalogue }, this.#members.values())
+    return [...(unsaid ?? [])].some(isOver) || replaced.some(({ id }) => this.#unsaid.has(id))
+  }
+
   #replaced(id: string): void {
     this.#roster.replaced(id)
+    this.#forget(id)
+  }
+
+  #forget(id: string): void {
     this.#members.delete(id)
+    this.#unsaid.delete(id)
   }
 
   #changed(change: () => void, atMs: number): void {
     change()
-    // Who is heard of first was there before: members say so every few seconds.
-    const isBeginning = atMs - this.#beganAtMs <= mediaLimits.catalogueEveryMs + slackMs
+    // Who is heard of first was there before: members say so every few seconds. What is said already did not begin later than what comes now.
+    const isBeginning =
+      !this.#hasSaidMembers && atMs - this.#beganAtMs <= mediaLimits.catalogueEveryMs + slackMs
     this.#changedAtMs ??= isBeginning ? this.#beganAtMs : atMs
   }
 }

@@ -99,7 +99,7 @@ export class MediaRecording {
     return undefined
   }
 
-  /** Where frames of these renditions are: all, or those that notes name. A track that began and ended between two notes is in none. */
+  /** Where frames of these renditions are: all, or those that notes name. A second track that began and ended between two regular notes is in none. */
   #sessionPartitions(rendition: number | undefined): readonly number[] {
     if (rendition === undefined) return allPartitions(this.#partitions)
     // Of each member in each of its states: renditions of several are no ladder.

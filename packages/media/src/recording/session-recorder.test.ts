@@ -93,6 +93,25 @@ it('says again and again what it reads, so that members publish all of it', asyn
   await recorder.stop()
 })
 
+it('writes a note before a track goes that is in none', async () => {
+  const [client, page] = [
+    await clients.create({ privateKey: newAccount().privateKey }),
+    await clients.create({ privateKey: newAccount().privateKey }),
+  ]
+  // The clock stands still: no regular note comes.
+  const recorder = await recordSession(meeting, recording, {}, { client, clock: new VirtualClock() })
+  const tracks: number[] = []
+  await client.subscribe(recording, { partitions: [notePartition] }, ({ content }) => {
+    const members = parseNote(content)?.change?.members ?? []
+    tracks.push(...members.map(({ catalogue }) => catalogue.tracks.length))
+  })
+  await page.publish(meeting, controlContent({ catalogue: ada.catalogue }))
+  await page.publish(meeting, controlContent({ catalogue: { ...ada.catalogue, tracks: [] } }))
+  await until(() => tracks).toEqual([1])
+  await recorder.stop()
+  await until(() => tracks).toEqual([1, 0])
+})
+
 it('says which of its notes is the last', async () => {
   const client = await clients.create({ privateKey: newAccount().privateKey })
   const clock = new VirtualClock()

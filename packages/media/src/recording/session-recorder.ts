@@ -7,7 +7,7 @@ import { mediaLimits } from '../limits.ts'
 import { checkOptions, type OptionNames } from '../options.ts'
 import { memberIdOf } from '../session/member.ts'
 import { NoteTaker, type Moment } from './note-taker.ts'
-import { noteContent } from './recording-note.ts'
+import { noteContent, type RecordingNote } from './recording-note.ts'
 import { allPartitions, notePartition, objectPartition } from './partitions.ts'
 
 export interface SessionRecordingOptions {
@@ -115,7 +115,7 @@ export class SessionRecorder implements AsyncDisposable {
     }
     this.#partitions = partitions
     this.#sayWhatIsRead()
-    await this.#write()
+    await this.#write(this.#notes.take(this.#moment()))
     this.#next()
   }
 
@@ -133,7 +133,7 @@ export class SessionRecorder implements AsyncDisposable {
     this.#cancel()
     await this.#subscription?.unsubscribe()
     await Promise.all(this.#recordings.map((recording) => recording.stop()))
-    if (this.#recordings.length > 0) await this.#write({ isLast: true })
+    if (this.#recordings.length > 0) await this.#write({ ...this.#notes.take(this.#moment()), isLast: true })
   }
 
   #see(message: Message): void {
@@ -142,7 +142,10 @@ export class SessionRecorder implements AsyncDisposable {
     if (urgent === undefined || !(content instanceof Uint8Array)) {
       const control = controlIn(message)
       if (control === undefined) return
-      const added = this.#notes.control({ id, userId }, control, this.#moment())
+      const [member, moment] = [{ id, userId }, this.#moment()]
+      const before = this.#notes.takeBefore(member, control, moment)
+      if (before !== undefined) void this.#write(before)
+      const added = this.#notes.control(member, control, moment)
       if ('catalogue' in control)
         for (const track of added) this.#wantKey(userId, control.catalogue.session, track)
     } else {
@@ -181,16 +184,15 @@ export class SessionRecorder implements AsyncDisposable {
   #next(): void {
     this.#cancel = this.#clock.schedule(mediaLimits.noteEveryMs, () => {
       this.#sayWhatIsRead()
-      void this.#write()
+      void this.#write(this.#notes.take(this.#moment()))
       this.#next()
     })
   }
 
   /** Never rejects. */
-  async #write(end: { readonly isLast?: true } = {}): Promise<void> {
-    const content = noteContent({ ...this.#notes.take(this.#moment()), ...end })
+  async #write(note: RecordingNote): Promise<void> {
     try {
-      await this.#client.publish(this.#to, content, { partition: notePartition })
+      await this.#client.publish(this.#to, noteContent(note), { partition: notePartition })
     } catch (error) {
       this.#options.onFault?.(error)
       // Nothing is recorded any more, and the timer would keep the process.

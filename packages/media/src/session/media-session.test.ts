@@ -218,8 +218,10 @@ describe('a session', () => {
     await until(() => namesOf(ben.session)).toEqual(['Eve 19'])
     expect(said).toHaveBeenCalledTimes(0)
     clock.advanceBy(250)
+    await Promise.resolve()
     expect(said).toHaveBeenCalledTimes(1)
     clock.advanceBy(1_000)
+    await Promise.resolve()
     expect(said).toHaveBeenCalledTimes(1)
   })
 

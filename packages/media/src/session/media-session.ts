@@ -72,6 +72,8 @@ export class MediaSession implements AsyncDisposable {
   readonly #goodbye: Goodbye
   /** When this member last said what it publishes. */
   #saidMs = -Infinity
+  /** Whether it will at the end of this turn. */
+  #isToSay = false
   /** Resolves when that has been sent. */
   #said: Promise<void> = Promise.resolve()
   /** The calls of `linked` that wait for their partition. */
@@ -349,7 +351,15 @@ export class MediaSession implements AsyncDisposable {
     if (this.isClosed) return
     this.#saidMs = this.#clock.monotonicMs()
     this.#answer.set(Infinity)
-    this.#said = this.#say({ catalogue: this.#catalogue() })
+    if (this.#isToSay) return
+    this.#isToSay = true
+    this.#said = Promise.resolve().then(() => this.#sayCatalogue())
+  }
+
+  /** Once for all that changed in one turn, such as the renditions of a camera. */
+  async #sayCatalogue(): Promise<void> {
+    this.#isToSay = false
+    if (!this.isClosed) await this.#say({ catalogue: this.#catalogue() })
   }
 
   /** At once, unless there was an answer just now. */

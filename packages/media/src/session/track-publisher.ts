@@ -1,5 +1,5 @@
 import type { UrgentOptions } from '@runnel/client'
-import type { Track } from '../catalogue/catalogue.ts'
+import type { Track, VideoTrack } from '../catalogue/catalogue.ts'
 import type { PlannedRendition } from '../core/rate-plan.ts'
 import { FrameNumbers } from '../core/frame-numbers.ts'
 import { encodeObject, maxHeaderBytes } from '../core/media-object.ts'
@@ -138,6 +138,11 @@ export class TrackPublisher {
     this.#update({ codec })
   }
 
+  /** Pictures have another size from the next key frame on. */
+  useSize(size: Pick<VideoTrack, 'codedWidth' | 'codedHeight'>): void {
+    if (this.#track.kind === 'video') this.#update(size)
+  }
+
   /** For the session, which divides a rate among its tracks. */
   useRate(bitsPerS: number): void {
     this.#bitsPerS = bitsPerS
@@ -174,11 +179,12 @@ export class TrackPublisher {
     this.#events.rate?.(this.bitsPerS)
   }
 
-  #update(change: { readonly codec?: string }): void {
+  #update(change: Partial<Pick<VideoTrack, 'codec' | 'codedWidth' | 'codedHeight'>>): void {
     const state = this.#isMuted ? 'muted' : this.bitsPerS === 0 ? 'paused' : 'live'
-    const { codec = this.#track.codec } = change
-    if (state === this.#track.state && codec === this.#track.codec) return
-    this.#track = { ...this.#track, state, codec }
+    const before: Readonly<Record<string, unknown>> = this.#track
+    const track = { ...this.#track, ...change, state } as Track
+    if (Object.entries(track).every(([field, value]) => before[field] === value)) return
+    this.#track = track
     this.#modules.changed()
   }
 
