@@ -65,7 +65,7 @@ describe('urgent messages of the command line', { timeout: timeoutMs }, () => {
     return command
   }
 
-  it('reach each subscriber that asks for them, once nodes have heard of their publisher', async () => {
+  it('reach each subscriber that asks for them, also the only one of a publisher that nobody has heard of', async () => {
     const [one, other, ordinary] = await Promise.all([
       subscribed('one', '--urgent', '--count', '1', '--meta'),
       subscribed('one', '--urgent', '--count', '1'),
@@ -73,8 +73,8 @@ describe('urgent messages of the command line', { timeout: timeoutMs }, () => {
     ])
     const publish = ['publish', `${owner}/one`]
     const options = ['--urgent', '--lifetime', '30s', '--priority', '7']
-    const sent = await run([...publish, ...options], '{"x":1}\n'.repeat(100))
-    expect(sent).toMatchObject({ code: 0, stderr: expect.stringContaining('published 100\n') })
+    const sent = await run([...publish, ...options, '{"x":1}'])
+    expect(sent).toMatchObject({ code: 0, stderr: expect.stringContaining('published 1\n') })
     const urgent = { lifetimeMs: 30_000, priority: 7, object: 0, order: 'oldest' }
     expect(JSON.parse((await one.ended).stdout)).toMatchObject({ urgent, content: { x: 1 } })
     expect((await other.ended).stdout).toBe('{"x":1}\n')
@@ -83,9 +83,9 @@ describe('urgent messages of the command line', { timeout: timeoutMs }, () => {
   })
 
   it('go to the partition of their key', async () => {
-    const reader = await subscribed('parts', '--urgent', '--count', '60', '--meta')
+    const reader = await subscribed('parts', '--urgent', '--count', '4', '--meta')
     const options = ['--urgent', '--lifetime', '30s', '--partition-key', 'room']
-    const input = '{"room":"a"}\n{"room":"c"}\n'.repeat(50)
+    const input = '{"room":"a"}\n{"room":"c"}\n'.repeat(2)
     expect(await run(['publish', `${owner}/parts`, ...options], input)).toMatchObject({ code: 0 })
     const came = (await reader.ended).stdout
       .trim()
@@ -125,8 +125,8 @@ describe('urgent messages of the command line', { timeout: timeoutMs }, () => {
     const url = /ws:\/\/127\.0\.0\.1:\d+/.exec(host.stderr() + host.stdout())?.[0] ?? ''
     const reader = await subscribed('guests', '--urgent', '--count', '1', '--via', url)
     const options = ['--urgent', '--lifetime', '30s', '--via', url]
-    const sent = await run(['publish', `${owner}/guests`, ...options], '1\n'.repeat(100))
-    expect(sent).toMatchObject({ code: 0, stderr: expect.stringContaining('published 100\n') })
+    const sent = await run(['publish', `${owner}/guests`, '1', ...options])
+    expect(sent).toMatchObject({ code: 0, stderr: expect.stringContaining('published 1\n') })
     expect((await reader.ended).stdout).toBe('1\n')
   })
 
