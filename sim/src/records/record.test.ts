@@ -97,7 +97,7 @@ describe('reportRecords', () => {
     expect(figures).toEqual([])
   })
 
-  it('draws media by arm, and by record where there are several', () => {
+  it('draws media by arm, and by record where two have the same run', () => {
     const rows = [{ arm: 'overlay', watching: 2, lossPercent: 0, freezesPerMinute: 1 }]
     const media = makeRecord({ rows }, { ...head, experiment: 'media-glass' })
     const drawn = (names: readonly string[]) =>
@@ -105,5 +105,14 @@ describe('reportRecords', () => {
     expect(drawn(['mine'])).toContain('"name":"report-media-glass-freezes"')
     expect(drawn(['mine'])).toContain('"series":"overlay"')
     expect(drawn(['mine', 'yours'])).toContain('"series":"yours, overlay"')
+    const lossy = makeRecord(
+      { rows: [{ ...rows[0], lossPercent: 3 }] },
+      { ...head, experiment: 'media-glass' },
+    )
+    const both = reportRecords([
+      { name: 'mine', record: media },
+      { name: 'yours', record: lossy },
+    ])
+    expect(JSON.stringify(both.figures)).not.toContain('yours')
   })
 })

@@ -6,8 +6,10 @@ describe('recordNames', () => {
     expect(recordNames(['/a/one.json', 'b/two.json'])).toEqual(['one', 'two'])
   })
 
-  it('keeps the folders that tell files of one name apart', () => {
-    expect(recordNames(['/a/x/p.json', '/b/x/p.json', '/b/y/p.json'])).toEqual(['a/x/p', 'b/x/p', 'b/y/p'])
+  it('is the folder that tells files of one name apart', () => {
+    expect(recordNames(['random/p.json', 'aware/p.json'])).toEqual(['random', 'aware'])
+    expect(recordNames(['/a/x/p.json', '/b/x/p.json', '/b/y/p.json'])).toEqual(['a/x', 'b/x', 'b/y'])
+    expect(recordNames(['/a/p.json', '/b/p.json', '/b/q.json'])).toEqual(['a/p', 'b/p', 'b/q'])
   })
 
   it.each([

@@ -23,10 +23,10 @@ const views: Partial<Record<string, View>> = {
   propagation: {
     x: 'nodes',
     y: {
-      meanMs: 'mean propagation delay, ms',
-      p99Ms: 'p99 of propagation delay, ms',
-      estimatedMeanMs: 'estimated mean propagation delay, ms',
-      rdp: 'relative delay penalty',
+      meanMs: ['Mean propagation delay', 'ms'],
+      p99Ms: ['p99 of propagation delay', 'ms'],
+      estimatedMeanMs: ['Estimated mean propagation delay', 'ms'],
+      rdp: ['Relative delay penalty', ''],
     },
     columns: [
       'nodes',
@@ -46,12 +46,12 @@ const views: Partial<Record<string, View>> = {
   },
   redundancy: {
     x: 'degree',
-    y: { duplicatesPerMessage: 'duplicates per message' },
+    y: { duplicatesPerMessage: ['Duplicates per message', ''] },
     columns: ['nodes', 'links', 'degree', 'duplicatesPerMessage', 'meanMs', 'missing'],
   },
   loss: {
     x: 'lossPercent',
-    y: { meanMs: 'mean delay, ms', p99Ms: 'p99 of delay, ms' },
+    y: { meanMs: ['Mean delay', 'ms'], p99Ms: ['p99 of delay', 'ms'] },
     columns: [
       'nodes',
       'links',
@@ -66,7 +66,7 @@ const views: Partial<Record<string, View>> = {
   },
   diameter: {
     x: 'nodes',
-    y: { diameter: 'diameter, hops' },
+    y: { diameter: ['Diameter', 'hops'] },
     columns: ['nodes', 'degree', 'lowerBound', 'diameter', 'upperBound'],
   },
 }
@@ -79,8 +79,8 @@ export const drawnExperiments: readonly string[] = [...Object.keys(views), ...Ob
 
 interface View {
   readonly x: string
-  /** Fields that are drawn, each in a figure of its own, with what they are called there. */
-  readonly y: Readonly<Record<string, string>>
+  /** Fields that are drawn, each in a figure of its own, with its title and their unit. */
+  readonly y: Readonly<Record<string, readonly [title: string, unit: string]>>
   readonly columns: readonly string[]
 }
 
@@ -118,31 +118,37 @@ function draw(experiment: string, records: readonly NamedRecord[]): Figure[] {
   if (drawer !== undefined) return drawer(`report-${experiment}`, armsOf(records))
   if (view === undefined) return []
   const { x: xField, y: yFields } = view
-  return Object.entries(yFields).map(([yField, yTitle]) => {
+  return Object.entries(yFields).map(([yField, [title, unit]]) => {
     const points = records.flatMap(({ name, record }) =>
       record.rows.flatMap((row): LinePoint[] => {
         const [x, y] = [row[xField], row[yField]]
         if (typeof x !== 'number' || typeof y !== 'number') return []
-        return [{ x, y, series: [name, ...kindsOf(row, xField)].join(', ') }]
+        return [{ x, y, series: [...new Set([name, ...kindsOf(row, xField)])].join(', ') }]
       }),
     )
     return lineFigure({
       name: `report-${experiment}-${yField}`,
-      title: `${yTitle.charAt(0).toUpperCase()}${yTitle.slice(1)}`,
+      title,
       xTitle: xTitles[xField] ?? xField,
-      yTitle,
+      yTitle: unit,
       ...(xField === 'nodes' && { xScale: 'log' }),
       points: averaged(points),
     })
   })
 }
 
-/** The rows of all, whose arms are named after their records where there are several. */
+/** Fields that tell the runs of a media record apart. */
+const runFields = ['arm', 'floods', 'members', 'watching', 'lossPercent', 'beside', 'oneWayMs']
+
+/** The rows of all records; where two records have the same run, arms are named after their records. */
 function armsOf(records: readonly NamedRecord[]): RecordRow[] {
-  const named = (name: string, arm: unknown): string =>
-    [...(records.length > 1 ? [name] : []), cellOf(arm)].join(', ')
+  const runs = records.map(({ record }) =>
+    record.rows.map((row) => JSON.stringify(runFields.map((field) => row[field]))),
+  )
+  const areDistinct = new Set(runs.flat()).size === runs.flat().length
+  if (areDistinct) return records.flatMap(({ record }) => record.rows)
   return records.flatMap(({ name, record }) =>
-    record.rows.map((row) => ({ ...row, arm: named(name, row['arm']) })),
+    record.rows.map((row) => ({ ...row, arm: `${name}, ${cellOf(row['arm'])}` })),
   )
 }
 
