@@ -6,7 +6,7 @@ import type { FillOptions } from './session-plan.ts'
 
 const { signal } = new AbortController()
 const options: FillOptions = {
-  ...{ arm: 'light-websocket', members: 3, maxSessions: 5 },
+  ...{ arm: 'light-websocket', members: 3, maxSessions: 5, measures: 'each' },
   limits: { joinMs: 10_000, completenessPercent: 99 },
   ...{ warmUpMs: 0, windowMs: 1, budgetMs: 60_000, holdMs: 0 },
   firstWarmUpMs: 0,
@@ -68,4 +68,19 @@ it('says what is wrong where not even one session can join', async () => {
 
 it('ends where its time is over', async () => {
   expect(await held({}, { budgetMs: -1 })).toEqual({ sessions: 0, users: 0, endedBy: 'time' })
+})
+
+it('measures once, when all have joined, where it adds them as fast as they join', async () => {
+  const joinMs = (number: number) => (number === 2 ? 700 : 100)
+  const { points } = await fillMachine(
+    machine({ joinMs }),
+    { ...options, measures: 'last' },
+    signal,
+    () => {},
+  )
+  expect(points).toMatchObject([{ sessions: 5, users: 15, joinMs: 700, completenessPercent: 100 }])
+  const slow = machine({ joinMs: (number) => (number < 2 ? 100 : 10_001) })
+  expect(await fillMachine(slow, { ...options, measures: 'last' }, signal, () => {})).toMatchObject({
+    ...{ points: [], endedBy: 'join', detail: 'a user took too long' },
+  })
 })

@@ -10,7 +10,7 @@ import { usualFirstWarmUpMs, framesPerS, joinBoundMs, type FillOptions } from '.
 export interface FillPoint extends LoadFigures {
   readonly sessions: number
   readonly users: number
-  /** The longest that a user of the newest session took. */
+  /** The longest that a user took of the sessions that are new since the point before. */
   readonly joinMs: number
   /** Received, of what was sent to all. */
   readonly completenessPercent: number
@@ -34,31 +34,38 @@ export async function fillMachine(
   signal: AbortSignal,
   onPoint: (point: FillPoint) => void,
 ): Promise<FillResult> {
-  const { members, maxSessions, limits, budgetMs, holdMs, windowMs } = options
+  const { members, maxSessions, limits, budgetMs, holdMs, windowMs, measures } = options
   const [points, open]: [FillPoint[], OpenSession[]] = [[], []]
   const load = new MachineLoad()
   const untilMs = performance.now() + budgetMs
+  let joinMs = 0
   while (open.length < maxSessions) {
     if (performance.now() > untilMs) return { points, endedBy: 'time', detail: '' }
     const joined = await join(machine, open.length, options, signal)
     if (typeof joined === 'string') return { points, endedBy: 'join', detail: joined }
     open.push(joined)
-    const { warmUpMs: later, firstWarmUpMs = usualFirstWarmUpMs } = options
-    const warmUpMs = open.length === 1 ? firstWarmUpMs : later
-    await pause(warmUpMs, undefined, { signal })
-    const joinMs = Math.round(joined.joinMs)
-    const isLast = holdMs > 0 && open.length === maxSessions
-    const point = {
-      ...(await measure(open, load, { members, ms: isLast ? holdMs : windowMs }, signal)),
-      joinMs,
+    joinMs = Math.max(joinMs, Math.round(joined.joinMs))
+    const isLast = open.length === maxSessions
+    if (measures === 'each' || isLast) {
+      await pause(warmUpMsOf(points.length === 0, options), undefined, { signal })
+      const ms = isLast && holdMs > 0 ? holdMs : windowMs
+      const point = { ...(await measure(open, load, { members, ms }, signal)), joinMs }
+      onPoint(point)
+      points.push(point)
+      joinMs = 0
     }
-    onPoint(point)
-    points.push(point)
     if (joined.joinMs > limits.joinMs) return { points, endedBy: 'join', detail: 'a user took too long' }
-    if (point.completenessPercent < limits.completenessPercent)
+    if ((points.at(-1)?.completenessPercent ?? 100) < limits.completenessPercent)
       return { points, endedBy: 'completeness', detail: '' }
   }
   return { points, endedBy: 'most sessions', detail: '' }
+}
+
+function warmUpMsOf(
+  isFirst: boolean,
+  { warmUpMs, firstWarmUpMs = usualFirstWarmUpMs }: Pick<FillOptions, 'warmUpMs' | 'firstWarmUpMs'>,
+): number {
+  return isFirst ? firstWarmUpMs : warmUpMs
 }
 
 /** A session, or why it could not join. */

@@ -29,7 +29,9 @@ export interface FillOptions {
   readonly members: number
   readonly maxSessions: number
   readonly limits: SessionLimits
-  /** After a session has joined, before it is measured; with the first it is longer, as compilers are at work. */
+  /** Whether all are measured after each new session, or once, when the last has joined: sessions are then added as fast as they join. */
+  readonly measures: 'each' | 'last'
+  /** After a session has joined, before it is measured; the first time it is longer, as compilers are at work. */
   readonly warmUpMs: number
   /** Default: ten seconds. */
   readonly firstWarmUpMs?: number
@@ -64,7 +66,7 @@ export function fillBoundMs(options: FillOptions): number {
   return startMs + usualFirstWarmUpMs + options.budgetMs + lastMs + options.holdMs + stopMs
 }
 
-/** Of the first session. */
+/** Before the first measurement. */
 export const usualFirstWarmUpMs = 10_000
 /** Of a tracker and of what a machine needs before its first user. */
 const startMs = 30_000

@@ -125,7 +125,7 @@ function plansOf(argv: SessionsArguments): readonly FillOptions[] {
     argv.arms.split(',').map((name) => {
       const arm = armOf(name)
       const times = { windowMs, warmUpMs, budgetMs, holdMs: 0 }
-      return { arm, members, maxSessions, limits: usualLimits, ...times }
+      return { arm, members, maxSessions, limits: usualLimits, measures: 'each' as const, ...times }
     }),
   )
 }

@@ -109,7 +109,7 @@ function planText(plan: FinalPlan, argv: CostArguments): string {
 
 function optionsOf({ arm, members, sessionsPerMachine }: FinalPlan, { hold }: CostArguments): FillOptions {
   const times = { warmUpMs, windowMs, budgetMs, holdMs: 1_000 * hold }
-  return { arm, members, maxSessions: sessionsPerMachine, limits: usualLimits, ...times }
+  return { arm, members, maxSessions: sessionsPerMachine, limits: usualLimits, measures: 'last', ...times }
 }
 
 /** Throws INVALID_ARGUMENT. */
