@@ -38,8 +38,10 @@ import { bundleForPages, type PageBundles } from './bundle.ts'
  * 0.3 kB are for connections that are closed only when nothing is under way on them, and for transports that throw.
  * 1.1 kB are for pages that forbid WebAssembly, workers that do not answer, recordings that nobody could open, and options of a wrong kind.
  * 0.2 kB are for links that keep several connections while something is under way on them, and for workers that are replaced.
+ * 0.1 kB is for telling what a slow link explains of useless data from what it does not, 0.4 for urgent messages that wait for their publisher,
+ * paths of links that are not looked up each time, and random numbers that are drawn ahead.
  */
-const budgetBytes = 213_200
+const budgetBytes = 213_400
 /**
  * What is loaded in addition for encryption; 1.4 kB of it is for going on where storage nodes do not answer for a while: keys that are soon
  * replaced, the last epoch that is looked for again, records that are stored later, and lists of keys that are not whole. 0.2 kB is for

@@ -299,10 +299,22 @@ export const networkLimits = {
   banMs: 60_000,
   /** Peers remembered as misbehaved; the oldest is forgotten first (`peers.bansDropped`). */
   maxBans: 1_000,
-  /** Data packets that a peer may send without being a neighbour, or a wanted one whose attach is under way; beyond it, the peer misbehaves. */
+  /**
+   * Data packets that a peer may send at once without being a neighbour, or a wanted one whose attach is under way, and that nothing below
+   * explains; beyond it, the peer misbehaves.
+   */
   maxUselessData: 100,
-  /** Data that arrives within this time after a detach is not counted against the peer. */
+  /** So many of them are forgiven in a second. */
+  uselessDataPerS: 10,
+  /**
+   * Data that arrives within this time after a link has opened, or, with a round-trip time in addition, after a detach has left the link's queue,
+   * is not counted against the peer.
+   */
   uselessGraceMs: 5_000,
+  /** A detach counts as heard of after this long, even if the link's queue has not been empty since. */
+  maxUselessGraceMs: 60_000,
+  /** After a detach a peer may send so much of what it had in its own queue, however long that takes. As much as the queue of a link holds. */
+  maxUselessBacklogBytes: 4 * 1024 * 1024,
   /** A status is sent when the wanted neighbours are attached, or after this long. */
   settleMs: 1_000,
   /** How soon to look again after a status in which a round-trip time was not known. */

@@ -61,6 +61,18 @@ describe('the clip', () => {
     ).toEqual(good)
   })
 
+  it('is encoded no further once the encoder is told to end', async () => {
+    const stop = new AbortController()
+    function* endless(): Generator<Uint8Array> {
+      for (let n = 0; ; n++) {
+        if (n === 5) stop.abort(new Error('enough'))
+        yield pictures.picture(0)
+      }
+    }
+    const options = { size, picturesPerS: 15, picturesOfGroup: 15, kbitPerS: 60, signal: stop.signal }
+    await expect(encodeVp8(endless(), options)).rejects.toThrow('enough')
+  })
+
   it('says why a file cannot be decoded', async () => {
     await expect(decoded(Uint8Array.of(1, 2, 3))).rejects.toMatchObject({ code: 'PROCESS_FAILED' })
   })

@@ -9,12 +9,14 @@ export interface EncodeOptions {
   readonly kbitPerS: number
   /** Every so many pictures there is one that needs no other. */
   readonly picturesOfGroup: number
+  /** Ends the encoder. */
+  readonly signal?: AbortSignal | undefined
 }
 
-/** Encodes I420 pictures as VP8 in IVF with libvpx (`vpxenc`), as for a call: no picture waits for a later one. Throws PROCESS_FAILED. */
+/** Encodes I420 pictures as VP8 in IVF with libvpx (`vpxenc`), as for a call: no picture waits for a later one. Throws PROCESS_FAILED, and the signal's reason. */
 export async function encodeVp8(
   pictures: Iterable<Uint8Array>,
-  { size, picturesPerS, kbitPerS, picturesOfGroup }: EncodeOptions,
+  { size, picturesPerS, kbitPerS, picturesOfGroup, signal }: EncodeOptions,
 ): Promise<Uint8Array> {
   const flags = {
     ...{ width: size.width, height: size.height, fps: `${picturesPerS}/1`, timebase: `1/${picturesPerS}` },
@@ -43,7 +45,7 @@ export async function encodeVp8(
   const args = Object.entries(flags).map(([name, value]) => `--${name}=${value}`)
   const chunks: Uint8Array[] = []
   const encode = ['--codec=vp8', '--rt', '--i420', '--ivf', '--quiet', ...args, '-o', '-', '-']
-  await pipeThrough('vpxenc', encode, pictures, (chunk) => void chunks.push(chunk))
+  await pipeThrough('vpxenc', encode, pictures, (chunk) => void chunks.push(chunk), signal)
   return Buffer.concat(chunks)
 }
 
@@ -73,18 +75,22 @@ async function pipeThrough(
   args: readonly string[],
   input: Iterable<Uint8Array>,
   onOutput: (chunk: Uint8Array) => void,
+  signal?: AbortSignal,
 ): Promise<void> {
-  const child = spawn(program, args, { stdio: 'pipe' })
+  const child = spawn(program, args, { stdio: 'pipe', ...(signal ? { signal } : {}) })
   let said = ''
   child.stderr.setEncoding('utf8').on('data', (text: string) => (said = (said + text).slice(-500)))
   child.stdout.on('data', onOutput)
   // Whatever ends it early is told by how it ends.
   child.stdin.on('error', () => {})
   const closed = once(child, 'close').catch((error: unknown) => [String(error)])
-  for (const chunk of input)
+  for (const chunk of input) {
+    if (signal?.aborted === true) break
     if (!child.stdin.write(chunk)) await Promise.race([once(child.stdin, 'drain'), closed])
+  }
   child.stdin.end()
   const [code] = (await closed) as unknown[]
+  signal?.throwIfAborted()
   // What it says, with code 1, of pictures that build on others than those that it was given: it shows them all the same.
   const isDamage = code === 1 && / frames corrupted/.test(said)
   if (code !== 0 && !isDamage)

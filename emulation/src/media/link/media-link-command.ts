@@ -94,7 +94,7 @@ export function mediaLinkCommand(
       const ended = new Map<LinkOptions, RecordRow>()
       const directory = openRunDirectory()
       try {
-        const renditions = await modules.encodeRenditions(directory)
+        const renditions = await modules.encodeRenditions(directory, signal)
         await runAll(runs, { atOnce, ended, signal }, (run, either) => {
           say(`${run.arm} beside ${run.beside}, ${run.oneWayMs} ms`)
           return within(runMs, either, (sooner) => modules.runLink(run, renditions, sooner))

@@ -27,12 +27,19 @@ export interface Renditions {
   ssimOf(shown: readonly LinkPicture[], fromNumber: number, untilNumber: number): Promise<number>
 }
 
-/** Encodes the clip in all rates, into a folder. Throws PROCESS_FAILED. */
-export async function encodeRenditions(directory: string, pictures = clipPictures): Promise<Renditions> {
+/** Encodes the clip in all rates, into a folder. Throws PROCESS_FAILED, and the signal's reason. */
+export async function encodeRenditions(
+  directory: string,
+  given: AbortSignal,
+  pictures = clipPictures,
+): Promise<Renditions> {
   const source = new TestPictures(size)
   const sources = Array.from({ length: pictures }, (_, n) => source.picture(n))
-  const encoded = await inParallel(encodersAtOnce, ladder, (kbitPerS) =>
-    encodeVp8(sources, { size, picturesPerS, picturesOfGroup, kbitPerS }),
+  const encoded = await inParallel(
+    encodersAtOnce,
+    ladder,
+    (kbitPerS, signal) => encodeVp8(sources, { size, picturesPerS, picturesOfGroup, kbitPerS, signal }),
+    given,
   )
   const frames = encoded.map(clipFrames)
   const clips = ladder.map((kbitPerS, i) => ({ kbitPerS, file: join(directory, `${kbitPerS}-${i}.ivf`) }))

@@ -2,7 +2,7 @@ import type { RecordRow } from '@runnel/sim/records'
 import { inParallel } from '../../session/in-parallel.ts'
 import type { LinkOptions } from './link-plan.ts'
 
-/** Fills in what has ended. The first failure rejects, and ends what runs at the same time. */
+/** Fills in what has ended. The first failure ends what runs at the same time, and rejects when that has ended. */
 export async function runAll(
   runs: readonly LinkOptions[],
   how: {
@@ -12,14 +12,12 @@ export async function runAll(
   },
   work: (run: LinkOptions, signal: AbortSignal) => Promise<RecordRow>,
 ): Promise<void> {
-  const failed = new AbortController()
-  const either = AbortSignal.any([how.signal, failed.signal])
-  await inParallel(how.atOnce, runs, async (run) => {
-    try {
+  await inParallel(
+    how.atOnce,
+    runs,
+    async (run, either) => {
       how.ended.set(run, await work(run, either))
-    } catch (error) {
-      failed.abort(error)
-      throw error
-    }
-  })
+    },
+    how.signal,
+  )
 }

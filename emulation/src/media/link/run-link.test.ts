@@ -17,7 +17,7 @@ let renditions: Renditions
 describe.skipIf(lacksRoot)('a line in namespaces', () => {
   beforeAll(async () => {
     directory = openRunDirectory()
-    renditions = await encodeRenditions(directory, 30)
+    renditions = await encodeRenditions(directory, new AbortController().signal, 30)
   })
   afterAll(() => rmSync(directory, { recursive: true, force: true }))
 

@@ -62,19 +62,24 @@ export class RoomNetwork {
     const streamId = await startTracker(this.#serverPlace('tracker'), { degree, overlay }, run)
     const relays = await this.#startRelays(signal)
     const numbers = Array.from({ length: members }, (_, number) => number)
-    await inParallel(startingAtOnce, numbers, (number) => {
-      const site = sites[number % sites.length] ?? ''
-      const relay = relays[this.#relayOf(number, site)]
-      const task: MemberTask = {
-        ...{ name: nameOf(number), networkFile: networkFileOf(this.#modules.directory), streamId },
-        ...{ recordFile: this.#file(`${nameOf(number)}.json`), via: relay, others: members - 1 },
-        thinFloods: floods === 'thin',
-        voiceFile: number < this.#options.voices ? files.voiceFile : undefined,
-        clipFile: number < this.#options.pictures ? files.clipFile : undefined,
-        picturesPerS: files.picturesPerS,
-      }
-      return this.#startProcess(task.name, [JSON.stringify(task)], signal, { program: memberProgram })
-    })
+    await inParallel(
+      startingAtOnce,
+      numbers,
+      (number, sooner) => {
+        const site = sites[number % sites.length] ?? ''
+        const relay = relays[this.#relayOf(number, site)]
+        const task: MemberTask = {
+          ...{ name: nameOf(number), networkFile: networkFileOf(this.#modules.directory), streamId },
+          ...{ recordFile: this.#file(`${nameOf(number)}.json`), via: relay, others: members - 1 },
+          thinFloods: floods === 'thin',
+          voiceFile: number < this.#options.voices ? files.voiceFile : undefined,
+          clipFile: number < this.#options.pictures ? files.clipFile : undefined,
+          picturesPerS: files.picturesPerS,
+        }
+        return this.#startProcess(task.name, [JSON.stringify(task)], sooner, { program: memberProgram })
+      },
+      signal,
+    )
     const timer = setTimeout(() => {
       const late = [...this.#known].filter(([, others]) => others < members - 1).map(([name]) => name)
       this.#gathered.reject(emulationError('NOT_FORMED', late.join(', ')))
@@ -135,8 +140,11 @@ export class RoomNetwork {
   /** Their URLs. */
   #startRelays(signal: AbortSignal): Promise<string[]> {
     const names = Array.from({ length: relaysOf(this.#options.arm) }, (_, relay) => `relay-${relay}`)
-    return inParallel(startingAtOnce, names, (name) =>
-      startRelay(this.#serverPlace(name), this.#runServer(signal)),
+    return inParallel(
+      startingAtOnce,
+      names,
+      (name, sooner) => startRelay(this.#serverPlace(name), this.#runServer(sooner)),
+      signal,
     )
   }
 

@@ -71,8 +71,11 @@ export class ProcessFleet {
     writeFileSync(this.#networkFile, JSON.stringify(networkDocument({ nodeId, url }, stream)), {
       mode: 0o600,
     })
-    await inParallel(startingAtOnce, [...nodes.entries()], ([index, machine]) =>
-      this.#startNode(machine, listens(fleet.links, index), either),
+    await inParallel(
+      startingAtOnce,
+      [...nodes.entries()],
+      ([index, machine], sooner) => this.#startNode(machine, listens(fleet.links, index), sooner),
+      either,
     )
     const hosts = nodes.map((machine) => this.#hostOf(machine))
     return { tracker: trackerHost, nodes: hosts, dilation: this.#dilation }

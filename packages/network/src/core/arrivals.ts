@@ -1,4 +1,4 @@
-import { isUrgentChain, type MessageBatch, type MessageChain, type NodeId, type Time } from '@runnel/protocol'
+import { isUrgentChain, type MessageBatch, type NodeId, type Time } from '@runnel/protocol'
 import type { Counters } from './counters.ts'
 import { drop } from './drop.ts'
 import type { DueTime } from './due-time.ts'
@@ -34,7 +34,7 @@ export class Arrivals {
 
   onData({ peerId, batch, packet }: Arrival<'data'>, time: Time): void {
     const { parts, flood } = this.#modules
-    const part = this.#partOf(peerId, batch.chain, time.nowMs)
+    const part = this.#partOf(peerId, batch, time.nowMs)
     if (part === undefined) return
     if (isUrgentChain(batch.chain)) return drop(this.#modules, 'urgent.asData', `from ${peerId}`)
     const outcome = parts.within(part, () => {
@@ -50,7 +50,7 @@ export class Arrivals {
   onUrgent(urgent: Arrival<'urgent'>, time: Time): void {
     const { parts, urgent: flood } = this.#modules
     const { peerId, batch } = urgent
-    const part = this.#partOf(peerId, batch.chain, time.nowMs)
+    const part = this.#partOf(peerId, batch, time.nowMs)
     if (part === undefined) return
     const outcome = parts.within(part, () => flood.receive(part, urgent, peerId, time))
     this.#due.afterUrgent()
@@ -76,7 +76,7 @@ export class Arrivals {
   }
 
   /** The part of a batch that a peer brought; undefined where it may not come from there. */
-  #partOf(peerId: NodeId, chain: MessageChain, nowMs: number): StreamPart | undefined {
+  #partOf(peerId: NodeId, { chain, bytes }: MessageBatch, nowMs: number): StreamPart | undefined {
     const { streamId, partition, publisherId } = chain
     const { parts, neighbourhood } = this.#modules
     const part = parts.ofChain(chain)
@@ -84,7 +84,7 @@ export class Arrivals {
     const counter = part === undefined ? 'data.notJoined' : 'data.notAttached'
     drop(this.#modules, counter, `${streamId}#${partition} from ${peerId}`)
     // It costs no more than a duplicate of a neighbour. What is dropped of it is noticed as any gap is.
-    if (part?.awaitsAttach(peerId) !== true) neighbourhood.links.uselessData(peerId, nowMs)
+    if (part?.awaitsAttach(peerId) !== true) neighbourhood.links.uselessData(peerId, bytes.length, nowMs)
     return undefined
   }
 

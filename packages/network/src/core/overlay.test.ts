@@ -280,6 +280,29 @@ describe('flooding', () => {
     ])
   })
 
+  it('holds nothing against a neighbour that has not heard of its detach yet, as the link is slow', () => {
+    const script = new CoreScript({ maxUselessData: 0 }).withNeighbours(2, 3)
+    script.queuedBytes = 1
+    expect(script.run(leave)).toContain('detach 2 left')
+    for (let s = 0; s < 50; s++) {
+      expect(script.run(data(2, batchAt([startMs + s])))).toEqual(['dropped data.notJoined'])
+      script.nowMs += 1_000
+    }
+    script.queuedBytes = 0
+    script.nowMs += 10_000
+    // Then comes what waited there.
+    expect(script.run(data(2, batchAt([startMs])))).toEqual(['dropped data.notJoined'])
+  })
+
+  it('is not told by detaches that a peer asks for that what it sends may be under way', () => {
+    const script = new CoreScript({ maxUselessData: 2 })
+    script.run(opened(2))
+    script.pass(5_000)
+    const lines = [1, 2, 3].flatMap((n) => script.run(attach(2), data(2, batchAt([startMs + n]))))
+    expect(lines).toContain('detach 2 not-joined')
+    expect(lines.at(-1)).toBe('disconnect 2 MISBEHAVED')
+  })
+
   it('does not hold against a wanted neighbour what overtakes its attach, as urgent and lossy packets may', () => {
     const script = new CoreScript({ maxUselessData: 2 })
     script.run(join, instruct(1, 2), opened(2))

@@ -1,5 +1,5 @@
 /// <reference lib="dom" />
-import type { Clock } from '../ports.ts'
+import { systemClock } from '../system/system-clock.ts'
 import { SharedVerification } from './shared-verification.ts'
 import { verificationLimits, type VerificationPool } from './verification-pool.ts'
 import {
@@ -8,22 +8,20 @@ import {
   type VerificationWorkerEvents,
 } from './worker-verification.ts'
 
-type PoolClock = Pick<Clock, 'endOfTurn' | 'schedule' | 'monotonicMs'>
-
 let shared: SharedVerification | undefined
 
-/** Checks signatures in so many workers, which all of this page share that ask for as many. */
-export function openPageWorkers(workers: number, clock: PoolClock): VerificationPool {
-  shared ??= new SharedVerification((size) => createPool(size, clock))
+/** Checks signatures in so many workers, which all of this page share that ask for as many. They go by the system's clock. */
+export function openPageWorkers(workers: number): VerificationPool {
+  shared ??= new SharedVerification(createPool)
   return shared.open(workers)
 }
 
-function createPool(size: number, { endOfTurn, schedule, monotonicMs }: PoolClock): VerificationPool {
+function createPool(size: number): VerificationPool {
   const limits = {
     ...verificationLimits,
     maxBatchesPerWorker: verificationLimits.maxBatchesPerPageWorker,
   }
-  return new WorkerVerification(size, { start: startWorker, endOfTurn, schedule, monotonicMs }, limits)
+  return new WorkerVerification(size, { ...systemClock, start: startWorker }, limits)
 }
 
 function startWorker(events: VerificationWorkerEvents): VerificationWorker {

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
 import type { MessageBatch } from '../messages/stream-message.ts'
-import { systemClock } from '../system/system-clock.ts'
 import {
   crypto,
   forgedBatch,
@@ -21,7 +20,7 @@ import {
 } from './worker-verification.ts'
 
 const opened = (workers: number): VerificationPool => {
-  const pool = openVerification(workers, systemClock)
+  const pool = openVerification(workers)
   if (pool === undefined) throw new Error('no pool')
   return pool
 }
@@ -249,7 +248,7 @@ describe('verification that is loaded when it is used', () => {
 
 describe('openVerification', () => {
   it('has no pool for no workers', () => {
-    expect(openVerification(0, systemClock)).toBeUndefined()
+    expect(openVerification(0)).toBeUndefined()
   })
 
   it('leaves a core to the caller', () => {

@@ -9,7 +9,6 @@ import {
   type MessageBatch,
   type VerificationPool,
 } from '@runnel/protocol'
-import { systemClock } from '@runnel/protocol/system'
 import { afterAll, describe, expect, it } from 'vitest'
 import { TestDelegations } from '../delegations.testkit.ts'
 import { KnownDelegations } from '../known-delegations.ts'
@@ -60,7 +59,7 @@ function checker(verification: VerificationPool | undefined) {
 
 /** A pool whose workers are ready: it takes what it is given. */
 async function readyPool(): Promise<VerificationPool> {
-  const pool = openVerification(1, systemClock) as VerificationPool
+  const pool = openVerification(1) as VerificationPool
   const batch = batchBy(publisher)
   for (;;) {
     const { promise, resolve } = Promise.withResolvers<boolean | undefined>()
@@ -71,7 +70,7 @@ async function readyPool(): Promise<VerificationPool> {
 
 const pool = await readyPool()
 afterAll(() => pool.stop())
-const stopped = openVerification(1, systemClock)
+const stopped = openVerification(1)
 stopped?.stop()
 
 describe.each([

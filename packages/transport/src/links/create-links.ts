@@ -218,7 +218,9 @@ class LinksOverTransports implements LinksOwner {
       onUrgentRepeated: (peerId) => emit(() => this.events.onUrgentRepeated?.(peerId)),
       onUrgentRate: (peerId) => emit(() => this.events.onUrgentRate?.(peerId)),
       onFallback: () => this.counters.fallbacks++,
-      onIdle: (peerId) => this.#links.delete(peerId),
+      onIdle: (peerId, link) => {
+        if (this.#links.get(peerId) === link) this.#links.delete(peerId)
+      },
     }
   }
 }

@@ -342,6 +342,30 @@ describe('Links when both dial', () => {
     expect([openOf(low), openOf(high)].map(({ length }) => length)).toEqual([1, 1])
   })
 
+  it('go on with the spare also where the owner ends the link when it hears that it closed', async () => {
+    const { clock, network, low, high } = await pair('ended by its owner', { network: { latencyMs: 5 } })
+    connect(low, high, dialledByEverybody)
+    connect(high, low, dialledByEverybody)
+    clock.advanceBy(100)
+    const { nodeId: peerId } = high.identity
+    const { events } = low.links
+    low.links.events = {
+      ...events,
+      onClosed(...args) {
+        events.onClosed(...args)
+        low.links.disconnect(peerId, 'UNUSED', '')
+      },
+    }
+    network.breakLinks(low.identity.nodeId, 1)
+    clock.advanceBy(100)
+    expect(low.log).toEqual(['opened', 'closed CONNECTION_LOST', 'opened'])
+    expect(low.links.send(peerId, numbered(7))).toBe(true)
+    clock.advanceBy(100)
+    expect(high.received).toEqual([7])
+    low.links.stop()
+    expect(openOf(low)).toEqual([])
+  })
+
   it('end a link that only the spare is left of and that nobody uses', async () => {
     const { clock, network, low, high } = await pair('unused spare', { network: { latencyMs: 5 } })
     connect(low, high, dialledByEverybody)

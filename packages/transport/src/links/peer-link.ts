@@ -50,8 +50,8 @@ export interface PeerLinkEvents {
   /** From now on this side has a use for the link. */
   onClaimed(peerId: NodeId): void
   onFallback(peerId: NodeId): void
-  /** There is nothing left to remember about this peer. */
-  onIdle(peerId: NodeId): void
+  /** There is nothing left to remember of this link. By then the peer may have another one: whoever heard that it closed may have begun it. */
+  onIdle(peerId: NodeId, link: PeerLink): void
 }
 
 const nothing: Cancel = () => {}
@@ -260,7 +260,7 @@ export class PeerLink {
   }
 
   #checkIdle(): void {
-    if (!this.#used && !this.#attempt) this.#events.onIdle(this.#options.peerId)
+    if (!this.#used && !this.#attempt) this.#events.onIdle(this.#options.peerId, this)
   }
 }
 

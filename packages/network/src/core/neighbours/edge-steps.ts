@@ -1,4 +1,4 @@
-import type { Contact, DetachReason, FailureReason, NodeId, StreamPartId } from '@runnel/protocol'
+import type { Contact, DetachReason, FailureReason, NodeId } from '@runnel/protocol'
 import type { NetworkLimits } from '../../limits.ts'
 import type { OverlayEffects } from '../overlay-effects.ts'
 import type { Edge } from '../stream-part/edge.ts'
@@ -77,10 +77,20 @@ export class EdgeSteps {
     this.#modules.effects.sendControl(peerId, part.attachPacket(nowMs))
   }
 
-  /** Tells the peer that what it has with the stream part, which may be one that is not joined, ends or may end. */
-  detach({ id }: { readonly id: StreamPartId }, peerId: NodeId, reason: DetachReason, nowMs: number): void {
+  /**
+   * Tells the peer that what it has with the stream part, which may be one that is not joined, ends or may end. To be called before that is
+   * deleted here.
+   */
+  detach(
+    { id, edges, members }: Pick<StreamPart, 'id'> & Partial<Pick<StreamPart, 'edges' | 'members'>>,
+    peerId: NodeId,
+    reason: DetachReason,
+    nowMs: number,
+  ): void {
     this.#modules.effects.sendControl(peerId, { type: 'detach', streamPartId: id, reason })
-    this.#modules.peers.detached(peerId, nowMs)
+    // One that never had our attach has nothing under way, however often it has itself refused.
+    if (edges?.get(peerId)?.sent === true || members?.feeders.has(peerId) === true)
+      this.#modules.peers.detached(peerId, nowMs)
   }
 
   /** Tells the tracker that the peer is no neighbour, and why. */

@@ -14,6 +14,10 @@ export interface PeerLinksModules {
   readonly peers: PeerTable
   readonly memberCheck: MemberCheck
   readonly steps: EdgeSteps
+  /** Bytes in the link's queue. */
+  queuedBytes(peerId: NodeId): number
+  /** The link's smoothed round-trip time. */
+  rttOf(peerId: NodeId): number | undefined
 }
 
 /** What it means to stream parts that the link to a peer opens, fails or ends; and which links this node ends itself. */
@@ -64,11 +68,12 @@ export class PeerLinks {
     this.#gone(peerId, 'misbehaved', nowMs)
   }
 
-  /** Data came from a peer that is no neighbour: a small amount is normal. */
-  uselessData(peerId: NodeId, nowMs: number): void {
-    if (this.#modules.peers.isTooMuchUseless(peerId, nowMs)) {
+  /** Data of so many bytes came from a peer that is no neighbour: a small amount is normal. */
+  uselessData(peerId: NodeId, bytes: number, nowMs: number): void {
+    const { peers, queuedBytes, rttOf } = this.#modules
+    const link = { queuedBytes: queuedBytes(peerId), rttMs: rttOf(peerId) }
+    if (peers.isTooMuchUseless(peerId, bytes, link, nowMs))
       this.misbehaved(peerId, 'too much data where it is no neighbour', nowMs)
-    }
   }
 
   /** The application uses the link regardless of stream parts; with a contact it is opened, unless it is open. */

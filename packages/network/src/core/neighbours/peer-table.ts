@@ -1,15 +1,14 @@
 import { backoffMs, sameContact, RareMap, type Contact, type NodeId } from '@runnel/protocol'
 import type { Counters } from '../counters.ts'
 import type { LinkView } from './reconcile.ts'
+import { UselessData, type LinkLoad, type UselessDataLimits } from './useless-data.ts'
 
-export interface PeerTableLimits {
+export interface PeerTableLimits extends UselessDataLimits {
   readonly minBackoffMs: number
   readonly maxBackoffMs: number
   readonly linkLingerMs: number
   readonly banMs: number
   readonly maxBans: number
-  readonly maxUselessData: number
-  readonly uselessGraceMs: number
 }
 
 interface Peer {
@@ -22,8 +21,7 @@ interface Peer {
   /** Stream parts that want or have this peer. */
   uses: number
   unusedSinceMs: number
-  lastDetachMs: number
-  uselessData: number
+  useless: UselessData
 }
 
 /**
@@ -72,8 +70,7 @@ export class PeerTable {
     const peer = this.#of(peerId, nowMs)
     peer.state = 'open'
     peer.unusedSinceMs = nowMs
-    peer.uselessData = 0
-    peer.lastDetachMs = nowMs
+    peer.useless = new UselessData(this.#limits, nowMs)
   }
 
   /** An attach was answered: the link is good, so the next failure starts from the shortest pause. */
@@ -144,17 +141,14 @@ export class PeerTable {
     if (peer !== undefined) peer.retryAtMs = nowMs + this.#limits.banMs
   }
 
-  /** We sent a detach: data may be in flight. */
+  /** We sent a detach, or what ends reading, to a peer that may send: data may be in flight. */
   detached(peerId: NodeId, nowMs: number): void {
-    const peer = this.#peers.get(peerId)
-    if (peer !== undefined) peer.lastDetachMs = nowMs
+    this.#peers.get(peerId)?.useless.detached(nowMs)
   }
 
-  /** Counts a data packet from a peer that is no neighbour. True when there were too many. */
-  isTooMuchUseless(peerId: NodeId, nowMs: number): boolean {
-    const peer = this.#peers.get(peerId)
-    if (peer === undefined || nowMs - peer.lastDetachMs < this.#limits.uselessGraceMs) return false
-    return ++peer.uselessData > this.#limits.maxUselessData
+  /** Counts a data packet of so many bytes from a peer that is no neighbour. True when there was too much. */
+  isTooMuchUseless(peerId: NodeId, bytes: number, link: LinkLoad, nowMs: number): boolean {
+    return this.#peers.get(peerId)?.useless.isTooMuch(bytes, link, nowMs) ?? false
   }
 
   #closesAtMs(peer: Peer): number {
@@ -173,8 +167,7 @@ export class PeerTable {
         failures: 0,
         uses: 0,
         unusedSinceMs: nowMs,
-        lastDetachMs: nowMs,
-        uselessData: 0,
+        useless: new UselessData(this.#limits, nowMs),
       }
       this.#peers.set(peerId, peer)
     }

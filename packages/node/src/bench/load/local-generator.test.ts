@@ -1,4 +1,4 @@
-import { expect, it, vi } from 'vitest'
+import { beforeEach, expect, it, vi } from 'vitest'
 import { closeSharedMs, closeUsersMs } from '../core/budget.ts'
 import type { LoadPlan } from '../core/plan.ts'
 import type { UserPlace } from '../users/user.ts'
@@ -7,21 +7,32 @@ import { preciseNow } from './metronome.ts'
 
 let usedUs = 0
 let closeUser = () => Promise.resolve()
+/** What opening a user waits for. */
+let opening = () => Promise.resolve()
+/** What opening what they share waits for, and what was closed. */
+let openingShared = () => Promise.resolve()
+let closed: string[] = []
+beforeEach(() => {
+  closed = []
+  closeUser = opening = openingShared = () => Promise.resolve()
+})
 vi.spyOn(process, 'cpuUsage').mockImplementation((since = { user: 0, system: 0 }) => ({
   user: usedUs - since.user,
   system: 0,
 }))
 vi.mock('../users/open-factory.ts', () => ({
-  openFactory: () =>
-    Promise.resolve({
+  openFactory: async () => {
+    await openingShared()
+    return {
       leavesOut: '',
-      open: () => {
+      open: async () => {
         usedUs += 1_000_000
-        const user = { dropped: () => undefined, stop: closeUser }
-        return Promise.resolve(user)
+        await opening()
+        return { dropped: () => undefined, stop: () => closeUser().then(() => void closed.push('user')) }
       },
-      stop: () => Promise.resolve(),
-    }),
+      stop: () => Promise.resolve(void closed.push('shared')),
+    }
+  },
 }))
 
 const plan = {
@@ -47,13 +58,64 @@ it('leaves users that do not close, and says which, and closes what they share',
     .spyOn(AbortSignal, 'timeout')
     .mockImplementation(() => (limits.shift() ?? expect.unreachable()).signal)
   const [hung] = limits
-  let closed = 0
+  let calls = 0
   closeUser = () => {
     setImmediate(() => hung?.abort())
-    return closed++ === 0 ? Promise.resolve() : new Promise(() => {})
+    return calls++ === 0 ? Promise.resolve() : new Promise(() => {})
   }
   const generator = new LocalGenerator('here')
   await generator.open(plan, {} as UserPlace, { index: 0, of: 1 }, new AbortController().signal)
   expect(await generator.stop()).toEqual(['user 1'])
   expect(timeout.mock.calls).toEqual([[closeUsersMs], [closeSharedMs]])
+  expect(closed).toEqual(['user', 'shared'])
+  timeout.mockRestore()
+})
+
+/** Stops it once so many users are being opened. Returns how opening them ended, and what was unclosed. */
+async function stoppedWhileOpening(generator: LocalGenerator, of = 2): Promise<unknown[]> {
+  const { promise: allOpening, resolve } = Promise.withResolvers<void>()
+  const wait = opening
+  let count = 0
+  opening = () => {
+    if (++count === of) resolve()
+    return wait()
+  }
+  const open = generator.open(plan, {} as UserPlace, { index: 0, of: 1 }, new AbortController().signal)
+  const ended = open.catch((error: unknown) => (error as Error).name)
+  await allOpening
+  return Promise.all([ended, generator.stop()])
+}
+
+it('waits for users that open although they were called off, and closes them before what they share', async () => {
+  opening = () => new Promise((resolve) => setImmediate(() => setImmediate(resolve)))
+  expect(await stoppedWhileOpening(new LocalGenerator('here'))).toEqual(['AbortError', []])
+  expect(closed).toEqual(['user', 'user', 'shared'])
+})
+
+it('has nothing to close of users that cannot be opened, and says which neither open nor give up', async () => {
+  const limit = new AbortController()
+  const timeout = vi.spyOn(AbortSignal, 'timeout').mockReturnValueOnce(limit.signal)
+  let calls = 0
+  opening = () => {
+    setImmediate(() => setImmediate(() => limit.abort()))
+    return calls++ === 0
+      ? new Promise(() => {})
+      : Promise.resolve().then(() => Promise.reject(new Error('no')))
+  }
+  expect(await stoppedWhileOpening(new LocalGenerator('here'))).toEqual(['AbortError', ['user 0']])
+  expect(closed).toEqual(['shared'])
+  timeout.mockRestore()
+})
+
+it('closes what users share also when that was being opened, and opens no users', async () => {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  openingShared = () => promise
+  opening = () => expect.unreachable()
+  const generator = new LocalGenerator('here')
+  const open = generator.open(plan, {} as UserPlace, { index: 0, of: 1 }, new AbortController().signal)
+  const stopped = generator.stop()
+  resolve()
+  await expect(open).rejects.toMatchObject({ name: 'AbortError' })
+  expect(await stopped).toEqual([])
+  expect(closed).toEqual(['shared'])
 })

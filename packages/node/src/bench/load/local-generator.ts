@@ -7,7 +7,7 @@ import { rolesOf, type LoadPlan, type Share, type UserRole } from '../core/plan.
 import { stamped, stampOf } from '../core/stamp.ts'
 import { openFactory } from '../users/open-factory.ts'
 import type { BenchUser, UserFactory, UserPlace } from '../users/user.ts'
-import { closeWithin } from './close-within.ts'
+import { closeWithin, type Closing } from './close-within.ts'
 import type { Generator, LoadResult, LoadSample, LoadWindow } from './generator.ts'
 import { Introductions } from './introductions.ts'
 import { Measurements } from './measurements.ts'
@@ -47,6 +47,9 @@ export class LocalGenerator implements Generator {
   readonly #cost = new OwnCost()
   readonly #sampleCost = new OwnCost()
   readonly #users: OpenUser[] = []
+  /** Users that are being opened. */
+  readonly #opening = new Map<UserRole, Promise<BenchUser>>()
+  #factory: Promise<UserFactory> | undefined
   #run: OpenRun | undefined
   /** While it sends. */
   #publishing: Publishing | undefined
@@ -66,24 +69,31 @@ export class LocalGenerator implements Generator {
   /** Throws what `openUsers` throws, or what the kind of user needs and does not find. */
   async open(plan: LoadPlan, place: UserPlace, share: Share, given: AbortSignal): Promise<void> {
     const signal = AbortSignal.any([given, this.#ended.signal])
-    const factory = await openFactory(plan)
+    const factory = await (this.#factory = openFactory(plan))
+    signal.throwIfAborted()
     const measurements = new Measurements(plan.parts.length)
     this.#run = { plan, share, factory, measurements }
     this.#cost.restart()
     await openUsers(rolesOf(plan, share), plan.connectPerS / share.of, signal, async (role, intendedMs) => {
       const part = plan.parts[role.part]
       if (part === undefined) return
-      const user = await factory.open({
+      const opening = factory.open({
         ...{ plan, place, role, part, signal },
         onMessage: (content, atMs) => this.#receive(role.number, content, atMs),
         intendedMs,
         onError: (error) => measurements.failed(error),
         onDelay: (ms) => measurements.delayed(ms),
       })
-      // It may have been too late to call it off.
-      if (this.#ended.signal.aborted) return user.stop()
-      this.#users.push({ role, user, sent: plan.flows.map(() => 0) })
-      measurements.joined(preciseNow() - intendedMs)
+      this.#opening.set(role, opening)
+      try {
+        const user = await opening
+        // It may have been too late to call it off: then `stop` waits for it, and closes it.
+        if (this.#ended.signal.aborted) return
+        this.#users.push({ role, user, sent: plan.flows.map(() => 0) })
+        measurements.joined(preciseNow() - intendedMs)
+      } finally {
+        this.#opening.delete(role)
+      }
     })
     this.#cpuShare = this.#cost.cpuShare
   }
@@ -193,15 +203,19 @@ export class LocalGenerator implements Generator {
 
   async #stop(): Promise<readonly string[]> {
     this.#ended.abort()
-    const users = this.#users.map(({ role, user }) => ({
-      name: `user ${role.number}`,
-      close: () => user.stop(),
-    }))
-    const factory = this.#run?.factory
-    const shared = factory ? [{ name: 'what users share', close: () => factory.stop() }] : []
+    const users = [
+      ...this.#users.map(({ role, user }) => closing(`user ${role.number}`, Promise.resolve(user))),
+      ...Array.from(this.#opening, ([role, opening]) => closing(`user ${role.number}`, opening)),
+    ]
+    const shared = this.#factory ? [closing('what users share', this.#factory)] : []
     const unclosed = firstOf(await closeWithin(users, closeUsersMs))
     return [...unclosed, ...(await closeWithin(shared, closeSharedMs))]
   }
+}
+
+/** Of what may be opening still; what cannot be opened leaves nothing to close. */
+function closing(name: string, opening: Promise<Pick<BenchUser, 'stop'>>): Closing {
+  return { name, close: async () => (await opening.catch(() => undefined))?.stop() }
 }
 
 /** Undefined where one of them cannot tell. */
