@@ -32,6 +32,16 @@ export const explorerDirectory = fileURLToPath(new URL('../../../explorer/dist/p
     })),
 }
 
+/** Messages of Zod in other languages: 2 MB of memory in each process, and none is ever chosen. */
+const englishOnly = {
+  name: 'english-only',
+  setup: ({ onLoad }) =>
+    onLoad({ filter: /zod[\\/]v4[\\/]locales[\\/]index\.js$/ }, () => ({
+      contents: "export { default as en } from './en.js'",
+      resolveDir: join(root, 'node_modules/zod/v4/locales'),
+    })),
+}
+
 rmSync(join(root, programDirectory), { recursive: true, force: true })
 await build({
   absWorkingDir: root,
@@ -48,7 +58,7 @@ await build({
   target: 'node22.13',
   conditions: ['runnel-src'],
   external,
-  plugins: [explorerDirectory],
+  plugins: [explorerDirectory, englishOnly],
   // CommonJS packages in it ask for modules of Node.
   banner: {
     js: "import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.url);",

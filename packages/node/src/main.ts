@@ -3,8 +3,8 @@ import { keepYoungGenerationSmall } from './young-generation.ts'
 
 const argv = process.argv.slice(2)
 
-// Before anything else is loaded, which would make it grow.
-if (argv[0] === 'tracker') keepYoungGenerationSmall()
+// Before anything else is loaded, which would make it grow. A node lets it grow again once it runs.
+if (argv[0] === 'tracker' || argv[0] === 'node') keepYoungGenerationSmall()
 
 try {
   // Before anything else is loaded: whoever asks for the version alone waits for nothing else.

@@ -1,14 +1,19 @@
 import { getHeapSpaceStatistics } from 'node:v8'
 import { expect, it } from 'vitest'
-import { keepYoungGenerationSmall } from './young-generation.ts'
+import { keepYoungGenerationSmall, letYoungGenerationGrow } from './young-generation.ts'
 
 const youngBytes = (): number =>
   getHeapSpaceStatistics().find(({ space_name: name }) => name === 'new_space')?.space_size ?? NaN
 
-it('does not grow with what is made', () => {
+const makeObjects = () => Array.from({ length: 2_000_000 }, (_, i) => ({ i }))
+
+it('does not grow with what is made, until it may', () => {
   keepYoungGenerationSmall()
   const before = youngBytes()
-  const kept = Array.from({ length: 2_000_000 }, (_, i) => ({ i }))
+  expect(makeObjects()).toHaveLength(2_000_000)
   expect(youngBytes()).toBeLessThanOrEqual(before)
-  expect(kept).toHaveLength(2_000_000)
+
+  letYoungGenerationGrow()
+  expect(makeObjects()).toHaveLength(2_000_000)
+  expect(youngBytes()).toBeGreaterThan(before)
 })

@@ -8,3 +8,8 @@ import { setFlagsFromString } from 'node:v8'
 export function keepYoungGenerationSmall(): void {
   setFlagsFromString('--semi-space-growth-factor=1')
 }
+
+/** Has it grow again with the work, by V8's own factor: for who needed it small only while the program was loaded. */
+export function letYoungGenerationGrow(): void {
+  setFlagsFromString('--semi-space-growth-factor=2')
+}

@@ -1,15 +1,10 @@
-import { loadCrypto } from '@runnel/protocol'
-import { systemClock } from '@runnel/protocol/system'
 import type { FastifyInstance } from 'fastify'
 import { storageConfigSchema, type StorageConfig } from './config.ts'
-import { OpenedStore } from './opened-store.ts'
 import type { Metric, PluginContext } from './ports.ts'
-import { storageLimits } from './storage-limits.ts'
 import { storageMetrics } from './storage-metrics.ts'
-import { StorageNode } from './storage-node.ts'
+import type { StorageNode } from './storage-node.ts'
 import type { StorageStatus } from './storage-status.ts'
 import { storeConfigOf } from './store-config.ts'
-import { createStore } from './store/create-store.ts'
 
 /** The storage node as a plugin of one broker. */
 export interface StoragePlugin {
@@ -35,13 +30,13 @@ export const storagePlugin = {
 } as const
 
 function createStoragePlugin(config: StorageConfig): StoragePlugin {
-  const clock = systemClock
-  const store = new OpenedStore(createStore(storeConfigOf(config), { clock }))
+  const store = storeConfigOf(config)
   let node: StorageNode | undefined
   return {
-    start: async ({ client, logger }) => {
-      const crypto = await loadCrypto()
-      node = new StorageNode({ ...config, limits: storageLimits }, { client, logger, crypto, clock, store })
+    start: async (context) => {
+      // Most nodes store nothing.
+      const { createStorageNode } = await import('./create-storage-node.ts')
+      node = await createStorageNode(config, store, context)
       await node.start()
     },
     stop: async () => {

@@ -5,6 +5,7 @@ import { listenForStop } from '../cli/stop-signal.ts'
 import { startBroker } from '../node.ts'
 import { isSupervised } from '../up/child-protocol.ts'
 import { superviseBroker } from '../up/supervised-broker.ts'
+import { letYoungGenerationGrow } from '../young-generation.ts'
 
 export const node = defineCommand({
   name: 'node',
@@ -22,6 +23,8 @@ export const node = defineCommand({
   run: async (args) => {
     const stop = listenForStop()
     const broker = await startBroker(configOfFlags(args))
+    // Verified batches are more garbage than a small one takes without cost.
+    letYoungGenerationGrow()
     if (isSupervised()) superviseBroker(broker)
     else
       notice(

@@ -1,10 +1,9 @@
 import { z } from 'zod'
 import { file, host, port } from '../config/fields.ts'
 import type { Plugin, PluginDefinition } from '../plugins/plugin.ts'
-import { addCommonRoutes } from './common-routes.ts'
 import { defaultControlPort } from './control-options.ts'
-import { createControlServer, type ControlServer } from './control-server.ts'
-import { NodeControl } from './node-control.ts'
+import type { ControlServer } from './control-server.ts'
+import type { NodeControl } from './node-control.ts'
 
 const schema = z
   .strictObject({
@@ -42,6 +41,12 @@ function createControlPlugin(options: ControlConfig): ControlPlugin {
   let control: NodeControl | undefined
   return {
     start: async ({ client, logger }) => {
+      // Only experiments need it.
+      const [{ NodeControl }, { createControlServer }, { addCommonRoutes }] = await Promise.all([
+        import('./node-control.ts'),
+        import('./control-server.ts'),
+        import('./common-routes.ts'),
+      ])
       const started = (control = new NodeControl({ client, logger }))
       started.start()
       server = createControlServer(options, (routes) => {

@@ -1,4 +1,4 @@
-import { storagePlugin } from '@runnel/storage'
+import { storagePlugin } from '@runnel/storage/plugin'
 import { controlPlugin } from '../control/control-plugin.ts'
 import { gatewayPlugin } from '../gateway/gateway-plugin.ts'
 import { httpGatewayPlugin } from '../gateway/http/http-gateway-plugin.ts'

@@ -38,7 +38,7 @@ export interface Plugin {
   stop(): Promise<void>
   /** How it is doing, plain data: `plugins.<name>` at `/v1/status`. */
   status?(): unknown
-  /** Adds what it serves over HTTP. Called once, after `start`. */
+  /** Adds what it serves over HTTP. Called once, after `start`. In JSON Schemas of routes, names of headers must be in lower case. */
   routes?(server: FastifyInstance): void
   /** Called whenever `/metrics` is read; always the same ones. */
   metrics?(): readonly PluginMetric[]

@@ -1,10 +1,13 @@
-import { createServer, type Server } from 'node:http'
+import type { Server } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import type { FastifyServerFactory } from 'fastify'
 import { shareSockets } from '@runnel/transport'
 import { trackerError } from '../errors.ts'
 import { httpLimits } from './http-api.ts'
+
+// An import of all that it exports, WebSocket among it, would also load Node's `fetch`: 2 MB.
+const { createServer } = process.getBuiltinModule('node:http')
 
 type RequestHandler = Parameters<FastifyServerFactory>[0]
 

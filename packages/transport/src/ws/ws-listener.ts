@@ -1,10 +1,4 @@
-import {
-  createServer,
-  STATUS_CODES,
-  type IncomingMessage,
-  type Server as HttpServer,
-  type ServerResponse,
-} from 'node:http'
+import type { IncomingMessage, Server as HttpServer, ServerResponse } from 'node:http'
 import { createServer as createTlsServer, Server as TlsServer } from 'node:https'
 import type { Duplex } from 'node:stream'
 import { WebSocketServer, type WebSocket } from 'ws'
@@ -23,6 +17,9 @@ import {
   type ListenAddress,
   type ListenServer,
 } from './ws-options.ts'
+
+// An import of all that it exports, WebSocket among it, would also load Node's `fetch`: 2 MB.
+const { createServer, STATUS_CODES } = process.getBuiltinModule('node:http')
 
 interface ListenerModules {
   readonly limits: ConnectionLimits

@@ -1,14 +1,11 @@
 import { systemClock } from '@runnel/protocol/system'
-import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { readTls, tlsPair } from '../../cli/tls-files.ts'
 import { file, host, port } from '../../config/fields.ts'
 import type { Plugin, PluginDefinition } from '../../plugins/plugin.ts'
 import { perAddressSetting } from '../access/settings.ts'
 import { requireGatewayAccess } from '../gateway-plugin.ts'
-import { createGateway, type Gateway } from '../gateway.ts'
-import { GatewayWebSockets } from '../websocket/websocket-server.ts'
-import { buildHttpGateway } from './http-gateway.ts'
+import type { HttpServing } from './serving.ts'
 
 const schema = z
   .strictObject({
@@ -60,35 +57,26 @@ export const httpGatewayPlugin = {
 } as const satisfies PluginDefinition<HttpGatewayConfig, HttpGatewayPlugin>
 
 function createHttpGatewayPlugin(config: HttpGatewayConfig): HttpGatewayPlugin {
-  const { host, port, clientCertificates, corsOrigins, webSocket, maxConnectionsPerAddress } = config
   const tls = readTls(config)
-  let gateway: Gateway | undefined
-  let server: FastifyInstance | undefined
-  let webSockets: GatewayWebSockets | undefined
+  let serving: HttpServing | undefined
   let url: string | undefined
-  let stopFollowing = () => {}
   return {
     start: async (context) => {
-      gateway = createGateway(requireGatewayAccess(context), systemClock)
-      stopFollowing = gateway.callers.start()
-      server = buildHttpGateway({ tls, clientCertificates, corsOrigins, maxConnectionsPerAddress }, gateway)
-      if (webSocket) {
-        const sockets = (webSockets = new GatewayWebSockets(gateway, corsOrigins))
-        server.server.on('upgrade', (...args) => void sockets.upgrade(...args))
-      }
-      url = await server.listen({ host, port })
+      const access = requireGatewayAccess(context)
+      // Most nodes are no gateway.
+      const [{ createGateway }, { createHttpServing }] = await Promise.all([
+        import('../gateway.ts'),
+        import('./serving.ts'),
+      ])
+      serving = createHttpServing({ ...config, tls }, createGateway(access, systemClock))
+      url = await serving.start()
       context.logger.info({ url }, 'the HTTP gateway answers')
     },
-    stop: async () => {
-      stopFollowing()
-      webSockets?.stop()
-      gateway?.callers.endAll()
-      await server?.close()
-    },
+    stop: async () => serving?.stop(),
     get url() {
       return url
     },
-    status: () => gateway && { url, ...gateway.counts.status(gateway.callers.readers) },
-    metrics: () => gateway?.counts.metrics(gateway.callers.readers) ?? [],
+    status: () => serving && { url, ...serving.status() },
+    metrics: () => serving?.metrics() ?? [],
   }
 }

@@ -6,11 +6,8 @@ import { perAddressSetting } from '../access/settings.ts'
 import { requireGatewayAccess } from '../gateway-plugin.ts'
 import type { Plugin, PluginDefinition } from '../../plugins/plugin.ts'
 import { metricsOf, newCounters, noGauges } from './counters.ts'
-import { MqttGateway } from './gateway.ts'
-import { SessionFile } from './keeping/session-file.ts'
-import { SessionKeeper } from './keeping/session-keeper.ts'
-import { mqttLimits } from './limits.ts'
-import { Listeners, type ListeningPorts } from './listeners.ts'
+import type { ListeningPorts } from './listeners.ts'
+import type { MqttServing } from './serving.ts'
 
 const schema = z
   .strictObject({
@@ -69,40 +66,33 @@ export const mqttPlugin = {
 } as const satisfies PluginDefinition<MqttConfig, MqttPlugin>
 
 function createMqttPlugin(config: MqttConfig): MqttPlugin {
-  const { host, plain, websocketPort, maxConnections, maxConnectionsPerAddress } = config
+  const { plain, acknowledge } = config
   const tls = readTls(config)
-  const settings = { maxConnections, waitsForStorage: config.acknowledge === 'auto' }
-  let running: { readonly gateway: MqttGateway; readonly listeners: Listeners } | undefined
+  const port = plain ? config.port : undefined
+  let serving: MqttServing | undefined
   let ports: ListeningPorts | undefined
   return {
     start: async (context) => {
       const { logger } = context
       const access = requireGatewayAccess(context)
-      const counters = newCounters()
-      const clock = systemClock
-      const sessions = SessionFile.open(config.directory)
-      const keeper = new SessionKeeper(mqttLimits, { file: sessions, clock, logger, counters })
-      const gateway = new MqttGateway(settings, mqttLimits, { access, clock, logger, counters, keeper })
-      const listeners = new Listeners(
+      // Most nodes are no gateway.
+      const { createMqttServing } = await import('./serving.ts')
+      serving = createMqttServing(
         {
-          ...{ host, websocketPort, tls, maxConnections, maxConnectionsPerAddress },
-          port: plain ? config.port : undefined,
-          tlsPort: tls && config.tlsPort,
+          ...config,
+          port,
+          tls,
+          websocketPort: config.websocketPort,
+          waitsForStorage: acknowledge === 'auto',
         },
-        mqttLimits,
-        { accept: (stream, peer) => gateway.accept(stream, peer), refused: () => gateway.refused() },
+        { access, clock: systemClock, logger },
       )
-      running = { gateway, listeners }
-      gateway.start()
-      ports = await listeners.start()
-      logger.info({ host, ...ports }, 'MQTT clients can connect')
+      ports = await serving.start()
+      logger.info({ host: config.host, ...ports }, 'MQTT clients can connect')
     },
-    stop: async () => {
-      running?.gateway.stop()
-      await running?.listeners.stop()
-    },
-    status: () => running && { ports, ...running.gateway.gauges, ...running.gateway.counters },
-    metrics: () => metricsOf(running?.gateway.counters ?? newCounters(), running?.gateway.gauges ?? noGauges),
+    stop: async () => serving?.stop(),
+    status: () => serving && { ports, ...serving.status() },
+    metrics: () => serving?.metrics() ?? metricsOf(newCounters(), noGauges),
     get ports() {
       return ports
     },

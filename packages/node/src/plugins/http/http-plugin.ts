@@ -4,6 +4,7 @@ import { host, port } from '../../config/fields.ts'
 import type { Plugin, PluginContext, PluginDefinition } from '../plugin.ts'
 import { notReadyReasons } from '../../readiness.ts'
 import { createMetrics } from './metrics.ts'
+import { schemaController } from './route-schemas.ts'
 
 /** A stream id in a path is longer than what fastify takes by default. */
 const maxPathPartBytes = 1024
@@ -35,6 +36,7 @@ function createHttpPlugin({ host, port }: HttpConfig): HttpPlugin {
     bodyLimit: 1024,
     forceCloseConnections: true,
     routerOptions: { maxParamLength: maxPathPartBytes },
+    schemaController,
   })
   let url: string | undefined
   return {
