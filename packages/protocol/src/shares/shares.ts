@@ -7,19 +7,20 @@ export interface SharesOptions {
   readonly evict: 'newest' | 'oldest'
 }
 
-interface Place {
-  readonly cause: string
+/** Of one item. One that is used gets another place, so that it can be seen which is its newest. */
+interface Place<Item> {
+  readonly item: Item
+  readonly share: Share<Item>
   readonly weight: number
-  /** Later than those of all that were added or used before. */
-  turn: number
 }
 
 /** What one cause holds, oldest first. */
 interface Share<Item> {
+  readonly cause: string
   held: number
   readonly items: Set<Item>
-  /** Where the newest goes: the items as they came and were used. One that is not at its own turn counts no more. */
-  uses: { readonly item: Item; readonly turn: number }[]
+  /** Where the newest goes: the places as they were given. One that is not its item's place any more counts no more. */
+  uses: Place<Item>[]
 }
 
 /**
@@ -32,10 +33,9 @@ interface Share<Item> {
  */
 export class Shares<Item> {
   readonly #options: SharesOptions
-  #places: Map<Item, Place> = noEntries()
+  #places: Map<Item, Place<Item>> = noEntries()
   #shares: Map<string, Share<Item>> = noEntries()
   #held = 0
-  #turn = 0
 
   constructor(options: SharesOptions) {
     this.#options = options
@@ -64,18 +64,16 @@ export class Shares<Item> {
    * `[item]` when it is refused. Linear in the causes while the table is full, constant otherwise.
    */
   add(item: Item, cause: string, weight = 1): readonly Item[] {
-    if (this.#places === noEntries<Item, Place>()) {
+    if (this.#places === noEntries<Item, Place<Item>>()) {
       this.#places = new Map()
       this.#shares = new Map()
     }
     let share = this.#shares.get(cause)
-    if (share === undefined) this.#shares.set(cause, (share = { held: 0, items: new Set(), uses: [] }))
+    if (share === undefined) this.#shares.set(cause, (share = { cause, held: 0, items: new Set(), uses: [] }))
     share.items.add(item)
     share.held += weight
     this.#held += weight
-    const place = { cause, weight, turn: 0 }
-    this.#places.set(item, place)
-    this.#used(item, place, share)
+    this.#give({ item, share, weight })
     const evicted: Item[] = []
     while (this.#held > this.#options.max) {
       const victim = this.#victim(share)
@@ -88,11 +86,10 @@ export class Shares<Item> {
   /** The item was used: of its cause it is the newest from now on. */
   touch(item: Item): void {
     const place = this.#places.get(item)
-    const share = place && this.#shares.get(place.cause)
-    if (place === undefined || share === undefined) return
-    share.items.delete(item)
-    share.items.add(item)
-    this.#used(item, place, share)
+    if (place === undefined) return
+    place.share.items.delete(item)
+    place.share.items.add(item)
+    this.#give({ ...place })
   }
 
   /** Gives a place back; false when the item has none. */
@@ -100,11 +97,11 @@ export class Shares<Item> {
     const place = this.#places.get(item)
     if (place === undefined) return false
     this.#places.delete(item)
-    this.#held -= place.weight
-    const share = this.#shares.get(place.cause) as Share<Item>
+    const { share, weight } = place
+    this.#held -= weight
     share.items.delete(item)
-    share.held -= place.weight
-    if (share.items.size === 0) this.#shares.delete(place.cause)
+    share.held -= weight
+    if (share.items.size === 0) this.#shares.delete(share.cause)
     return true
   }
 
@@ -116,20 +113,25 @@ export class Shares<Item> {
     return oldest as Item
   }
 
-  #used(item: Item, place: Place, share: Share<Item>): void {
+  #give(place: Place<Item>): void {
+    const { item, share } = place
+    this.#places.set(item, place)
     if (this.#options.evict === 'oldest') return
-    place.turn = ++this.#turn
-    share.uses.push({ item, turn: place.turn })
+    share.uses.push(place)
     // As many as were added: constant on average.
     if (share.uses.length > 2 * share.items.size + 16)
-      share.uses = share.uses.filter((use) => this.#places.get(use.item)?.turn === use.turn)
+      share.uses = share.uses.filter((use) => this.#isNewest(use))
+  }
+
+  #isNewest(place: Place<Item>): boolean {
+    return this.#places.get(place.item) === place
   }
 
   #newestOf(share: Share<Item>): Item {
     for (;;) {
       const use = share.uses.at(-1)
       if (use === undefined) throw new Error('a cause that holds nothing')
-      if (this.#places.get(use.item)?.turn === use.turn) return use.item
+      if (this.#isNewest(use)) return use.item
       share.uses.pop()
     }
   }
