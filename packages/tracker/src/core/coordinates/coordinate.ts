@@ -6,7 +6,7 @@ import type { RandomSource } from '../topology/cheapest.ts'
  */
 export interface Coordinate {
   /** Milliseconds along each axis. */
-  readonly position: Float64Array
+  readonly position: number[]
   /** Milliseconds, ≥ `leastHeightMs`: every distance includes the heights of both nodes. */
   heightMs: number
   /** Expected relative error of distances; at most `worstError`. */
@@ -32,7 +32,7 @@ const leastRttMs = 0.1
 const leastSeparationMs = 1e-6
 
 export function newCoordinate(): Coordinate {
-  return { position: new Float64Array(dimensions), heightMs: leastHeightMs, error: worstError }
+  return { position: new Array<number>(dimensions).fill(0), heightMs: leastHeightMs, error: worstError }
 }
 
 /** The expected round-trip time between the two, in milliseconds. Symmetric. */
@@ -58,7 +58,7 @@ export function learnDistance(a: Coordinate, b: Coordinate, rttMs: number, rando
       a.position[axis] = own + (forceMs * (own - (b.position[axis] ?? 0))) / separation
     a.heightMs = Math.max(leastHeightMs, a.heightMs + (forceMs * (a.heightMs + b.heightMs)) / separation)
   } else {
-    const direction = Float64Array.from(a.position, () => random.next() - 0.5)
+    const direction = a.position.map(() => random.next() - 0.5)
     const length = Math.max(Math.hypot(...direction), leastSeparationMs)
     for (const [axis, own] of a.position.entries())
       a.position[axis] = own + (forceMs * (direction[axis] ?? 0)) / length
