@@ -197,8 +197,12 @@ function commonCapabilities(ours: readonly Capability[], theirs: readonly Capabi
   )
   if (missing !== undefined) throw transportError('CAPABILITY_MISSING', missing.name)
   const common = [...own].filter((name) => others.has(name))
+  if (common.length === 0) return none
   return common.length === own.size ? own : new Set(common)
 }
+
+/** Of all links whose ends have nothing in common. */
+const none: ReadonlySet<string> = new Set()
 
 /** One set for all links of a process: most peers can do what it can. */
 const known = new WeakMap<readonly Capability[], ReadonlySet<string>>()

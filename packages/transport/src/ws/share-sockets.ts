@@ -8,7 +8,8 @@ import { networkOf, Shares } from '@runnel/protocol'
 export function shareSockets(server: Server, max: number, onCut: () => void): void {
   const sockets = new Shares<Socket>({ max, evict: 'newest' })
   server.on('connection', (socket) => {
-    socket.once('close', () => sockets.delete(socket))
+    // Not `once`, which holds more: it closes only once.
+    socket.on('close', () => sockets.delete(socket))
     for (const cut of sockets.add(socket, networkOf(socket.remoteAddress ?? ''))) {
       onCut()
       cut.destroy()

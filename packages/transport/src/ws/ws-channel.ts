@@ -37,7 +37,8 @@ export class WsChannel implements Channel {
     socket.on('message', (data, isBinary) => this.#received(data as Buffer, isBinary))
     socket.on('ping', (data) => this.#answerPing(data))
     socket.on('error', (error) => this.#failed(error))
-    socket.once('close', (code) => this.#closed(code))
+    // Not `once`, which holds more: it closes only once.
+    socket.on('close', (code) => this.#closed(code))
   }
 
   get bufferedBytes(): number {

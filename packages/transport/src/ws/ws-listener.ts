@@ -136,7 +136,8 @@ export class WsListener {
 
   /** Apart from the upgrade, whose request and first bytes would otherwise be kept as long as the connection, some 3 kB. */
   #leaveWith(socket: Duplex, place: Place): void {
-    socket.once('close', () => this.#modules.leave(place))
+    // A socket closes once in any case, and what `once` puts around a listener stays until then: some 0.2 kB for each.
+    socket.on('close', () => this.#modules.leave(place))
   }
 
   /** The WebSocket opens once the way on is open. */
