@@ -9,9 +9,9 @@ export {
   usualRenditions,
   type PublishedVideo,
   type PublishVideoOptions,
+  type RenditionCounters,
   type RenditionOptions,
 } from './video-options.ts'
-export type { RenditionCounters } from './video-rendition.ts'
 export { SessionPlayer, type PlayerReport } from './session-player.ts'
 export type { MemberReport } from './member-player.ts'
 export { playbackRates, RecordingPlayer, type RecordingEvents } from './recording-player.ts'

@@ -1,7 +1,6 @@
 /// <reference lib="dom" />
 import type { OptionNames } from '../options.ts'
 import type { Member } from '../session/member.ts'
-import type { RenditionCounters } from './video-rendition.ts'
 
 /** One size of the published pictures. */
 export interface RenditionOptions {
@@ -47,6 +46,13 @@ export const publishVideoOptions: OptionNames<PublishVideoOptions> = {
   codecs: true,
   onFault: true,
   onWithout: true,
+}
+
+/** What became of pictures before they were encoded. */
+export interface RenditionCounters {
+  readonly encoded: number
+  /** Left out, as the encoder had enough to do. */
+  readonly skipped: number
 }
 
 /** Published pictures. */

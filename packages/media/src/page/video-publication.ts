@@ -4,8 +4,8 @@ import type { MediaSession } from '../session/media-session.ts'
 import { DeviceMute } from './device-mute.ts'
 import { picturesOf } from './media-streams.ts'
 import { StillPicture } from './still-picture.ts'
-import type { PublishedVideo, PublishVideoOptions } from './video-options.ts'
-import type { RenditionCounters, VideoRendition } from './video-rendition.ts'
+import type { PublishedVideo, PublishVideoOptions, RenditionCounters } from './video-options.ts'
+import type { VideoRendition } from './video-rendition.ts'
 
 /** `codecs`: those that the browser encodes in all renditions. */
 export interface VideoPublicationOptions extends Omit<PublishVideoOptions, 'renditions'> {

@@ -2,7 +2,7 @@
 import type { TrackPublisher } from '../session/track-publisher.ts'
 import { encoderConfig } from './codecs.ts'
 import { formatOf, type PictureFormat } from './picture-format.ts'
-import type { RenditionOptions } from './video-options.ts'
+import type { RenditionCounters, RenditionOptions } from './video-options.ts'
 
 /** A key frame comes at least this often, for members who have just joined and could not ask. */
 const keyEveryMs = 4_000
@@ -12,13 +12,6 @@ const maxEncoding = 2
 const replaceEveryMs = 1_000
 /** Pictures in another shape, as of a window whose size is changed: so often at most, as each shape begins with a key frame. */
 const reshapeEveryMs = 1_000
-
-/** What became of pictures before they were encoded. */
-export interface RenditionCounters {
-  readonly encoded: number
-  /** Left out, as the encoder had enough to do. */
-  readonly skipped: number
-}
 
 /** How a picture is to be turned when it is shown: newer than the declarations of the DOM. */
 interface Orientation {
