@@ -67,19 +67,23 @@ describe('urgent messages of the command line', { timeout: timeoutMs }, () => {
 
   it('reach each subscriber that asks for them, also the only one of a publisher that nobody has heard of', async () => {
     const [one, other, ordinary] = await Promise.all([
-      subscribed('one', '--urgent', '--count', '1', '--meta'),
-      subscribed('one', '--urgent', '--count', '1'),
-      subscribed('one', '--count', '1'),
+      subscribed('one', '--urgent', '--count', '2', '--meta'),
+      subscribed('one', '--urgent', '--count', '2'),
+      subscribed('one', '--count', '2'),
     ])
     const publish = ['publish', `${owner}/one`]
+    // Of another publisher; what is linked by then is linked for what follows.
+    expect(await run([...publish, '"first"'])).toMatchObject({ code: 0 })
+    await Promise.all([one, other, ordinary].map((command) => command.said('"first"')))
     const options = ['--urgent', '--lifetime', '30s', '--priority', '7']
     const sent = await run([...publish, ...options, '{"x":1}'])
     expect(sent).toMatchObject({ code: 0, stderr: expect.stringContaining('published 1\n') })
     const urgent = { lifetimeMs: 30_000, priority: 7, object: 0, order: 'oldest' }
-    expect(JSON.parse((await one.ended).stdout)).toMatchObject({ urgent, content: { x: 1 } })
-    expect((await other.ended).stdout).toBe('{"x":1}\n')
+    const [, line = ''] = (await one.ended).stdout.split('\n')
+    expect(JSON.parse(line)).toMatchObject({ urgent, content: { x: 1 } })
+    expect((await other.ended).stdout).toBe('"first"\n{"x":1}\n')
     expect(await run([...publish, '"ordinary"', '--message-key', 'k'])).toMatchObject({ code: 0 })
-    expect((await ordinary.ended).stdout).toBe('"ordinary"\n')
+    expect((await ordinary.ended).stdout).toBe('"first"\n"ordinary"\n')
   })
 
   it('go to the partition of their key', async () => {

@@ -61,7 +61,7 @@ export const publish = defineCommand({
     ],
   ],
   epilogue:
-    'Each argument, or each line of standard input, is one message. At the first line that is not JSON, or too large, the command publishes the lines before it and exits with 65. With --skip-invalid it continues, and exits with 0. With --urgent it waits for a neighbour before the first message and up to a second after the last one, and says what it dropped.',
+    'Each argument, or each line of standard input, is one message. At the first line that is not JSON, or too large, the command publishes the lines before it and exits with 65. With --skip-invalid it continues, and exits with 0. With --urgent it waits for neighbours before the first message and up to a second after the last one, and says what it dropped.',
   run: async ({
     stream,
     messages,

@@ -17,6 +17,8 @@ import {
 
 /** How long a first neighbour may take to come, as for ordinary messages. */
 const firstNeighbourMs = 5_000
+/** How long the others that the tracker named may take after it: what goes to the first one alone ends there while that has no other neighbours. */
+const otherNeighboursMs = 1_000
 /** How long what waits for links may leave after the last message. */
 const maxLeavingMs = 1_000
 
@@ -60,7 +62,7 @@ export class UrgentWay {
     this.#modules = modules
   }
 
-  /** Resolves when a neighbour is there that gets what has this partition key, or nobody is; after five seconds at the latest. */
+  /** Resolves when the neighbours are there that get what has this partition key, or nobody is; after six seconds at the latest. */
   async open(partitionKey: string | undefined): Promise<void> {
     const { client, rates, crypto } = this.#modules
     const partition =
@@ -86,13 +88,19 @@ export class UrgentWay {
     return rates.map(({ drops }) => drops).reduce(sumOf)
   }
 
-  /** Of a stream part: one, or the tracker says that there is none. */
+  /** Of a stream part: the first, or the tracker says that there is none, and then those that it named with it. */
   async #untilNeighbours(streamPartId: StreamPartId): Promise<void> {
-    const signal = AbortSignal.any([this.#options.signal, AbortSignal.timeout(firstNeighbourMs)])
-    // None came in time: what is published says so.
-    await this.#modules.client.network
-      .waitForNeighbours(streamPartId, { orAlone: true, signal })
-      .catch(() => {})
+    const { network } = this.#modules.client
+    const within = (ms: number): AbortSignal =>
+      AbortSignal.any([this.#options.signal, AbortSignal.timeout(ms)])
+    try {
+      await network.waitForNeighbours(streamPartId, { orAlone: true, signal: within(firstNeighbourMs) })
+      const part = network.metrics().streamParts.find((one) => one.streamPartId === streamPartId)
+      const count = part?.wantedNeighbours ?? 0
+      await network.waitForNeighbours(streamPartId, { count, signal: within(otherNeighboursMs) })
+    } catch {
+      // They did not come in time.
+    }
   }
 }
 

@@ -94,14 +94,14 @@ it('waits for users that open although they were called off, and closes them bef
 
 it('has nothing to close of users that cannot be opened, and says which neither open nor give up', async () => {
   const limit = new AbortController()
-  const timeout = vi.spyOn(AbortSignal, 'timeout').mockReturnValueOnce(limit.signal)
+  // Once it is being closed: by then the other has not been opened.
+  const timeout = vi.spyOn(AbortSignal, 'timeout').mockImplementationOnce(() => {
+    setImmediate(() => limit.abort())
+    return limit.signal
+  })
   let calls = 0
-  opening = () => {
-    setImmediate(() => setImmediate(() => limit.abort()))
-    return calls++ === 0
-      ? new Promise(() => {})
-      : Promise.resolve().then(() => Promise.reject(new Error('no')))
-  }
+  opening = () =>
+    calls++ === 0 ? new Promise(() => {}) : Promise.resolve().then(() => Promise.reject(new Error('no')))
   expect(await stoppedWhileOpening(new LocalGenerator('here'))).toEqual(['AbortError', ['user 0']])
   expect(closed).toEqual(['shared'])
   timeout.mockRestore()

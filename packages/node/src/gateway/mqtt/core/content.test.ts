@@ -83,6 +83,12 @@ describe('a message', () => {
     )
   })
 
+  it('keeps a property whose name every object has', () => {
+    const userProperties = Object.fromEntries([['__proto__', 'a']])
+    const back = roundTrip({ payload: Buffer.from('x'), properties: { userProperties } }).properties
+    expect(Object.entries(back?.userProperties ?? {})).toEqual([['__proto__', 'a']])
+  })
+
   it('is JSON, text or bytes to others', () => {
     const kind = (payload: string | Uint8Array, contentType?: string) =>
       runnelOf({

@@ -40,7 +40,8 @@ export function toRunnel(
   }: { readonly own: NodeId; readonly origin: string | undefined; readonly wallMs: number },
 ): RunnelContent {
   const { payload, retain, qos, properties } = message
-  const headers: Record<string, string> = {}
+  // Without a prototype: `__proto__` is a name like any other.
+  const headers = Object.create(null) as Record<string, string>
   if (qos !== 1) headers[headerNames.qos] = String(qos)
   if (origin !== undefined) headers[headerNames.origin] = origin
   if (properties !== undefined) addProperties(headers, properties, own, wallMs)
