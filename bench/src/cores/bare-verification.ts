@@ -6,6 +6,7 @@ import {
   type MessageBatch,
   type VerificationPool,
 } from '@runnel/protocol'
+import { systemClock } from '@runnel/protocol/system'
 import { setTimeout as pause } from 'node:timers/promises'
 import { round } from '../statistics.ts'
 import { newIdentity, Source } from '../swarm.ts'
@@ -28,7 +29,7 @@ export async function bareVerification(crypto: Crypto) {
 }
 
 async function verifiedPerS(threads: number, signed: readonly MessageBatch[]): Promise<number> {
-  const pool = openVerification(threads)
+  const pool = openVerification(threads, systemClock)
   if (pool === undefined) throw new Error('no pool')
   // More than one thread takes before another is ready.
   await verifyAll(pool, signed, threads * batchesAtOnce)

@@ -35,7 +35,7 @@ async function start({ privateKey, tracker, streamPartIds, workers }: CoresNode)
         crypto,
         clock: systemClock,
         random: systemRandom,
-        verification: openVerification(workers),
+        verification: openVerification(workers, systemClock),
       },
       publisherPolicy: { check: () => 'allowed', resolve: async () => {} },
       trackers: { trackersFor: () => [tracker], onChange: () => () => {} },

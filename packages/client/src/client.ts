@@ -138,7 +138,7 @@ export async function openClient(config: ClientConfig, modules: ClientModules): 
   phases.reach('registry')
   let node: NetworkNode | undefined
   let user: ActingUser | undefined
-  const verification = openVerification(parsed.verificationWorkers)
+  const verification = openVerification(parsed.verificationWorkers, systemClock)
   try {
     const { chainId, accounts, delegations } = registry
     const { sessions = memoryStore() } = modules

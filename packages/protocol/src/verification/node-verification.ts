@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
-import { systemClock } from '../system/system-clock.ts'
+import type { Clock } from '../ports.ts'
 import { SharedVerification } from './shared-verification.ts'
 import { defaultWorkers, type VerificationPool } from './verification-pool.ts'
 import {
@@ -20,13 +20,16 @@ let shared: SharedVerification | undefined
 
 /**
  * Checks signatures in so many threads, which all of this process share that ask for as many; by default one less than there are cores, at
- * most four. Undefined for none. No thread is started before it is needed. They go by the system's clock, whoever shares them.
+ * most four. Undefined for none. No thread is started before it is needed.
  */
-export function openVerification(workers: number | undefined): VerificationPool | undefined {
+export function openVerification(
+  workers: number | undefined,
+  { endOfTurn, schedule, monotonicMs }: Pick<Clock, 'endOfTurn' | 'schedule' | 'monotonicMs'>,
+): VerificationPool | undefined {
   const size = workers ?? defaultWorkers(availableParallelism())
   if (size === 0) return undefined
   shared ??= new SharedVerification(
-    (threads) => new WorkerVerification(threads, { ...systemClock, start: startWorker }),
+    (threads) => new WorkerVerification(threads, { start: startWorker, endOfTurn, schedule, monotonicMs }),
   )
   return shared.open(size)
 }

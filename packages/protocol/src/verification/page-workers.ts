@@ -1,5 +1,5 @@
 /// <reference lib="dom" />
-import { systemClock } from '../system/system-clock.ts'
+import type { Clock } from '../ports.ts'
 import { SharedVerification } from './shared-verification.ts'
 import { verificationLimits, type VerificationPool } from './verification-pool.ts'
 import {
@@ -8,20 +8,22 @@ import {
   type VerificationWorkerEvents,
 } from './worker-verification.ts'
 
+type PoolClock = Pick<Clock, 'endOfTurn' | 'schedule' | 'monotonicMs'>
+
 let shared: SharedVerification | undefined
 
-/** Checks signatures in so many workers, which all of this page share that ask for as many. They go by the system's clock. */
-export function openPageWorkers(workers: number): VerificationPool {
-  shared ??= new SharedVerification(createPool)
+/** Checks signatures in so many workers, which all of this page share that ask for as many. */
+export function openPageWorkers(workers: number, clock: PoolClock): VerificationPool {
+  shared ??= new SharedVerification((size) => createPool(size, clock))
   return shared.open(workers)
 }
 
-function createPool(size: number): VerificationPool {
+function createPool(size: number, { endOfTurn, schedule, monotonicMs }: PoolClock): VerificationPool {
   const limits = {
     ...verificationLimits,
     maxBatchesPerWorker: verificationLimits.maxBatchesPerPageWorker,
   }
-  return new WorkerVerification(size, { ...systemClock, start: startWorker }, limits)
+  return new WorkerVerification(size, { start: startWorker, endOfTurn, schedule, monotonicMs }, limits)
 }
 
 function startWorker(events: VerificationWorkerEvents): VerificationWorker {

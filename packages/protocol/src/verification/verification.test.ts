@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { MessageBatch } from '../messages/stream-message.ts'
+import { systemClock } from '../system/system-clock.ts'
 import {
   crypto,
   forgedBatch,
@@ -20,7 +21,7 @@ import {
 } from './worker-verification.ts'
 
 const opened = (workers: number): VerificationPool => {
-  const pool = openVerification(workers)
+  const pool = openVerification(workers, systemClock)
   if (pool === undefined) throw new Error('no pool')
   return pool
 }
@@ -248,7 +249,7 @@ describe('verification that is loaded when it is used', () => {
 
 describe('openVerification', () => {
   it('has no pool for no workers', () => {
-    expect(openVerification(0)).toBeUndefined()
+    expect(openVerification(0, systemClock)).toBeUndefined()
   })
 
   it('leaves a core to the caller', () => {

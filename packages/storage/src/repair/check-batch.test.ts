@@ -9,6 +9,7 @@ import {
   type MessageBatch,
   type VerificationPool,
 } from '@runnel/protocol'
+import { systemClock } from '@runnel/protocol/system'
 import { afterAll, describe, expect, it } from 'vitest'
 import { TestDelegations } from '../delegations.testkit.ts'
 import { KnownDelegations } from '../known-delegations.ts'
@@ -59,7 +60,7 @@ function checker(verification: VerificationPool | undefined) {
 
 /** A pool whose workers are ready: it takes what it is given. */
 async function readyPool(): Promise<VerificationPool> {
-  const pool = openVerification(1) as VerificationPool
+  const pool = openVerification(1, systemClock) as VerificationPool
   const batch = batchBy(publisher)
   for (;;) {
     const { promise, resolve } = Promise.withResolvers<boolean | undefined>()
@@ -70,7 +71,7 @@ async function readyPool(): Promise<VerificationPool> {
 
 const pool = await readyPool()
 afterAll(() => pool.stop())
-const stopped = openVerification(1)
+const stopped = openVerification(1, systemClock)
 stopped?.stop()
 
 describe.each([
