@@ -1,5 +1,6 @@
 import {
   permissionScope,
+  questionKey,
   requiredSigner,
   type Delegation,
   type MessageBatch,
@@ -13,6 +14,11 @@ export interface Author {
   readonly scope: PermissionScope
   readonly publisherId: NodeId
   readonly delegation?: Delegation | undefined
+}
+
+/** What one answer of the registry is about: a delegate may have several delegations, of which some are known to be in force. */
+export function authorKey({ scope, publisherId, delegation }: Author): string {
+  return questionKey(scope, publisherId, undefined, delegation)
 }
 
 export interface AuthorshipModules {

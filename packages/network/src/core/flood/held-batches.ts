@@ -1,14 +1,6 @@
-import {
-  backoffMs,
-  isSameSignature,
-  questionKey,
-  Shares,
-  RareMap,
-  type MessageBatch,
-  type NodeId,
-} from '@runnel/protocol'
+import { backoffMs, isSameSignature, Shares, RareMap, type MessageBatch, type NodeId } from '@runnel/protocol'
 import type { Counters } from '../counters.ts'
-import type { Author } from '../delegations/authorship.ts'
+import { authorKey, type Author } from '../delegations/authorship.ts'
 
 export interface HeldBatchesLimits {
   readonly maxHeldBatches: number
@@ -125,14 +117,14 @@ export class HeldBatches {
   }
 
   #find(author: Author): Lookup | undefined {
-    return this.#waiting.get(keyOf(author))
+    return this.#waiting.get(authorKey(author))
   }
 
   #begin(author: Author, from: NodeId | undefined, nowMs: number): Lookup {
     const batches = new Set<HeldBatch>()
     const retryAtMs = Infinity
     const lookup = { author, from, sinceMs: nowMs, batches, failures: 0, retryAtMs }
-    this.#waiting.set(keyOf(author), lookup)
+    this.#waiting.set(authorKey(author), lookup)
     for (const lost of this.#lookups.add(lookup, causeOf(from))) this.#end(lost).forEach(this.#onRefused)
     return lookup
   }
@@ -158,7 +150,7 @@ export class HeldBatches {
   #end(lookup: Lookup): readonly HeldBatch[] {
     const { author, batches } = lookup
     this.#lookups.delete(lookup)
-    if (this.#find(author) === lookup) this.#waiting.delete(keyOf(author))
+    if (this.#find(author) === lookup) this.#waiting.delete(authorKey(author))
     for (const held of batches) this.#release(held)
     return [...batches]
   }
@@ -167,11 +159,6 @@ export class HeldBatches {
     this.#batches.delete(held)
     this.#bytes.delete(held)
   }
-}
-
-/** What one answer of the registry is about: a delegate may have several delegations, of which some are known to be in force. */
-function keyOf({ scope, publisherId, delegation }: Author): string {
-  return questionKey(scope, publisherId, undefined, delegation)
 }
 
 /** What no neighbour brought is of the archive. */

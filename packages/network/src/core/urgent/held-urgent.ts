@@ -1,13 +1,14 @@
 import {
-  questionKey,
   RareMap,
   Shares,
+  toStreamPartId,
   type MessageBatch,
   type NodeId,
   type StreamMessage,
   type UrgentFields,
 } from '@runnel/protocol'
-import type { Author } from '../delegations/authorship.ts'
+import { authorKey, type Author } from '../delegations/authorship.ts'
+import { urgentChainKey, urgentPlaceKey } from './urgent-chains.ts'
 
 /** An urgent batch with a good signature whose publisher is not known to be permitted yet. */
 export interface HeldUrgentBatch {
@@ -35,16 +36,16 @@ export class HeldUrgent {
   }
 
   /** Whether the same message is held already. */
-  has(author: Author, { chain }: MessageBatch, message: StreamMessage): boolean {
-    return this.#waiting.get(keyOf(author))?.has(placeOf(chain, message)) ?? false
+  has(author: Author, batch: MessageBatch, message: StreamMessage): boolean {
+    return this.#waiting.get(authorKey(author))?.has(placeOf(batch, message)) ?? false
   }
 
   /** Returns those that lose their place, which may be this one. */
   hold(held: HeldUrgentBatch): readonly HeldUrgentBatch[] {
     const { author, batch, message, from } = held
-    const key = keyOf(author)
+    const key = authorKey(author)
     const some = this.#waiting.get(key) ?? new Map<string, HeldUrgentBatch>()
-    some.set(placeOf(batch.chain, message), held)
+    some.set(placeOf(batch, message), held)
     this.#waiting.set(key, some)
     const lost = this.#shares.add(held, from, batch.bytes.length)
     for (const one of lost) this.#forget(one)
@@ -53,7 +54,7 @@ export class HeldUrgent {
 
   /** All of this author, oldest first; they are no longer held. */
   release(author: Author): readonly HeldUrgentBatch[] {
-    const key = keyOf(author)
+    const key = authorKey(author)
     const some = [...(this.#waiting.get(key)?.values() ?? [])]
     this.#waiting.delete(key)
     for (const held of some) this.#shares.delete(held)
@@ -61,21 +62,12 @@ export class HeldUrgent {
   }
 
   #forget({ author, batch, message }: HeldUrgentBatch): void {
-    const key = keyOf(author)
+    const key = authorKey(author)
     const some = this.#waiting.get(key)
-    some?.delete(placeOf(batch.chain, message))
+    some?.delete(placeOf(batch, message))
     if (some?.size === 0) this.#waiting.delete(key)
   }
 }
 
-/** What one answer of the registry is about. */
-function keyOf({ scope, publisherId, delegation }: Author): string {
-  return questionKey(scope, publisherId, undefined, delegation)
-}
-
-function placeOf(
-  { streamId, partition, messageChainId }: MessageBatch['chain'],
-  message: StreamMessage,
-): string {
-  return [streamId, partition, messageChainId, message.timestamp, message.sequenceNumber].join(' ')
-}
+const placeOf = ({ chain }: MessageBatch, message: StreamMessage): string =>
+  urgentPlaceKey(urgentChainKey(toStreamPartId(chain.streamId, chain.partition), chain), message)

@@ -6,6 +6,8 @@ import {
   type UrgentMessage,
 } from '@runnel/protocol'
 
+import { urgentPlaceKey } from './urgent-chains.ts'
+
 export interface KeptUrgentLimits {
   readonly maxUrgentKeptMs: number
   readonly maxUrgentKeptBytes: number
@@ -22,9 +24,6 @@ export interface KeptUrgentMessage {
   readonly sentTo: Map<NodeId, number>
   readonly untilMs: number
 }
-
-const keyOf = (chain: string, { timestamp, sequenceNumber }: MessageRef): string =>
-  `${chain} ${timestamp}.${sequenceNumber}`
 
 /** The urgent messages that neighbours may ask for, until their time is over, and not for long in any case: a bounded number of bytes. */
 export class KeptUrgent {
@@ -47,7 +46,7 @@ export class KeptUrgent {
     delegationRef: DelegationRef | undefined,
     nowMs: number,
   ): void {
-    const key = keyOf(urgent.chain, place)
+    const key = urgentPlaceKey(urgent.chain, place)
     if (this.#messages.has(key)) return
     const untilMs = Math.min(urgent.deadlineMs, nowMs + this.#limits.maxUrgentKeptMs)
     this.#messages.set(key, { urgent, delegationRef, sentTo: new Map(), untilMs })
@@ -58,7 +57,7 @@ export class KeptUrgent {
 
   /** Undefined when it is kept no longer. */
   find(chain: string, place: MessageRef, nowMs: number): KeptUrgentMessage | undefined {
-    const kept = this.#messages.get(keyOf(chain, place))
+    const kept = this.#messages.get(urgentPlaceKey(chain, place))
     return kept !== undefined && kept.untilMs > nowMs ? kept : undefined
   }
 

@@ -43,6 +43,10 @@ export const urgentChainKey = (
   { publisherId, messageChainId }: Pick<MessageChain, 'publisherId' | 'messageChainId'>,
 ): string => `${streamPartId} ${publisherId} ${messageChainId}`
 
+/** What tells urgent messages apart, by that of their chain. */
+export const urgentPlaceKey = (chainKey: string, { timestamp, sequenceNumber }: MessageRef): string =>
+  `${chainKey} ${timestamp}.${sequenceNumber}`
+
 /** The chains of urgent messages whose ways this node knows, a bounded number; all others are flooded in full. */
 export class UrgentChains {
   readonly #limits: UrgentChainsLimits

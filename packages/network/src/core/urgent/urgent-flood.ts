@@ -15,7 +15,7 @@ import {
 } from '@runnel/protocol'
 import type { CounterName, Counters } from '../counters.ts'
 import { drop } from '../drop.ts'
-import type { Author, Authorship } from '../delegations/authorship.ts'
+import { authorKey, type Author, type Authorship } from '../delegations/authorship.ts'
 import { DeniedPublishers } from '../flood/denied-publishers.ts'
 import type { OverlayEffects } from '../overlay-effects.ts'
 import type { StreamPart } from '../stream-part/stream-part.ts'
@@ -261,7 +261,7 @@ export class UrgentFlood {
   #hold(held: HeldUrgentBatch, nowMs: number): void {
     for (const { batch } of this.#held.hold(held)) this.#drop('urgent.unresolved', batch)
     const { scope, publisherId, delegation } = held.author
-    const key = `${scope} ${held.batch.delegationRef ?? publisherId}`
+    const key = authorKey(held.author)
     if (nowMs - (this.#asked.get(key) ?? -Infinity) < this.#limits.urgentAskMs) return
     this.#asked.set(key, nowMs)
     this.#modules.effects.resolvePublisher(scope, publisherId, held.from, delegation)
