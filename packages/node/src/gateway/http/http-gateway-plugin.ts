@@ -5,7 +5,7 @@ import { file, host, port } from '../../config/fields.ts'
 import type { Plugin, PluginDefinition } from '../../plugins/plugin.ts'
 import { perAddressSetting } from '../access/settings.ts'
 import { requireGatewayAccess } from '../gateway-plugin.ts'
-import type { HttpServing } from './serving.ts'
+import type { Serving } from '../serving.ts'
 
 const schema = z
   .strictObject({
@@ -58,7 +58,7 @@ export const httpGatewayPlugin = {
 
 function createHttpGatewayPlugin(config: HttpGatewayConfig): HttpGatewayPlugin {
   const tls = readTls(config)
-  let serving: HttpServing | undefined
+  let serving: Serving<string> | undefined
   let url: string | undefined
   return {
     start: async (context) => {

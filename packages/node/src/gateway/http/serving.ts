@@ -1,6 +1,6 @@
-import type { PluginMetric } from '../../plugins/plugin.ts'
 import type { Gateway } from '../gateway.ts'
 import { GatewayWebSockets } from '../websocket/websocket-server.ts'
+import type { Serving } from '../serving.ts'
 import { buildHttpGateway, type HttpGatewayOptions } from './http-gateway.ts'
 
 export interface HttpServingOptions extends HttpGatewayOptions {
@@ -10,18 +10,8 @@ export interface HttpServingOptions extends HttpGatewayOptions {
   readonly webSocket: boolean
 }
 
-/** Programs being served over HTTP. */
-export interface HttpServing {
-  /** Resolves to where it answers. */
-  start(): Promise<string>
-  /** Idempotent; called also when `start` failed. */
-  stop(): Promise<void>
-  status(): object
-  metrics(): readonly PluginMetric[]
-}
-
-/** Serves programs over HTTP and WebSocket. */
-export function createHttpServing(options: HttpServingOptions, gateway: Gateway): HttpServing {
+/** Serves programs over HTTP and WebSocket; it resolves to its URL. */
+export function createHttpServing(options: HttpServingOptions, gateway: Gateway): Serving<string> {
   const { host, port, corsOrigins } = options
   const { callers, counts } = gateway
   const server = buildHttpGateway(options, gateway)

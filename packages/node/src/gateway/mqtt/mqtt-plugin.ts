@@ -7,7 +7,7 @@ import { requireGatewayAccess } from '../gateway-plugin.ts'
 import type { Plugin, PluginDefinition } from '../../plugins/plugin.ts'
 import { metricsOf, newCounters, noGauges } from './counters.ts'
 import type { ListeningPorts } from './listeners.ts'
-import type { MqttServing } from './serving.ts'
+import type { Serving } from '../serving.ts'
 
 const schema = z
   .strictObject({
@@ -69,7 +69,7 @@ function createMqttPlugin(config: MqttConfig): MqttPlugin {
   const { plain, acknowledge } = config
   const tls = readTls(config)
   const port = plain ? config.port : undefined
-  let serving: MqttServing | undefined
+  let serving: Serving<ListeningPorts> | undefined
   let ports: ListeningPorts | undefined
   return {
     start: async (context) => {

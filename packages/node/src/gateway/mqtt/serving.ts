@@ -1,8 +1,8 @@
 import type { Clock } from '@runnel/protocol'
 import type { TlsFiles } from '../../cli/tls-files.ts'
 import type { Logger } from '../../logger.ts'
-import type { PluginMetric } from '../../plugins/plugin.ts'
 import type { GatewayAccess } from '../access/access.ts'
+import type { Serving } from '../serving.ts'
 import { metricsOf, newCounters } from './counters.ts'
 import { MqttGateway } from './gateway.ts'
 import { SessionFile } from './keeping/session-file.ts'
@@ -32,18 +32,11 @@ export interface MqttServingModules {
   readonly logger: Logger
 }
 
-/** MQTT clients being served. */
-export interface MqttServing {
-  /** Resolves to where it listens. */
-  start(): Promise<ListeningPorts>
-  /** Idempotent; called also when `start` failed. */
-  stop(): Promise<void>
-  status(): object
-  metrics(): readonly PluginMetric[]
-}
-
 /** Serves MQTT clients. Apart from the plugin, so that nodes without it do not load it. Throws what opening the file of sessions throws. */
-export function createMqttServing(options: MqttServingOptions, modules: MqttServingModules): MqttServing {
+export function createMqttServing(
+  options: MqttServingOptions,
+  modules: MqttServingModules,
+): Serving<ListeningPorts> {
   const { host, port, websocketPort, tls, maxConnections, maxConnectionsPerAddress } = options
   const counters = newCounters()
   const sessions = SessionFile.open(options.directory)
