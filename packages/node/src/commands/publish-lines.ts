@@ -93,12 +93,11 @@ export async function publishLines(
   await Promise.all(inFlight)
   const dropped = await way?.close(published)
   if (failure !== undefined) throw failure
-  if (dropped !== undefined) return { published, skipped, alone: sumOf(alone), dropped }
+  if (dropped !== undefined) return { published, skipped, alone: sumOf(alone.values()), dropped }
   return { published, skipped, alone: await stillAlone(alone, client, options.streamId) }
 }
 
-const sumOf = (counts: ReadonlyMap<unknown, number>): number =>
-  [...counts.values()].reduce((sum, count) => sum + count, 0)
+const sumOf = (counts: Iterable<number>): number => [...counts].reduce((sum, count) => sum + count, 0)
 
 /** How many lines went to nobody, also when those had come who were just joining, such as a storage node that was assigned a moment ago. */
 async function stillAlone(
@@ -115,7 +114,7 @@ async function stillAlone(
       ),
     ),
   )
-  return counts.reduce((sum, count) => sum + count, 0)
+  return sumOf(counts)
 }
 
 function contentOf(line: Line, options: PublishLinesOptions) {

@@ -1,10 +1,7 @@
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { createIdentity, generatePrivateKey, loadCrypto } from '@runnel/protocol'
-import { systemClock, systemRandom } from '@runnel/protocol/system'
-import { createTracker, type Tracker } from '@runnel/tracker'
+import type { Tracker } from '@runnel/tracker'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { newDirectory, runRunnel, startRunnel, stopAll, type RunningCommand } from '../cli.testkit.ts'
+import { startDocumentNetwork } from '../document-network.testkit.ts'
 import { urgentOf } from './publish-urgent.ts'
 
 /** Each command is a process, and the machine may be busy. */
@@ -41,18 +38,9 @@ describe('urgent messages of the command line', { timeout: timeoutMs }, () => {
   let tracker: Tracker
 
   beforeAll(async () => {
-    const crypto = await loadCrypto()
-    const identity = createIdentity(generatePrivateKey(systemRandom), crypto)
-    const modules = { identity, crypto, clock: systemClock, random: systemRandom }
-    tracker = createTracker({ listen: { port: 0 } }, modules)
-    await tracker.start()
-    const permissions = [{ user: 'public', publish: true, subscribe: true }]
-    const streams = [
-      ...['one', 'some', 'many', 'guests', 'nobody'].map((path) => ({ id: `${owner}/${path}`, permissions })),
-      { id: `${owner}/parts`, permissions, partitions: 3 },
-    ]
-    const trackers = [{ nodeId: tracker.nodeId, url: tracker.url }]
-    writeFileSync(join(cwd, 'network.json'), JSON.stringify({ version: 1, trackers, streams }))
+    const paths = ['one', 'some', 'many', 'guests', 'nobody']
+    const streams = paths.map((path) => ({ id: `${owner}/${path}` }))
+    tracker = await startDocumentNetwork(cwd, [...streams, { id: `${owner}/parts`, partitions: 3 }])
   })
   afterAll(async () => {
     await stopAll()

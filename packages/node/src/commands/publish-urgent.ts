@@ -52,5 +52,8 @@ export function urgentOf({
 function lifetimeMsOf(text: string): number {
   const lifetimeMs = parseDurationMs(text, 'lifetime')
   if (Number.isInteger(lifetimeMs) && lifetimeMs <= limits.maxUrgentLifetimeMs) return lifetimeMs
-  throw nodeError('USAGE', `--lifetime takes a duration from 1ms to 60s, not "${text}"`)
+  throw nodeError(
+    'USAGE',
+    `--lifetime takes a duration from 1ms to ${limits.maxUrgentLifetimeMs / 1_000}s, not "${text}"`,
+  )
 }

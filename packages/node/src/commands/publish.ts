@@ -1,4 +1,5 @@
 import type { MessageHeaders } from '@runnel/client'
+import { networkLimits } from '@runnel/network'
 import { defineCommand } from '../cli/command.ts'
 import { memberOptions } from '../cli/common-options.ts'
 import { errorLine } from '../cli/error-line.ts'
@@ -126,12 +127,17 @@ async function* linesOf(messages: readonly string[]): AsyncGenerator<Line> {
   }
 }
 
+const { maxUrgentPerS, maxUrgentBytesPerS } = networkLimits
+const shareMbitPerS = Math.floor((8 * maxUrgentBytesPerS) / 1e6)
+
 function describeResult({ published, skipped, alone, dropped }: PublishedLines): string {
   const { overShare = 0, late = 0, replaced = 0, shed = 0, refused = 0 } = dropped ?? {}
   const copies = late + replaced + shed + refused
   const remarks = [
     ...(overShare > 0
-      ? [`${overShare} dropped: more than 200 a second, or 4 Mbit/s, of urgent messages in a partition`]
+      ? [
+          `${overShare} dropped: more than ${maxUrgentPerS} a second, or ${shareMbitPerS} Mbit/s, of urgent messages in a partition`,
+        ]
       : []),
     ...(copies > 0 ? [`${copies} copies dropped that links had no time for`] : []),
     ...(skipped > 0 ? [`skipped ${skipped}`] : []),

@@ -1,10 +1,7 @@
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { createIdentity, generatePrivateKey, loadCrypto } from '@runnel/protocol'
-import { systemClock, systemRandom } from '@runnel/protocol/system'
-import { createTracker, type Tracker } from '@runnel/tracker'
+import type { Tracker } from '@runnel/tracker'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { newDirectory, runRunnel, startRunnel, stopAll } from '../cli.testkit.ts'
+import { startDocumentNetwork } from '../document-network.testkit.ts'
 
 /** Each command is a process, and the machine may be busy. */
 const timeoutMs = 300_000
@@ -17,15 +14,10 @@ describe('runnel subscribe of a prefix', { timeout: timeoutMs }, () => {
   let tracker: Tracker
 
   beforeAll(async () => {
-    const crypto = await loadCrypto()
-    const identity = createIdentity(generatePrivateKey(systemRandom), crypto)
-    const modules = { identity, crypto, clock: systemClock, random: systemRandom }
-    tracker = createTracker({ listen: { port: 0 } }, modules)
-    await tracker.start()
-    const permissions = [{ user: 'public', publish: true, subscribe: true }]
-    const streams = ['1', '2'].map((path) => ({ id: `${owner}/rooms/${path}`, permissions }))
-    const trackers = [{ nodeId: tracker.nodeId, url: tracker.url }]
-    writeFileSync(join(cwd, 'network.json'), JSON.stringify({ version: 1, trackers, streams }))
+    tracker = await startDocumentNetwork(
+      cwd,
+      ['1', '2'].map((path) => ({ id: `${owner}/rooms/${path}` })),
+    )
   })
   afterAll(async () => {
     await stopAll()
