@@ -14,7 +14,6 @@ export function comparisonFigure(arms: readonly ArmFigures[], perS: number): Fig
   const values = sorted.flatMap((arm) =>
     loads.map(([load, cpuUs]) => ({ name: arm.name, load, cpuUs: cpuUs(arm) })),
   )
-  const y = { field: 'name', type: 'nominal', title: null, sort: null, axis: { grid: true } } as const
   const load = { field: 'load', type: 'nominal', title: null, sort: null } as const
   const isOurs = { test: "indexof(datum.label, 'runnel') === 0", value: 'bold' } as const
   return {
@@ -27,7 +26,7 @@ export function comparisonFigure(arms: readonly ArmFigures[], perS: number): Fig
       mark: { type: 'point', filled: true, size: 70, opacity: 1 },
       encoding: {
         y: {
-          ...y,
+          ...{ field: 'name', type: 'nominal', title: null, sort: null },
           axis: { grid: true, labelLimit: 260, labelFontWeight: { condition: isOurs, value: 'normal' } },
         },
         x: { field: 'cpuUs', type: 'quantitative', title: 'µs', scale: { type: 'log' } },

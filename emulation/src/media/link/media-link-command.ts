@@ -7,11 +7,11 @@ import { numbersOf, once, wordsOf } from '../../cli/list-arguments.ts'
 import { whole } from '../../cli/number-arguments.ts'
 import { emulationError } from '../../errors.ts'
 import { openRunDirectory } from '../../places/processes/run-directory.ts'
+import { inParallel } from '../../session/in-parallel.ts'
 import { reportRuns, type Runs } from '../report-runs.ts'
 import { within } from '../within.ts'
 import { besides, fallingLine, linkArms, type LinkOptions } from './link-plan.ts'
 import { encodeRenditions } from './renditions.ts'
-import { runAll } from './run-all.ts'
 import { runLink } from './run-link.ts'
 
 interface MediaLinkArguments {
@@ -95,10 +95,11 @@ export function mediaLinkCommand(
       const directory = openRunDirectory()
       try {
         const renditions = await modules.encodeRenditions(directory, signal)
-        await runAll(runs, { atOnce, ended, signal }, (run, either) => {
+        const runOne = async (run: LinkOptions, either: AbortSignal): Promise<void> => {
           say(`${run.arm} beside ${run.beside}, ${run.oneWayMs} ms`)
-          return within(runMs, either, (sooner) => modules.runLink(run, renditions, sooner))
-        })
+          ended.set(run, await within(runMs, either, (sooner) => modules.runLink(run, renditions, sooner)))
+        }
+        await inParallel(atOnce, runs, runOne, signal)
       } finally {
         rmSync(directory, { recursive: true, force: true })
         const rows = runs.map((run) => ended.get(run)).filter((row) => row !== undefined)
