@@ -205,7 +205,7 @@ class Rejoining {
 }
 
 export function startServer(): ChildCalls<ServerCalls> {
-  const first = new URL('keep-young-small.ts', import.meta.url)
+  const first = new URL('heap-of-tracker.ts', import.meta.url)
   return new ChildCalls(
     fork(fileURLToPath(new URL('server-child.ts', import.meta.url)), {
       execArgv: ['--conditions=runnel-src', '--expose-gc', `--import=${first.href}`],

@@ -1,10 +1,11 @@
 import { ownVersion } from './cli/own-version.ts'
-import { keepYoungGenerationSmall } from './young-generation.ts'
+import { keepOldGenerationTight, keepYoungGenerationSmall } from './heap-growth.ts'
 
 const argv = process.argv.slice(2)
 
 // Before anything else is loaded, which would make it grow. A node lets it grow again once it runs.
 if (argv[0] === 'tracker' || argv[0] === 'node') keepYoungGenerationSmall()
+if (argv[0] === 'tracker') keepOldGenerationTight()
 
 try {
   // Before anything else is loaded: whoever asks for the version alone waits for nothing else.

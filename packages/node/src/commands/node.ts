@@ -5,7 +5,7 @@ import { listenForStop } from '../cli/stop-signal.ts'
 import { startBroker } from '../node.ts'
 import { isSupervised } from '../up/child-protocol.ts'
 import { superviseBroker } from '../up/supervised-broker.ts'
-import { letYoungGenerationGrow } from '../young-generation.ts'
+import { letYoungGenerationGrow } from '../heap-growth.ts'
 
 export const node = defineCommand({
   name: 'node',
