@@ -314,6 +314,22 @@ describe('flooding', () => {
     expect(script.run(data(2, batchAt([script.wallMs])))).toContain('deliver 5000')
   })
 
+  it('holds nothing against a neighbour whose own detach overtakes what it sent before, by a lane or a connection that is replaced', () => {
+    const script = new CoreScript({ maxUselessData: 2 }).withNeighbours(2, 3)
+    script.pass(5_000)
+    script.run(detach(2, 'left'))
+    const late = Array.from({ length: 10 }, (_, i) => data(2, batchAt([startMs + i])))
+    expect(script.run(...late)).toEqual(late.map(() => 'dropped data.notAttached'))
+  })
+
+  it('is not told by detaches of a peer that never was a neighbour that what it sends may be under way', () => {
+    const script = new CoreScript({ maxUselessData: 2 })
+    script.run(join, opened(2))
+    script.pass(5_000)
+    const lines = [1, 2, 3].flatMap((n) => script.run(detach(2, 'left'), data(2, batchAt([startMs + n]))))
+    expect(lines.at(-1)).toBe('disconnect 2 MISBEHAVED')
+  })
+
   it('a forged message with a far-future timestamp does not silence the real publisher', () => {
     const script = new CoreScript().withNeighbours(2, 3)
     const farFuture = startMs + 10 * 365 * 86_400_000
