@@ -181,10 +181,10 @@ export class Thinning {
     return this.#links.wayFor(peerId, this.#links.find(peerId), batch, nowMs)
   }
 
-  /** The header of the batches that a neighbour sends with this alias in its place. */
+  /** The header of the batches that a peer sends with this alias in its place: a neighbour, or one that was when it was told the alias. */
   headerOf(peerId: NodeId, alias: number): Uint8Array | undefined {
     const chain = this.#chains.byAlias(alias)
-    return chain?.part.attached.includes(peerId) === true ? chain.header : undefined
+    return chain?.part.takesFrom(peerId, chain.id.publisherId) === true ? chain.header : undefined
   }
 
   #add(part: StreamPart, progress: ChainProgress, batch: MessageBatch, nowMs: number): ThinChain | undefined {
