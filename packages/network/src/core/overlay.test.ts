@@ -3,6 +3,7 @@ import {
   attach,
   batchAt,
   closed,
+  contact,
   CoreScript,
   data,
   detach,
@@ -18,6 +19,7 @@ import {
   startMs,
 } from './core.testkit.ts'
 import { networkLimits } from '../limits.ts'
+import type { OverlayEvent } from './events.ts'
 
 describe('joining', () => {
   it('asks the tracker, opens links, attaches, and reports once when all are attached', () => {
@@ -360,6 +362,17 @@ describe('flooding', () => {
     expect(script.run(instruct(2, 2, 3))).toEqual(['status'])
     expect(script.status()).toBe('#2 [3] failed [2:misbehaved]')
     expect(script.pass(59_000).includes('connect 2')).toBe(false)
+    expect(script.pass(1_000)).toContain('connect 2')
+  })
+
+  it('comes back to a banned neighbour in time, though an application dialled it meanwhile', () => {
+    const script = new CoreScript().withNeighbours(2, 3)
+    script.run(data(2, forged(batchAt([startMs]))), closed(2))
+    const hold: OverlayEvent = { type: 'hold', peerId: idOf(2), contact }
+    expect(script.run(hold)).toEqual(['connect 2 alone'])
+    expect(script.run(opened(2))[0]).toBe('disconnect 2 MISBEHAVED')
+    script.run(closed(2), { type: 'unhold', peerId: idOf(2) })
+    expect(script.pass(59_000)).not.toContain('connect 2')
     expect(script.pass(1_000)).toContain('connect 2')
   })
 
