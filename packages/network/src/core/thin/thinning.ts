@@ -198,6 +198,7 @@ export class Thinning {
     // Neighbours that were told its alias know it for a lease from when they heard of it, and what they send by it comes later still.
     for (const chain of this.#chains)
       if (nowMs - chain.progress.lastUsedMs >= 2 * thinLeaseMs) this.#chains.forget(chain)
+      else chain.ways.keep(chain.part.attached)
     this.#links.sweep(nowMs)
     this.#sweepMs = this.#chains.size + this.#links.size > 0 ? nowMs + thinLeaseMs : Infinity
   }
