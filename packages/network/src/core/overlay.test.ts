@@ -3,6 +3,7 @@ import {
   attach,
   batchAt,
   closed,
+  contact,
   CoreScript,
   data,
   detach,
@@ -18,6 +19,7 @@ import {
   startMs,
 } from './core.testkit.ts'
 import { networkLimits } from '../limits.ts'
+import type { OverlayEvent } from './events.ts'
 
 describe('joining', () => {
   it('asks the tracker, opens links, attaches, and reports once when all are attached', () => {
@@ -314,6 +316,22 @@ describe('flooding', () => {
     expect(script.run(data(2, batchAt([script.wallMs])))).toContain('deliver 5000')
   })
 
+  it('holds nothing against a neighbour whose own detach overtakes what it sent before, by a lane or a connection that is replaced', () => {
+    const script = new CoreScript({ maxUselessData: 2 }).withNeighbours(2, 3)
+    script.pass(5_000)
+    script.run(detach(2, 'left'))
+    const late = Array.from({ length: 10 }, (_, i) => data(2, batchAt([startMs + i])))
+    expect(script.run(...late)).toEqual(late.map(() => 'dropped data.notAttached'))
+  })
+
+  it('is not told by detaches of a peer that never was a neighbour that what it sends may be under way', () => {
+    const script = new CoreScript({ maxUselessData: 2 })
+    script.run(join, opened(2))
+    script.pass(5_000)
+    const lines = [1, 2, 3].flatMap((n) => script.run(detach(2, 'left'), data(2, batchAt([startMs + n]))))
+    expect(lines.at(-1)).toBe('disconnect 2 MISBEHAVED')
+  })
+
   it('a forged message with a far-future timestamp does not silence the real publisher', () => {
     const script = new CoreScript().withNeighbours(2, 3)
     const farFuture = startMs + 10 * 365 * 86_400_000
@@ -344,6 +362,17 @@ describe('flooding', () => {
     expect(script.run(instruct(2, 2, 3))).toEqual(['status'])
     expect(script.status()).toBe('#2 [3] failed [2:misbehaved]')
     expect(script.pass(59_000).includes('connect 2')).toBe(false)
+    expect(script.pass(1_000)).toContain('connect 2')
+  })
+
+  it('comes back to a banned neighbour in time, though an application dialled it meanwhile', () => {
+    const script = new CoreScript().withNeighbours(2, 3)
+    script.run(data(2, forged(batchAt([startMs]))), closed(2))
+    const hold: OverlayEvent = { type: 'hold', peerId: idOf(2), contact }
+    expect(script.run(hold)).toEqual(['connect 2 alone'])
+    expect(script.run(opened(2))[0]).toBe('disconnect 2 MISBEHAVED')
+    script.run(closed(2), { type: 'unhold', peerId: idOf(2) })
+    expect(script.pass(59_000)).not.toContain('connect 2')
     expect(script.pass(1_000)).toContain('connect 2')
   })
 

@@ -1,7 +1,16 @@
-import type { DirectPacket, NodeId, StorageRequest } from '@runnel/protocol'
+import type { DirectPacket, NodeId, OnVerdict, StorageRequest, VerificationPool } from '@runnel/protocol'
 import { toStreamPartId } from '@runnel/protocol'
 import { describe, expect, it } from 'vitest'
-import { memoryContact, partId, streamId, Swarm, turn, type Member } from '../network.testkit.ts'
+import {
+  everybodyMay,
+  memoryContact,
+  partId,
+  streamId,
+  Swarm,
+  TestPublisher,
+  turn,
+  type Member,
+} from '../network.testkit.ts'
 
 const otherPart = toStreamPartId(streamId, 7)
 const cancel: StorageRequest = { type: 'resendCancel', requestId: 9 }
@@ -86,6 +95,37 @@ describe('a direct link', () => {
     expect(closed).toEqual([second.node.nodeId])
     expect(first.node.sendDirect(second.node.nodeId, cancel)).toBe(false)
     link.release()
+  })
+
+  it('is opened again where the end of the one before still waits for signatures to be checked', async () => {
+    const swarm = new Swarm()
+    await swarm.trackerTransport.start()
+    const answers: OnVerdict[] = []
+    // A thread that has fallen behind, and one beside it that takes its time.
+    const verification: VerificationPool = {
+      ...{ workersLost: 0, stop: () => undefined },
+      verify: (_, __, answer) => answers.push(answer) > 0,
+    }
+    const verificationBurstMs = -1
+    const [first, second, neighbour] = [
+      swarm.make('first', { limits: { verificationBurstMs } }, everybodyMay, swarm.clock, { verification }),
+      swarm.make('second'),
+      swarm.make('neighbour'),
+    ]
+    for (const { node } of [first, second, neighbour]) await node.start()
+    for (const { node } of [first, neighbour]) node.join(partId)
+    const before = await turn(swarm, first.node.connect(peerOf(second), {}))
+    neighbour.node.publish(new TestPublisher('publisher', swarm.clock).next('not checked yet'))
+    swarm.clock.advanceBy(100)
+    expect(answers).toHaveLength(1)
+    await turn(swarm, second.node.stop())
+    const again = swarm.make('second')
+    await again.node.start()
+    const connecting = first.node.connect(peerOf(again), {})
+    answers[0]?.(true)
+    const link = await turn(swarm, connecting)
+    expect(first.texts()).toEqual(['not checked yet'])
+    for (const { release } of [before, link]) release()
   })
 
   it('can be called off', async () => {

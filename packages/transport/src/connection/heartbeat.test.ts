@@ -1,14 +1,21 @@
-import { seededRandom } from '@runnel/protocol'
+import { seededRandom, type Cancel } from '@runnel/protocol'
 import { describe, expect, it } from 'vitest'
 import { VirtualClock } from '../memory/virtual-clock.ts'
 import { Heartbeat } from './heartbeat.ts'
 import type { ConnectionLimits } from './limits.ts'
 
+/** Its timers fire up to a millisecond early, as those of Node do. */
+class HastyClock extends VirtualClock {
+  override schedule(delayMs: number, fn: () => void): Cancel {
+    return super.schedule(Math.trunc(delayMs), fn)
+  }
+}
+
 function setUp({
   onPing = () => {},
+  clock = new VirtualClock(),
   ...options
-}: { onPing?: () => unknown } & Partial<ConnectionLimits> = {}) {
-  const clock = new VirtualClock()
+}: { onPing?: () => unknown; clock?: VirtualClock } & Partial<ConnectionLimits> = {}) {
   const pings: { readonly token: number; readonly atMs: number }[] = []
   const outflow = { queuedBytes: 0, leftBytes: 0 }
   let deadAtMs: number | undefined
@@ -104,8 +111,8 @@ describe('Heartbeat', () => {
     const idle = { maxPingIntervalMs: 10_000 }
 
     /** A link whose peer answers all pings for so long. */
-    function answered(ms: number) {
-      const it = setUp(idle)
+    function answered(ms: number, options: Parameters<typeof setUp>[0] = idle) {
+      const it = setUp(options)
       it.heartbeat.start()
       for (let last = 0; it.clock.monotonicMs() < ms; it.clock.advanceBy(10)) {
         if (it.pings.length > last) it.pong()
@@ -128,6 +135,15 @@ describe('Heartbeat', () => {
     it('pings with the seconds of the clock, so that all links of a process do at once', () => {
       const { pings } = answered(60_000)
       for (const { atMs } of pings.slice(1)) expect(atMs % 1_000).toBe(0)
+    })
+
+    it('pings once at each of them, though timers fire before it', () => {
+      const clock = new HastyClock()
+      clock.advanceBy(0.4)
+      const { pings } = answered(60_000, { clock, pingIntervalMs: 1_000, maxPingIntervalMs: 3_000 })
+      const pauses = pings.map(({ atMs }, i) => atMs - (pings[i - 1]?.atMs ?? 0)).slice(2)
+      expect(pauses.length).toBeGreaterThan(15)
+      for (const pause of pauses) expect(pause).toBeGreaterThan(990)
     })
 
     it('leaves it to the other end, but for the round-trip time', () => {

@@ -140,11 +140,11 @@ export class Heartbeat {
     this.#silenceMs = this.#isGrown ? intervalMs * (1 - spread * this.#modules.random.next()) : intervalMs
   }
 
-  /** After a grown interval at the last second of the clock before that. */
+  /** After a grown interval at the last second of the clock before that; but an answer is waited for as long as ever: timers may fire just before the second. */
   #tickAfter(delayMs: number): void {
     if (this.#isStopped) return
     this.#cancelTick()
-    if (this.#isGrown) {
+    if (this.#isGrown && this.#missed === 0) {
       const nowMs = this.#modules.clock.monotonicMs()
       delayMs = Math.max(1, Math.floor((nowMs + delayMs) / gridMs) * gridMs - nowMs)
     }

@@ -28,10 +28,19 @@ export class EventQueue {
       this.#flush()
       return event()
     }
-    if (this.#waiting.push(event) === 1) this.#clock.endOfTurn(() => this.#flush())
+    if (this.#waiting.push(event) === 1) this.#flushLater()
+  }
+
+  #flushLater(): void {
+    this.#clock.endOfTurn(() => this.#flush())
   }
 
   #flush(): void {
-    for (let event = this.#waiting.shift(); event; event = this.#waiting.shift()) event()
+    try {
+      for (let event = this.#waiting.shift(); event; event = this.#waiting.shift()) event()
+    } finally {
+      // What one throws reaches whoever runs the turn; those behind it have theirs.
+      if (this.#waiting.length > 0) this.#flushLater()
+    }
   }
 }

@@ -77,12 +77,13 @@ export class Attaches {
   }
 
   onDetach(peerId: NodeId, packet: Detach, nowMs: number): void {
-    const { parts, counters, steps } = this.#modules
+    const { parts, counters, peers, steps } = this.#modules
     counters['detach.received']++
     const part = parts.get(packet.streamPartId)
     const edge = part?.edges.get(peerId)
     const { reason } = packet
     if (part === undefined) return
+    if (edge?.sent === true || part.members.feeders.has(peerId)) peers.departed(peerId)
     if (part.members.delete(peerId)) steps.refresh(part, nowMs)
     if (edge === undefined) {
       // Our packet that says that the edge may end was lost.

@@ -32,6 +32,8 @@ export class PeerLinks {
     const { peers, effects, parts, steps } = this.#modules
     if (peers.isBanned(peerId, nowMs)) {
       effects.disconnect(peerId, 'MISBEHAVED', 'banned after earlier misbehaviour')
+      // One that the application has dialled is wanted again once the ban is over.
+      this.failed(peerId, 'misbehaved', nowMs)
       return
     }
     peers.opened(peerId, nowMs)
@@ -80,9 +82,10 @@ export class PeerLinks {
   hold(peerId: NodeId, contact: Contact | undefined, nowMs: number): void {
     const { peers, effects } = this.#modules
     peers.use(peerId, nowMs)
-    if (contact === undefined || peers.isOpen(peerId)) return
+    if (contact === undefined) return
+    // Also to one whose link is open as far as is known here: that it has closed may wait behind batches that are being verified.
     effects.connect(peerId, contact, true)
-    peers.opening(peerId, contact, nowMs)
+    if (!peers.isOpen(peerId)) peers.opening(peerId, contact, nowMs)
   }
 
   unhold(peerId: NodeId, nowMs: number): void {

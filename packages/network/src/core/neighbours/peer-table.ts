@@ -146,6 +146,11 @@ export class PeerTable {
     this.#peers.get(peerId)?.useless.detached(nowMs)
   }
 
+  /** A peer that may send has detached: what it sent before may come after that. */
+  departed(peerId: NodeId): void {
+    this.#peers.get(peerId)?.useless.departed()
+  }
+
   /** Counts a data packet of so many bytes from a peer that is no neighbour. True when there was too much. */
   isTooMuchUseless(peerId: NodeId, bytes: number, link: LinkLoad, nowMs: number): boolean {
     return this.#peers.get(peerId)?.useless.isTooMuch(bytes, link, nowMs) ?? false

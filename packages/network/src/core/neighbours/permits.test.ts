@@ -314,6 +314,14 @@ describe('a feeder', () => {
     expect(script.run(data(9, batch))).toContain('deliver 0')
   })
 
+  it('that was a neighbour is let off for what it sent before, which may come later', () => {
+    const script = new CoreScript({ maxUselessData: 0 }).withNeighbours(2, 9)
+    script.pass(5_000)
+    expect(script.run(feeds(9, token))).toContain('attach 9')
+    const late = [0, 1].map((ms) => data(9, batchAt([startMs + ms], { publisher: identityOf(6) })))
+    expect(script.run(...late)).toEqual(late.map(() => 'dropped data.notAttached'))
+  })
+
   it('is told nothing of other chains by the answer', () => {
     const script = new CoreScript().withNeighbours(2)
     script.run(data(2, batchAt([startMs], { publisher: identityOf(6) })), data(2, batch))

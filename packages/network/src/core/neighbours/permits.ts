@@ -108,6 +108,8 @@ export class Permits {
     if (!isIn && this.#permitted(part, peerId, { userId, packet }, permit, nowMs) === undefined) return
     if (permit !== 'unknown') part.readersDueMs = Math.min(part.readersDueMs, permit.untilMs)
     part.members.answered(peerId)
+    // What it sent while it was a neighbour may come after this.
+    if (part.edges.get(peerId)?.sent === true) peers.departed(peerId)
     if (part.edges.delete(peerId) && part.wanted.has(peerId)) {
       // The instruction names it as a neighbour, which it cannot be.
       part.departed.add(peerId)

@@ -54,4 +54,9 @@ describe('useless data', () => {
     useless.detached(1_000_000)
     expect(taken(useless, 1_060_000, {})).toBe(10)
   })
+  it('is explained after a detach of the peer by what it had sent before, and once', () => {
+    const useless = new UselessData({ ...limits, maxUselessData: 0 }, 0)
+    useless.departed()
+    expect(taken(useless, 100_000, { everyMs: 60_000 })).toBe(10)
+  })
 })

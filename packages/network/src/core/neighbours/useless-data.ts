@@ -18,8 +18,8 @@ export interface LinkLoad {
 
 /**
  * The data of one peer that is no neighbour, from the opening of the link on: whether it is more than what an honest peer sends. That one sends until
- * it hears of our detach, which on a slow link may wait in our queue; then comes what it had queued itself, as fast as the link is. What this does not
- * explain are strays: a few, or a few a second.
+ * it hears of our detach, which on a slow link may wait in our queue; then comes what it had queued itself, as fast as the link is. The same comes after a
+ * detach of its own where that has overtaken it. What this does not explain are strays: a few, or a few a second.
  */
 export class UselessData {
   readonly #limits: UselessDataLimits
@@ -41,6 +41,13 @@ export class UselessData {
   detached(nowMs: number): void {
     this.#heardMs = nowMs
     this.#graceEndMs = nowMs + this.#limits.maxUselessGraceMs
+    this.departed()
+  }
+
+  /**
+   * The peer has detached itself. What it sent before may come yet, however late: by a lane, or by a connection that another one has replaced since.
+   */
+  departed(): void {
     this.#backlogBytes = this.#limits.maxUselessBacklogBytes
   }
 

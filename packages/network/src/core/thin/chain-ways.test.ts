@@ -167,4 +167,13 @@ describe('the ways of a chain', () => {
     for (let i = 0; i < 30; i++) asks.push(...run.batch(near, far))
     expect(asks.filter((ask) => ask === 'far standby').length).toBeGreaterThan(0)
   })
+
+  it('are forgotten of peers that are no neighbours, such as feeders, and of no other', () => {
+    const run = thin()
+    for (let peer = 10; peer < 15; peer++) run.batch(idOf(peer), near)
+    expect(run.ways.size).toBe(8)
+    run.ways.keep([near, far, farther])
+    expect(run.ways.size).toBe(3)
+    expect(run.ways.modeOf(far, run.nowMs())).toBe('standby')
+  })
 })

@@ -49,6 +49,11 @@ export class ChainWays {
     this.#limits = limits
   }
 
+  /** Peers that something is remembered of. */
+  get size(): number {
+    return this.#ways.size
+  }
+
   modeOf(peerId: NodeId, nowMs: number): FloodMode {
     const way = this.#ways.get(peerId)
     return way !== undefined && way.untilMs > nowMs ? way.mode : 'eager'
@@ -125,6 +130,11 @@ export class ChainWays {
     if (standby !== undefined) this.#ask(standby, 'eager', nowMs, asks)
     if (this.#ways.size > 0) this.#appoint(nowMs, asks)
     return asks
+  }
+
+  /** Forgets all but these: who brought something and was no neighbour, as feeders are not, is not told of when it goes. */
+  keep(neighbours: readonly NodeId[]): void {
+    for (const peerId of this.#ways.keys()) if (!neighbours.includes(peerId)) this.#ways.delete(peerId)
   }
 
   #bringsFirst(

@@ -1,13 +1,23 @@
 import { describe, expect, it } from 'vitest'
-import { placeBefore, placeOf, type FloodMode, type MessageBatch, type MessageRef } from '@runnel/protocol'
+import {
+  placeBefore,
+  placeOf,
+  signMembership,
+  type FloodMode,
+  type MessageBatch,
+  type MessageRef,
+} from '@runnel/protocol'
 import {
   attach,
   batchAt,
   closed,
   control,
+  crypto,
   data,
   detach,
   idOf,
+  identityOf,
+  opened,
   partId,
   publish,
   startMs,
@@ -160,6 +170,25 @@ describe('a node to which copies come late', () => {
     expect(core.core.counters['thin.dropped']).toBe(500 - networkLimits.maxAnnounced)
     core.pass(60_000)
     expect(core.core.counters['fetch.sent']).toBeLessThanOrEqual(networkLimits.maxFillRounds)
+  })
+
+  it('gives a feeder no alias, and knows the one of a neighbour that becomes a feeder', () => {
+    const { core, next } = script()
+    core.canShorten = true
+    const feeds = (peer: number) => {
+      const claim = { nodeId: idOf(peer), expiresMs: startMs + 60_000 }
+      const membership = { reads: false, token: signMembership(claim, crypto, identityOf(7)) }
+      return control(peer, { type: 'attach', streamPartId: partId, sinceMs: 0, heads: [], membership })
+    }
+    core.run(opened(9), feeds(9))
+    const asks = Array.from({ length: 12 }, () => core.run(data(9, next())).filter(isAsk))
+    expect(asks.flat()).toEqual([])
+    while (!core.run(data(2, next())).includes('thin 2 eager'));
+    core.run(feeds(2))
+    expect(core.attached()).toBe('3 4')
+    const batch = next()
+    expect(core.core.headerOf(idOf(2), aliasOf(core))).toEqual(batch.bytes.slice(0, batch.headerEnd))
+    expect(core.core.headerOf(idOf(5), aliasOf(core))).toBeUndefined()
   })
 
   it('gives the one that brings copies an alias for their header, and again before it ends', () => {

@@ -181,10 +181,10 @@ export class Thinning {
     return this.#links.wayFor(peerId, this.#links.find(peerId), batch, nowMs)
   }
 
-  /** The header of the batches that a neighbour sends with this alias in its place. */
+  /** The header of the batches that a peer sends with this alias in its place: a neighbour, or one that was when it was told the alias. */
   headerOf(peerId: NodeId, alias: number): Uint8Array | undefined {
     const chain = this.#chains.byAlias(alias)
-    return chain?.part.attached.includes(peerId) === true ? chain.header : undefined
+    return chain?.part.takesFrom(peerId, chain.id.publisherId) === true ? chain.header : undefined
   }
 
   #add(part: StreamPart, progress: ChainProgress, batch: MessageBatch, nowMs: number): ThinChain | undefined {
@@ -198,6 +198,7 @@ export class Thinning {
     // Neighbours that were told its alias know it for a lease from when they heard of it, and what they send by it comes later still.
     for (const chain of this.#chains)
       if (nowMs - chain.progress.lastUsedMs >= 2 * thinLeaseMs) this.#chains.forget(chain)
+      else chain.ways.keep(chain.part.attached)
     this.#links.sweep(nowMs)
     this.#sweepMs = this.#chains.size + this.#links.size > 0 ? nowMs + thinLeaseMs : Infinity
   }

@@ -197,6 +197,7 @@ export class UrgentThinning {
     const { thinLeaseMs } = this.#limits
     for (const chain of [...this.#chains])
       if (nowMs - chain.usedMs >= 2 * thinLeaseMs) this.#chains.forget(chain)
+      else chain.ways.keep(chain.part.attached)
     this.#serving.sweep(nowMs)
     const isIdle = this.#chains.size === 0 && this.#serving.isIdle
     this.#sweepMs = isIdle ? Infinity : nowMs + thinLeaseMs

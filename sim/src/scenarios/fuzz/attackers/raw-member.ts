@@ -1,10 +1,12 @@
 import {
+  decodeBatch,
   decodePacket,
   encodePacket,
   packetBytes,
   PacketType,
   type Identity,
   type Instruction,
+  type MessageBatch,
   type NeighbourReport,
   type NodeId,
   type Packet,
@@ -42,6 +44,8 @@ export class RawMember {
   reports: (id: StreamPartId, attached: readonly NodeId[]) => readonly NeighbourReport[]
   /** A batch of another publisher came. */
   onData: (packet: Uint8Array) => void = () => {}
+  /** The same, where it is one: other attackers send what none can be read from. */
+  onBatch: (batch: MessageBatch) => void = () => {}
   /** A neighbour asks it to flood less. */
   onThin: (peerId: NodeId, packet: Thin) => void = () => {}
   readonly #world: World
@@ -137,7 +141,7 @@ export class RawMember {
   }
 
   #received(peerId: NodeId, type: number, body: Uint8Array, whole: Uint8Array): void {
-    if (type === PacketType.data) return this.onData(whole.slice())
+    if (type === PacketType.data) return this.#receivedData(whole.slice(), body.length)
     const about: readonly number[] = [
       PacketType.attach,
       PacketType.detach,
@@ -154,6 +158,17 @@ export class RawMember {
     if (membership?.attached.has(peerId) !== false) return
     membership.attached.add(peerId)
     this.#attach(peerId, packet.streamPartId)
+  }
+
+  #receivedData(packet: Uint8Array, bodyBytes: number): void {
+    this.onData(packet)
+    let batch: MessageBatch
+    try {
+      batch = decodeBatch(packet.subarray(packet.length - bodyBytes))
+    } catch {
+      return
+    }
+    this.onBatch(batch)
   }
 
   #instructed({ streamPartId, counter, neighbours }: Instruction): void {

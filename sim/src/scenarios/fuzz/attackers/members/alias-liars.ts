@@ -1,11 +1,9 @@
 import {
   aliasedUrgentPacket,
-  decodeBatch,
   encodePacket,
   lossyCapability,
   packetBytes,
   PacketType,
-  readPackets,
   shortCapability,
   shortPacket,
   thinCapability,
@@ -37,9 +35,8 @@ export const aliasLiars: MakeAttacker = (modules) => {
   member.onThin = (_, { alias }) => {
     if (aliases.push(alias) > remembered) aliases.shift()
   }
-  member.onData = (packet) => {
-    const [raw] = readPackets(packet)
-    if (raw !== undefined && batches.push(decodeBatch(raw.body)) > remembered) batches.shift()
+  member.onBatch = (batch) => {
+    if (batches.push(batch) > remembered) batches.shift()
   }
   const alias = (): number => oneOf([...aliases, 1, 2, wholeFrom(1, largestAlias, random)], random) ?? 1
 

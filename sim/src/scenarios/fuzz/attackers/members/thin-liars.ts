@@ -1,12 +1,4 @@
-import {
-  decodeBatch,
-  floodModes,
-  readPackets,
-  thinCapability,
-  type ChainHead,
-  type DigestEntry,
-  type NodeId,
-} from '@runnel/protocol'
+import { floodModes, thinCapability, type ChainHead, type DigestEntry, type NodeId } from '@runnel/protocol'
 import { chance, oneOf, wholeFrom } from '../../fuzz-plan.ts'
 import { again, attackersAddress, type MakeAttacker } from '../attacker.ts'
 import { RawMember } from '../raw-member.ts'
@@ -32,11 +24,9 @@ export const thinLiars: MakeAttacker = (modules) => {
   member.onThin = (peerId, { alias }) => {
     if (aliases.push({ peerId, alias }) > remembered) aliases.shift()
   }
-  member.onData = (packet) => {
-    const [raw] = readPackets(packet)
-    const batch = raw && decodeBatch(raw.body)
-    const last = batch?.messages.at(-1)
-    if (batch === undefined || last === undefined) return
+  member.onBatch = (batch) => {
+    const last = batch.messages.at(-1)
+    if (last === undefined) return
     if (chance(generous, random)) member.flood(streamPartId, batch.bytes)
     const { timestamp, sequenceNumber } = last
     if (heads.push({ ...batch.chain, timestamp, sequenceNumber }) > remembered) heads.shift()
