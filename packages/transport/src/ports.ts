@@ -69,6 +69,13 @@ export interface LinkPath {
   readonly remote: CandidateKind
 }
 
+/**
+ * What becomes of a packet where it finds no place. One that `mayLose` need not come in order or, if the channel loses packets, at all: others bring it
+ * when this link does not, or it is asked for again. One that is `kept` may take what the queue holds in reserve: nothing makes up for its loss. Others
+ * are refused when the queue is at its limit.
+ */
+export type SendMode = 'ordinary' | 'mayLose' | 'kept'
+
 /** An open, mutually authenticated link to one peer, made by a Transport. Packets come at most once, in order unless they may be lost. */
 export interface Connection {
   readonly peerId: NodeId
@@ -105,9 +112,8 @@ export interface Connection {
   /**
    * Queues one whole packet for the end of this turn; the packets of a turn are packed into as few frames as may be.
    * False when the packet was refused because the queue is at its limit (counted in stats) or the connection is closed.
-   * @param mayLose it need not come in order or, if the channel loses packets, at all: others bring it when this link does not, or it is asked for again
    */
-  send(packet: Uint8Array, mayLose?: boolean): boolean
+  send(packet: Uint8Array, mode?: SendMode): boolean
   /**
    * Sends an urgent message before all other packets, or drops it, which only `onUrgentDropped` tells. It may come after later ones, or
    * never. False when the peer does not know urgent messages, or the connection is closed.
@@ -229,7 +235,7 @@ export interface Links {
   /** Closes the link, or stops opening it. */
   disconnect(peerId: NodeId, code: string, text: string): void
   /** As for a Connection. False when there is no link or its queue is at its limit. */
-  send(peerId: NodeId, packet: Uint8Array, mayLose?: boolean): boolean
+  send(peerId: NodeId, packet: Uint8Array, mode?: SendMode): boolean
   /** As for a Connection. */
   sendUrgent(peerId: NodeId, message: UrgentMessage): boolean
 }

@@ -1,5 +1,5 @@
 import type { NodeId, UrgentMessage } from '@runnel/protocol'
-import type { Connection, ConnectionEvents, DialRequest, Transport } from '@runnel/transport'
+import type { Connection, ConnectionEvents, DialRequest, SendMode, Transport } from '@runnel/transport'
 
 /** Stands between a node and its connections: to watch what it receives, or to make it misbehave. */
 export interface Tap {
@@ -96,10 +96,10 @@ class TappedConnection implements Connection {
     }
   }
 
-  send(packet: Uint8Array, mayLose?: boolean): boolean {
+  send(packet: Uint8Array, mode?: SendMode): boolean {
     const { sending } = this.#tap
     const instead = sending === undefined ? packet : sending(this.peerId, packet)
-    return instead === undefined || this.#inner.send(instead, mayLose)
+    return instead === undefined || this.#inner.send(instead, mode)
   }
 
   sendUrgent(message: UrgentMessage): boolean {

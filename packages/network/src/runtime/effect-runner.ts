@@ -9,7 +9,7 @@ import {
   type PublisherPolicy,
   type ReaderPolicy,
 } from '@runnel/protocol'
-import type { LinksOwner, Transport } from '@runnel/transport'
+import type { LinksOwner, SendMode, Transport } from '@runnel/transport'
 import type { Counters } from '../core/counters.ts'
 import type { NodeEffect, Owner } from '../core/effects.ts'
 import type { NodeEvent } from '../core/events.ts'
@@ -153,7 +153,8 @@ export class EffectRunner {
 
   #sendData({ peerId, packet, short, mayLose }: NodeEffect & { type: 'sendData' }): void {
     const outgoing = this.#modules.tracer?.outgoing(packet) ?? packet
-    this.#send(peerId, short === undefined ? outgoing : shortPacket(outgoing, short), mayLose)
+    const packetSent = short === undefined ? outgoing : shortPacket(outgoing, short)
+    this.#send(peerId, packetSent, mayLose ? 'mayLose' : 'ordinary')
   }
 
   #sendControl(peerId: NodeId, packet: ControlPacket, mayLose: boolean): void {
@@ -164,12 +165,12 @@ export class EffectRunner {
       // The fault is not the peer's.
       return this.#fault('streamPartId' in packet ? { streamPartId: packet.streamPartId } : {}, error)
     }
-    this.#send(peerId, bytes, mayLose)
+    this.#send(peerId, bytes, mayLose ? 'mayLose' : isOfEdge(packet) ? 'kept' : 'ordinary')
   }
 
-  #send(peerId: NodeId, packet: Uint8Array, mayLose: boolean): void {
+  #send(peerId: NodeId, packet: Uint8Array, mode: SendMode): void {
     const { links, counters, listeners } = this.#modules
-    if (links.send(peerId, packet, mayLose)) return
+    if (links.send(peerId, packet, mode)) return
     counters['send.refused']++
     listeners.emit('dropped', 'send.refused', `${packet.length} bytes to ${peerId}`)
   }
@@ -203,6 +204,9 @@ export class EffectRunner {
     else this.#modules.dispatch({ type: 'partFault', streamPartId, error })
   }
 }
+
+/** Which neighbours two nodes are to each other: where one end never learns of it, it sends to a node that wants nothing, or waits in vain. */
+const isOfEdge = ({ type }: ControlPacket): boolean => type === 'attach' || type === 'detach'
 
 /** The owner of the fault when carrying out an effect throws. */
 function ownerOf(effect: NodeEffect): Owner {

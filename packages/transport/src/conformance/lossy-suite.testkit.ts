@@ -18,7 +18,7 @@ export function describeLossy(make: (options?: PairOptions) => Promise<Transport
     ] as const) {
       // A lane may open in the meantime: what is sent before goes by the channel.
       for (let round = 0; round < rounds; round++) {
-        for (const size of sizes) from.connection.send(packetBytes(lossy, numbered(round, size)), true)
+        for (const size of sizes) from.connection.send(packetBytes(lossy, numbered(round, size)), 'mayLose')
         from.connection.send(packetBytes(reliable, numbered(round, 1)))
         await pair.settle(to.count((round + 1) * (sizes.length + 1)))
       }

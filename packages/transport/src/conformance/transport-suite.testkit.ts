@@ -193,9 +193,10 @@ function describePackets(make: Make): void {
     expect(a.connection.queuedBytes).toBeLessThanOrEqual(limits.maxQueueBytes)
     expect(a.connection.writable).toBe(false)
     expect(a.connection.stats.packetsDropped).toBe(1)
-    await pair.settle(Promise.all([b.count(accepted), a.until(() => a.drains > 0)]))
+    expect(a.connection.send(packetBytes(type, patterned(1000)), 'kept')).toBe(true)
+    await pair.settle(Promise.all([b.count(accepted + 1), a.until(() => a.drains > 0)]))
     expect(a.connection.writable).toBe(true)
-    expect(b.packets.length).toBe(accepted)
+    expect(b.packets.length).toBe(accepted + 1)
   })
 }
 

@@ -27,6 +27,8 @@ export interface ConnectionLimits extends UrgentLimits {
   readonly lowMarkBytes: number
   /** A packet that would take the queue above it is refused. */
   readonly maxQueueBytes: number
+  /** Beyond that, for packets whose loss nothing makes up for. */
+  readonly reservedQueueBytes: number
   /** A peer is too slow when the channel holds data and none of it leaves for this long. */
   readonly stallTimeoutMs: number
   /** How long a closing connection may take to send what is queued. */
@@ -58,6 +60,7 @@ export const defaultConnectionLimits: ConnectionLimits = {
   highMarkBytes: 1024 * 1024,
   lowMarkBytes: 256 * 1024,
   maxQueueBytes: 4 * 1024 * 1024,
+  reservedQueueBytes: 64 * 1024,
   stallTimeoutMs: 15_000,
   closeTimeoutMs: 2000,
   maxPacketBytes,

@@ -19,7 +19,14 @@ import {
   type UrgentMessage,
 } from '@runnel/protocol'
 import { transportError } from '../errors.ts'
-import type { CloseReason, Connection, ConnectionEvents, ConnectionStats, LinkPath } from '../ports.ts'
+import type {
+  CloseReason,
+  Connection,
+  ConnectionEvents,
+  ConnectionStats,
+  LinkPath,
+  SendMode,
+} from '../ports.ts'
 import { Answers } from './answers.ts'
 import type { Channel } from './channel.ts'
 import { closePacket, closeReason } from './close-reason.ts'
@@ -213,10 +220,10 @@ export class LinkConnection implements Connection {
     this.#modules.clock.endOfTurn(() => this.#releaseEarly())
   }
 
-  send(packet: Uint8Array, mayLose = false): boolean {
+  send(packet: Uint8Array, mode: SendMode = 'ordinary'): boolean {
     if (this.#state !== 'open') return false
     this.#heartbeat.used()
-    return (mayLose && this.#lossy?.offer(packet) === true) || this.#outflow.offer(packet)
+    return (mode === 'mayLose' && this.#lossy?.offer(packet) === true) || this.#outflow.offer(packet, mode)
   }
 
   sendUrgent(message: UrgentMessage): boolean {

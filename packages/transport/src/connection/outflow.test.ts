@@ -5,7 +5,7 @@ import { defaultConnectionLimits } from './limits.ts'
 import { Outflow } from './outflow.ts'
 import { newStats } from './stats.ts'
 
-const { stallTimeoutMs, highMarkBytes } = defaultConnectionLimits
+const { stallTimeoutMs, highMarkBytes, maxQueueBytes, reservedQueueBytes } = defaultConnectionLimits
 const maxFrameBytes = 16 * 1024
 
 /** An outflow beside urgent messages that take all of a link of 100 kbit/s, as soon as they begin. */
@@ -44,6 +44,20 @@ describe('a queue that was stopped', () => {
     expect(outflow.offer(new Uint8Array(1))).toBe(false)
     clock.advanceBy(1)
     expect([link.frames, outflow.empty]).toEqual([0, true])
+  })
+})
+
+describe('a queue at its limit', () => {
+  it('still takes what nothing makes up for, as much as it holds in reserve', () => {
+    const { outflow } = setUp()
+    const packet = new Uint8Array(1024)
+    while (outflow.offer(packet));
+    const takenBytes = outflow.queuedBytes
+    expect(takenBytes).toBe(maxQueueBytes)
+    expect(outflow.offer(packet, 'kept')).toBe(true)
+    expect(outflow.offer(packet, 'ordinary')).toBe(false)
+    while (outflow.offer(packet, 'kept'));
+    expect(outflow.queuedBytes - takenBytes).toBe(reservedQueueBytes)
   })
 })
 

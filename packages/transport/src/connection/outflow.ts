@@ -3,6 +3,7 @@ import type { Channel } from './channel.ts'
 import { splitPacket } from './fragments.ts'
 import type { ConnectionLimits } from './limits.ts'
 import { Outbox } from './outbox.ts'
+import type { SendMode } from '../ports.ts'
 import type { UrgentFlow } from '../urgent/urgent-flow.ts'
 import type { MutableStats } from './stats.ts'
 
@@ -68,11 +69,12 @@ export class Outflow {
   }
 
   /** Queues a packet for the end of the turn. False, and counted, when the packet is too large or the queue too long. */
-  offer(packet: Uint8Array): boolean {
+  offer(packet: Uint8Array, mode?: SendMode): boolean {
     if (this.#stopped) return false
-    const { maxPacketBytes, maxQueueBytes, highMarkBytes } = this.#limits
+    const { maxPacketBytes, maxQueueBytes, reservedQueueBytes, highMarkBytes } = this.#limits
     const queuedBytes = this.queuedBytes + packet.length
-    if (packet.length > maxPacketBytes || queuedBytes > maxQueueBytes) {
+    const maxBytes = mode === 'kept' ? maxQueueBytes + reservedQueueBytes : maxQueueBytes
+    if (packet.length > maxPacketBytes || queuedBytes > maxBytes) {
       if (queuedBytes > maxQueueBytes) this.#writable = false
       this.#modules.stats.packetsDropped++
       return false

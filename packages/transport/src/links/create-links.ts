@@ -1,6 +1,6 @@
 import type { Cancel, Contact, NodeId, RunnelError, UrgentMessage } from '@runnel/protocol'
 import { transportError } from '../errors.ts'
-import type { Connection, FindRequest, LinkEvents, Links, Transport } from '../ports.ts'
+import type { Connection, FindRequest, LinkEvents, Links, SendMode, Transport } from '../ports.ts'
 import { admissionProblem, listingProblem } from './admission-problem.ts'
 import { EventQueue } from './event-queue.ts'
 import { IdleLinks } from './idle-links.ts'
@@ -109,9 +109,9 @@ class LinksOverTransports implements LinksOwner {
     this.#queue.during(() => this.#links.get(peerId)?.disconnect(code, text))
   }
 
-  send(peerId: NodeId, packet: Uint8Array, mayLose?: boolean): boolean {
+  send(peerId: NodeId, packet: Uint8Array, mode?: SendMode): boolean {
     const link = this.#links.get(peerId)
-    return link !== undefined && this.#queue.during(() => link.send(packet, mayLose))
+    return link !== undefined && this.#queue.during(() => link.send(packet, mode))
   }
 
   sendUrgent(peerId: NodeId, message: UrgentMessage): boolean {

@@ -7,7 +7,7 @@ import {
   type RunnelError,
   type UrgentMessage,
 } from '@runnel/protocol'
-import type { CloseReason, Connection, Transport } from '../ports.ts'
+import type { CloseReason, Connection, SendMode, Transport } from '../ports.ts'
 import type { UrgentDrop } from '../urgent/urgent-queue.ts'
 import { userOf } from './admission-problem.ts'
 import { Attempt } from './attempt.ts'
@@ -150,10 +150,10 @@ export class PeerLink {
     this.#checkIdle()
   }
 
-  send(packet: Uint8Array, mayLose?: boolean): boolean {
+  send(packet: Uint8Array, mode?: SendMode): boolean {
     if (!this.#used) return false
     if (!this.#claimed) this.#claim()
-    return this.#used.connection.send(packet, mayLose)
+    return this.#used.connection.send(packet, mode)
   }
 
   sendUrgent(message: UrgentMessage): boolean {

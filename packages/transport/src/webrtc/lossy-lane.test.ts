@@ -43,7 +43,7 @@ async function link(
 /** Sends packets that may be lost, each after the one before. */
 async function send(from: Recorder, to: Recorder, isEnough: (count: number) => boolean): Promise<void> {
   for (let count = 1; !isEnough(count); count++) {
-    from.connection.send(packetBytes(type, Uint8Array.of(1)), true)
+    from.connection.send(packetBytes(type, Uint8Array.of(1)), 'mayLose')
     await to.count(count)
   }
 }
@@ -52,7 +52,7 @@ describe('the lossy lane', () => {
   it('opens with the first packet that may be lost, of either side, and carries those of both', async () => {
     const { a, b, lanes } = await link()
     await send(b, a, () => lanes.length > 0)
-    a.connection.send(packetBytes(type, Uint8Array.of(7)), true)
+    a.connection.send(packetBytes(type, Uint8Array.of(7)), 'mayLose')
     await b.count(1)
     expect([b.packets[0]?.type, lanes.length]).toEqual([type, 1])
   })
