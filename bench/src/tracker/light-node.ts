@@ -13,6 +13,7 @@ import {
 import { systemClock, systemRandom } from '@runnel/protocol/system'
 import { networkLimits } from '@runnel/network'
 import { WebSocketTransport, type Connection } from '@runnel/transport'
+import { benchError } from '../errors.ts'
 
 const contact: Contact = { addresses: [{ kind: 'webrtc', text: '' }], dials: ['webrtc'] }
 
@@ -20,7 +21,7 @@ const contact: Contact = { addresses: [{ kind: 'webrtc', text: '' }], dials: ['w
 export class LightNode {
   readonly #transport: WebSocketTransport
   readonly #counters = new Map<StreamPartId, number>()
-  readonly #waiting = new Map<StreamPartId, () => void>()
+  readonly #joining = new Map<StreamPartId, PromiseWithResolvers<void>>()
   #connection: Connection | undefined
   readonly #closing = Promise.withResolvers<void>()
   /** Why the tracker closed the connection; undefined while it has not. */
@@ -57,10 +58,7 @@ export class LightNode {
         connection.events = {
           onPacket: (type, body) => this.#onPacket(decodePacket(type, body)),
           onDrain: () => {},
-          onClose: ({ code }) => {
-            this.closed = code
-            this.#closing.resolve()
-          },
+          onClose: ({ code }) => this.#onClose(code),
         }
         resolve(connection)
       },
@@ -69,13 +67,15 @@ export class LightNode {
     this.#send({ type: 'nodeInfo', contact })
   }
 
-  /** Resolves when it has been told its neighbours. */
+  /** Resolves when it has been told its neighbours; rejects with INCOMPLETE once the connection is closed. */
   join(streamPartId: StreamPartId): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>()
-    this.#waiting.set(streamPartId, resolve)
+    if (this.closed !== undefined) return Promise.reject(closedError(this.closed))
+    // One that joins again before it was answered gets one answer for both.
+    const joining = this.#joining.get(streamPartId) ?? Promise.withResolvers<void>()
+    this.#joining.set(streamPartId, joining)
     const counter = this.#counters.get(streamPartId) ?? 0
     this.#send({ type: 'status', streamPartId, counter, neighbours: [], failed: [] })
-    return promise
+    return joining.promise
   }
 
   leave(streamPartId: StreamPartId): void {
@@ -94,11 +94,22 @@ export class LightNode {
     this.#counters.set(streamPartId, counter)
     const reports = neighbours.map(({ nodeId }) => ({ nodeId, rttMs: 5 }))
     this.#send({ type: 'status', streamPartId, counter, neighbours: reports, failed: [] })
-    this.#waiting.get(streamPartId)?.()
-    this.#waiting.delete(streamPartId)
+    this.#joining.get(streamPartId)?.resolve()
+    this.#joining.delete(streamPartId)
+  }
+
+  #onClose(code: string): void {
+    this.closed = code
+    this.#closing.resolve()
+    for (const { reject } of this.#joining.values()) reject(closedError(code))
+    this.#joining.clear()
   }
 
   #send(packet: Packet): void {
     this.#connection?.send(encodePacket(packet))
   }
+}
+
+function closedError(code: string): Error {
+  return benchError('INCOMPLETE', `the connection to the tracker was closed: ${code}`)
 }

@@ -74,7 +74,7 @@ async function joinAll(siege: Siege, n: number, node: LightNode): Promise<void> 
   for (let part = 0; part < siege.partsPerKey; part += joinsAtOnce) {
     const count = Math.min(joinsAtOnce, siege.partsPerKey - part)
     const joins = Array.from({ length: count }, (_, i) => node.join(partOf(n, part + i)))
-    await Promise.race([Promise.all(joins), delay(refusedMs)])
+    await Promise.race([Promise.allSettled(joins), delay(refusedMs)])
   }
 }
 

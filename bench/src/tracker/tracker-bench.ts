@@ -112,9 +112,9 @@ async function realTracker(options: TrackerBenchOptions, say: (text: string) => 
     say('quiet')
     const quiet = await watch(server, watchMs)
     say('busy')
-    const rejoin = new Rejoining(all, memberships, rejoinsPerS)
-    const busy = await watch(server, watchMs)
-    const times = await rejoin.end()
+    const rejoining = new Rejoining(all, memberships, rejoinsPerS)
+    const busy = await watch(server, watchMs).finally(() => rejoining.end())
+    const times = await rejoining.timesMs()
     const closed = all.filter((node) => node.closed !== undefined)
     if (closed.length > 0)
       throw benchError('INCOMPLETE', `the tracker closed ${closed.length}: ${closed[0]?.closed}`)
@@ -191,9 +191,12 @@ class Rejoining {
     }, stepMs)
   }
 
-  /** From the status to the first instruction of each, in milliseconds. */
-  async end(): Promise<readonly number[]> {
+  end(): void {
     clearInterval(this.#timer)
+  }
+
+  /** From the status to the first instruction of each, in milliseconds. Rejects as `join` does. */
+  async timesMs(): Promise<readonly number[]> {
     await Promise.all(this.#pending)
     return this.#timesMs
   }
@@ -238,13 +241,17 @@ function cpuPerNode(before: Usage, after: Usage, count: number): number {
   return round((after.cpuUs - before.cpuAfterUs) / count)
 }
 
-/** Runs `work` for each index, a bounded number at once. */
+/** Runs `work` for each index, a bounded number at once. Begins no more once one has failed. */
 async function eachAtOnce(count: number, work: (index: number) => unknown): Promise<void> {
   let next = 0
   const worker = async () => {
     while (next < count) await work(next++)
   }
-  await Promise.all(Array.from({ length: dialsAtOnce }, worker))
+  try {
+    await Promise.all(Array.from({ length: dialsAtOnce }, worker))
+  } finally {
+    next = count
+  }
 }
 
 async function timed(work: () => Promise<unknown>): Promise<number> {

@@ -1,9 +1,10 @@
 import type { CommandModule } from 'yargs'
 import { cellOf, textTable } from '@runnel/sim/text-table'
 import { makeFolder, type RecordRow } from '@runnel/sim/records'
-import { checkMinutes, minutesOption } from '@runnel/sim/time-bound'
+import { checkMinutes, someMinutesOption } from '@runnel/sim/time-bound'
 import { emulationError } from '../errors.ts'
 import type { Experiment, ExperimentOptions } from '../experiments/experiment.ts'
+import { longestMinutes } from '../experiments/longest.ts'
 import { runOnPlace } from '../experiments/run-on-place.ts'
 import { createPlace, hostsGiven, placeKinds, placeTakes, type PlaceOptions } from '../places/create-place.ts'
 import { floodKinds, linkKinds, overlayKinds } from '../places/place.ts'
@@ -30,7 +31,7 @@ interface ExperimentArguments {
   readonly floods: string | undefined
   readonly loss: string | undefined
   readonly fixed: boolean | undefined
-  readonly minutes: number
+  readonly minutes: number | undefined
   readonly check: boolean
   readonly json: boolean
   readonly out: string | undefined
@@ -86,7 +87,7 @@ export function experimentCommand(
         type: 'boolean',
         describe: 'for loss: one overlay for all repeats and percentages, in place of one for each',
       },
-      ...minutesOption(720),
+      ...someMinutesOption,
       ...checkOption,
       json: { type: 'boolean', default: false, describe: 'one line of JSON' },
       out: { type: 'string', describe: 'folder for the record, JSON' },
@@ -97,10 +98,11 @@ export function experimentCommand(
       refuseWhatItDoesNotTake(experiment, options)
       const place = placeOptionsOf(argv)
       refuseWhatPlaceCannot(place, experiment, options)
-      if (argv.check) return checkTheRest(place, argv.minutes)
+      const minutes = argv.minutes ?? longestMinutes(experiment, options, { sizes, place: place.place })
+      if (argv.check) return checkTheRest(place, minutes)
       if (argv.out !== undefined) makeFolder(argv.out)
       const onProgress = (text: string): void => void process.stderr.write(`${experiment.name}: ${text}\n`)
-      const { rows, facts, source } = await withinMinutes(argv.minutes, interrupted, (signal) =>
+      const { rows, facts, source } = await withinMinutes(minutes, interrupted, (signal) =>
         runOnPlace(
           { experiment, options, sizes, signal },
           { createPlace: () => createPlace(place), onProgress },

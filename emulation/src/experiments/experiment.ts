@@ -1,5 +1,5 @@
 import type { RecordRow } from '@runnel/sim/records'
-import type { Fleet, FloodKind, LinkKind, OverlayKind, Place } from '../places/place.ts'
+import type { Fleet, FloodKind, LinkKind, OverlayKind, Place, PlaceKind } from '../places/place.ts'
 import type { Session } from '../session/session.ts'
 
 /** What can be said of every experiment; each has its own defaults. */
@@ -54,6 +54,8 @@ export interface Experiment {
   readonly describe: string
   /** Which of the options that not all experiments have are its. */
   readonly takes: readonly ('repeats' | 'warmUp' | 'rate' | 'dilation' | 'floods' | 'losses' | 'fixed')[]
+  /** How long it takes at most, in real milliseconds, where it is known. */
+  readonly longestMs?: (options: ExperimentOptions, place: PlaceKind) => number
   run(options: ExperimentOptions, modules: ExperimentModules): Promise<readonly RecordRow[]>
   /** What people are shown of the rows. */
   readonly columns: readonly string[]

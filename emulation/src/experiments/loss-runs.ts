@@ -1,7 +1,7 @@
 import type { Place } from '../places/place.ts'
 import { analyse, type MessageFigures } from '../session/analysis.ts'
 import { sameEdges, type FormedOverlay } from '../session/formed-overlay.ts'
-import type { Session } from '../session/session.ts'
+import { clocksMs, type Session } from '../session/session.ts'
 
 /** As in the thesis. */
 const intervalMs = 50
@@ -10,6 +10,11 @@ const bytes = 64
 const settleMessages = 40
 /** Longer than the longest pause of a link that loses so much. */
 const quietMs = 60_000
+
+/** How long one takes at most when its overlay has formed: messages are waited for so long after the last one; in the time of the processes. */
+export function lossRunMs(messages: number): number {
+  return (settleMessages + messages) * intervalMs + 2 * quietMs + clocksMs
+}
 
 export interface LossRunsOptions {
   /** Of each node, in a run. */

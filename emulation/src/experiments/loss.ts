@@ -1,9 +1,10 @@
 import { round } from '@runnel/sim/statistics'
 import type { RecordRow } from '@runnel/sim/records'
-import { linkKinds } from '../places/place.ts'
-import type { Experiment } from './experiment.ts'
-import { LossRuns } from './loss-runs.ts'
-import { warmUp } from './publish-in-turns.ts'
+import { linkKinds, type PlaceKind } from '../places/place.ts'
+import type { Experiment, ExperimentOptions } from './experiment.ts'
+import { fleetMs } from './longest.ts'
+import { LossRuns, lossRunMs } from './loss-runs.ts'
+import { warmUp, warmUpMs } from './publish-in-turns.ts'
 import { simulatedMeanMs } from './simulated-mean.ts'
 
 /** Of figure 5.5: 16 nodes with a host each, 250 messages of each, 50 ms apart. */
@@ -20,19 +21,24 @@ export const loss: Experiment = {
     ...['links', 'floods', 'lossPercent', 'repeat', 'meanMs', 'p50Ms', 'p95Ms', 'p99Ms', 'maxMs'],
     ...['simulatedMeanMs', 'expected', 'missing', 'undelivered', 'duplicatesPerMessage', 'overlayKept'],
   ],
+  longestMs(options, place) {
+    const { nodes = defaults.nodes, dilation = defaults.dilation } = options
+    const { warmUp: messagesBefore = defaults.warmUp, messages = defaults.messages } = options
+    const percents = percentsOf(options, place).length
+    return turnsOf(options).reduce((sum, { ofFleet }) => {
+      const runs = ofFleet.length * percents
+      const overlays = (options.fixed === true ? 1 : runs) + (messagesBefore > 0 ? 1 : 0)
+      const messagesMs = warmUpMs(nodes, messagesBefore) + runs * lossRunMs(messages)
+      return sum + fleetMs({ nodes, dilation, overlays, runs, messagesMs })
+    }, 0)
+  },
   async run(options, { onFleet, onProgress }) {
     const { nodes = defaults.nodes, degree = defaults.degree, overlay } = options
     const { repeats = defaults.repeats, messages = defaults.messages } = options
     const { warmUp: messagesBefore = defaults.warmUp, dilation = defaults.dilation } = options
-    const { floods: floodKinds = ['thin'], losses = lossPercents, fixed = false } = options
+    const { fixed = false } = options
     const rows: RecordRow[] = []
-    const numbers = Array.from({ length: repeats }, (_, repeat) => repeat)
-    // One overlay is of one fleet. Kinds of floods, which are options of processes, take turns.
-    const fleets = fixed || floodKinds.length === 1 ? [numbers] : numbers.map((repeat) => [repeat])
-    const turns = (options.links === undefined ? linkKinds : [options.links]).flatMap((links) =>
-      fleets.flatMap((ofFleet) => floodKinds.map((floods) => ({ links, ofFleet, floods }))),
-    )
-    for (const { links, ofFleet, floods } of turns)
+    for (const { links, ofFleet, floods } of turnsOf(options))
       await onFleet({ nodes, degree, links, overlay, floods, dilation }, async (running) => {
         const { place, session, latency } = running
         if (messagesBefore > 0) {
@@ -41,8 +47,9 @@ export const loss: Experiment = {
           await warmUp(session, messagesBefore)
           await session.reset()
         }
-        const percents = place.kind === 'loopback' ? [0] : losses
-        const points = ofFleet.flatMap((repeat) => percents.map((lossPercent) => ({ repeat, lossPercent })))
+        const points = ofFleet.flatMap((repeat) =>
+          percentsOf(options, place.kind).map((lossPercent) => ({ repeat, lossPercent })),
+        )
         const runs = new LossRuns({ messages, fixed }, { place, session })
         for (const { repeat, lossPercent } of points) {
           onProgress(`${links}, ${floods} floods, ${lossPercent} % loss, run ${repeat + 1} of ${repeats}`)
@@ -56,4 +63,22 @@ export const loss: Experiment = {
       })
     return rows
   },
+}
+
+/** Fleets, one after the other. One overlay is of one fleet. Kinds of floods, which are options of processes, take turns. */
+function turnsOf({
+  repeats = defaults.repeats,
+  links: given,
+  floods: kinds = ['thin'],
+  fixed,
+}: ExperimentOptions) {
+  const numbers = Array.from({ length: repeats }, (_, repeat) => repeat)
+  const fleets = fixed === true || kinds.length === 1 ? [numbers] : numbers.map((repeat) => [repeat])
+  return (given === undefined ? linkKinds : [given]).flatMap((links) =>
+    fleets.flatMap((ofFleet) => kinds.map((floods) => ({ links, ofFleet, floods }))),
+  )
+}
+
+function percentsOf({ losses = lossPercents }: ExperimentOptions, place: PlaceKind): readonly number[] {
+  return place === 'loopback' ? [0] : losses
 }

@@ -4,9 +4,10 @@ import { hundredths, mean, round } from '@runnel/sim/statistics'
 import type { RecordRow } from '@runnel/sim/records'
 import { analyse, worstClockErrorMs } from '../session/analysis.ts'
 import { sameEdges, type FormedOverlay } from '../session/formed-overlay.ts'
-import type { PairPings, SessionMeasurements } from '../session/session.ts'
+import { clocksMs, type PairPings, type SessionMeasurements } from '../session/session.ts'
 import type { Experiment, Running } from './experiment.ts'
-import { publishInPairs, quietMs, warmUp } from './publish-in-turns.ts'
+import { fleetMs } from './longest.ts'
+import { inPairsMs, publishInPairs, quietMs, warmUp, warmUpMs } from './publish-in-turns.ts'
 import { simulatedMeanMs } from './simulated-mean.ts'
 
 /** Messages and their rate are as in the thesis. */
@@ -39,6 +40,13 @@ export const propagation: Experiment = {
       'overlayKept',
     ],
   ],
+  longestMs(options) {
+    const { nodes = defaults.nodes, repeats = defaults.repeats, dilation = defaults.dilation } = options
+    const { messages = defaults.messages, rate = defaults.rate } = options
+    const warmingMs = warmUpMs(nodes, options.warmUp ?? defaults.warmUp)
+    const messagesMs = repeats * (warmingMs + clocksMs + inPairsMs(nodes, { messages, rate }) + quietMs)
+    return fleetMs({ nodes, dilation, overlays: repeats, runs: repeats, messagesMs })
+  },
   async run(options, { onFleet, onProgress }) {
     const { nodes = defaults.nodes, degree = defaults.degree, links = defaults.links } = options
     const { repeats = defaults.repeats, overlay, dilation = defaults.dilation } = options

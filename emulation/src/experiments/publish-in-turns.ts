@@ -21,6 +21,11 @@ export async function warmUp(session: Session, messages: number): Promise<number
   return length * messages
 }
 
+/** How long that takes at most, with what is waited for afterwards; in the time of the processes. */
+export function warmUpMs(nodes: number, messages: number): number {
+  return messages === 0 ? 0 : ((messages - 1) * 1_000 * nodes) / warmUpRate + quietMs
+}
+
 /**
  * As in the thesis, section 5.4.2: two nodes at a time are told to publish, the next two once these have begun, so that
  * `rate` messages a second are published. Resolves when all have published, with the number of messages.
@@ -38,4 +43,12 @@ export async function publishInPairs(
   }
   await session.published((messages - 1) * intervalMs)
   return length * messages
+}
+
+/** How long that takes, in the time of the processes. */
+export function inPairsMs(
+  nodes: number,
+  { messages, rate }: { readonly messages: number; readonly rate: number },
+): number {
+  return (Math.ceil(nodes / 2) * 1_000 * 2 * messages) / rate + (messages - 1) * intervalMs
 }

@@ -4,10 +4,9 @@ import { readHostsFile } from './hosts/hosts-file.ts'
 import { HostsPlace } from './hosts/hosts-place.ts'
 import { LoopbackPlace } from './loopback/loopback-place.ts'
 import { NamespacesPlace } from './namespaces/namespaces-place.ts'
-import type { Place } from './place.ts'
+import type { Place, PlaceKind } from './place.ts'
 
-export const placeKinds = ['namespaces', 'core', 'loopback', 'hosts'] as const
-type PlaceKind = (typeof placeKinds)[number]
+export const placeKinds: readonly PlaceKind[] = ['namespaces', 'core', 'loopback', 'hosts']
 
 /** Which of the options that not all places have are theirs: processes that already run flood as they do. */
 export const placeTakes: Readonly<

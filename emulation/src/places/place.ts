@@ -50,12 +50,14 @@ export interface Hosts {
 /** What a place knows of itself, for the environment of a record: versions, lateness of an emulator. */
 export type PlaceFacts = Readonly<Record<string, string | number | boolean | null>>
 
+export type PlaceKind = 'loopback' | 'namespaces' | 'core' | 'hosts'
+
 /**
  * Somewhere an experiment can run: namespaces with emulated links, CORE, loopback, machines of a cloud. Brings processes
  * up and down; what they do is the experiment's business.
  */
 export interface Place {
-  readonly kind: 'loopback' | 'namespaces' | 'core' | 'hosts'
+  readonly kind: PlaceKind
   /** What records made here say. */
   readonly source: 'emulation' | 'aws'
   /** What rows call its delays. */

@@ -20,12 +20,14 @@ const atOnce = 32
 const lookEveryMsPerNode = 40
 const minLookEveryMs = 250
 /** How long an overlay may take until all its edges are open, in the time of its processes. */
-const formedWithinMs = 300_000
+export const formedWithinMs = 300_000
 const realTime: Dilation = { factor: 1, sinceMs: 0 }
 /** An address where nothing listens: the refusal comes as quickly as an answer. */
 const unusedPort = 9
 /** The most that wall clocks may be apart. */
 const clockDifferenceMs = 1_000
+/** How long `pauseForClocks` pauses. */
+export const clocksMs = 2 * clockDifferenceMs
 /** In so many looks one after the other the overlay has to be the same. */
 const looksAlike = 4
 

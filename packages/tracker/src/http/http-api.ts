@@ -13,6 +13,7 @@ import type { Predictions } from './predictions.ts'
 import { notReadyReasons } from './readiness.ts'
 import { placesOf, type Places } from './places.ts'
 import { RequestRates } from './request-rates.ts'
+import { requestSchemas } from './request-schemas.ts'
 import { serveStatic, type StaticFiles } from './static-files.ts'
 import { topologyView, Views, type NodesQuery, type Page, type StreamPartsQuery } from './views.ts'
 
@@ -123,6 +124,7 @@ export function createHttpApi(
     routerOptions: { maxParamLength: httpLimits.maxParamChars },
     // An unknown parameter is a typing error that should be reported.
     ajv: { customOptions: { removeAdditional: false } },
+    schemaController: requestSchemas,
     ...(options.serverFactory === undefined ? {} : { serverFactory: options.serverFactory }),
   })
   // Everything here is public: a page of any origin may read it.

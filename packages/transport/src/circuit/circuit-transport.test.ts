@@ -7,7 +7,7 @@ import { transportError } from '../errors.ts'
 import { VirtualClock } from '../memory/virtual-clock.ts'
 import { ToldDials } from '../ws/told-dials.ts'
 import { CircuitTransport, type CircuitOptions, type OpenSocket } from './circuit-transport.ts'
-import { maxPlacesPerS, minSeekPauseMs } from './limits.ts'
+import { maxCarrierRestMs, maxPlacesPerS, maxSeekPauseMs, minSeekPauseMs } from './limits.ts'
 import { challengeFrame, circuitFrame, stillHereFrame, waitingFrame } from './waiting-frames.ts'
 
 /** How long a WebSocket takes to open, in milliseconds. */
@@ -207,8 +207,19 @@ describe('carriers that trackers name', () => {
     transport.setIceServers(victim)
     clock.advanceBy(24 * hourMs)
     expect(dials.length).toBeGreaterThan(3)
-    expect(dials.length).toBeLessThan(50)
+    expect(dials.length).toBeLessThan(10 + (24 * hourMs) / maxCarrierRestMs)
     expect(toldDials.failuresAt('8.8.4.4')).toBe(dials.length)
+  })
+
+  it('are sought again within minutes where nobody else carries, however long they were gone', async () => {
+    const { clock, dials, transport } = await startSeeking()
+    transport.setIceServers(victim)
+    clock.advanceBy(24 * hourMs)
+    for (let i = 0; i < 10; i++) {
+      const before = dials.length
+      clock.advanceBy(maxCarrierRestMs + maxSeekPauseMs + 1_000)
+      expect(dials.length).toBeGreaterThan(before)
+    }
   })
 
   it('are not left alone where the node is set up with them', async () => {

@@ -11,10 +11,10 @@ import type { ConnectionModules } from '../connection/modules.ts'
 import { transportError } from '../errors.ts'
 import type { Connection, DialRequest, Transport } from '../ports.ts'
 import { addressOfUrl } from '../ws/socket-address.ts'
-import { ToldDial } from '../ws/told-dial.ts'
+import { ToldDial, type ToldDialOptions } from '../ws/told-dial.ts'
 import type { ToldDials } from '../ws/told-dials.ts'
 import { webSocketSchemes } from '../ws/ws-options.ts'
-import { answerTimeoutMs, maxCarriers } from './limits.ts'
+import { answerTimeoutMs, maxCarrierRestMs, maxCarriers } from './limits.ts'
 import { WaitingPlace, type OpeningPlace } from './waiting-place.ts'
 
 export interface CircuitOptions {
@@ -142,7 +142,8 @@ export class CircuitTransport implements Transport {
     const onTold = (dial: ToldDial) => (told = dial)
     // Nobody told this node of those that it is set up with.
     const isTold = this.#options.carriers?.includes(url) !== true
-    const cancel = this.#open(url, waitingUrl(url), onChannel, failed, onTold, isTold)
+    const options = { isTold, maxRestMs: maxCarrierRestMs }
+    const cancel = this.#open(url, waitingUrl(url), onChannel, failed, onTold, options)
     const tried = (isCarrier: boolean): void => {
       told?.done(isCarrier ? 'open' : 'failed', undefined)
       told = undefined
@@ -156,14 +157,14 @@ export class CircuitTransport implements Transport {
     onChannel: (channel: PooledChannel) => void,
     onFail: (error: RunnelError) => void,
     onTold: (told: ToldDial) => void,
-    isTold = true,
+    options: ToldDialOptions = { isTold: true },
   ): Cancel {
     if (!isContactUrl(base, webSocketSchemes)) {
       const error = transportError('DIAL_FAILED', `not the URL of a carrier: ${JSON.stringify(base)}`)
       this.#modules.clock.endOfTurn(() => onFail(error))
       return () => {}
     }
-    const told = new ToldDial({ isTold }, new URL(base), this.#modules.toldDials)
+    const told = new ToldDial(options, new URL(base), this.#modules.toldDials)
     onTold(told)
     return this.#modules.openSocket({ url, told }, onChannel, onFail)
   }

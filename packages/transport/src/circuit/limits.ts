@@ -40,6 +40,8 @@ export const nextPlaceTimeoutMs = 3_000
 export const minSeekPauseMs = 1_000
 /** Longest such pause. */
 export const maxSeekPauseMs = 60_000
+/** A node that waits nowhere leaves a carrier that failed alone for so long at most, in place of the hour of other addresses that it was told: nobody else may be there for it. */
+export const maxCarrierRestMs = 600_000
 /** WebSockets that a node opens a second, at most, to wait again after it has taken circuits. */
 export const maxPlacesPerS = 8
 /** Carriers that a node knows: those it is set up with, then those named last. */

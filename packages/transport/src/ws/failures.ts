@@ -37,9 +37,11 @@ export class Failures {
     return this.#streaks.peek(target)?.count ?? 0
   }
 
-  isResting(target: string): boolean {
+  /** Of a pause that is longer than `maxPauseMs` only so much counts. */
+  isResting(target: string, maxPauseMs = longestPauseMs): boolean {
     const { failedMs, untilMs } = this.#streaks.peek(target) ?? { failedMs: -Infinity, untilMs: -Infinity }
-    return failedMs >= this.#forgivenMs && untilMs > this.#clock.monotonicMs()
+    const endsMs = Math.min(untilMs, failedMs + maxPauseMs)
+    return failedMs >= this.#forgivenMs && endsMs > this.#clock.monotonicMs()
   }
 
   add(target: string): void {

@@ -8,19 +8,26 @@ import { webSocketSchemes } from './ws-options.ts'
 /** Errors that only a node causes: a node is at the address, though not the wanted one. */
 const nodeCodes = ['PEER_ID_MISMATCH', 'UNSUPPORTED_VERSION', 'NO_CIRCUIT']
 
+export interface ToldDialOptions extends Pick<DialRequest, 'isTold'> {
+  /** What failed before is left alone for so long at most; default: as long as ToldDials says. */
+  readonly maxRestMs?: number | undefined
+}
+
 /** One dial, as far as it matters who named the address. */
 export class ToldDial {
   readonly #dials: ToldDials
   readonly #isTold: boolean
+  readonly #maxRestMs: number | undefined
   readonly #url: URL
   /** The target in use: the chosen address, or the host until one is chosen; undefined while nothing is dialled. */
   #tried: string | undefined
   /** The address that a connection was made to; the host until it is known. */
   reached: string
 
-  constructor({ isTold = false }: Pick<DialRequest, 'isTold'>, url: URL, dials: ToldDials) {
+  constructor({ isTold = false, maxRestMs }: ToldDialOptions, url: URL, dials: ToldDials) {
     this.#dials = dials
     this.#isTold = isTold
+    this.#maxRestMs = maxRestMs
     this.#url = url
     this.reached = url.hostname.replace(/^\[|\]$/g, '')
   }
@@ -60,7 +67,7 @@ export class ToldDial {
   }
 
   #refusal(address: string): RunnelError | undefined {
-    const refusal = this.#isTold ? this.#dials.refusal(this.#url, address) : undefined
+    const refusal = this.#isTold ? this.#dials.refusal(this.#url, address, this.#maxRestMs) : undefined
     return refusal === undefined
       ? undefined
       : transportError('DIAL_FAILED', `${this.#url.hostname}: ${refusal}`)

@@ -66,15 +66,15 @@ export class ToldDials {
     this.#addresses.forgive()
   }
 
-  /** Why this URL must not be dialled at this address; undefined when it may be. */
-  refusal(url: URL, address = url.hostname): string | undefined {
+  /** Why this URL must not be dialled at this address; undefined when it may be. What failed is left alone for `maxRestMs` at most, if given. */
+  refusal(url: URL, address = url.hostname, maxRestMs?: number): string | undefined {
     const port = portOf(url)
     if (badPorts.has(port)) return `port ${port} is not for this`
     if (this.#isInside === false && !isPublicHost(address)) return 'not a public address'
     const urlFailures = this.#urls.countOf(url.origin)
-    if (this.#urls.isResting(url.origin)) return `no node was there ${urlFailures} times`
+    if (this.#urls.isResting(url.origin, maxRestMs)) return `no node was there ${urlFailures} times`
     const routed = routedAddress(address)
-    if (this.#addresses.isResting(routed))
+    if (this.#addresses.isResting(routed, maxRestMs))
       return `no node was at ${routed} ${this.#addresses.countOf(routed)} times`
     return undefined
   }

@@ -7,16 +7,23 @@ export interface Closing {
   close(): Promise<void>
 }
 
-/** Closes all side by side. Returns what had not closed after so many milliseconds, which is left, or could not be, and why. Never rejects. */
+/**
+ * Closes all side by side. Returns what had not closed after so many milliseconds, which is left, or could not be, and why. Never rejects. The process does not end
+ * meanwhile, even if nothing that is closed keeps it.
+ */
 export async function closeWithin(closings: readonly Closing[], limitMs: number): Promise<readonly string[]> {
-  const limit = AbortSignal.timeout(limitMs)
+  const limit = new AbortController()
+  // Unlike that of AbortSignal.timeout, this timer keeps the process.
+  const timer = setTimeout(() => limit.abort(), limitMs)
   const words = closings.map(async ({ name, close }) => {
     try {
-      await untilAborted(close(), limit)
+      await untilAborted(close(), limit.signal)
       return []
     } catch (error) {
-      return [limit.aborted ? name : `${name} (${errorText(error)})`]
+      return [limit.signal.aborted ? name : `${name} (${errorText(error)})`]
     }
   })
-  return (await Promise.all(words)).flat()
+  const unclosed = (await Promise.all(words)).flat()
+  clearTimeout(timer)
+  return unclosed
 }

@@ -1,5 +1,5 @@
 import { beforeEach, expect, it, vi } from 'vitest'
-import { closeSharedMs, closeUsersMs } from '../core/budget.ts'
+import { closeUsersMs } from '../core/budget.ts'
 import type { LoadPlan } from '../core/plan.ts'
 import type { UserPlace } from '../users/user.ts'
 import { LocalGenerator } from './local-generator.ts'
@@ -53,26 +53,30 @@ it('tells what opening its users took of a core apart from what sending takes', 
 })
 
 it('leaves users that do not close, and says which, and closes what they share', async () => {
-  const limits = [new AbortController(), new AbortController()]
-  const timeout = vi
-    .spyOn(AbortSignal, 'timeout')
-    .mockImplementation(() => (limits.shift() ?? expect.unreachable()).signal)
-  const [hung] = limits
   let calls = 0
-  closeUser = () => {
-    setImmediate(() => hung?.abort())
-    return calls++ === 0 ? Promise.resolve() : new Promise(() => {})
-  }
+  closeUser = () => (calls++ === 0 ? Promise.resolve() : new Promise(() => {}))
   const generator = new LocalGenerator('here')
   await generator.open(plan, {} as UserPlace, { index: 0, of: 1 }, new AbortController().signal)
-  expect(await generator.stop()).toEqual(['user 1'])
-  expect(timeout.mock.calls).toEqual([[closeUsersMs], [closeSharedMs]])
+  expect(await stoppedAfter(generator, closeUsersMs, ['user'])).toEqual(['user 1'])
   expect(closed).toEqual(['user', 'shared'])
-  timeout.mockRestore()
 })
 
-/** Stops it once so many users are being opened. Returns how opening them ended, and what was unclosed. */
-async function stoppedWhileOpening(generator: LocalGenerator, of = 2): Promise<unknown[]> {
+/** What is unclosed so many milliseconds after it is stopped; until then, `closedBefore` has been closed. */
+async function stoppedAfter(generator: LocalGenerator, ms: number, closedBefore: readonly string[] = []) {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  try {
+    const stopping = generator.stop()
+    await vi.advanceTimersByTimeAsync(ms - 1)
+    expect(closed).toEqual(closedBefore)
+    await vi.advanceTimersByTimeAsync(1)
+    return await stopping
+  } finally {
+    vi.useRealTimers()
+  }
+}
+
+/** Resolves once so many users are being opened, with how opening them ends. */
+async function opensUsers(generator: LocalGenerator, of = 2): Promise<{ readonly ended: Promise<unknown> }> {
   const { promise: allOpening, resolve } = Promise.withResolvers<void>()
   const wait = opening
   let count = 0
@@ -83,28 +87,27 @@ async function stoppedWhileOpening(generator: LocalGenerator, of = 2): Promise<u
   const open = generator.open(plan, {} as UserPlace, { index: 0, of: 1 }, new AbortController().signal)
   const ended = open.catch((error: unknown) => (error as Error).name)
   await allOpening
-  return Promise.all([ended, generator.stop()])
+  return { ended }
 }
 
 it('waits for users that open although they were called off, and closes them before what they share', async () => {
   opening = () => new Promise((resolve) => setImmediate(() => setImmediate(resolve)))
-  expect(await stoppedWhileOpening(new LocalGenerator('here'))).toEqual(['AbortError', []])
+  const generator = new LocalGenerator('here')
+  const { ended } = await opensUsers(generator)
+  expect(await generator.stop()).toEqual([])
+  expect(await ended).toBe('AbortError')
   expect(closed).toEqual(['user', 'user', 'shared'])
 })
 
 it('has nothing to close of users that cannot be opened, and says which neither open nor give up', async () => {
-  const limit = new AbortController()
-  // Once it is being closed: by then the other has not been opened.
-  const timeout = vi.spyOn(AbortSignal, 'timeout').mockImplementationOnce(() => {
-    setImmediate(() => limit.abort())
-    return limit.signal
-  })
   let calls = 0
   opening = () =>
     calls++ === 0 ? new Promise(() => {}) : Promise.resolve().then(() => Promise.reject(new Error('no')))
-  expect(await stoppedWhileOpening(new LocalGenerator('here'))).toEqual(['AbortError', ['user 0']])
+  const generator = new LocalGenerator('here')
+  const { ended } = await opensUsers(generator)
+  expect(await stoppedAfter(generator, closeUsersMs)).toEqual(['user 0'])
+  expect(await ended).toBe('AbortError')
   expect(closed).toEqual(['shared'])
-  timeout.mockRestore()
 })
 
 it('closes what users share also when that was being opened, and opens no users', async () => {
