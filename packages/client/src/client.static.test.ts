@@ -441,6 +441,10 @@ describe('refusals', () => {
       throw new Error('it goes on after what was refused')
     }
     await expect(publisher.publishMany('/one', withBad())).rejects.toMatchObject({ code: 'INVALID_CONTENT' })
+    for (const contents of ['letters', 5, undefined, {}] as unknown as unknown[][])
+      await expect(publisher.publishMany('/one', contents)).rejects.toMatchObject({
+        code: 'INVALID_ARGUMENT',
+      })
     await publisher.writable()
   })
 
