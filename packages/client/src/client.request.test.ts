@@ -203,6 +203,10 @@ describe('a request', () => {
     await expect(asker.request(open, 'a', { timeoutMs: 500 })).rejects.toMatchObject({
       code: 'REQUEST_TIMEOUT',
     })
+    for (const timeoutMs of [NaN, -1, 0, '5' as unknown as number])
+      await expect(asker.request(open, 'a', { timeoutMs })).rejects.toMatchObject({
+        code: 'INVALID_ARGUMENT',
+      })
     const signal = AbortSignal.timeout(100)
     await expect(asker.request(open, 'a', { signal })).rejects.toMatchObject({ code: 'ABORTED' })
     const asking = asker.request(open, 'a', { timeoutMs: 60_000 })

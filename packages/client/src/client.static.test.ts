@@ -18,7 +18,7 @@ import type { Tracker } from '@runnel/tracker'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { Clients, newAccount, nextStatus, startTracker, take } from './client.testkit.ts'
-import { createClient, partitionOfKey, type StaticNetwork } from './index.ts'
+import { createClient, partitionOfKey, type ClientStatus, type StaticNetwork } from './index.ts'
 
 const owner = newAccount()
 const reader = newAccount()
@@ -441,6 +441,10 @@ describe('refusals', () => {
       throw new Error('it goes on after what was refused')
     }
     await expect(publisher.publishMany('/one', withBad())).rejects.toMatchObject({ code: 'INVALID_CONTENT' })
+    for (const contents of ['letters', 5, undefined, {}] as unknown as unknown[][])
+      await expect(publisher.publishMany('/one', contents)).rejects.toMatchObject({
+        code: 'INVALID_ARGUMENT',
+      })
     await publisher.writable()
   })
 
@@ -504,6 +508,21 @@ describe('a client', () => {
     for await (const message of subscription) throw new Error(`nothing was published: ${message.timestamp}`)
     for (let it = await statuses.next(); !it.done; it = await statuses.next())
       expect(it.value.type).toBeTypeOf('string')
+  })
+
+  it('reports no error when it leaves its tracker because it closes', async () => {
+    const client = await clients.create()
+    const connected = nextStatus(client, 'tracker')
+    const statuses = client.status()
+    await client.subscribe(id('one'))
+    await connected
+    await client.close()
+    const seen: ClientStatus[] = []
+    for (let it = await statuses.next(); !it.done; it = await statuses.next()) seen.push(it.value)
+    expect(seen.filter(({ type }) => type === 'tracker')).toEqual([
+      { type: 'tracker', trackerId: tracker.nodeId, state: 'connected' },
+      { type: 'tracker', trackerId: tracker.nodeId, state: 'disconnected' },
+    ])
   })
 
   it('gives up what it cannot send in time, and says how much', async () => {

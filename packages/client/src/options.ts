@@ -12,3 +12,9 @@ export function checkOptions(
   const mistake = mistakeInOptions(of, options, names)
   if (mistake !== undefined) throw clientError('INVALID_ARGUMENT', mistake)
 }
+
+/** Returns a number of milliseconds to wait, which may be Infinity. Throws INVALID_ARGUMENT for one that is none, such as NaN. */
+export function checkTimeout(timeoutMs: number): number {
+  if (typeof timeoutMs === 'number' && timeoutMs > 0) return timeoutMs
+  throw clientError('INVALID_ARGUMENT', 'timeoutMs is a number above 0')
+}

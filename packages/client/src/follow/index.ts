@@ -5,5 +5,11 @@ export {
   type FollowChange,
   type FollowingClient,
 } from './stream-follower.ts'
-export { isStreamPattern, matches, parseStreamPattern, type StreamPattern } from './stream-pattern.ts'
+export {
+  isStreamPattern,
+  matches,
+  overlap,
+  parseStreamPattern,
+  type StreamPattern,
+} from './stream-pattern.ts'
 export { noPermission } from '../errors.ts'

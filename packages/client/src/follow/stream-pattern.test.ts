@@ -1,6 +1,6 @@
 import { toNodeId, toStreamId } from '@runnel/protocol'
 import { describe, expect, it } from 'vitest'
-import { isStreamPattern, matches, parseStreamPattern } from './stream-pattern.ts'
+import { isStreamPattern, matches, overlap, parseStreamPattern } from './stream-pattern.ts'
 
 const own = toNodeId(`0x${'a'.repeat(40)}`)
 const other = `0x${'B'.repeat(40)}`
@@ -26,4 +26,22 @@ describe('parseStreamPattern', () => {
     ...['*', '#', 'lobby', '/a*', '/a#', '/*/a', '/#/a', '/a/**', '/a/##', '0x12/*', '/a//*', '/a//#'],
     ...[`${'/a'.repeat(500)}/*`, ''],
   ])('is not: %s', (text) => expect(isStreamPattern(text)).toBe(false))
+})
+
+describe('two patterns', () => {
+  it.each([
+    ['/a/#', '/a/b', true],
+    ['/a/#', '/a', true],
+    ['/a/*', '/a', false],
+    ['/a/*', '/a/#', true],
+    ['/a/b/#', '/a/#', true],
+    ['/#', '/a/b/*', true],
+    ['/a/#', '/ab/#', false],
+    ['/a', '/a', true],
+    ['/a', '/b', false],
+    ['/a/#', `${other}/a/#`, false],
+  ])('%s and %s', (one, two, isSo) => {
+    const [first, second] = [parseStreamPattern(one, own), parseStreamPattern(two, own)]
+    expect([overlap(first, second), overlap(second, first)]).toEqual([isSo, isSo])
+  })
 })

@@ -44,3 +44,10 @@ export function matches(pattern: StreamPattern, streamId: StreamId): boolean {
   if (pattern.kind === 'one') return pattern.streamId === streamId
   return streamId.startsWith(pattern.prefix) || streamId === pattern.itself
 }
+
+/** Whether there can be a stream that both mean. */
+export function overlap(one: StreamPattern, other: StreamPattern): boolean {
+  if (one.kind === 'one') return matches(other, one.streamId)
+  if (other.kind === 'one') return matches(one, other.streamId)
+  return one.prefix.startsWith(other.prefix) || other.prefix.startsWith(one.prefix)
+}

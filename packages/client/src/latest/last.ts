@@ -12,7 +12,7 @@ import { tagOfKey } from '../content/message-key.ts'
 import type { UndecodableMessage } from '../content/undecodable-message.ts'
 import { deadline, throwIfAborted } from '../deadline.ts'
 import { clientError } from '../errors.ts'
-import { checkOptions, type OptionNames } from '../options.ts'
+import { checkOptions, checkTimeout, type OptionNames } from '../options.ts'
 import { requirePermission } from '../permission.ts'
 import { checkPartition, partitionOfKey } from '../publish/partition.ts'
 import type { StreamInfo } from '../registry/ports.ts'
@@ -94,6 +94,7 @@ export class LatestValues {
     checkOptions('last', options, lastOptions)
     const { history, clock } = this.#modules
     const { key, signal: given, timeoutMs = this.#limits.timeoutMs } = options
+    checkTimeout(timeoutMs)
     throwIfAborted(given)
     const tag = key === undefined ? undefined : tagOfKey(streamId, key)
     const stream = await requirePermission('subscribe', streamId, this.#modules)

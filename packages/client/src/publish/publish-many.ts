@@ -1,4 +1,5 @@
 import type { StreamId } from '@runnel/protocol'
+import { clientError } from '../errors.ts'
 import type { PublishedMessage } from './part-outbox.ts'
 import type { Publisher, PublishOptions } from './publisher.ts'
 
@@ -27,13 +28,19 @@ const maxUnderWay = 4_096
 
 /**
  * Publishes all contents in order, as fast as they can be sent. The first that is refused ends it: those before are published, those
- * under way may be, and its error is thrown when none is under way any more.
+ * under way may be, and its error is thrown when none is under way any more. Throws INVALID_ARGUMENT for contents that cannot be iterated, and
+ * for a text, which would be published letter by letter.
  */
 export async function publishMany<T>(
   contents: Iterable<T> | AsyncIterable<T>,
   { streamId, key, options }: PublishManyTo<T>,
   publisher: Pick<Publisher, 'publish' | 'room'>,
 ): Promise<PublishedMany> {
+  if (!isIterable(contents))
+    throw clientError(
+      'INVALID_ARGUMENT',
+      'the contents are an iterable, such as an array, or an asynchronous one',
+    )
   const publish = (content: T, ofKey: string | undefined) =>
     publisher.publish(streamId, content, { ...options, key: ofKey })
   // What the function throws is as what is refused.
@@ -71,4 +78,9 @@ export async function publishMany<T>(
   await downTo(0)
   if (failure !== undefined) throw failure.error
   return result
+}
+
+function isIterable(contents: unknown): boolean {
+  if (typeof contents !== 'object' || contents === null) return false
+  return Symbol.iterator in contents || Symbol.asyncIterator in contents
 }

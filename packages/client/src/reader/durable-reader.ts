@@ -228,6 +228,8 @@ export class DurableReader<T = unknown>
         this.#changed()
       },
       nack: ({ delayMs = 0 } = {}) => {
+        // No clock goes off at such a time, and others would be looked at all the while.
+        if (!(delayMs >= 0)) throw clientError('INVALID_ARGUMENT', 'delayMs is a number from 0')
         // Of an earlier delivery it says nothing.
         if (delivery.deliveries !== deliveries) return
         const dueMs = clock.monotonicMs() + delayMs

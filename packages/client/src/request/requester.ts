@@ -2,7 +2,7 @@ import { toHex, type Clock, type Random, type StreamId } from '@runnel/protocol'
 import type { Decoding } from '../content/decode.ts'
 import { deadline, throwIfAborted } from '../deadline.ts'
 import { clientError } from '../errors.ts'
-import { checkOptions, type OptionNames } from '../options.ts'
+import { checkOptions, checkTimeout, type OptionNames } from '../options.ts'
 import { requirePermission, type PermissionModules } from '../permission.ts'
 import type { Publisher, PublishOptions } from '../publish/publisher.ts'
 import type { SideMessage, SidePart, SideParts } from '../side/side-part.ts'
@@ -109,6 +109,7 @@ export class Requester {
     checkOptions('request', options, requestOptions)
     const { clock, random, closing, publisher } = this.#modules
     const { timeoutMs = requestLimits.requestTimeoutMs, maxReplies: _, raw, schema, ...how } = options
+    checkTimeout(timeoutMs)
     throwIfAborted(how.signal)
     if (this.#pending.size >= requestLimits.maxPendingRequests) throw clientError('TOO_MANY_REQUESTS')
     const { PendingRequest } = await loadReplies()

@@ -13,6 +13,7 @@ import {
 } from '@runnel/protocol'
 import { deadline, pause, throwIfAborted } from '../deadline.ts'
 import { clientError, reasonOf, streamNotFound } from '../errors.ts'
+import { checkTimeout } from '../options.ts'
 import type { RegistryCache } from '../registry/registry-cache.ts'
 import type { HistorySource } from './history-source.ts'
 import { Slots } from './slots.ts'
@@ -62,7 +63,7 @@ export class StorageWaiter {
   ): Promise<void> {
     if (!Number.isInteger(count) || count < 1)
       throw clientError('INVALID_ARGUMENT', 'count is a whole number from 1')
-    if (!(timeoutMs > 0)) throw clientError('INVALID_ARGUMENT', 'timeoutMs is a number above 0')
+    checkTimeout(timeoutMs)
     throwIfAborted(signal)
     const { history } = this.#modules
     const places = [messages].flat().map(toAwaited)

@@ -19,8 +19,8 @@ import type { Way } from '../core/tracker-link/way.ts'
 
 export interface TrackerConnectionEvents {
   onOpened(way: Way): void
-  /** A dial failed, or a connection ended. */
-  onClosed(way: Way, wasOpen: boolean, error: RunnelError): void
+  /** A dial failed, or a connection ended; without an error where this node stops. */
+  onClosed(way: Way, wasOpen: boolean, error: RunnelError | undefined): void
   onPacket(way: Way, packet: TrackerToNode): void
   /** A packet of a later version of the protocol. */
   onUnknown(way: Way, type: number): void
@@ -45,6 +45,13 @@ interface Open {
 
 /** How a tracker says that another connection with the key of this node took the place of this one. */
 const replaced = 'REPLACED'
+/** How a transport ends its connections when it stops. */
+const stopped = 'SHUTTING_DOWN'
+
+/** What a connection ended by, at this end; undefined where this node stops, as nothing is wrong then. */
+function closedHere(code: string, text: string): RunnelError | undefined {
+  return code === stopped ? undefined : networkError('TRACKER_LOST', `closed: ${code} ${text}`)
+}
 
 /** The connections to trackers, by way, each dialled once at a time. */
 export class TrackerConnections {
@@ -155,9 +162,7 @@ export class TrackerConnections {
       onClose: ({ code, text, remote }) => {
         if (!this.#isOpen(way, connection)) return
         this.#connections.delete(way.key)
-        const error = remote
-          ? this.#closedBy(way.trackerId, code, text)
-          : networkError('TRACKER_LOST', `closed: ${code} ${text}`)
+        const error = remote ? this.#closedBy(way.trackerId, code, text) : closedHere(code, text)
         this.#forget(way)
         this.#events.onClosed(way, true, error)
       },

@@ -1,4 +1,4 @@
-import { matches, parseStreamPattern, type StreamPattern } from '@runnel/client/follow'
+import { matches, overlap, parseStreamPattern, type StreamPattern } from '@runnel/client/follow'
 import { TokenBucket, type Clock, type NodeId, type StreamId } from '@runnel/protocol'
 import type { AcquiredClient, IdentityClients } from './identity-clients.ts'
 import type { KeyEntry } from './keys-file.ts'
@@ -18,6 +18,8 @@ export interface GatewayAccount {
   /** By the key; whether the user may, the registry says, which the client asks. */
   mayPublish(streamId: StreamId): boolean
   maySubscribe(streamId: StreamId): boolean
+  /** Whether there can be streams among these that the key is for; `/path` is one of the user. Throws INVALID_STREAM_ID. */
+  maySubscribeToSome(pattern: string): boolean
   /** The most that can be taken from the rate at once. */
   readonly burst: { readonly messages: number; readonly bytes: number }
   /**
@@ -81,6 +83,11 @@ export class Account implements GatewayAccount {
 
   maySubscribe(streamId: StreamId): boolean {
     return this.#subscribe.some((pattern) => matches(pattern, streamId))
+  }
+
+  maySubscribeToSome(pattern: string): boolean {
+    const wanted = parseStreamPattern(pattern, this.userId)
+    return this.#subscribe.some((allowed) => overlap(allowed, wanted))
   }
 
   takeRate(bytes: number, messages = 1): number {

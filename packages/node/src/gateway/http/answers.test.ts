@@ -25,6 +25,7 @@ function open() {
     acquire: async () => ({ client, release: () => {} }),
     mayPublish: () => true,
     maySubscribe: () => true,
+    maySubscribeToSome: () => true,
     burst: { messages: 10, bytes: 1_000 },
     takeRate: () => 0,
     connect: () => () => {},

@@ -44,6 +44,7 @@ class World {
       },
       mayPublish: () => true,
       maySubscribe: () => true,
+      maySubscribeToSome: () => true,
       burst: { messages: 10, bytes: 100 },
       takeRate: () => {
         this.taken++

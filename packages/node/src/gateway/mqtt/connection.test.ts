@@ -31,7 +31,7 @@ function open({ clock = systemClock, takeRate = () => 0 }: { clock?: Clock; take
       if (isReading) take()
     },
   })
-  const seen = { slowed: 0, rated: 0, published: [] as string[] }
+  const seen = { slowed: 0, rated: 0, failed: 0, published: [] as string[] }
   const connection: Connection = new Connection(
     stream,
     { address: 'here', certificateFingerprint: undefined },
@@ -59,7 +59,7 @@ function open({ clock = systemClock, takeRate = () => 0 }: { clock?: Clock; take
           return takeRate()
         },
         slowed: () => seen.slowed++,
-        failed: () => {},
+        failed: () => seen.failed++,
         received: () => {},
         sent: () => {},
         closed: () => {},
@@ -163,4 +163,17 @@ it('reads only so far beyond a message that waits for its rate', async () => {
   expect(stream.isPaused()).toBe(false)
   stream.push(publishTo(mqttLimits.maxWaitingPackets))
   await expect.poll(() => stream.isPaused()).toBe(true)
+})
+
+it('takes nothing of a packet that is too long for packets of its own', async () => {
+  const { stream, seen, read } = open()
+  read()
+  stream.push(encode({ cmd: 'connect', clientId: 'c', clean: true }, 4))
+  stream.push(Buffer.from([0x30, 0xff, 0xff, 0xff, 0x7f]))
+  await new Promise<void>((resolve) => setImmediate(resolve))
+  // As packets they would be malformed.
+  stream.push(Buffer.alloc(500, 'y'))
+  stream.push(null)
+  await once(stream, 'close')
+  expect(seen).toMatchObject({ failed: 1, published: [] })
 })

@@ -174,6 +174,8 @@ export class Connection implements ConversationEffects {
   }
 
   #take(data: Buffer): void {
+    // What follows a packet that ended it is the rest of that packet, and no packets of its own.
+    if (this.conversation.hasEnded) return
     this.#guard(() => {
       const frames = this.#frames.push(data)
       this.#modules.gateway.received(frames.length, data.length)

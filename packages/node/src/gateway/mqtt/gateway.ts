@@ -281,8 +281,8 @@ export class MqttGateway {
       )
     const sinceMs = before?.sinceMs ?? this.#modules.clock.now()
     const subscription: SessionSubscription = { session, name, filter, options, sinceMs }
-    if (!filter.target.endsWith('/#') && !this.#leases.maySee(subscription, filter.target))
-      throw new MqttProblem(Reason.notAuthorized, 'the key is not for subscribing to this stream')
+    if (!this.#leases.mayFollow(session, filter))
+      throw new MqttProblem(Reason.notAuthorized, 'the key is not for subscribing to any such stream')
     session.subscriptions.set(name, subscription)
     try {
       await identity.feeds.add(subscription)

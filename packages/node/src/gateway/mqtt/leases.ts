@@ -3,6 +3,7 @@ import type { Clock } from '@runnel/protocol'
 import type { Logger } from '../../logger.ts'
 import type { GatewayAccount } from '../access/account.ts'
 import type { Session, SessionSubscription } from './core/session.ts'
+import type { Filter } from './core/topics.ts'
 import type { Counters } from './counters.ts'
 import { Feeds, type FeedsEvents } from './feeds.ts'
 import type { SessionKeeper } from './keeping/session-keeper.ts'
@@ -80,6 +81,11 @@ export class Leases {
   maySee({ session }: SessionSubscription, streamId: string): boolean {
     const account = this.#leases.get(session)?.account
     return account?.maySubscribe(streamId as Parameters<GatewayAccount['maySubscribe']>[0]) === true
+  }
+
+  /** Whether the key of a session is for any stream that a filter may match. */
+  mayFollow(session: Session, { target }: Filter): boolean {
+    return this.#leases.get(session)?.account.maySubscribeToSome(target) === true
   }
 
   #identityOf(client: RunnelClient): Identity {

@@ -293,7 +293,7 @@ describe('MQTT.js', { timeout: 60_000 }, () => {
     expect(await client.texts(3)).toEqual(['1', '2', '3'])
   })
 
-  it('is put out when its key is taken away', async () => {
+  it('is refused filters that its key is for no stream of, and is put out when that is taken away', async () => {
     const key = newApiKey()
     network.addKey({ ...network.ofOwner(key), name: 'leaver', publish: ['/a'], subscribe: ['/a'] })
     const url = `mqtt://127.0.0.1:${gateway.port}`
@@ -302,6 +302,10 @@ describe('MQTT.js', { timeout: 60_000 }, () => {
     while (client === undefined)
       client = await connectJs(url, key, { protocolVersion: 5 }).catch(() => undefined)
     const { client: leaver } = client
+    // It can have messages of `#`, and none of the others whatever streams there will be.
+    await expect(leaver.subscribeAsync('#')).resolves.toMatchObject([{ qos: 0 }])
+    for (const filter of ['b', 'b/#', 'b/+/c', '$share/group/b/#', `0x${'0'.repeat(40)}/#`])
+      await expect(leaver.subscribeAsync(filter)).rejects.toMatchObject({ packet: { granted: [0x87] } })
     const said = new Promise<number | undefined>((resolve) =>
       leaver.on('disconnect', ({ reasonCode }) => resolve(reasonCode)),
     )
