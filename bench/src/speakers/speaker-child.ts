@@ -6,9 +6,9 @@ import {
   type Subscription,
 } from '@runnel/client'
 import { openSession, type MediaSession } from '@runnel/media'
-import { roomStep } from '../../../examples/room/room-key.ts'
 import { answerCalls } from '../child-calls.ts'
 import { cpuUs } from '../statistics.ts'
+import { quickRoomStep } from './quick-room-step.ts'
 import { RepeatedTakes } from './repeated-takes.ts'
 import type { SpeakersFigures } from './room-figures.ts'
 import { sharedNode } from './shared-node.ts'
@@ -86,7 +86,7 @@ class Speakers {
 }
 
 async function clientOver({ network: node }: RunnelClient, { network, secret }: Room): Promise<RunnelClient> {
-  const modules = { createNode: () => sharedNode(node), contentSteps: [await roomStep(secret)] }
+  const modules = { createNode: () => sharedNode(node), contentSteps: [await quickRoomStep(secret)] }
   return createClient({ network }, modules)
 }
 

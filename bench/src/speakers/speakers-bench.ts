@@ -1,6 +1,6 @@
 import { fork } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { getPriority, setPriority, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { createClient, type NetworkSource } from '@runnel/client'
@@ -52,6 +52,7 @@ export async function speakersBench(
   const child = fork(fileURLToPath(new URL('speaker-child.ts', import.meta.url)), {
     execArgv: ['--conditions=runnel-src'],
   })
+  if (child.pid !== undefined) putFirst(child.pid)
   const calls = new ChildCalls<SpeakerCalls>(child)
   const run = async () => {
     const page = await enter(browser, served.url)
@@ -91,6 +92,15 @@ export async function speakersBench(
     await served.stop()
     await tracker.stop()
     rmSync(directory, { recursive: true })
+  }
+}
+
+/** Speakers stand for other computers, so their process goes before the page, where the system lets this one say so. */
+function putFirst(pid: number): void {
+  try {
+    setPriority(pid, getPriority(pid) - 5)
+  } catch {
+    // Otherwise `speakersLateMs` tells whether they waited for the page.
   }
 }
 
