@@ -39,7 +39,6 @@ const mostLateMs = 100
 /** Of the page while it was watched, and of the speakers before and after. */
 export function roomFigures(shown: Shown, before: SpeakersFigures, after: SpeakersFigures): RoomFigures {
   const [sounds, pictures] = [after.soundsDue - before.soundsDue, after.picturesDue - before.picturesDue]
-  // Asking the other process takes time.
   return {
     ...pageFigures(shown),
     soundsOpenedShare: round(shown.soundsOpened / sounds),
