@@ -9,6 +9,8 @@ import { build } from 'esbuild'
 import type { Example } from './command-line.ts'
 
 const here = dirname(fileURLToPath(import.meta.url))
+/** Which a page starts where it has many signatures to check. */
+const worker = join(here, '../packages/protocol/src/verification/page-verification-worker.ts')
 
 export interface ServedExample {
   readonly url: string
@@ -58,6 +60,7 @@ async function filesOf(example: Example): Promise<Map<string, File>> {
     entryPoints: {
       main: join(here, example, existsSync(join(here, example, 'main.tsx')) ? 'main.tsx' : 'main.ts'),
       ...Object.fromEntries(further.map((page) => [page, join(here, example, `${page}.ts`)])),
+      'page-verification-worker': worker,
     },
     jsx: 'automatic',
     define: { 'process.env.NODE_ENV': '"production"' },

@@ -1,8 +1,8 @@
 import type { ContentStep } from '@runnel/client/browser'
 
 /** AES-256-GCM, as messages say it; with the nonce before the content. */
-const aes256gcm = 1
-const nonceBytes = 12
+export const aes256gcm = 1
+export const nonceBytes = 12
 
 /** What stands behind # in the address of a room; browsers send it to nobody. */
 export function newRoomSecret(): string {
@@ -14,11 +14,9 @@ export function newRoomSecret(): string {
  * take it back but another link. Where members are known by name, use a stream with permissions, which is encrypted by itself.
  */
 export async function roomStep(secret: string): Promise<ContentStep> {
-  const bytes = fromText(secret)
+  const bytes = secretBytes(secret)
   const key = await crypto.subtle.importKey('raw', bytes, 'AES-GCM', false, ['encrypt', 'decrypt'])
-  const digest = await crypto.subtle.digest('SHA-256', new Uint8Array([...utf8('room'), ...bytes]))
-  // So that messages of other rooms in the same stream are not tried.
-  const groupKeyId = toText(new Uint8Array(digest, 0, 12))
+  const groupKeyId = await keyIdOf(bytes)
   return {
     name: 'room',
     seal: (messages, { chain }) =>
@@ -41,6 +39,12 @@ export async function roomStep(secret: string): Promise<ContentStep> {
   }
 }
 
+/** Stands in the clear, so that messages of other rooms in the same stream are not tried. */
+export async function keyIdOf(secret: Uint8Array): Promise<string> {
+  const digest = await crypto.subtle.digest('SHA-256', new Uint8Array([...utf8('room'), ...secret]))
+  return toText(new Uint8Array(digest, 0, 12))
+}
+
 interface Place {
   readonly streamId: string
   readonly partition: number
@@ -50,7 +54,8 @@ interface Place {
 
 const utf8 = (text: string) => new TextEncoder().encode(text)
 
-function placeOf({ streamId, partition, publisherId, messageChainId }: Place, contentType: number) {
+/** What a sealed message is bound to. */
+export function placeOf({ streamId, partition, publisherId, messageChainId }: Place, contentType: number) {
   return utf8(JSON.stringify([streamId, partition, publisherId, messageChainId, contentType]))
 }
 
@@ -68,7 +73,7 @@ export const isRoomSecret = (text: string): boolean => /^[\w-]{43}$/.test(text)
 export const incompleteLink = 'This is not the complete link of a room. Ask for it again.'
 
 /** Throws where it is no secret of a room. */
-function fromText(text: string): Uint8Array<ArrayBuffer> {
+export function secretBytes(text: string): Uint8Array<ArrayBuffer> {
   if (!isRoomSecret(text)) throw new Error(incompleteLink)
   const binary = atob(text.replaceAll('-', '+').replaceAll('_', '/'))
   return Uint8Array.from(binary, (char) => char.charCodeAt(0))

@@ -1,7 +1,10 @@
 import type { MediaSession, Member, NewTrack } from '@runnel/media'
 
+/** Which all browsers encode and decode. */
+export const takeCodecs = ['vp8', 'vp09.00.10.08'] as const
+
 /** A frame as its encoder gave it, with its time after the first. */
-interface TakeFrame {
+export interface TakeFrame {
   readonly atUs: number
   readonly isKey?: boolean
   readonly temporalLayer?: number
@@ -9,7 +12,7 @@ interface TakeFrame {
   readonly base64: string
 }
 
-interface TakeTrack {
+export interface TakeTrack {
   readonly track: NewTrack
   readonly frames: readonly TakeFrame[]
 }
@@ -49,25 +52,4 @@ export async function recordTake(session: MediaSession, seconds: number): Promis
     return ofTrack.length === 0 ? [] : [{ track, frames: ofTrack }]
   })
   return { lengthUs: seconds * 1_000_000, tracks }
-}
-
-/** Publishes a take again and again, for as long as the process lasts. */
-export function repeatTake(session: MediaSession, { tracks, lengthUs }: Take): void {
-  const startUs = session.nowUs()
-  for (const { track, frames } of tracks) {
-    const publisher = session.publishTrack(track)
-    const data = frames.map(({ base64 }) => new Uint8Array(Buffer.from(base64, 'base64')))
-    let next = 0
-    setInterval(() => {
-      for (;;) {
-        const [round, at] = [Math.floor(next / frames.length), next % frames.length]
-        const [frame, bytes] = [frames[at], data[at]]
-        if (frame === undefined || bytes === undefined) return
-        const timestampUs = startUs + round * lengthUs + frame.atUs
-        if (timestampUs > session.nowUs()) return
-        next++
-        publisher.send({ ...frame, data: bytes, timestampUs })
-      }
-    }, 5)
-  }
 }

@@ -203,11 +203,13 @@ export class Overlay {
 
   /** Whose signature would be asked for if a neighbour brought this batch now; undefined where none would be. */
   signerOf(peerId: NodeId, batch: MessageBatch): NodeId | undefined {
-    const { parts, authorship } = this.#rooms
+    const { parts, authorship, urgent, time } = this.#rooms
     const part = parts.ofChain(batch.chain)
-    if (part?.takesFrom(peerId, batch.chain.publisherId) !== true || isUrgentChain(batch.chain))
-      return undefined
-    return part.seen.hasNew(batch) ? authorship.signerOf(batch) : undefined
+    if (part?.takesFrom(peerId, batch.chain.publisherId) !== true) return undefined
+    const isToCheck = isUrgentChain(batch.chain)
+      ? urgent.isToCheck(part, batch, time.nowMs)
+      : part.seen.hasNew(batch)
+    return isToCheck ? authorship.signerOf(batch) : undefined
   }
 
   /** Who is sent all urgent messages of a publisher in a stream part; those who asked for less are not among them. */

@@ -57,13 +57,14 @@ function setUp({ limits = {}, hasRoom = true, isKnown = true } = {}) {
       },
       dispatch(event) {
         dispatched.push(event)
-        if (event.type === 'data') queue.verify(event.batch, signerId)
+        if (event.type === 'data' || event.type === 'urgent') queue.verify(event.batch, signerId)
       },
     },
   )
   queue.take(dataEvent())
   dispatched.length = verifiedHere.length = 0
-  return { queue, asked, dispatched, verifiedHere, counters, signerId }
+  const pass = (ms: number): void => void (nowMs += ms)
+  return { queue, asked, dispatched, verifiedHere, counters, signerId, pass }
 }
 
 describe('a queue of what waits for verdicts', () => {
@@ -99,6 +100,17 @@ describe('a queue of what waits for verdicts', () => {
     expect(verifiedHere).toEqual([])
     expect(queue.verify(event.batch, peerId)).toBe(true)
     expect(verifiedHere).toEqual([event.batch])
+  })
+
+  it('has urgent batches verified elsewhere as well, which have less time left afterwards', () => {
+    const { queue, asked, dispatched, verifiedHere, pass } = setUp()
+    const { batch } = dataEvent()
+    queue.take({ type: 'urgent', peerId, remainingMs: 500, batch })
+    expect(asked).toHaveLength(1)
+    pass(30.5)
+    asked[0]?.answer(true)
+    expect(dispatched).toEqual([{ type: 'urgent', peerId, remainingMs: 469, batch }])
+    expect(verifiedHere).toEqual([])
   })
 
   it('has a batch that several neighbours bring verified once', () => {

@@ -27,6 +27,7 @@ export interface VerificationQueueModules {
 interface Waiting {
   readonly event: NodeEvent
   readonly bytes: number
+  readonly sinceMs: number
   /** Somebody is verifying its batch. */
   isAsked: boolean
 }
@@ -37,7 +38,7 @@ interface Verdict {
 }
 
 /**
- * Has batches verified on other cores before the core gets them, once this thread is behind: once it has verified for more than its share of
+ * Has batches, urgent ones too, verified on other cores before the core gets them, once this thread is behind: once it has verified for more than its share of
  * time. All that links bring afterwards waits in the order in which it came, so that the core sees the same events as without it, only later.
  * The core asks for each signature as ever, and gets the verdict that is there already.
  */
@@ -87,10 +88,10 @@ export class VerificationQueue {
 
   /** An event of a link, and the bytes of its packet: dispatched at once, or in its turn. */
   take(event: NodeEvent, bytes = 0): void {
-    const { pool, dispatch } = this.#modules
+    const { pool, dispatch, clock } = this.#modules
     if (pool === undefined) return dispatch(event)
-    const waiting: Waiting = { event, bytes, isAsked: false }
-    if (event.type === 'data') this.#ask(pool, waiting, event.peerId, event.batch)
+    const waiting: Waiting = { event, bytes, sinceMs: clock.monotonicMs(), isAsked: false }
+    if (event.type === 'data' || event.type === 'urgent') this.#ask(pool, waiting, event.peerId, event.batch)
     if (!waiting.isAsked && !this.isWaiting) return dispatch(event)
     this.#waiting.push(waiting)
     this.#bytes += waiting.bytes
@@ -151,7 +152,14 @@ export class VerificationQueue {
     }
     if (oldest === undefined) return
     this.#bytes -= oldest.bytes
-    this.#modules.dispatch(oldest.event)
+    this.#modules.dispatch(this.#afterWaiting(oldest))
+  }
+
+  /** What is urgent has so much less time left. */
+  #afterWaiting({ event, sinceMs }: Waiting): NodeEvent {
+    if (event.type !== 'urgent') return event
+    const waitedMs = this.#modules.clock.monotonicMs() - sinceMs
+    return { ...event, remainingMs: Math.max(0, Math.floor(event.remainingMs - waitedMs)) }
   }
 }
 

@@ -90,6 +90,19 @@ describe('an urgent message', () => {
     expect(script.run(urgent(9, urgentAt(4)))).toEqual(['dropped data.notAttached'])
   })
 
+  it('is to be checked ahead once, from a neighbour, within the share of its publisher', () => {
+    const script = new CoreScript({ maxUrgentPerS: 1 }).withNeighbours(2, 3)
+    const signerOf = (peer: number, batch: MessageBatch) => script.core.signerOf(idOf(peer), batch)
+    const [first, second] = [urgentAt(0), urgentAt(1)]
+    expect(signerOf(2, first)).toBe(first.chain.publisherId)
+    expect(signerOf(9, first)).toBeUndefined()
+    script.run(urgent(2, first))
+    expect([signerOf(3, first), signerOf(3, second)]).toEqual([undefined, undefined])
+    script.nowMs += 1_000
+    script.run(data(2, batchAt([startMs])))
+    expect([signerOf(3, first), signerOf(3, second)]).toEqual([undefined, second.chain.publisherId])
+  })
+
   it('waits while its publisher is looked up, and goes on with what is left of its time', () => {
     const script = new CoreScript().withNeighbours(2, 3, 4)
     script.policy = 'unknown'

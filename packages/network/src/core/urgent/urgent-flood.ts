@@ -151,6 +151,16 @@ export class UrgentFlood {
     return this.#parts.get(part.id)?.get(chain.publisherId)?.isSeen(chain.messageChainId, place) ?? false
   }
 
+  /** Whether a batch is new, and its publisher has room for it, so that its signature will be asked for. */
+  isToCheck(part: StreamPart, batch: MessageBatch, nowMs: number): boolean {
+    const message = urgentMessageOf(batch)?.message
+    if (message === undefined) return false
+    const { publisherId, messageChainId } = batch.chain
+    const share = this.#parts.get(part.id)?.get(publisherId)
+    if (share === undefined) return true
+    return !share.isSeen(messageChainId, message) && share.hasRoom(messageChainId, batch.bytes.length, nowMs)
+  }
+
   linkClosed(peerId: NodeId): void {
     this.#denied.forget(peerId)
   }
