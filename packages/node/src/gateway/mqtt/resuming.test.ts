@@ -4,13 +4,13 @@ import { VirtualClock } from '@runnel/transport'
 import { expect, it } from 'vitest'
 import type { GatewayAccount } from '../access/account.ts'
 import { Sessions } from './core/sessions.ts'
-import type { SessionJournal, SessionSubscription } from './core/session.ts'
+import type { Session, SessionJournal, SessionSubscription } from './core/session.ts'
 import { filterOf } from './core/topics.ts'
 import { newCounters } from './counters.ts'
 import { FeedPlaces } from './keeping/feed-places.ts'
 import type { FoundSession, SessionKeeper } from './keeping/session-keeper.ts'
 import { Leases } from './leases.ts'
-import { mqttLimits } from './limits.ts'
+import { mqttLimits, type MqttLimits } from './limits.ts'
 import { Resuming } from './resuming.ts'
 
 const own = toNodeId(`0x${'a'.repeat(40)}`)
@@ -38,6 +38,7 @@ function start(
   filters: Readonly<Record<string, readonly string[]>>,
   opening: (path: string) => Promise<void> | undefined = () => undefined,
   acquiring = Promise.resolve(),
+  limits: MqttLimits = mqttLimits,
 ) {
   const clock = new VirtualClock()
   const opened: Opened[] = []
@@ -60,8 +61,8 @@ function start(
     acquire: () => acquiring.then(() => ({ client, release: nothing })),
   } as unknown as GatewayAccount
   const journal: SessionJournal = { touched: nothing, changed: nothing, removed: nothing, flush: nothing }
-  const found = Object.entries(filters).map(([clientId, names]): FoundSession => ({
-    ...{ key: { account: 'a', clientId }, own, origin: 'origin', expiryS: 60, leftMs: 60_000 },
+  const found = Object.entries(filters).map(([clientId, names], i): FoundSession => ({
+    ...{ key: { account: 'a', clientId }, own, origin: 'origin', expiryS: 60, leftMs: 60_000 - i },
     subscriptions: names.map((name) => ({ name, options, sinceMs: 0 })),
     ...{ received: [], held: [], journal, drop: nothing },
   }))
@@ -70,9 +71,11 @@ function start(
       .flat()
       .map((name) => `${own} ${own}/${name}`),
   )
+  const kept = new Set<string>()
   const row = { heardMs: 0, places: new Map() }
   const keeper = {
-    ...{ start: () => found, restored: nothing, forgetFeedsBut: nothing },
+    ...{ start: () => found, forgetFeedsBut: nothing },
+    restored: ({ key }: Session) => kept.add(key.clientId),
     feed: (id: string) => new FeedPlaces(before.has(id) ? row : undefined, { nowMs: 10, onChanged: nothing }),
     wasKept: (id: string) => before.has(id),
     feedClosed: (id: string) => before.delete(id),
@@ -81,10 +84,16 @@ function start(
   const leases: Leases = new Leases(mqttLimits, {
     ...{ ...modules, delivered: nothing, joined: (user) => resuming.joined(user) },
   })
-  const sessions = new Sessions(mqttLimits, {
+  const sessions = new Sessions(limits, {
     totals: modules.counters,
     newOrigin: () => 'origin',
-    effects: { ended: (session) => leases.end(session), publishWill: nothing, changed: nothing },
+    effects: {
+      ended: (session) => {
+        kept.delete(session.key.clientId)
+        leases.end(session)
+      },
+      ...{ publishWill: nothing, changed: nothing },
+    },
   })
   const access = {
     accountOf: () => undefined,
@@ -104,7 +113,7 @@ function start(
     return session
   }
   const paths = () => opened.map(({ path }) => path)
-  return { clock, opened, paths, connect, leases, client, account }
+  return { clock, opened, paths, connect, leases, client, account, kept, counters: modules.counters }
 }
 
 it('leaves out what a client that is back has given up, or replaced, meanwhile', async () => {
@@ -166,4 +175,14 @@ it('goes on with what was missed of a stream that cannot be subscribed to at fir
   await Promise.resolve()
   clock.advanceBy(mqttLimits.resumeAgainMs)
   await expect.poll(() => subscribed().slice(2)).toEqual([['refused', true]])
+})
+
+it('keeps no session that there is no room for', async () => {
+  const filters = { one: ['t'], two: ['t'], three: ['u'] }
+  const { kept, paths, counters } = start(filters, undefined, undefined, {
+    ...mqttLimits,
+    maxAwaySessions: 1,
+  })
+  await expect.poll(paths).toEqual(['t'])
+  expect([[...kept], counters.restoredSessions]).toEqual([['one'], 1])
 })

@@ -39,13 +39,15 @@ export class Resuming {
 
   /** They are there when it returns; what they missed comes meanwhile. */
   start(): void {
-    const { counters, keeper } = this.#modules
-    const restored = keeper.start().flatMap((found) => this.#restore(found) ?? [])
+    const { counters, keeper, sessions } = this.#modules
+    const found = keeper.start().flatMap((one) => this.#restore(one) ?? [])
+    sessions.limitAway()
+    const restored = found.filter((session) => sessions.has(session))
     keeper.forgetFeedsBut(new Set(restored.flatMap(keptFeedsOf)))
     counters.restoredSessions += restored.length
-    for (const [own, sessions] of Map.groupBy(restored, (session) => session.own)) {
+    for (const [own, ofUser] of Map.groupBy(restored, (session) => session.own)) {
       // One that fails has said so.
-      const joining = Promise.all(sessions.map((session) => this.#join(session).catch(() => {})))
+      const joining = Promise.all(ofUser.map((session) => this.#join(session).catch(() => {})))
       this.#joining.set(own, joining)
       void joining.then(() => this.#joining.delete(own))
     }
