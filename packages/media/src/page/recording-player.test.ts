@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import type { MediaRecording, RecordedObject } from '../recording/recording.ts'
+import { TimeLine } from '../recording/time-line.ts'
 import { RecordingPlayer } from './recording-player.ts'
 
 beforeEach(() => void vi.useFakeTimers())
@@ -11,10 +12,9 @@ const readTo = (recordedMs: number) =>
 
 it('shows a moment that whoever hears of another one goes to, and says so once that was read', async () => {
   const isStored = Promise.withResolvers<void>()
-  const members: never[] = []
   const recording = {
     range: { fromMs: 0, toMs: 60_000 },
-    timeLine: { membersAt: () => members },
+    timeLine: new TimeLine(),
     read: async function* (fromMs: number) {
       if (fromMs < 20_000) await isStored.promise
       for (const aheadMs of [400, 450]) yield await Promise.resolve(readTo(fromMs + aheadMs))
