@@ -186,6 +186,8 @@ export class RecordingPlayer {
       for await (const object of objects) {
         if (signal.aborted) return
         await this.#take(object)
+        // Who hears of a picture, or that the moment is shown, may go to another one.
+        if (signal.aborted) return
         // Not what publishers say: one could hold up all others.
         this.#readToMs = object.recordedMs - packedMs
         while (this.#isFarAhead() && !signal.aborted)

@@ -28,7 +28,12 @@ function open() {
     clock,
     events: {
       ...{ maySee: () => true, delivered: () => {}, closed: () => {}, missed: () => {} },
-      ...{ places: () => places, wasKept: () => true, failed: () => void world.failed++ },
+      ...{
+        places: () => places,
+        wasKept: () => true,
+        joined: () => undefined,
+        failed: () => void world.failed++,
+      },
     },
   })
   const options = {

@@ -15,6 +15,8 @@ export interface FeedsEvents {
   places(feedId: string): FeedPlaces | undefined
   /** Whether the node before this one had it for sessions that are back. */
   wasKept(feedId: string): boolean
+  /** Resolves when those sessions have joined their feeds; undefined where they have. */
+  joined(): Promise<unknown> | undefined
   closed(feedId: string): void
   /** A message came that the node before this one missed. */
   missed(): void
@@ -49,20 +51,30 @@ export class Feeds {
     return this.#feeds.size === 0
   }
 
-  /** Resolves when it is subscribed. Throws what `subscribe` of the client throws. */
+  /** Resolves when it is subscribed. Throws what `subscribe` of the client throws: then it is not added. */
   async add(subscription: SessionSubscription): Promise<void> {
+    this.join(subscription)
+    try {
+      await this.open(subscription)
+    } catch (error) {
+      this.remove(subscription)
+      throw error
+    }
+  }
+
+  /** It gets what comes from now on, once it is opened. Idempotent. */
+  join(subscription: SessionSubscription): void {
     const { filter } = subscription
     const id = feedIdOf(filter)
     const feed =
       this.#feeds.get(id) ?? new Feed(id, filter, this.#limits, { ...this.#modules, client: this.#client })
     this.#feeds.set(id, feed)
     feed.add(subscription)
-    try {
-      await feed.opened
-    } catch (error) {
-      this.remove(subscription)
-      throw error
-    }
+  }
+
+  /** Resolves when what it has joined is subscribed. Throws as `add`: it stays joined, and this can be tried again. */
+  async open({ filter }: SessionSubscription): Promise<void> {
+    await this.#feeds.get(feedIdOf(filter))?.opened
   }
 
   /** The session of a subscription outlasts the node from now on. */
@@ -113,10 +125,17 @@ class Feed {
     if (modules.events.wasKept(id)) this.#places = modules.events.places(id)
   }
 
-  /** Once there is a member: begins with what was missed, where the node before this one had it. */
+  /** Once there is a member: begins with what was missed, where the node before this one had it, and so once all who missed it are there. */
   get opened(): Promise<Subscription> {
-    this.#opened ??= this.#open()
-    return this.#opened
+    if (this.#opened !== undefined) return this.#opened
+    const joined = this.#places?.isBehind === true ? this.#modules.events.joined() : undefined
+    const opened = joined === undefined ? this.#open() : joined.then(() => this.#open())
+    this.#opened = opened
+    opened.catch(() => {
+      // It can be tried again.
+      if (this.#opened === opened) this.#opened = undefined
+    })
+    return opened
   }
 
   get isEmpty(): boolean {

@@ -79,6 +79,7 @@ export class MqttGateway {
     const { counters } = this
     this.#leases = new Leases(limits, {
       ...modules,
+      joined: (own) => this.#resuming.joined(own),
       delivered: (subscription, delivery) => {
         counters.delivered++
         if (delivery.isRetained) this.#retained.overtaken(subscription, delivery)

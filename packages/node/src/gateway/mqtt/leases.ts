@@ -1,5 +1,5 @@
 import type { RunnelClient } from '@runnel/client'
-import type { Clock } from '@runnel/protocol'
+import type { Clock, NodeId } from '@runnel/protocol'
 import type { Logger } from '../../logger.ts'
 import type { GatewayAccount } from '../access/account.ts'
 import type { Session, SessionSubscription } from './core/session.ts'
@@ -37,6 +37,8 @@ export interface LeasesModules {
   readonly counters: Counters
   readonly keeper: SessionKeeper
   readonly delivered: FeedsEvents['delivered']
+  /** As of `FeedsEvents`, for the sessions of one user. */
+  readonly joined: (own: NodeId) => Promise<unknown> | undefined
 }
 
 /** In whose names the sessions of a gateway act, and what those share. */
@@ -91,11 +93,12 @@ export class Leases {
   #identityOf(client: RunnelClient): Identity {
     const known = this.#identities.get(client)
     if (known !== undefined) return known
-    const { clock, counters, delivered, keeper, logger } = this.#modules
+    const { clock, counters, delivered, joined, keeper, logger } = this.#modules
     const idOf = (feedId: string) => `${client.account} ${feedId}`
     const events: FeedsEvents = {
       places: (feedId) => keeper.feed(idOf(feedId)),
       wasKept: (feedId) => keeper.wasKept(idOf(feedId)),
+      joined: () => joined(client.account),
       closed: (feedId) => keeper.feedClosed(idOf(feedId)),
       missed: () => void counters.missedDelivered++,
       failed: (err) => logger.warn({ err }, 'what MQTT sessions missed is not read yet'),

@@ -18,25 +18,33 @@ interface Head {
 export class CursorKeeper {
   readonly #limits: Pick<GatewayLimits, 'maxCursorChains' | 'maxTrackedChains' | 'cursorOverlapMs'>
   readonly #heads: LRU<Head>
+  /** Of the cursor that was begun with. */
+  readonly #startMs: number | undefined
   /** Undefined before the first message, where nothing is known of when that is. */
   #floorMs: number | undefined
 
+  /** `liveMs`: since when the reader reads that has no cursor to begin with and begins live; so it has one before its first message. */
   constructor(
     limits: Pick<GatewayLimits, 'maxCursorChains' | 'maxTrackedChains' | 'cursorOverlapMs'>,
     start: Cursor | undefined,
+    liveMs?: number,
   ) {
     this.#limits = limits
     this.#heads = new LRU(limits.maxTrackedChains)
-    this.#floorMs = start?.floorMs
+    this.#startMs = start?.floorMs
+    this.#floorMs = start?.floorMs ?? liveMs
     for (const [tag, place] of start?.heads ?? [])
       this.#heads.set(tag, { place, seenMs: start?.floorMs ?? 0 })
   }
 
-  /** False for a message that was delivered before, by the cursor that was begun with. */
+  /**
+   * False for a message that was delivered before, by the cursor that was begun with. Of a chain that was not, all is new: its publisher's
+   * clock may be behind those of the others, and partitions of history come one behind the other.
+   */
   isNew(message: ChainMessage): boolean {
     const head = this.#heads.peek(tagOfChain(message))
     if (head !== undefined) return compareRefs(message, head.place) > 0
-    return this.#floorMs === undefined || message.timestamp >= this.#floorMs
+    return this.#startMs === undefined || message.timestamp >= this.#startMs
   }
 
   /** A message is delivered that came at `nowMs`, by the wall clock: everything that came before it is delivered, too. */

@@ -75,6 +75,19 @@ describe('a cursor', () => {
     expect(takenAfter(cursor, silent, behind)).toEqual([['behind', hour - 199_000]])
   })
 
+  it('keeps nothing from a reader of a publisher that it first hears of, however far its clock is behind', () => {
+    const minutes = 60_000
+    const begun = decodeCursor(streamId, keeperOf(['a', 0]).text(streamId) ?? '')
+    for (const keeper of [
+      new CursorKeeper(gatewayLimits, begun),
+      new CursorKeeper(gatewayLimits, undefined, t0 + 10 * minutes),
+      new CursorKeeper(gatewayLimits, undefined),
+    ]) {
+      keeper.deliver(messageOf('a', t0 + 10 * minutes), t0 + 10 * minutes, true)
+      expect(keeper.isNew(messageOf('behind', t0 + 7 * minutes))).toBe(true)
+    }
+  })
+
   it('is not moved ahead by a publisher whose clock is', () => {
     const cursor = keeperOf(['ahead', 300_000, 0]).text(streamId) ?? ''
     expect(takenAfter(cursor, messageOf('a', t0 + 10))).toEqual([['a', 10]])

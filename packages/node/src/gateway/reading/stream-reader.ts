@@ -69,8 +69,7 @@ export class StreamReader<Frame> {
     this.#modules = modules
     this.#start = cursor === undefined ? undefined : decodeCursor(streamId, cursor)
     const isLive = cursor === undefined && options.resend === undefined
-    const now: Cursor = { floorMs: modules.clock.now(), heads: new Map() }
-    this.#cursor = new CursorKeeper(gatewayLimits, this.#start ?? (isLive ? now : undefined))
+    this.#cursor = new CursorKeeper(gatewayLimits, this.#start, isLive ? modules.clock.now() : undefined)
   }
 
   /** Where a reader can go on from that got nothing yet; undefined where that is not known. */

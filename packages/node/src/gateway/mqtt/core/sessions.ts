@@ -109,14 +109,24 @@ export class Sessions {
     return this.#sessions.get(idOf(session.key)) === session
   }
 
-  /** A session that another process left, and that waits for its client. */
+  /** A session that another process left, and that waits for its client; `limitAway` follows. */
   restore(kept: KeptSession, journal: SessionJournal, nowMs: number): Session {
     const session = new Session(kept.key, kept.own, kept.origin, this.#limits, this.#shares)
     this.#sessions.set(idOf(kept.key), session)
     session.restore(kept, journal)
     this.#away.set(session, { endsMs: nowMs + kept.leftMs, willMs: undefined })
-    if (this.#away.size > this.#limits.maxAwaySessions) this.#limit(kept.key.account)
     return session
+  }
+
+  /** Ends those that are too many, as sessions were restored whose clients were connected. */
+  limitAway(): void {
+    const { maxAwaySessions, maxTotalAwaySessions } = this.#limits
+    const byAccount = Map.groupBy(this.#away.keys(), ({ key }) => key.account)
+    for (const [account, { length }] of byAccount)
+      for (let i = maxAwaySessions; i < length; i++) this.#limit(account)
+    const [any] = byAccount.keys()
+    if (any === undefined) return
+    for (let i = this.#away.size; i > maxTotalAwaySessions; i--) this.#limit(any)
   }
 
   /** To be called every second: publishes wills whose delay is over, and ends sessions. */

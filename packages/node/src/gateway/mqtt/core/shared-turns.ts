@@ -33,14 +33,15 @@ export class SharedTurns {
     return true
   }
 
-  /** Whose turn it is in each group; without a connected member, whose session keeps it. */
+  /** Whose turn it is in each group; without a connected member, of those whose sessions keep it. */
   *next(isMeant: (subscription: SessionSubscription) => boolean): Generator<SessionSubscription> {
     for (const group of this.#groups.values()) {
       const { members, last } = group
       const inTurn = members.map((_, i) => (last + 1 + i) % members.length)
-      const at =
-        inTurn.find((i) => members[i]?.session.isConnected === true && isMeant(members[i])) ??
-        inTurn.find((i) => members[i] !== undefined && isMeant(members[i]))
+      const find = (takes: (member: SessionSubscription) => boolean) =>
+        inTurn.find((i) => members[i] !== undefined && isMeant(members[i]) && takes(members[i]))
+      // A session keeps nothing of QoS 0 for a client that is away.
+      const at = find(({ session }) => session.isConnected) ?? find(({ options }) => options.qos > 0)
       const chosen = at === undefined ? undefined : members[at]
       if (at === undefined || chosen === undefined) continue
       group.last = at

@@ -46,9 +46,9 @@ export class FeedPlaces {
     return place !== undefined && compareRefs(message, place) <= 0
   }
 
-  /** Whether the process before this one may have missed it. */
+  /** Whether the process before this one may have missed it. Once all that is here, an older time is that of a clock that is behind. */
   mayHaveMissed({ timestamp }: Placed): boolean {
-    return this.#before !== undefined && timestamp < this.#openedMs
+    return this.isBehind && timestamp < this.#openedMs
   }
 
   /** Sessions have it: of each chain messages come in order. */

@@ -49,6 +49,7 @@ function machine() {
       keeper.restored(session)
       return session
     })
+    sessions.limitAway()
     return {
       ...{ file, keeper, sessions, found, restored, counters },
       connect(clientId: string, expiryS = 60): Session {
