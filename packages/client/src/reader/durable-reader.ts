@@ -16,6 +16,7 @@ import type { ReaderCore, Delivery } from './core/reader-core.ts'
 import type { Share } from './core/share.ts'
 import type { Group, GroupModules } from './group.ts'
 import { readerLimits } from './limits.ts'
+import { isOfProcess } from './of-process.ts'
 import { isFinal, ReaderFeed, type FeedListeners, type ReaderFeedModules } from './reader-feed.ts'
 import type { ReaderCounters, ReaderLag, ReaderMessage } from './reader-message.ts'
 import type { ReaderNews } from './reader-news.ts'
@@ -273,6 +274,7 @@ export class DurableReader<T = unknown>
     return {
       onGap: (gap) => this.#inform(() => listeners.onGap?.(gap)),
       onUndecodable: (found) => {
+        if (isOfProcess(found.error)) return this.#feed.putOff(found.ref, found.error)
         const { partition } = parseStreamPartId(found.streamPartId)
         // Where it was in its chain is not said: it counts for itself.
         core.skip({ ...found.ref, previous: undefined }, tagOf({ partition, ...found }))

@@ -38,14 +38,8 @@ export interface ReaderFeedOptions {
   readonly maxLateMs: number
 }
 
-/** What a pause cannot mend. */
-const finalCodes = [
-  'NO_STORAGE_NODE',
-  'STREAM_NOT_FOUND',
-  'NO_SUBSCRIBE_PERMISSION',
-  'CLIENT_CLOSED',
-  'NODE_REPLACED',
-]
+/** What a pause cannot mend. A stream without a storage node may get another, or its trackers be away that know the way to it. */
+const finalCodes = ['STREAM_NOT_FOUND', 'NO_SUBSCRIBE_PERMISSION', 'CLIENT_CLOSED', 'NODE_REPLACED']
 export const isFinal = (error: unknown): boolean =>
   !isRunnelError(error) || finalCodes.includes(error.code) || error.code.startsWith('DELEGATION_')
 
@@ -63,6 +57,8 @@ export class ReaderFeed {
   #sweptMs: number
   /** Where to go on when what is read now fails. */
   #resumeMs = 0
+  /** Why it is to pause before it goes back. */
+  #putOff: { readonly error: unknown } | undefined
   #subscription: Subscription | undefined
 
   constructor(options: ReaderFeedOptions, modules: ReaderFeedModules) {
@@ -83,6 +79,12 @@ export class ReaderFeed {
     void this.#subscription?.unsubscribe()
   }
 
+  /** A message cannot be read now, and may be later: reads again from it on, after a pause. */
+  putOff(from: MessageRef, error: unknown): void {
+    this.#putOff ??= { error }
+    this.again(from)
+  }
+
   /** Reads again from a time on, and nothing from before counts as swept. */
   beginAt(floorMs: number): void {
     this.#sweptMs = floorMs
@@ -96,8 +98,10 @@ export class ReaderFeed {
     while (!signal.aborted) {
       const fromMs = this.#againMs ?? this.#sweptMs
       this.#againMs = undefined
+      this.#putOff = undefined
       try {
         await this.#pass(fromMs)
+        this.#throwPutOff()
         failures = 0
       } catch (error) {
         if (signal.aborted) return
@@ -108,6 +112,10 @@ export class ReaderFeed {
         await pause(clock, backoffMs(++failures, minReaderBackoffMs, maxReaderBackoffMs), signal)
       }
     }
+  }
+
+  #throwPutOff(): void {
+    if (this.#putOff !== undefined) throw this.#putOff.error
   }
 
   /** From a time on, until it has to go back. */
