@@ -113,3 +113,17 @@ it.each([
   expect(core.knows('chain', unread)).toBe(isDone)
   expect(said.mock.calls).toEqual(isDone ? [] : [[{ state: 'failed', error: found.error }]])
 })
+
+it('stores where it was put, as what it wrote at that moment may have taken the place of that', async () => {
+  const heard: Parameters<DurableReaderModules['store']['listen']>[0][] = []
+  const write = vi.fn<DurableReaderModules['store']['write']>(async () => ({ bytes: 0 }))
+  const store: DurableReaderModules['store'] = {
+    ...{ load: async () => [], write },
+    listen: (onCursor) => (heard.push(onCursor), () => {}),
+  }
+  const { reader, signal } = readerOf([], undefined, { store })
+  await reader.start(signal)
+  const put = { generation: 1, floorMs: 500, chains: [] }
+  for (const hear of heard) hear(put)
+  await vi.waitFor(() => expect(write.mock.lastCall?.[0]).toEqual(put), 5_000)
+})

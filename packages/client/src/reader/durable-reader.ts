@@ -316,6 +316,8 @@ export class DurableReader<T = unknown>
     const { core, say } = this.#modules
     if (core.join(cursor) === 'reset') {
       this.#feed.beginAt(core.floorMs)
+      // What was written here at the same time, of before, may have taken its place.
+      this.#writer.touch()
       say({ state: 'reset' })
     }
     this.#changed()

@@ -102,13 +102,13 @@ it('goes back for each message that a sweep finds, also for one that comes after
   expect([...offered]).toEqual(found)
 })
 
-/** A feed from the settled time on, with these modules. */
-function feedWith(modules: Partial<ReaderFeedModules>) {
+/** A feed with these modules. */
+function feedWith(modules: Partial<ReaderFeedModules>, floorMs = settledMs) {
   const clock = new VirtualClock({ startMs: nowMs })
   const ending = new AbortController()
   const failures: unknown[] = []
   const feed = new ReaderFeed(
-    { floorMs: settledMs, maxLateMs },
+    { floorMs, maxLateMs },
     {
       ...{ clock, signal: ending.signal, listeners: { onGap: () => {}, onUndecodable: () => {} } },
       read: async function* () {},
@@ -160,5 +160,27 @@ it('pauses before it reads again from a message that cannot be read now', async 
   expect(froms).toHaveLength(2)
   ending.abort()
   feed.again({ timestamp: 0, sequenceNumber: 0 })
+  await running
+})
+
+it('counts nothing as swept that is later than what came: the clock may be ahead', async () => {
+  const read: ReaderFeedModules['read'] = async function* (selection) {
+    const { from, to } = selection as { from: number; to: number }
+    yield* stored.filter((timestamp) => timestamp >= from && timestamp <= to).map(at)
+  }
+  const froms: unknown[] = []
+  const subscribe: ReaderFeedModules['subscribe'] = async ({ resend }) => {
+    froms.push(resend)
+    return idle()
+  }
+  const { feed, clock, ending } = feedWith({ read, subscribe, knows: () => true }, 60_000)
+  clock.moveWall(3_600_000)
+  const running = feed.run()
+  for (let i = 0; i < 3; i++) await new Promise(setImmediate)
+  clock.advanceBy(maxLateMs / 2)
+  for (let i = 0; i < 3; i++) await new Promise(setImmediate)
+  expect([froms, feed.sweptMs]).toEqual([[{ from: 80_000 }], 80_000])
+  ending.abort()
+  feed.again(at(0))
   await running
 })

@@ -55,6 +55,8 @@ export class ReaderFeed {
   /** From when on it is to read next; undefined while it need not go back. */
   #againMs: number | undefined
   #sweptMs: number
+  /** Of the newest message that came. Nothing later counts as swept: a clock that is ahead would have what is still to come count as done. */
+  #newestMs: number
   /** Where to go on when what is read now fails. */
   #resumeMs = 0
   /** Why it is to pause before it goes back. */
@@ -66,6 +68,7 @@ export class ReaderFeed {
     this.#modules = modules
     this.#againMs = options.floorMs
     this.#sweptMs = options.floorMs
+    this.#newestMs = options.floorMs
   }
 
   /** All messages that are stored with an earlier timestamp were offered. */
@@ -88,6 +91,7 @@ export class ReaderFeed {
   /** Reads again from a time on, and nothing from before counts as swept. */
   beginAt(floorMs: number): void {
     this.#sweptMs = floorMs
+    this.#newestMs = floorMs
     this.again({ timestamp: floorMs, sequenceNumber: 0 })
   }
 
@@ -134,15 +138,16 @@ export class ReaderFeed {
         await this.#modules.room()
         if (this.#againMs !== undefined) return
         this.#modules.offer(message)
+        this.#noteTime(message)
         // What fills a gap comes after newer messages of other chains.
         this.#resumeMs = Math.max(this.#resumeMs, message.timestamp - this.#options.maxLateMs)
         swept(this.#resumeMs)
       }
       // Put elsewhere meanwhile: what was read says nothing of that.
       if (this.#againMs !== undefined) return
-      swept(settledMs)
+      swept(this.#newestMs)
     }
-    this.#resumeMs = Math.max(fromMs, settledMs)
+    this.#resumeMs = Math.max(fromMs, Math.min(settledMs, this.#newestMs))
     await this.#live(this.#resumeMs)
   }
 
@@ -170,6 +175,7 @@ export class ReaderFeed {
         if (this.#againMs !== undefined) break
         await room()
         offer(message)
+        this.#noteTime(message)
         if (subscription.counters().dropped > 0) this.#goBack(lastMs)
         lastMs = Math.min(message.timestamp, clock.now())
       }
@@ -178,6 +184,10 @@ export class ReaderFeed {
       this.#subscription = undefined
     }
     if (failure !== undefined) throw failure
+  }
+
+  #noteTime({ timestamp }: Message): void {
+    this.#newestMs = Math.max(this.#newestMs, timestamp)
   }
 
   /** Live messages were dropped for want of room, after one of that time. */
@@ -210,10 +220,11 @@ export class ReaderFeed {
     let first: MessageRef | undefined
     for await (const message of read({ from: this.#sweptMs, to: toMs })) {
       if (isOver()) return
+      this.#noteTime(message)
       if (!knows(message) && (first === undefined || compareRefs(message, first) < 0)) first = message
     }
     if (isOver()) return
-    this.#sweptMs = Math.max(this.#sweptMs, first?.timestamp ?? toMs)
+    this.#sweptMs = Math.max(this.#sweptMs, first?.timestamp ?? Math.min(toMs, this.#newestMs))
     if (first !== undefined) this.again(first)
   }
 }
