@@ -127,3 +127,16 @@ it('stores where it was put, as what it wrote at that moment may have taken the 
   for (const hear of heard) hear(put)
   await vi.waitFor(() => expect(write.mock.lastCall?.[0]).toEqual(put), 5_000)
 })
+
+it.each([NaN, Infinity, -1])(
+  'refuses a delay of %s, after which no message would be given again',
+  async (delayMs) => {
+    const { reader, signal } = readerOf([messageIn('chain', 10)])
+    await reader.start(signal)
+    const messages = reader[Symbol.asyncIterator]()
+    const { value } = await messages.next()
+    expect(() => value?.nack({ delayMs })).toThrow(expect.objectContaining({ code: 'INVALID_ARGUMENT' }))
+    value?.nack()
+    expect((await messages.next()).value?.deliveries).toBe(2)
+  },
+)

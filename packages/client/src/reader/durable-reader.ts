@@ -229,6 +229,8 @@ export class DurableReader<T = unknown>
         this.#changed()
       },
       nack: ({ delayMs = 0 } = {}) => {
+        if (!(delayMs >= 0 && delayMs < Infinity))
+          throw clientError('INVALID_ARGUMENT', 'delayMs is a finite number from 0')
         // Of an earlier delivery it says nothing.
         if (delivery.deliveries !== deliveries) return
         const dueMs = clock.monotonicMs() + delayMs

@@ -8,7 +8,7 @@ export interface ReaderMessage<T = unknown> extends Message<T> {
    * Marks the message as done. It is not delivered again once that is stored: within about a second, at `close`, or with `flush`. Idempotent.
    */
   ack(): void
-  /** Marks the message as not done: it is delivered again after `delayMs` (default 0). */
+  /** Marks the message as not done: it is delivered again after `delayMs` (default 0). Throws INVALID_ARGUMENT. */
   nack(options?: { readonly delayMs?: number }): void
 }
 
