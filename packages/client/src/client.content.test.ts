@@ -62,6 +62,26 @@ function unevenTurns(): () => Promise<void> {
 const keyed = (key: number) => ({ contentSteps: [xorStep(key, unevenTurns())] })
 
 describe('content that takes time to seal and to open', () => {
+  it('is not waited for any more once the caller’s signal aborts', async () => {
+    const publisher = await clients.create({ privateKey: owner.privateKey }, keyed(1))
+    let opening = Promise.withResolvers<void>()
+    const never = () => (opening.resolve(), new Promise<void>(() => {}))
+    const reader = await clients.create({}, { contentSteps: [xorStep(1, never)] })
+    await reader.waitForStorage(await publisher.publish(streams.sealed, 'unread', { key: 'k' }))
+    const calls = [
+      (signal: AbortSignal) => collect(reader.resend(streams.sealed, { last: 1 }, { signal })),
+      (signal: AbortSignal) => reader.last(streams.sealed, { from: 'storage', signal }),
+    ]
+    for (const call of calls) {
+      opening = Promise.withResolvers<void>()
+      const controller = new AbortController()
+      const called = call(controller.signal)
+      await Promise.race([opening.promise, called])
+      controller.abort()
+      await expect(called).rejects.toMatchObject({ code: 'ABORTED' })
+    }
+  })
+
   it('comes in order, live, from history, and from history into live', async () => {
     const publisher = await clients.create({ privateKey: owner.privateKey }, keyed(1))
     const reader = await clients.create({}, keyed(1))

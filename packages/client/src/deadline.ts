@@ -1,4 +1,4 @@
-import type { Clock } from '@runnel/protocol'
+import { untilAborted, type Clock } from '@runnel/protocol'
 import { clientError } from './errors.ts'
 
 /** A signal that aborts as soon as one of these does. */
@@ -45,4 +45,14 @@ export function onAbort(signal: AbortSignal | undefined, listener: () => void): 
 /** Throws ABORTED. */
 export function throwIfAborted(signal: AbortSignal | undefined): void {
   if (signal?.aborted) throw clientError('ABORTED', undefined, { cause: signal.reason })
+}
+
+/** What the work gives. Throws ABORTED as soon as this caller's signal aborts; the work goes on. */
+export async function waited<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  try {
+    return await untilAborted(work, signal)
+  } catch (error) {
+    throwIfAborted(signal)
+    throw error
+  }
 }

@@ -59,6 +59,12 @@ beforeEach(() => {
     })
   part = partOf(world.clock)
 })
+const clockOf = (clock: Clock): Clock => ({
+  now: () => clock.now(),
+  monotonicMs: () => clock.monotonicMs(),
+  schedule: (delayMs, fn) => clock.schedule(delayMs, fn),
+  endOfTurn: (fn) => clock.endOfTurn(fn),
+})
 const newest = (byte: number): KeyRecord => ({
   kind: 'newest',
   keyringId: new Uint8Array(16),
@@ -77,12 +83,7 @@ describe('the key part', () => {
     'writes after what it has %s of its user, also where its clock is behind',
     async (how) => {
       const { clock } = world
-      const ahead = partOf({
-        now: () => clock.now() + 60_000,
-        monotonicMs: () => clock.monotonicMs(),
-        schedule: (delayMs, fn) => clock.schedule(delayMs, fn),
-        endOfTurn: (fn) => clock.endOfTurn(fn),
-      })
+      const ahead = partOf({ ...clockOf(clock), now: () => clock.now() + 60_000 })
       ahead.publish('n', newest(1))
       if (how === 'found') await find()
       else part.receive((world.records.at(-1) as { message: StreamMessage }).message)
@@ -200,6 +201,20 @@ describe('the key part', () => {
     world.clock.moveWall(-60_000)
     places.push(messageOf(2))
     expect(places[1]?.timestamp).toBeGreaterThan(places[0]?.timestamp as number)
+  })
+
+  it('has the time that it is once the clock is set right that was ahead, and gives nobody the record of before', async () => {
+    const { clock } = world
+    // Storage nodes took no message of that clock.
+    isAway = true
+    let aheadMs = 3_600_000
+    const before = partOf({ ...clockOf(clock), now: () => clock.now() + aheadMs })
+    const ahead = before.publish('n', newest(1))
+    aheadMs = 0
+    const again = before.publishAgain(ahead)
+    expect(again?.timestamp).toBe(clock.now())
+    before.publish('n', newest(2))
+    expect(await before.find(publisher.userId, 'n', signal)).toEqual(newest(2))
   })
 
   it('is joined once, and not again after it was left', () => {

@@ -23,6 +23,7 @@ import type { RegistryCache } from '../registry/registry-cache.ts'
 import type { HistorySource } from '../resend/history-source.ts'
 import type { MessagePlace } from '../resend/wait-for-storage.ts'
 import { publishAlone } from '../side/publish-alone.ts'
+import { SideTimes } from '../side/side-part.ts'
 import type { StreamParts } from '../stream-parts.ts'
 
 /** A record and who signed it. */
@@ -62,8 +63,7 @@ export class KeyPart {
   readonly #own = new LRU<FoundRecord>(maxRecent)
   /** When storage nodes were asked for a chain, by the monotonic clock. */
   readonly #askedMs = new LRU<number>(maxRecent)
-  /** The time of the last record of each chain that goes on. */
-  #lastMs = 0
+  readonly #times = new SideTimes()
   #leave: (() => void) | undefined
   #isDenied = false
   #judging: Promise<void> | undefined
@@ -117,13 +117,12 @@ export class KeyPart {
   publish(messageChainId: string, record: KeyRecord): MessagePlace {
     const { user, clock, random } = this.#modules
     this.join()
-    this.#lastMs = Math.max(clock.now(), this.#lastMs + 1)
     // Another process of the user may have written to the chain, by a clock that is ahead: what comes later has the later time.
-    const knownMs =
-      this.#recent.get(nameOf({ publisherId: user.userId, messageChainId }))?.place.timestamp ?? 0
+    const name = nameOf({ publisherId: user.userId, messageChainId })
+    const after = this.#recent.get(name)?.place
     // Two may write at once: with a random number they do not take the same place.
     const ref = {
-      timestamp: Math.max(this.#lastMs, knownMs + 1),
+      timestamp: this.#times.next(clock.now(), after),
       sequenceNumber: Math.floor(random.next() * 2 ** 32),
     }
     const chain = {
@@ -135,7 +134,7 @@ export class KeyPart {
     publishAlone({ chain, place: ref, content: encodeKeyRecord(record) }, this.#modules)
     const own = { publisherId: user.userId, messageChainId, record, place: ref }
     this.#own.set(messageChainId, own)
-    this.#keep(own)
+    this.#recent.set(name, own)
     return { ...chain, ...ref }
   }
 

@@ -1,14 +1,13 @@
 import {
   cardHash,
   isRunnelError,
-  untilAborted,
   type Card,
   type Ciphers,
   type Crypto,
   type NodeId,
   type RunnelError,
 } from '@runnel/protocol'
-import { throwIfAborted } from '../deadline.ts'
+import { waited } from '../deadline.ts'
 import { cardPrivateKeyOf, cardPublicKeyOf } from './card-key.ts'
 import type { StreamInfo } from '../registry/ports.ts'
 import { openReadingKey, renewReadingKey, type OwnReadingKey } from './own-reading-key.ts'
@@ -158,16 +157,6 @@ export class OwnCard {
 
 function isRefusal(error: unknown): error is RunnelError {
   return isRunnelError(error, 'WALLET_REFUSED') || isRunnelError(error, 'SIGNER_REFUSED')
-}
-
-/** Throws ABORTED as soon as this caller's signal aborts. */
-async function waited<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  try {
-    return await untilAborted(work, signal)
-  } catch (error) {
-    throwIfAborted(signal)
-    throw error
-  }
 }
 
 /** In a network without storage nodes a card is handed over with a request for keys. */

@@ -10,7 +10,7 @@ import {
 import { decodeMessage, reportUndecodable, type Decoding } from '../content/decode.ts'
 import { tagOfKey } from '../content/message-key.ts'
 import type { UndecodableMessage } from '../content/undecodable-message.ts'
-import { deadline, throwIfAborted } from '../deadline.ts'
+import { anyOf, deadline, throwIfAborted, waited } from '../deadline.ts'
 import { clientError } from '../errors.ts'
 import { checkOptions, checkTimeout, type OptionNames } from '../options.ts'
 import { requirePermission } from '../permission.ts'
@@ -109,7 +109,7 @@ export class LatestValues {
       throwIfAborted(given)
       const newest = found.reduce(newerOf, undefined)
       if (newest === undefined || isRemoval(newest)) return undefined
-      const result = await this.#tryOpen(newest, options)
+      const result = await this.#tryOpen(newest, options, anyOf(given, history.closing))
       if ('error' in result) throw result.error
       return result
     } finally {
@@ -184,27 +184,33 @@ export class LatestValues {
     const stream = await requirePermission('subscribe', streamId, this.#modules)
     if (history.closing.aborted) throw clientError('CLIENT_CLOSED')
     const plans = await history.plan(stream, choosePartitions(stream, options.partitions), options.signal)
-    const given = [history.closing, options.signal].filter((signal) => signal !== undefined)
-    const signal = AbortSignal.any(given)
+    const signal = anyOf(options.signal, history.closing)
     const modules = { ...this.#modules, ...history.sourceModules, check: history.check }
     for (const plan of plans) {
       const request = { streamPartId: plan.streamPartId, tag: undefined }
       const newest = await newestStored(request, plan, this.#limits, modules, signal)
       for (const message of newest) {
         if (isRemoval(message)) continue
-        const result = await this.#tryOpen(message, options)
+        const result = await this.#tryOpen(message, options, signal)
         if ('error' in result) options.onUndecodable?.(result)
         else yield result
       }
     }
   }
 
-  /** What cannot be opened or decoded is a status, too. */
-  async #tryOpen(message: StreamMessage, decoding: Decoding): Promise<Message | UndecodableMessage> {
+  /** What cannot be opened or decoded is a status, too. Throws ABORTED. */
+  async #tryOpen(
+    message: StreamMessage,
+    decoding: Decoding,
+    signal: AbortSignal,
+  ): Promise<Message | UndecodableMessage> {
+    throwIfAborted(signal)
     try {
-      const opened = decoding.raw ? message : await this.#modules.steps.open(message)
+      const opening = decoding.raw ? message : this.#modules.steps.open(message)
+      const opened = opening instanceof Promise ? await waited(opening, signal) : opening
       return decodeMessage(opened, decoding, message)
     } catch (error) {
+      throwIfAborted(signal)
       return reportUndecodable(message, error, this.#modules.status)
     }
   }

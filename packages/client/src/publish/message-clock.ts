@@ -17,6 +17,11 @@ export class MessageClock {
     this.#maxBehindMs = options.maxBehindMs
   }
 
+  /** The clock was set back so far that nodes refuse whatever follows the last message. */
+  isTooFarAhead(nowMs: number): boolean {
+    return this.#lastTimestamp > nowMs + maxAheadMs
+  }
+
   /** The time of the next message. Throws TIMESTAMP_OUT_OF_ORDER or TIMESTAMP_OUT_OF_BOUNDS. */
   timestampFor(given: number | undefined, nowMs: number): number {
     const timestamp = given ?? Math.max(nowMs, this.#lastTimestamp)

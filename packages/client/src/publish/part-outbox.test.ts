@@ -1,5 +1,11 @@
 import type { NetworkNode } from '@runnel/network'
-import { loadCrypto, type BuiltBatch, type MessageDraft, type StreamMessage } from '@runnel/protocol'
+import {
+  loadCrypto,
+  type BuiltBatch,
+  type Clock,
+  type MessageDraft,
+  type StreamMessage,
+} from '@runnel/protocol'
 import { systemClock } from '@runnel/protocol/system'
 import { describe, expect, it } from 'vitest'
 import { newIdentity } from '../client.testkit.ts'
@@ -13,7 +19,7 @@ const identity = newIdentity()
 type Sealing = { readonly messages: readonly MessageDraft[] } & PromiseWithResolvers<readonly MessageDraft[]>
 
 /** An outbox whose batches are sealed when told, and what it has sent. */
-function setUp() {
+function setUp(clock: Clock = systemClock) {
   const sent: StreamMessage[] = []
   const sealings: Sealing[] = []
   let begun = Promise.withResolvers<void>()
@@ -23,7 +29,7 @@ function setUp() {
       ...{
         user: { signer: identity, require: () => {} },
         crypto,
-        clock: systemClock,
+        clock,
         neighbourCount: () => 1,
       },
       node: {
@@ -87,6 +93,29 @@ describe('an outbox whose messages take time to seal', () => {
     const { timestamp, sequenceNumber } = sent[0] ?? {}
     expect(sent[1]?.previous).toEqual({ timestamp, sequenceNumber })
     expect(new Set(places).size).toBe(3)
+  })
+
+  it('begins a new chain when the clock, which was an hour ahead, is set right: nodes would refuse the old one', async () => {
+    let aheadMs = 3_600_000
+    const clock = { ...systemClock, now: () => systemClock.now() + aheadMs }
+    const { sent, nextSealing, add } = setUp(clock)
+    const adding = [add('ahead')]
+    const sealing = await nextSealing()
+    adding.push(add('waits'))
+    aheadMs = 0
+    adding.push(add('right'))
+    sealing.resolve(sealing.messages)
+    const next = await nextSealing()
+    next.resolve(next.messages)
+    await Promise.all(adding)
+    const [ahead, waits, right] = sent
+    expect(sent.map((message) => textOf(message))).toEqual(['ahead', 'waits', 'right'])
+    const nowMs = systemClock.now()
+    expect([waits, right].every((it) => it !== undefined && it.timestamp <= nowMs)).toBe(true)
+    expect([ahead?.messageChainId, waits?.messageChainId]).toEqual(['c', 'c.1'])
+    expect([waits?.previous, right?.messageChainId]).toEqual([undefined, 'c.1'])
+    const { timestamp, sequenceNumber } = waits ?? {}
+    expect(right?.previous).toEqual({ timestamp, sequenceNumber })
   })
 
   it('counts them as not sent when it is closed, and does not send them later', async () => {

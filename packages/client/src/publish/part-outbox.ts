@@ -47,12 +47,20 @@ export interface PartOutboxModules {
 
 interface Entry {
   readonly content: EncodedContent
-  readonly timestamp: number
+  timestamp: number
   readonly promise: Promise<PublishedMessage>
   readonly resolve: (message: PublishedMessage) => void
   readonly reject: (error: unknown) => void
   /** Takes its batch in place of the network. */
   readonly keep: ((batch: BuiltBatch) => void) | undefined
+}
+
+/** A message chain, and how far it has come. */
+interface Outgoing {
+  readonly chain: MessageChain
+  readonly clock: MessageClock
+  /** The place of the message that was sent last. */
+  head: MessageRef | undefined
 }
 
 /** Content of one batch, unless a single message has more. */
@@ -63,18 +71,18 @@ const maxBatchContentBytes = 64 * 1024
  * the next batch waits until the neighbours can take it.
  */
 export class PartOutbox {
-  readonly #chain: MessageChain
+  readonly #options: { readonly chain: MessageChain; readonly maxBehindMs: number }
   readonly #streamPartId: StreamPartId
   readonly #modules: PartOutboxModules
-  readonly #messageClock: MessageClock
+  #outgoing: Outgoing
+  /** Chains begun after the first. */
+  #begunAnew = 0
   readonly #isUrgent: boolean
   readonly #closing = new AbortController()
   #ready: Promise<void>
   #entries: Entry[] = []
   /** Taken out of `#entries`, and not yet sent. */
   #sealing: readonly Entry[] = []
-  /** The place of the message that was sent last. */
-  #head: MessageRef | undefined
   #flushing = false
   #aloneMs = -Infinity
 
@@ -83,8 +91,8 @@ export class PartOutbox {
     options: { chain: MessageChain; ready: Promise<void>; maxBehindMs: number; isUrgent?: boolean },
     modules: PartOutboxModules,
   ) {
-    this.#messageClock = new MessageClock(options)
-    this.#chain = options.chain
+    this.#options = options
+    this.#outgoing = { chain: options.chain, clock: new MessageClock(options), head: undefined }
     this.#isUrgent = options.isUrgent ?? false
     this.#ready = options.ready
     this.#modules = modules
@@ -105,8 +113,11 @@ export class PartOutbox {
     const { promise, resolve, reject } = Promise.withResolvers<PublishedMessage>()
     if (this.#closing.signal.aborted) return Promise.reject(clientError('CLIENT_CLOSED'))
     const { user, clock } = this.#modules
-    const timestamp = this.#messageClock.timestampFor(options.timestamp, clock.now())
-    user.require('publishes', this.#chain.streamId, timestamp)
+    const nowMs = clock.now()
+    if (this.#outgoing.clock.isTooFarAhead(nowMs)) this.#beginAnew(nowMs)
+    const { chain, clock: messageClock } = this.#outgoing
+    const timestamp = messageClock.timestampFor(options.timestamp, nowMs)
+    user.require('publishes', chain.streamId, timestamp)
     const entry: Entry = { content, timestamp, promise, resolve, reject, keep }
     this.#entries.push(entry)
     const { signal } = options
@@ -144,6 +155,15 @@ export class PartOutbox {
       reject(clientError('CLIENT_CLOSED', 'before it was sent'))
   }
 
+  /** Nodes refused what was sent by the clock that was ahead; what waits to be sent gets the time that it is. */
+  #beginAnew(nowMs: number): void {
+    const { chain } = this.#options
+    const messageChainId = `${chain.messageChainId}.${++this.#begunAnew}`
+    const clock = new MessageClock(this.#options)
+    this.#outgoing = { chain: { ...chain, messageChainId }, clock, head: undefined }
+    for (const entry of this.#entries) entry.timestamp = Math.min(entry.timestamp, nowMs)
+  }
+
   #withdraw(entry: Entry, cause: unknown): void {
     const at = this.#entries.indexOf(entry)
     if (at < 0) return
@@ -169,8 +189,9 @@ export class PartOutbox {
     if (!this.#isUrgent) await this.#ready
     while (this.#entries.length > 0) {
       const entries = this.#takeBatch()
-      const sealed = this.#seal(entries)
-      if (this.#send(entries, sealed instanceof Promise ? await sealed : sealed)) continue
+      const outgoing = this.#outgoing
+      const sealed = this.#seal(entries, outgoing)
+      if (this.#send(entries, sealed instanceof Promise ? await sealed : sealed, outgoing)) continue
       try {
         await this.#modules.node.writable(this.#streamPartId, this.#closing.signal)
       } catch (error) {
@@ -196,10 +217,10 @@ export class PartOutbox {
   }
 
   /** Gives the messages of a batch their places, and seals them. Refuses them, and returns undefined, where that fails. */
-  #seal(entries: readonly Entry[]): Sealed | Promise<Sealed> {
-    let previous = this.#head
+  #seal(entries: readonly Entry[], { chain, clock, head }: Outgoing): Sealed | Promise<Sealed> {
+    let previous = head
     const drafts = entries.map(({ content, timestamp }) => {
-      const ref = this.#messageClock.next(timestamp)
+      const ref = clock.next(timestamp)
       // Each name is written out: what is spread is slower to make, and to read.
       const draft: MessageDraft = {
         timestamp: ref.timestamp,
@@ -218,7 +239,7 @@ export class PartOutbox {
       for (const { reject } of entries) reject(error)
     }
     try {
-      const sealed = this.#modules.steps.seal(drafts, this.#chain)
+      const sealed = this.#modules.steps.seal(drafts, chain)
       if (!(sealed instanceof Promise)) return sealed
       this.#sealing = entries
       return sealed.catch(failed).finally(() => (this.#sealing = []))
@@ -236,20 +257,21 @@ export class PartOutbox {
   }
 
   /** False when the next batch should wait. */
-  #send(entries: readonly Entry[], messages: Sealed): boolean {
+  #send(entries: readonly Entry[], messages: Sealed, outgoing: Outgoing): boolean {
     if (messages === undefined) return true
     const { node, crypto, user, neighbourCount, clock } = this.#modules
+    const { chain } = outgoing
     try {
       if (this.#closing.signal.aborted) throw clientError('CLIENT_CLOSED', 'before it was sent')
-      const batch = buildBatch({ chain: this.#chain, messages }, crypto, user.signer)
+      const batch = buildBatch({ chain, messages }, crypto, user.signer)
       const neighbours = neighbourCount(this.#streamPartId)
       const keep = entries[0]?.keep
       if (neighbours === 0 && keep === undefined) this.#aloneMs = clock.monotonicMs()
       const writable = keep === undefined ? node.publish(batch) || this.#isUrgent : true
       keep?.(batch)
       for (const [i, message] of messages.entries()) {
-        this.#head = placeOf(message)
-        entries[i]?.resolve({ ...this.#chain, ...this.#head, neighbours })
+        outgoing.head = placeOf(message)
+        entries[i]?.resolve({ ...chain, ...outgoing.head, neighbours })
       }
       return writable
     } catch (error) {

@@ -2,10 +2,11 @@ import { toNodeId, toStreamId, type NodeId } from '@runnel/protocol'
 import { systemClock } from '@runnel/protocol/system'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { clientError } from '../errors.ts'
+import type { UndecodableMessage } from '../content/undecodable-message.ts'
 import type { Message } from '../subscribe/message.ts'
 import { ReaderCore } from './core/reader-core.ts'
 import { Share } from './core/share.ts'
-import { DurableReader } from './durable-reader.ts'
+import { DurableReader, type DurableReaderModules } from './durable-reader.ts'
 
 const [me, other] = ['1', '2'].map((digit) => toNodeId(`0x${digit.repeat(40)}`)) as [NodeId, NodeId]
 const streamId = toStreamId(`${me}/read`)
@@ -16,6 +17,7 @@ const messageIn = (messageChainId: string, timestamp: number) =>
 function readerOf(
   messages: Iterable<Message> | AsyncIterable<Message>,
   checkRight: () => Promise<void> = async () => {},
+  modules: Partial<DurableReaderModules> = {},
 ) {
   const share = new Share(me, 'chain')
   const core = new ReaderCore<Message>(
@@ -35,6 +37,7 @@ function readerOf(
         yield* messages
       },
       subscribe: () => new Promise(() => {}),
+      ...modules,
     },
   )
   onTestFinished(() => reader.close())
@@ -86,3 +89,54 @@ it('delivers what history brings after newer messages, though these are done and
   taken.push(await messages.next())
   expect(taken.map(({ value }) => value?.timestamp)).toEqual([2_000, 1_000])
 })
+
+it.each([
+  ['is done that nobody could decode', 'INVALID_JSON_CONTENT', true],
+  ['is not done of which this process has not the key', 'READING_KEY_CHANGED', false],
+  ['is not done while the registry does not answer', 'CHAIN_UNREACHABLE', false],
+] as const)('a message %s', async (_, code, isDone) => {
+  const [unread] = [messageIn('chain', 1_000)]
+  const found = {
+    ...{ streamPartId: `${streamId}#0`, publisherId: me, messageChainId: 'chain', ref: unread },
+    ...{ keyId: undefined, error: clientError(code) },
+  } as unknown as UndecodableMessage
+  const told = vi.fn()
+  const said = vi.fn()
+  const read: DurableReaderModules['read'] = async function* (_selection, listeners) {
+    listeners?.onUndecodable(found)
+  }
+  const { reader, core, signal } = readerOf([], undefined, {
+    ...{ read, say: said, listeners: { onUndecodable: told } },
+  })
+  await reader.start(signal)
+  await vi.waitFor(() => expect(told.mock.calls.length + said.mock.calls.length).toBeGreaterThan(0))
+  expect(core.knows('chain', unread)).toBe(isDone)
+  expect(said.mock.calls).toEqual(isDone ? [] : [[{ state: 'failed', error: found.error }]])
+})
+
+it('stores where it was put, as what it wrote at that moment may have taken the place of that', async () => {
+  const heard: Parameters<DurableReaderModules['store']['listen']>[0][] = []
+  const write = vi.fn<DurableReaderModules['store']['write']>(async () => ({ bytes: 0 }))
+  const store: DurableReaderModules['store'] = {
+    ...{ load: async () => [], write },
+    listen: (onCursor) => (heard.push(onCursor), () => {}),
+  }
+  const { reader, signal } = readerOf([], undefined, { store })
+  await reader.start(signal)
+  const put = { generation: 1, floorMs: 500, chains: [] }
+  for (const hear of heard) hear(put)
+  await vi.waitFor(() => expect(write.mock.lastCall?.[0]).toEqual(put), 5_000)
+})
+
+it.each([NaN, Infinity, -1])(
+  'refuses a delay of %s, after which no message would be given again',
+  async (delayMs) => {
+    const { reader, signal } = readerOf([messageIn('chain', 10)])
+    await reader.start(signal)
+    const messages = reader[Symbol.asyncIterator]()
+    const { value } = await messages.next()
+    expect(() => value?.nack({ delayMs })).toThrow(expect.objectContaining({ code: 'INVALID_ARGUMENT' }))
+    value?.nack()
+    expect((await messages.next()).value?.deliveries).toBe(2)
+  },
+)

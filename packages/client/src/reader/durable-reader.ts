@@ -16,6 +16,7 @@ import type { ReaderCore, Delivery } from './core/reader-core.ts'
 import type { Share } from './core/share.ts'
 import type { Group, GroupModules } from './group.ts'
 import { readerLimits } from './limits.ts'
+import { isOfProcess } from './of-process.ts'
 import { isFinal, ReaderFeed, type FeedListeners, type ReaderFeedModules } from './reader-feed.ts'
 import type { ReaderCounters, ReaderLag, ReaderMessage } from './reader-message.ts'
 import type { ReaderNews } from './reader-news.ts'
@@ -229,7 +230,8 @@ export class DurableReader<T = unknown>
       },
       nack: ({ delayMs = 0 } = {}) => {
         // No clock goes off at such a time, and others would be looked at all the while.
-        if (!(delayMs >= 0)) throw clientError('INVALID_ARGUMENT', 'delayMs is a number from 0')
+        if (!(delayMs >= 0 && delayMs < Infinity))
+          throw clientError('INVALID_ARGUMENT', 'delayMs is a finite number from 0')
         // Of an earlier delivery it says nothing.
         if (delivery.deliveries !== deliveries) return
         const dueMs = clock.monotonicMs() + delayMs
@@ -275,6 +277,7 @@ export class DurableReader<T = unknown>
     return {
       onGap: (gap) => this.#inform(() => listeners.onGap?.(gap)),
       onUndecodable: (found) => {
+        if (isOfProcess(found.error)) return this.#feed.putOff(found.ref, found.error)
         const { partition } = parseStreamPartId(found.streamPartId)
         // Where it was in its chain is not said: it counts for itself.
         core.skip({ ...found.ref, previous: undefined }, tagOf({ partition, ...found }))
@@ -316,6 +319,8 @@ export class DurableReader<T = unknown>
     const { core, say } = this.#modules
     if (core.join(cursor) === 'reset') {
       this.#feed.beginAt(core.floorMs)
+      // What was written here at the same time, of before, may have taken its place.
+      this.#writer.touch()
       say({ state: 'reset' })
     }
     this.#changed()

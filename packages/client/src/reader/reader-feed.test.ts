@@ -1,7 +1,9 @@
 import { VirtualClock } from '@runnel/transport'
 import { expect, it } from 'vitest'
+import { clientError } from '../errors.ts'
 import type { Message } from '../subscribe/message.ts'
 import type { Subscription } from '../subscribe/subscription.ts'
+import { readerLimits } from './limits.ts'
 import { ReaderFeed, type ReaderFeedModules } from './reader-feed.ts'
 
 const nowMs = 100_000
@@ -98,4 +100,87 @@ it('goes back for each message that a sweep finds, also for one that comes after
   clock.advanceBy(maxLateMs / 2)
   await running
   expect([...offered]).toEqual(found)
+})
+
+/** A feed with these modules. */
+function feedWith(modules: Partial<ReaderFeedModules>, floorMs = settledMs) {
+  const clock = new VirtualClock({ startMs: nowMs })
+  const ending = new AbortController()
+  const failures: unknown[] = []
+  const feed = new ReaderFeed(
+    { floorMs, maxLateMs },
+    {
+      ...{ clock, signal: ending.signal, listeners: { onGap: () => {}, onUndecodable: () => {} } },
+      read: async function* () {},
+      subscribe: async () => idle(),
+      room: async () => {},
+      offer: () => {},
+      knows: () => false,
+      onFailed: (error) => void failures.push(error),
+      ...modules,
+    },
+  )
+  return { feed, clock, ending, failures }
+}
+
+it('goes on when no storage node can be found for a while: one may be replaced, or its trackers away', async () => {
+  const [error, began] = [clientError('NO_STORAGE_NODE'), Promise.withResolvers<void>()]
+  let tries = 0
+  const subscribe = async () => {
+    if (++tries === 1) throw error
+    began.resolve()
+    return idle()
+  }
+  const { feed, clock, ending, failures } = feedWith({ subscribe })
+  const running = feed.run()
+  await new Promise(setImmediate)
+  clock.advanceBy(readerLimits.maxReaderBackoffMs)
+  await Promise.race([began.promise, running])
+  expect(failures).toEqual([error])
+  ending.abort()
+  feed.again({ timestamp: 0, sequenceNumber: 0 })
+  await running
+})
+
+it('pauses before it reads again from a message that cannot be read now', async () => {
+  const error = clientError('NO_READING_KEY')
+  const froms: unknown[] = []
+  const subscribe: ReaderFeedModules['subscribe'] = async ({ resend }) => {
+    froms.push(resend)
+    return idle()
+  }
+  const { feed, clock, ending, failures } = feedWith({ subscribe })
+  const running = feed.run()
+  await new Promise(setImmediate)
+  feed.putOff(at(settledMs - 5), error)
+  for (let i = 0; i < 3; i++) await new Promise(setImmediate)
+  expect([failures, froms]).toEqual([[error], [{ from: settledMs }]])
+  clock.advanceBy(readerLimits.minReaderBackoffMs)
+  for (let i = 0; i < 3; i++) await new Promise(setImmediate)
+  expect(froms).toHaveLength(2)
+  ending.abort()
+  feed.again({ timestamp: 0, sequenceNumber: 0 })
+  await running
+})
+
+it('counts nothing as swept that is later than what came: the clock may be ahead', async () => {
+  const read: ReaderFeedModules['read'] = async function* (selection) {
+    const { from, to } = selection as { from: number; to: number }
+    yield* stored.filter((timestamp) => timestamp >= from && timestamp <= to).map(at)
+  }
+  const froms: unknown[] = []
+  const subscribe: ReaderFeedModules['subscribe'] = async ({ resend }) => {
+    froms.push(resend)
+    return idle()
+  }
+  const { feed, clock, ending } = feedWith({ read, subscribe, knows: () => true }, 60_000)
+  clock.moveWall(3_600_000)
+  const running = feed.run()
+  for (let i = 0; i < 3; i++) await new Promise(setImmediate)
+  clock.advanceBy(maxLateMs / 2)
+  for (let i = 0; i < 3; i++) await new Promise(setImmediate)
+  expect([froms, feed.sweptMs]).toEqual([[{ from: 80_000 }], 80_000])
+  ending.abort()
+  feed.again(at(0))
+  await running
 })

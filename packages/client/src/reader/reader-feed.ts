@@ -38,14 +38,8 @@ export interface ReaderFeedOptions {
   readonly maxLateMs: number
 }
 
-/** What a pause cannot mend. */
-const finalCodes = [
-  'NO_STORAGE_NODE',
-  'STREAM_NOT_FOUND',
-  'NO_SUBSCRIBE_PERMISSION',
-  'CLIENT_CLOSED',
-  'NODE_REPLACED',
-]
+/** What a pause cannot mend. A stream without a storage node may get another, or its trackers be away that know the way to it. */
+const finalCodes = ['STREAM_NOT_FOUND', 'NO_SUBSCRIBE_PERMISSION', 'CLIENT_CLOSED', 'NODE_REPLACED']
 export const isFinal = (error: unknown): boolean =>
   !isRunnelError(error) || finalCodes.includes(error.code) || error.code.startsWith('DELEGATION_')
 
@@ -61,8 +55,12 @@ export class ReaderFeed {
   /** From when on it is to read next; undefined while it need not go back. */
   #againMs: number | undefined
   #sweptMs: number
+  /** Of the newest message that came. Nothing later counts as swept: a clock that is ahead would have what is still to come count as done. */
+  #newestMs: number
   /** Where to go on when what is read now fails. */
   #resumeMs = 0
+  /** Why it is to pause before it goes back. */
+  #putOff: { readonly error: unknown } | undefined
   #subscription: Subscription | undefined
 
   constructor(options: ReaderFeedOptions, modules: ReaderFeedModules) {
@@ -70,6 +68,7 @@ export class ReaderFeed {
     this.#modules = modules
     this.#againMs = options.floorMs
     this.#sweptMs = options.floorMs
+    this.#newestMs = options.floorMs
   }
 
   /** All messages that are stored with an earlier timestamp were offered. */
@@ -83,9 +82,16 @@ export class ReaderFeed {
     void this.#subscription?.unsubscribe()
   }
 
+  /** A message cannot be read now, and may be later: reads again from it on, after a pause. */
+  putOff(from: MessageRef, error: unknown): void {
+    this.#putOff ??= { error }
+    this.again(from)
+  }
+
   /** Reads again from a time on, and nothing from before counts as swept. */
   beginAt(floorMs: number): void {
     this.#sweptMs = floorMs
+    this.#newestMs = floorMs
     this.again({ timestamp: floorMs, sequenceNumber: 0 })
   }
 
@@ -96,8 +102,10 @@ export class ReaderFeed {
     while (!signal.aborted) {
       const fromMs = this.#againMs ?? this.#sweptMs
       this.#againMs = undefined
+      this.#putOff = undefined
       try {
         await this.#pass(fromMs)
+        this.#throwPutOff()
         failures = 0
       } catch (error) {
         if (signal.aborted) return
@@ -108,6 +116,10 @@ export class ReaderFeed {
         await pause(clock, backoffMs(++failures, minReaderBackoffMs, maxReaderBackoffMs), signal)
       }
     }
+  }
+
+  #throwPutOff(): void {
+    if (this.#putOff !== undefined) throw this.#putOff.error
   }
 
   /** From a time on, until it has to go back. */
@@ -126,15 +138,16 @@ export class ReaderFeed {
         await this.#modules.room()
         if (this.#againMs !== undefined) return
         this.#modules.offer(message)
+        this.#noteTime(message)
         // What fills a gap comes after newer messages of other chains.
         this.#resumeMs = Math.max(this.#resumeMs, message.timestamp - this.#options.maxLateMs)
         swept(this.#resumeMs)
       }
       // Put elsewhere meanwhile: what was read says nothing of that.
       if (this.#againMs !== undefined) return
-      swept(settledMs)
+      swept(this.#newestMs)
     }
-    this.#resumeMs = Math.max(fromMs, settledMs)
+    this.#resumeMs = Math.max(fromMs, Math.min(settledMs, this.#newestMs))
     await this.#live(this.#resumeMs)
   }
 
@@ -162,6 +175,7 @@ export class ReaderFeed {
         if (this.#againMs !== undefined) break
         await room()
         offer(message)
+        this.#noteTime(message)
         if (subscription.counters().dropped > 0) this.#goBack(lastMs)
         lastMs = Math.min(message.timestamp, clock.now())
       }
@@ -170,6 +184,10 @@ export class ReaderFeed {
       this.#subscription = undefined
     }
     if (failure !== undefined) throw failure
+  }
+
+  #noteTime({ timestamp }: Message): void {
+    this.#newestMs = Math.max(this.#newestMs, timestamp)
   }
 
   /** Live messages were dropped for want of room, after one of that time. */
@@ -202,10 +220,11 @@ export class ReaderFeed {
     let first: MessageRef | undefined
     for await (const message of read({ from: this.#sweptMs, to: toMs })) {
       if (isOver()) return
+      this.#noteTime(message)
       if (!knows(message) && (first === undefined || compareRefs(message, first) < 0)) first = message
     }
     if (isOver()) return
-    this.#sweptMs = Math.max(this.#sweptMs, first?.timestamp ?? toMs)
+    this.#sweptMs = Math.max(this.#sweptMs, first?.timestamp ?? Math.min(toMs, this.#newestMs))
     if (first !== undefined) this.again(first)
   }
 }

@@ -45,7 +45,10 @@ export interface ReaderOptions<T = unknown> extends Decoding<T> {
   readonly maxLateMs?: number | undefined
   /** Called for messages that were delivered `maxDeliveries` times and are given up. */
   readonly onGivenUp?: ((message: Message<T>) => void) | undefined
-  /** Called for messages that cannot be opened or decoded; they count as done. There is a status 'undecodable' too. */
+  /**
+   * Called for messages that cannot be opened or decoded; they count as done. There is a status 'undecodable' too. Not called while this process
+   * has not the user's present reading key or the registry does not answer: such a message is tried again, with a status `reader` 'failed'.
+   */
   readonly onUndecodable?: ((message: UndecodableMessage) => void) | undefined
   /**
    * Called for messages that other messages name and nobody has; they are delivered if they come within `maxLateMs`. There is a status 'gap' too.

@@ -8,6 +8,7 @@ import {
 } from '@runnel/protocol'
 import { VirtualClock } from '@runnel/transport'
 import { expect, it } from 'vitest'
+import { maxAheadMs } from '../publish/message-clock.ts'
 import { BatchCheck } from './batch-check.ts'
 import { chainOf, crypto, identityOf, streamId } from './batches.testkit.ts'
 
@@ -83,6 +84,13 @@ it('takes for forged what no delegation covers', async () => {
     setUp().check(delegatedBatch(startMs, identityOf('mallory'))),
   ]
   for (const verdict of cases) expect(await verdict).toBe('forged')
+})
+
+it('leaves out what is too far ahead of this clock, and takes nobody for a forger whose clock may be ahead', async () => {
+  const check = setUp({ clock: new VirtualClock({ startMs }) })
+  const verdictOn = async (aheadMs: number) => check.check(chainOf([startMs + aheadMs])[0] as MessageBatch)
+  const verdicts = await Promise.all([maxAheadMs, maxAheadMs + 1, 2 * maxAheadMs + 1].map(verdictOn))
+  expect(verdicts).toEqual(['good', 'denied', 'forged'])
 })
 
 it('denies what is signed under a delegation for another chain, and takes nobody for a forger', async () => {

@@ -16,7 +16,7 @@ import { SignaturesAhead } from './signatures-ahead.ts'
 
 /**
  * `forged`: no honest node sends it. `denied`: its publisher had no permission at its time, it is signed under a delegation for another
- * chain, or it belongs to an earlier stream with that id. `doubtful`: its publisher had permission then but lost it, and could have signed it since; accepted when enough
+ * chain, it is too far ahead of this machine's clock, or it belongs to an earlier stream with that id. `doubtful`: its publisher had permission then but lost it, and could have signed it since; accepted when enough
  * storage nodes have it.
  */
 export type Verdict = 'good' | 'forged' | 'denied' | 'doubtful'
@@ -90,10 +90,13 @@ export class BatchCheck {
     const delegation = ref === undefined ? undefined : delegations.get(ref)
     if (delegation !== undefined && delegations.isOfOtherChain(delegation)) return 'denied'
     const newestMs = batch.messages.at(-1)?.timestamp ?? 0
-    if (newestMs > clock.now() + maxAheadMs) return 'forged'
-    return after(this.#isSigned(batch, delegation, signatures), (isSigned) =>
-      isSigned ? this.#permissionOf(batch, newestMs, delegation) : 'forged',
-    )
+    const aheadMs = newestMs - clock.now()
+    // An honest storage node took it when it was as far ahead of its own clock at most, which may be as far ahead of this one.
+    if (aheadMs > 2 * maxAheadMs) return 'forged'
+    return after(this.#isSigned(batch, delegation, signatures), (isSigned) => {
+      if (!isSigned) return 'forged'
+      return aheadMs > maxAheadMs ? 'denied' : this.#permissionOf(batch, newestMs, delegation)
+    })
   }
 
   #permissionOf(

@@ -1,4 +1,5 @@
 import type { Clock, StreamId, StreamMessage } from '@runnel/protocol'
+import { anyOf, throwIfAborted, waited } from '../deadline.ts'
 import { clientError } from '../errors.ts'
 import type { ActingUser } from '../identity/acting-user.ts'
 import { checkOptions, type OptionNames } from '../options.ts'
@@ -80,9 +81,11 @@ export async function* resend(
     options.onUndecodable?.(undecodable)
   }
   const open = options.raw ? asItCame : (message: StreamMessage) => steps.open(message)
+  const signal = anyOf(options.signal, history.closing)
   for await (const run of history.read(plan, wanted, { signal: options.signal, onGap })) {
     for (const next of openAhead(run, open)) {
-      const one = next instanceof Promise ? await next : next
+      throwIfAborted(signal)
+      const one = next instanceof Promise ? await waited(next, signal) : next
       const result = 'error' in one ? one : decoded(one.opened, options, one.message)
       if ('error' in result) leaveOut(one.message, result.error)
       else yield result

@@ -2,7 +2,7 @@ import { keyPartition, toStreamId, type DelegationRef } from '@runnel/protocol'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { crypto, userOf, World, type TestUser } from '../encryption/world.testkit.ts'
 import { delegationOf } from '../registry/delegations.testkit.ts'
-import { sideMessageIn, SideParts, type SideMessage, type SidePart } from './side-part.ts'
+import { sideMessageIn, SideParts, SideTimes, type SideMessage, type SidePart } from './side-part.ts'
 
 const user: TestUser = await userOf('somebody')
 const [readsRef, publishesRef, unknownRef] = ['1', '2', '3'].map((it) => it.repeat(64)) as DelegationRef[]
@@ -67,6 +67,13 @@ describe('what is beside the messages of a stream', () => {
     sides.close(part)
     sides.receive(lastMessage())
     expect(heard).toHaveLength(2)
+  })
+
+  it('has the time that it is once a clock is set right that was ahead: others would refuse a later one', () => {
+    const [times, hourMs] = [new SideTimes(), 3_600_000]
+    const ahead = times.next(2 * hourMs)
+    expect(times.next(hourMs, { timestamp: ahead, sequenceNumber: 0 })).toBe(hourMs)
+    expect(times.next(hourMs - 1)).toBe(hourMs + 1)
   })
 
   it('has each time later than the one before, and than what it follows', () => {

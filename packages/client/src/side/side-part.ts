@@ -15,6 +15,7 @@ import {
 } from '@runnel/protocol'
 import { throwIfAborted } from '../deadline.ts'
 import type { ActingUser } from '../identity/acting-user.ts'
+import { maxAheadMs } from '../publish/message-clock.ts'
 import type { StreamInfo } from '../registry/ports.ts'
 import type { MessagePlace } from '../resend/wait-for-storage.ts'
 import type { StreamParts } from '../stream-parts.ts'
@@ -143,12 +144,16 @@ export class SidePart {
   }
 }
 
-/** The times of what one client publishes beside streams: each later than the one before. */
+/**
+ * The times of what one client publishes beside streams: each later than the one before, unless that was by a clock that was ahead and is set
+ * right: others refused it, and would refuse what is later.
+ */
 export class SideTimes {
   #lastMs = 0
 
   next(nowMs: number, after?: MessageRef): number {
-    this.#lastMs = Math.max(nowMs, this.#lastMs + 1, (after?.timestamp ?? 0) + 1)
+    const before = [this.#lastMs, after?.timestamp ?? 0].filter((ms) => ms <= nowMs + maxAheadMs)
+    this.#lastMs = Math.max(nowMs, ...before.map((ms) => ms + 1))
     return this.#lastMs
   }
 }

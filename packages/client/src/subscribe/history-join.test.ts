@@ -7,6 +7,7 @@ import { clientError } from '../errors.ts'
 import { BoundedQueue } from '../queue/bounded-queue.ts'
 import { at, chainOf, streamId, times } from '../resend/batches.testkit.ts'
 import { resendLimits, type ResendLimits } from '../resend/limits.ts'
+import type { PartPlan } from '../resend/part-sources.ts'
 import { toSelection, type HistorySelection } from '../resend/selection.ts'
 import { HistoryJoin, type HistoryJoinModules } from './history-join.ts'
 import { ArrivalFlow, OrderedFlow, type Sink } from './live-flow.ts'
@@ -20,6 +21,8 @@ const messagesOf = (of: readonly number[], chainId = 'a'): StreamMessage[] =>
     { chainId },
   ).flatMap(({ messages }) => messages)
 
+const planAtFirst: readonly PartPlan[] = [{ streamPartId, storageNodes: [] }]
+
 const tick = () => new Promise<void>((resolve) => setImmediate(resolve))
 
 interface SetUp {
@@ -28,6 +31,8 @@ interface SetUp {
   readonly limits?: Partial<ResendLimits>
   readonly connected?: Promise<void>
   readonly read?: HistoryJoinModules['history']['read']
+  /** Default: the storage nodes there were at the beginning. */
+  readonly plan?: HistoryJoinModules['plan']
   /** Instead of `heard`. */
   readonly push?: (message: StreamMessage) => unknown
   readonly room?: () => Promise<void>
@@ -79,9 +84,10 @@ function setUp(options: SetUp = {}) {
     partitions: [0],
   }
   const join = new HistoryJoin(
-    { plan: [{ streamPartId, storageNodes: [] }], wanted },
+    { plan: planAtFirst, wanted },
     {
       history,
+      plan: options.plan ?? (async () => planAtFirst),
       flow,
       sink,
       connected,
@@ -99,6 +105,40 @@ async function settle(): Promise<void> {
 }
 
 describe.each(['chain', 'arrival'] as const)('history joined to live, order %s', (order) => {
+  it('reads what is missing later from the storage nodes that there are then', async () => {
+    const all = messagesOf(times(1, 6))
+    const planLater: readonly PartPlan[] = [{ streamPartId, storageNodes: [] }]
+    const of = new Map([
+      [planAtFirst[0], all.slice(0, 2)],
+      [planLater[0], all.slice(2, 5)],
+    ])
+    const { timesHeard, gaps, join } = setUp({
+      order,
+      plan: async () => planLater,
+      read: async function* ([part]) {
+        for (const message of of.get(part) ?? []) yield [message]
+      },
+    })
+    await join.run()
+    join.message(all[5] as StreamMessage)
+    await settle()
+    expect([timesHeard(), gaps]).toEqual([times(1, 6), []])
+  })
+
+  it('reads from those it knew when it cannot be said which there are', async () => {
+    const all = messagesOf(times(1, 6))
+    const { timesHeard, stored, join } = setUp({
+      order,
+      plan: () => Promise.reject(clientError('NO_STORAGE_NODE')),
+    })
+    stored.push(...all.slice(0, 2))
+    await join.run()
+    stored.push(...all.slice(2))
+    join.message(all[5] as StreamMessage)
+    await settle()
+    expect(timesHeard()).toEqual(times(1, 6))
+  })
+
   it('holds live messages back while history comes, and gives none twice', async () => {
     const { stored, timesHeard, join } = setUp({ order })
     const all = messagesOf(times(1, 20))

@@ -20,6 +20,8 @@ import { RecentMessages } from './recent-messages.ts'
 import { streamPartOf, type LiveFlow, type Sink } from './live-flow.ts'
 
 export interface HistoryJoinModules {
+  /** Which storage nodes there are now: they change while history is read, and after. Rejects as `HistorySource.plan` does. */
+  readonly plan: (signal: AbortSignal) => Promise<readonly PartPlan[]>
   readonly history: Pick<HistorySource, 'limits' | 'read'> & {
     readonly sourceModules: Pick<HistorySource['sourceModules'], 'clock'>
   }
@@ -53,7 +55,9 @@ const overlapMs = 10_000
  */
 export class HistoryJoin implements LiveFlow {
   readonly isOrdered: boolean
-  readonly #plan: readonly PartPlan[]
+  /** As of the last reading. */
+  #plan: readonly PartPlan[]
+  #isPlanUsed = false
   readonly #wanted: History
   readonly #modules: HistoryJoinModules
   readonly #ending = new AbortController()
@@ -158,12 +162,24 @@ export class HistoryJoin implements LiveFlow {
   async #read(selection: ResendSelection): Promise<void> {
     const { history, sink } = this.#modules
     const options = { signal: this.#ending.signal, onGap: (gap: Gap) => sink.gap(gap) }
-    for await (const run of history.read(this.#plan, { ...this.#wanted, selection }, options)) {
+    const plan = await this.#planNow()
+    for await (const run of history.read(plan, { ...this.#wanted, selection }, options)) {
       for (const message of run) {
         await this.#room()
         this.#deliver(message)
       }
     }
+  }
+
+  /** The storage nodes to read from: those known last where it cannot be said which there are. */
+  async #planNow(): Promise<readonly PartPlan[]> {
+    if (this.#isPlanUsed)
+      this.#plan = await this.#modules.plan(this.#ending.signal).catch((error: unknown) => {
+        if (!isRunnelError(error)) throw error
+        return this.#plan
+      })
+    this.#isPlanUsed = true
+    return this.#plan
   }
 
   /** Resolves when there is room for a message; one waiter at a time, so that no two take the same room. */
@@ -236,7 +252,8 @@ export class HistoryJoin implements LiveFlow {
     this.#fetching = stretch
     let isWhole = false
     try {
-      for await (const run of history.read(this.#plan, { ...this.#wanted, selection }, options)) {
+      const plan = await this.#planNow()
+      for await (const run of history.read(plan, { ...this.#wanted, selection }, options)) {
         for (const message of run) {
           await this.#room()
           this.#join(message)
@@ -388,7 +405,7 @@ export class HistoryJoin implements LiveFlow {
     flow.start(chain, after)
     try {
       const selection = { kind: 'range', from: after, to: upTo } as const
-      const plan = this.#plan.filter((part) => part.streamPartId === streamPartId)
+      const plan = (await this.#planNow()).filter((part) => part.streamPartId === streamPartId)
       const options = { signal: this.#ending.signal, onGap: () => {} }
       for await (const run of history.read(plan, { selection, publisherId, messageChainId }, options)) {
         for (const message of run) {

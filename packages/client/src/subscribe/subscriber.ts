@@ -250,17 +250,19 @@ export class Subscriber {
   async #prepareHistory(
     stream: StreamInfo,
     inbox: Inbox,
-    options: HistoryFilter & Pick<SubscribeOptions, 'onHistoryFailed'>,
+    options: HistoryFilter & Pick<SubscribeOptions, 'onHistoryFailed' | 'signal'>,
     selection: HistorySelection,
   ): Promise<(subscription: QueuedSubscription) => HistoryJoin> {
     const { history, status } = this.#modules
     const wanted = historyOf(selection, options, stream)
-    const plan = await history.plan(stream, wanted.partitions)
+    const planNow = (signal?: AbortSignal) => history.plan(stream, wanted.partitions, signal)
+    const plan = await planNow(options.signal)
     return (subscription) =>
       new HistoryJoin(
         { plan, wanted },
         {
           history,
+          plan: planNow,
           sink: subscription,
           flow: subscription.flow,
           room: () => inbox.room(),
