@@ -4,7 +4,7 @@ import type { MediaSession, Member, NewTrack } from '@runnel/media'
 export const takeCodecs = ['vp8', 'vp09.00.10.08'] as const
 
 /** A frame as its encoder gave it, with its time after the first. */
-export interface TakeFrame {
+interface TakeFrame {
   readonly atUs: number
   readonly isKey?: boolean
   readonly temporalLayer?: number
