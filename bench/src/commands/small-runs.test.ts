@@ -36,7 +36,7 @@ describe('a small run', { timeout: 120_000 }, () => {
   it.each([
     ['speakers --limit 0.5', /^TOO_SLOW: .+: speakers/m],
     ['topology --nodes 1000000 --limit 2', /^TOO_SLOW: .+: topology \(joins: \d+ of 1000000 nodes\)/m],
-    ['flood --nodes 4 --messages 9000000 --limit 3', /^TOO_SLOW: .+: flood \(.+: \d+ of \d+ deliveries\)/m],
+    ['flood --nodes 4 --messages 9000000 --limit 10', /^TOO_SLOW: .+: flood \(.+: \d+ of \d+ deliveries\)/m],
     ['start --limit 3', /^TOO_SLOW: .+: start \(network \d+ of 100, .+\)/m],
     ['delegation --delegations 10 --limit 4', /^TOO_SLOW: .+: delegation \(starts, pair \d+ of 15.*\)/m],
   ])('that takes too long ends, and says what it was at: %s', async (command, said) => {
