@@ -12,6 +12,12 @@ const network = ['--network', 'network.json']
 
 const run = (words: readonly string[], input = '') => runRunnel([...words, ...network], { cwd, input })
 
+/** How many nodes of a stream part there are, and how many pairs of them whose ends both say that they are linked. */
+function linksOf({ overlays }: Tracker, id: string): readonly number[] {
+  const overlay = overlays.find(({ streamPartId }) => streamPartId === id)
+  return [overlay?.nodeCount ?? 0, overlay?.edges.filter(({ transport }) => transport !== null).length ?? 0]
+}
+
 describe('the options of urgent messages', () => {
   it('are those of the SDK, or its defaults', () => {
     expect(urgentOf({})).toBeUndefined()
@@ -60,9 +66,11 @@ describe('urgent messages of the command line', { timeout: timeoutMs }, () => {
       subscribed('one', '--count', '2'),
     ])
     const publish = ['publish', `${owner}/one`]
-    // Of another publisher; what is linked by then is linked for what follows.
+    // Of another publisher.
     expect(await run([...publish, '"first"'])).toMatchObject({ code: 0 })
     await Promise.all([one, other, ordinary].map((command) => command.said('"first"')))
+    // It may have come to each directly: what is urgent is for those that are linked, and comes to the others by them.
+    await expect.poll(() => linksOf(tracker, `${owner}/one#0`), { timeout: timeoutMs }).toEqual([3, 3])
     const options = ['--urgent', '--lifetime', '30s', '--priority', '7']
     const sent = await run([...publish, ...options, '{"x":1}'])
     expect(sent).toMatchObject({ code: 0, stderr: expect.stringContaining('published 1\n') })
