@@ -26,7 +26,7 @@ const realTime: Dilation = { factor: 1, sinceMs: 0 }
 const unusedPort = 9
 /** The most that wall clocks may be apart. */
 const clockDifferenceMs = 1_000
-/** How long `pauseForClocks` pauses. */
+/** How long `pauseForClocks` pauses: before and after the time that it gives. */
 export const clocksMs = 2 * clockDifferenceMs
 /** In so many looks one after the other the overlay has to be the same. */
 const looksAlike = 4

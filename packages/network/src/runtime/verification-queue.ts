@@ -27,7 +27,8 @@ export interface VerificationQueueModules {
 interface Waiting {
   readonly event: NodeEvent
   readonly bytes: number
-  readonly sinceMs: number
+  /** Since when it waits; read where it does. */
+  sinceMs: number
   /** Somebody is verifying its batch. */
   isAsked: boolean
 }
@@ -90,9 +91,10 @@ export class VerificationQueue {
   take(event: NodeEvent, bytes = 0): void {
     const { pool, dispatch, clock } = this.#modules
     if (pool === undefined) return dispatch(event)
-    const waiting: Waiting = { event, bytes, sinceMs: clock.monotonicMs(), isAsked: false }
+    const waiting: Waiting = { event, bytes, sinceMs: 0, isAsked: false }
     if (event.type === 'data' || event.type === 'urgent') this.#ask(pool, waiting, event.peerId, event.batch)
     if (!waiting.isAsked && !this.isWaiting) return dispatch(event)
+    waiting.sinceMs = clock.monotonicMs()
     this.#waiting.push(waiting)
     this.#bytes += waiting.bytes
     while (this.#isFull()) this.#next()

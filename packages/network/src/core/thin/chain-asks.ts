@@ -48,9 +48,9 @@ export class ChainAsks {
 
   /** A neighbour that sends copies may do so by the alias in place of the header. A feeder brings them as well, but is sent nothing. */
   name(chain: ThinChain, peerId: NodeId, nowMs: number): void {
-    if (!chain.part.attached.includes(peerId)) return
     const leftMs = (chain.knownUntilMs.get(peerId) ?? nowMs) - nowMs
     if (leftMs > this.#limits.thinLeaseMs / 2 || !this.#modules.canShorten(peerId)) return
+    if (!chain.part.attached.includes(peerId)) return
     if (chain.ways.modeOf(peerId, nowMs) === 'eager') this.#send(chain, { peerId, mode: 'eager' }, nowMs)
   }
 
