@@ -26,6 +26,9 @@ export const reportsCapability = 'reports'
 /** The capability of trackers that answer `askCount`, and of nodes that ask. */
 export const countsCapability = 'counts'
 
+/** The capability of trackers that keep an offer for a neighbour that is yet to be chosen, and of nodes that leave one: see `Signal`. */
+export const openOffersCapability = 'open-offers'
+
 /** The capability of nodes that know `askLatest` and `latest`; of storage nodes also of `askTable`. */
 export const latestCapability = 'latest'
 

@@ -9,7 +9,7 @@ import { askLatest, askTable, latest } from './codecs/latest.ts'
 import { close, fragment, hello, ping, pong, proof } from './codecs/link.ts'
 import { attach, data, detach, guestAttach } from './codecs/node.ts'
 import { fullStatus, instruction, leave, redirect, status } from './codecs/overlay.ts'
-import { iceServers, signal, trackerError } from './codecs/signalling.ts'
+import { iceServers, offerTaken, signal, trackerError } from './codecs/signalling.ts'
 import {
   awaitStored,
   findStorage,
@@ -101,6 +101,7 @@ export const packetTable = {
   fullStatus: { number: 0x2c, scope: 'toTracker', since: '1.1', codec: fullStatus },
   askCount: { number: 0x2d, scope: 'toTracker', since: '1.1', codec: askCount },
   count: { number: 0x2e, scope: 'fromTracker', since: '1.1', codec: count },
+  offerTaken: { number: 0x2f, scope: 'fromTracker', since: '1.1', codec: offerTaken },
   resend: { number: 0x30, scope: 'toStorage', since, codec: resend },
   resendStart: { number: 0x31, scope: 'fromStorage', since, codec: resendStart },
   resendData: { number: 0x32, scope: 'fromStorage', since, codec: resendData },

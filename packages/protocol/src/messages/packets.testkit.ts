@@ -199,6 +199,7 @@ export const arbitraryPacket: fc.Arbitrary<Packet> = fc.oneof(
     kind: fc.constantFrom(...signalKinds),
     payload: text(limits.maxSignalBytes),
   }),
+  fc.record({ type: is('offerTaken'), sessionId: u32, peerId: arbitraryNodeId }),
   fc.record({ type: is('iceServers'), servers: list(iceServer, limits.maxIceServers), ttlS: counter }),
   fc.record({
     type: is('trackerError'),

@@ -554,6 +554,7 @@ function trackerPackets(crypto: Crypto): SamplePacket[] {
       name: `signal: ${kind}`,
       packet: { ...signal, kind, payload: kind === 'reject' ? '' : `v=0\r\ns=${kind}\r\n` } as const,
     })),
+    { name: 'offer taken', packet: { type: 'offerTaken', sessionId: 7, peerId: sampleNodeId('b') } },
     { name: 'ICE servers, none', packet: { type: 'iceServers', servers: [], ttlS: 0 } },
     {
       name: 'ICE servers',

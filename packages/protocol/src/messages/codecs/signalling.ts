@@ -2,7 +2,7 @@ import { readList, readNodeId, readWord, writeList, writeNodeId, writeWord } fro
 import type { Reader } from '../../codec/reader.ts'
 import type { Writer } from '../../codec/writer.ts'
 import { limits } from '../../limits.ts'
-import { signalKinds, type IceServer, type IceServers, type Signal } from '../packets/signalling.ts'
+import { signalKinds, type IceServer, type IceServers, type OfferTaken, type Signal } from '../packets/signalling.ts'
 import type { TrackerError } from '../packets/overlay.ts'
 import type { BodyCodec } from './body-codec.ts'
 
@@ -20,6 +20,14 @@ export const signal: BodyCodec<Signal> = {
     kind: readWord(reader, signalKinds, 'signal kind'),
     payload: reader.text(limits.maxSignalBytes, 'signal'),
   }),
+}
+
+export const offerTaken: BodyCodec<OfferTaken> = {
+  write(writer, packet) {
+    writer.u32(packet.sessionId)
+    writeNodeId(writer, packet.peerId)
+  },
+  read: (reader) => ({ type: 'offerTaken', sessionId: reader.u32(), peerId: readNodeId(reader) }),
 }
 
 function writeIceServer(writer: Writer, server: IceServer): void {

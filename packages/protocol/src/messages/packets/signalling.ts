@@ -3,7 +3,10 @@ import type { NodeId } from '../../ids/node-id.ts'
 export const signalKinds = ['offer', 'answer', 'candidate', 'reject'] as const
 export type SignalKind = (typeof signalKinds)[number]
 
-/** WebRTC signalling through a tracker. On the way to the tracker `peerId` is the target, on the way from it the sender. */
+/**
+ * WebRTC signalling through a tracker. On the way to the tracker `peerId` is the target, on the way from it the sender. With its own id as
+ * the target a node leaves an offer with the tracker, for a neighbour that it is yet to be told of.
+ */
 export interface Signal {
   readonly type: 'signal'
   readonly peerId: NodeId
@@ -12,6 +15,14 @@ export interface Signal {
   readonly kind: SignalKind
   /** SDP, or `mid\ncandidate`. */
   readonly payload: string
+}
+
+/** Tracker → node: the offer that the node left there went to this neighbour, of which an instruction is to tell. */
+export interface OfferTaken {
+  readonly type: 'offerTaken'
+  /** Of the offer. Unsigned 32 bits. */
+  readonly sessionId: number
+  readonly peerId: NodeId
 }
 
 export interface IceServer {
