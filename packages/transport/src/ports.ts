@@ -146,6 +146,24 @@ export interface DialRequest {
   onFail(error: RunnelError): void
 }
 
+/** A signal to a peer that is yet to be chosen. */
+export type OpenSignal = Pick<Signal, 'sessionId' | 'kind' | 'payload'>
+
+export interface OpenOfferRequest {
+  /** How long a signal takes from here to the tracker that chooses, in milliseconds; undefined while unknown. */
+  readonly signalDelayMs?: number | undefined
+  send(signal: OpenSignal): boolean
+}
+
+/** An offer to a peer that is yet to be chosen. It ends by itself like any dial. */
+export interface OpenOffer {
+  readonly sessionId: number
+  /** The peer is chosen: signals go to it, and a dial of it takes this offer up. If nobody dials it, the connection is closed once it is open. */
+  taken(peerId: NodeId): void
+  /** Gives it up, if no peer has been chosen. */
+  withdraw(): void
+}
+
 /** A way to open links. Constructors only store; nothing listens before `start`. */
 export interface Transport {
   /** Its name in addresses and contacts. A node has one transport of each kind. */
@@ -174,6 +192,13 @@ export interface Transport {
    * Signals name no transport, so a node has at most one such transport.
    */
   handleSignal?(signal: Signal): void
+  /**
+   * For such a transport: begins a link with a peer that is yet to be chosen. `send` takes its signals, and says whether they could be sent; none comes
+   * before this returns. Undefined while there is no room for another link.
+   */
+  offerOpenly?(request: OpenOfferRequest): OpenOffer | undefined
+  /** For such a transport: what this side does in a link with the peer that is under way already; undefined where there is none. */
+  roleWith?(peerId: NodeId): 'dial' | 'wait' | undefined
   /** For such a transport: sets the servers for future links. */
   setIceServers?(servers: readonly IceServer[]): void
 }

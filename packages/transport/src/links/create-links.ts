@@ -78,6 +78,7 @@ class LinksOverTransports implements LinksOwner {
       peer: peerId,
       peerContact,
       alone: options.alone ?? false,
+      roleIn: (kind) => this.#transports.get(kind)?.roleWith?.(peerId),
     })
     this.#queue.during(() => this.#link(peerId).connect(ways, peerContact))
   }

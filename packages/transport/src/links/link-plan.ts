@@ -18,15 +18,25 @@ export interface PlanInput {
   readonly peerContact: Contact
   /** The peer does not know that a link is wanted: this side must dial wherever it can. */
   readonly alone?: boolean
+  /** This side's part in a link of this kind with the peer that is under way already. */
+  roleIn?(kind: string): Way['role'] | undefined
 }
 
 /**
  * The ways to a peer, in the order of the transports of the lower id; empty when there is none. The peer, given the same two
  * contacts, finds the same ways with the roles exchanged. One side dials in all of them, so that it alone knows when a way has
- * failed and the next one's turn has come. In the first way that is the lower id where it can dial, else the other; later ways
- * are those in which the same side can dial.
+ * failed and the next one's turn has come. In the first way that is who dials it already, else the lower id where it can dial, else the other; later
+ * ways are those in which the same side can dial.
  */
-export function planWays({ self, contact, transports, peer, peerContact, alone = false }: PlanInput): Way[] {
+export function planWays({
+  self,
+  contact,
+  transports,
+  peer,
+  peerContact,
+  alone = false,
+  roleIn = () => undefined,
+}: PlanInput): Way[] {
   const isLower = self < peer
   const kinds = isLower ? commonKinds(contact, peerContact) : commonKinds(peerContact, contact)
   let weDial = alone ? true : undefined
@@ -35,7 +45,8 @@ export function planWays({ self, contact, transports, peer, peerContact, alone =
     if (!transports.has(kind)) continue
     const canWe = canDial(contact, peerContact, kind)
     const canThey = canDial(peerContact, contact, kind)
-    weDial ??= isLower ? canWe : !canThey
+    const role: Way['role'] | undefined = weDial === undefined ? roleIn(kind) : undefined
+    weDial ??= role === undefined ? (isLower ? canWe : !canThey) : role === 'dial'
     if (weDial && canWe) ways.push({ kind, role: 'dial', address: addressOf(peerContact, kind) ?? '' })
     if (!weDial && canThey) ways.push({ kind, role: 'wait', address: '' })
   }

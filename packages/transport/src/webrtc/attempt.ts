@@ -4,13 +4,14 @@ import type { ConnectionModules } from '../connection/modules.ts'
 import { Handshake } from '../connection/handshake.ts'
 import { openConnection } from '../connection/open-connection.ts'
 import { transportError, type TransportErrorCode } from '../errors.ts'
-import type { Connection, Signalling } from '../ports.ts'
+import type { Connection, OpenSignal, Signalling } from '../ports.ts'
 import { Negotiation, type NegotiationOptions } from './negotiation.ts'
 import type { CreatePeerConnection } from './peer-connection-port.ts'
 import type { RtcChannel } from './rtc-channel.ts'
 
 export interface AttemptOptions extends NegotiationOptions {
-  readonly peerId: NodeId
+  /** Undefined for an offer whose peer is yet to be chosen: it is given by `bind`. */
+  readonly peerId: NodeId | undefined
   /** Unsigned 32 bits, chosen by the side that offers. */
   readonly sessionId: number
   readonly side: 'outbound' | 'inbound'
@@ -25,6 +26,8 @@ export interface AttemptModules extends ConnectionModules {
 export interface AttemptEvents {
   onChannel(channel: RtcChannel): void
   onCandidateDropped(): void
+  /** A signal of this side, before there is a peer. False when it could not be sent. */
+  onOpenSignal?(signal: OpenSignal): boolean
   /** One of these two, once, last; neither after `cancel`. */
   onOpen(connection: Connection, channel: RtcChannel): void
   onFail(error: RunnelError): void
@@ -39,6 +42,7 @@ export class Attempt {
   /** Its hello goes with the description, and by the channel where the other's did not. */
   readonly #handshake: Handshake
   #channel: RtcChannel | undefined
+  #peerId: NodeId | undefined
   #isOver = false
   /** The other side has ended the session. */
   #rejected = false
@@ -49,6 +53,7 @@ export class Attempt {
     this.options = options
     this.#modules = modules
     this.#events = events
+    this.#peerId = options.peerId
     this.#negotiation = new Negotiation(options, {
       clock: modules.clock,
       createPeerConnection: modules.createPeerConnection,
@@ -58,11 +63,30 @@ export class Attempt {
       onChannel: (channel, carriedHello) => this.#open(channel, carriedHello),
       onFail: (error) => this.#fail(error),
     })
-    const { side: direction, peerId: expectedPeerId } = options
+    const peerId = (): NodeId | undefined => this.#peerId
     this.#handshake = new Handshake(
-      { channel: this.#negotiation, direction, expectedPeerId, role: 'node' },
+      {
+        ...{ channel: this.#negotiation, direction: options.side, role: 'node' },
+        get expectedPeerId() {
+          return peerId()
+        },
+      },
       modules,
     )
+  }
+
+  get peerId(): NodeId | undefined {
+    return this.#peerId
+  }
+
+  /** Says who must answer the offer, and where further signals go. */
+  bind(peerId: NodeId): void {
+    this.#peerId = peerId
+  }
+
+  /** Whether it has opened, failed or been given up. */
+  get isOver(): boolean {
+    return this.#isOver
   }
 
   /** Whether there is a data channel, so that what can still fail is the handshake. */
@@ -119,7 +143,9 @@ export class Attempt {
   }
 
   #send(kind: Signal['kind'], payload: string): boolean {
-    const { peerId, sessionId } = this.options
+    const { sessionId } = this.options
+    const peerId = this.#peerId
+    if (peerId === undefined) return this.#events.onOpenSignal?.({ sessionId, kind, payload }) ?? false
     return this.#modules.signalling.send({ type: 'signal', peerId, sessionId, kind, payload })
   }
 }

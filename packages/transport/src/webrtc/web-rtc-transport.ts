@@ -1,7 +1,14 @@
 import type { Cancel, IceServer, NodeId, RunnelError, Signal } from '@runnel/protocol'
 
 import { transportError, type TransportErrorCode } from '../errors.ts'
-import type { Connection, DialRequest, Signalling, Transport } from '../ports.ts'
+import type {
+  Connection,
+  DialRequest,
+  OpenOffer,
+  OpenOfferRequest,
+  Signalling,
+  Transport,
+} from '../ports.ts'
 import type { ConnectionModules } from '../connection/modules.ts'
 import { Attempt, type AttemptEvents, type AttemptOptions } from './attempt.ts'
 import { toIceServer } from './ice-server.ts'
@@ -68,6 +75,8 @@ export interface WebRtcCounters {
   failed: number
   /** Attempts that followed an early failure. */
   retries: number
+  /** Offers that were made before their peer was chosen. */
+  openOffers: number
   /** Offers refused because of a limit. */
   offersRefused: number
   /** Signals of unknown sessions, and offers of known ones. */
@@ -76,6 +85,13 @@ export interface WebRtcCounters {
   candidatesDropped: number
   /** Entries given to `setIceServers` that are no ICE servers. */
   iceServersIgnored: number
+}
+
+/** An offer that was made before its peer was chosen. */
+interface Offered {
+  readonly attempt: Attempt
+  /** Of whoever dials that peer, once somebody does. */
+  events: Pick<AttemptEvents, 'onOpen' | 'onFail'>
 }
 
 type Settings = Required<Omit<WebRtcOptions, 'bindAddress' | 'portRange'>> & WebRtcOptions
@@ -93,6 +109,7 @@ export class WebRtcTransport implements Transport {
     opened: 0,
     failed: 0,
     retries: 0,
+    openOffers: 0,
     offersRefused: 0,
     signalsIgnored: 0,
     candidatesDropped: 0,
@@ -102,6 +119,8 @@ export class WebRtcTransport implements Transport {
   readonly #modules: WebRtcModules
   /** Those that are not open, until their channels, if they have any, are closed. */
   readonly #attempts = new Map<string, Attempt>()
+  /** Attempts at peers that were chosen after this side's offer, and that nobody here has dialled yet. */
+  readonly #taken = new Map<NodeId, Offered>()
   /** Every channel that is not closed, with its connection once that is open. The only reference that keeps them alive. */
   readonly #channels = new Map<RtcChannel, Connection | undefined>()
   readonly #dials = new Set<{ fail(error: RunnelError): void }>()
@@ -181,21 +200,24 @@ export class WebRtcTransport implements Transport {
       if (peerId === undefined) return dial.fail(transportError('DIAL_FAILED', 'signals go to an id'))
       if (this.#isFull) return dial.fail(transportError('TOO_MANY_CONNECTIONS'))
       const startedMs = clock.monotonicMs()
-      const current = this.#attempt(peerId, this.#newSessionId(), 'outbound', deadlineMs - startedMs, {
+      const events: Offered['events'] = {
         onOpen: (connection) => {
           this.#dials.delete(dial)
           request.onOpen(connection)
         },
         onFail: (error) => {
           const isQuick = clock.monotonicMs() - startedMs < this.#settings.quickFailMs
-          if (retriesLeft === 0 || !isQuick || current.hasChannel || error.code !== 'DIAL_FAILED')
+          if (retriesLeft === 0 || !isQuick || attempt?.hasChannel === true || error.code !== 'DIAL_FAILED')
             return dial.fail(error)
           this.counters.retries++
           attemptWith(retriesLeft - 1)
         },
-      })
-      attempt = current
-      current.start()
+      }
+      attempt = this.#takeUp(peerId, events)
+      if (attempt !== undefined) return
+      const options = { peerId, sessionId: this.#newSessionId(), side: 'outbound' } as const
+      attempt = this.#attempt({ ...options, timeoutMs: deadlineMs - startedMs }, events)
+      attempt.start()
     }
     this.#dials.add(dial)
     clock.endOfTurn(() => attemptWith(this.#settings.maxQuickRetries))
@@ -204,19 +226,80 @@ export class WebRtcTransport implements Transport {
     }
   }
 
+  offerOpenly({ signalDelayMs, send }: OpenOfferRequest): OpenOffer | undefined {
+    if (!this.#running || this.#isFull) return undefined
+    const sessionId = this.#newSessionId()
+    const options = { peerId: undefined, sessionId, side: 'outbound', signalDelayMs } as const
+    const offered: Offered = {
+      attempt: this.#attempt(
+        { ...options, timeoutMs: this.#settings.dialTimeoutMs },
+        {
+          onOpenSignal: send,
+          onOpen: (connection, channel) => offered.events.onOpen(connection, channel),
+          onFail: (error) => offered.events.onFail(error),
+        },
+      ),
+      events: {
+        onOpen: (connection) => {
+          this.#forgetTaken(offered)
+          connection.close('UNUSED', 'nobody here dials it')
+        },
+        onFail: () => this.#forgetTaken(offered),
+      },
+    }
+    const { attempt } = offered
+    this.counters.openOffers++
+    this.#modules.clock.endOfTurn(() => attempt.start())
+    return {
+      sessionId,
+      taken: (peerId) => this.#bind(offered, peerId),
+      withdraw: () => attempt.peerId === undefined && this.#end(attempt, 'UNUSED'),
+    }
+  }
+
+  roleWith(peerId: NodeId): 'dial' | 'wait' | undefined {
+    if (this.#taken.has(peerId)) return 'dial'
+    const isDialled = (attempt: Attempt): boolean =>
+      attempt.peerId === peerId && attempt.options.side === 'inbound' && !attempt.isOver
+    return [...this.#attempts.values()].some(isDialled) ? 'wait' : undefined
+  }
+
+  #bind(offered: Offered, peerId: NodeId): void {
+    const { attempt } = offered
+    if (attempt.peerId !== undefined || this.#attempts.get(keyOf(attempt)) !== attempt) return
+    this.#attempts.delete(keyOf(attempt))
+    attempt.bind(peerId)
+    this.#attempts.set(keyOf(attempt), attempt)
+    this.#taken.set(peerId, offered)
+  }
+
+  /** The attempt at the peer that is under way since before it was chosen. */
+  #takeUp(peerId: NodeId, events: Offered['events']): Attempt | undefined {
+    const offered = this.#taken.get(peerId)
+    if (offered === undefined) return undefined
+    this.#taken.delete(peerId)
+    offered.events = events
+    return offered.attempt
+  }
+
+  #forgetTaken(offered: Offered): void {
+    const { peerId } = offered.attempt
+    if (peerId !== undefined && this.#taken.get(peerId) === offered) this.#taken.delete(peerId)
+  }
+
   /** Takes a signal from the tracker: `peerId` is the sender, which the tracker vouches for. */
   handleSignal(signal: Signal): void {
     if (signal.kind === 'offer') return this.#offered(signal)
     const { peerId, sessionId } = signal
     const attempt =
-      this.#attempts.get(keyOf({ peerId, sessionId, side: 'outbound' })) ??
-      this.#attempts.get(keyOf({ peerId, sessionId, side: 'inbound' }))
+      this.#attempts.get(keyFor(peerId, sessionId, 'outbound')) ??
+      this.#attempts.get(keyFor(peerId, sessionId, 'inbound'))
     if (attempt) attempt.handle(signal.kind, signal.payload)
     else this.counters.signalsIgnored++
   }
 
   #offered({ peerId, sessionId, payload }: Signal): void {
-    const isKnown = (side: 'outbound' | 'inbound') => this.#attempts.has(keyOf({ peerId, sessionId, side }))
+    const isKnown = (side: 'outbound' | 'inbound') => this.#attempts.has(keyFor(peerId, sessionId, side))
     if (isKnown('inbound')) {
       this.counters.signalsIgnored++
       return
@@ -227,19 +310,19 @@ export class WebRtcTransport implements Transport {
       this.counters.offersRefused++
       return this.#refuse(peerId, sessionId, 'TOO_MANY_CONNECTIONS')
     }
-    const attempt = this.#attempt(peerId, sessionId, 'inbound', this.#settings.dialTimeoutMs, {
-      onOpen: (connection) => this.onInbound(connection),
-      onFail: () => this.counters.failed++,
-    })
+    const attempt = this.#attempt(
+      { peerId, sessionId, side: 'inbound', timeoutMs: this.#settings.dialTimeoutMs },
+      {
+        onOpen: (connection) => this.onInbound(connection),
+        onFail: () => this.counters.failed++,
+      },
+    )
     attempt.start(payload)
   }
 
   #attempt(
-    peerId: NodeId,
-    sessionId: number,
-    side: AttemptOptions['side'],
-    timeoutMs: number,
-    events: Pick<AttemptEvents, 'onOpen' | 'onFail'>,
+    which: Pick<AttemptOptions, 'peerId' | 'sessionId' | 'side' | 'timeoutMs' | 'signalDelayMs'>,
+    events: Pick<AttemptEvents, 'onOpen' | 'onFail' | 'onOpenSignal'>,
   ): Attempt {
     const { bindAddress, portRange, iceTransportPolicy, maxCandidates } = this.#settings
     const peerConnection = {
@@ -248,14 +331,15 @@ export class WebRtcTransport implements Transport {
       ...(bindAddress === undefined ? {} : { bindAddress }),
       ...(portRange === undefined ? {} : { portRange }),
     }
-    const signalDelayMs = this.#modules.signalling.delayMs?.(peerId)
-    const options = { peerId, sessionId, side, timeoutMs, maxCandidates, signalDelayMs, peerConnection }
-    const key = keyOf(options)
+    const { peerId } = which
+    const signalDelayMs = peerId && this.#modules.signalling.delayMs?.(peerId)
+    const options = { signalDelayMs, ...which, maxCandidates, peerConnection }
     const forget = (): void => {
       // A later attempt may have the key of one that has opened.
-      if (this.#attempts.get(key) === attempt) this.#attempts.delete(key)
+      if (this.#attempts.get(keyOf(attempt)) === attempt) this.#attempts.delete(keyOf(attempt))
     }
     const attempt = new Attempt(options, this.#modules, {
+      ...(events.onOpenSignal && { onOpenSignal: events.onOpenSignal }),
       onCandidateDropped: () => this.counters.candidatesDropped++,
       onChannel: (channel) => this.#hold(channel, forget),
       onOpen: (connection, channel) => {
@@ -270,7 +354,7 @@ export class WebRtcTransport implements Transport {
         events.onFail(error)
       },
     })
-    this.#attempts.set(key, attempt)
+    this.#attempts.set(keyOf(attempt), attempt)
     return attempt
   }
 
@@ -285,7 +369,7 @@ export class WebRtcTransport implements Transport {
   }
 
   #end(attempt: Attempt, code: TransportErrorCode): void {
-    this.#attempts.delete(keyOf(attempt.options))
+    this.#attempts.delete(keyOf(attempt))
     attempt.cancel(code)
   }
 
@@ -302,7 +386,7 @@ export class WebRtcTransport implements Transport {
 
   #hasTooManyOffersOf(peerId: NodeId): boolean {
     const inbound = [...this.#attempts.values()].filter(({ options }) => options.side === 'inbound')
-    const ofPeer = inbound.filter(({ options }) => options.peerId === peerId)
+    const ofPeer = inbound.filter((attempt) => attempt.peerId === peerId)
     return (
       inbound.length >= this.#settings.maxPendingInbound ||
       ofPeer.length >= this.#settings.maxPendingInboundPerPeer
@@ -318,6 +402,10 @@ function isCarrier(server: string | IceServer): boolean {
   return /^wss?:/.test(typeof server === 'string' ? server : server.url)
 }
 
-function keyOf({ peerId, sessionId, side }: Pick<AttemptOptions, 'peerId' | 'sessionId' | 'side'>): string {
+function keyOf({ peerId, options: { sessionId, side } }: Attempt): string {
+  return keyFor(peerId, sessionId, side)
+}
+
+function keyFor(peerId: NodeId | undefined, sessionId: number, side: AttemptOptions['side']): string {
   return `${peerId} ${sessionId} ${side}`
 }
