@@ -5,6 +5,7 @@ import {
   guestsCapability,
   isSignedByKey,
   latestCapability,
+  openOffersCapability,
   memoisedRecovery,
   reportsCapability,
   lossyCapability,
@@ -117,7 +118,13 @@ function isBelievable(delegation: Delegation, crypto: Crypto): boolean {
 }
 
 /** Of every node. */
-const usualCapabilities = [reportsCapability, latestCapability, countsCapability, urgentCapability]
+const usualCapabilities = [
+  reportsCapability,
+  latestCapability,
+  countsCapability,
+  openOffersCapability,
+  urgentCapability,
+]
 
 /** Time limit for one dial of a peer or a tracker, unless the options say otherwise. */
 const defaultDialTimeoutMs = 15_000

@@ -342,6 +342,12 @@ export const networkLimits = {
   trackerForgiveMs: 300_000,
   /** A tracker that has not answered a join for this long is passed over while there is another (`tracker.silent`). */
   trackerAnswerMs: 2_000,
+  /** An offer that was left with a tracker is withdrawn when it has not gone to a neighbour for this long: longer than a tracker keeps it. */
+  openOfferMs: 10_000,
+  /** A join waits for its offer for so long at most; then it goes without. */
+  offerWaitMs: 50,
+  /** Shortest round trip to a tracker with which an offer is left: what it saves. */
+  minOfferRttMs: 25,
   /**
    * Statuses that a node sends one tracker in a second, on average: fewer than it takes (`statusesPerSecond`). Stream parts beyond it wait for their
    * turn, and report the newest then.

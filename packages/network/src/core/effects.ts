@@ -8,6 +8,7 @@ import type {
   MessageBatch,
   NodeId,
   NodeToTracker,
+  OfferTaken,
   Signal,
   PermissionScope,
   StreamPartId,
@@ -94,6 +95,7 @@ export type NodeEffect =
   /** Tells a tracker how this node is reached. */
   | { readonly type: 'introduce'; readonly way: Way }
   | { readonly type: 'takeSignal'; readonly way: Way; readonly signal: Signal }
+  | { readonly type: 'offerTaken'; readonly way: Way; readonly packet: OfferTaken }
   | { readonly type: 'setIceServers'; readonly way: Way; readonly servers: readonly IceServer[] }
   /** A tracker says how many nodes are in a stream part. */
   | { readonly type: 'count'; readonly trackerId: NodeId; readonly packet: Count }

@@ -279,6 +279,10 @@ export class NodeCore {
         this.#found(packet.peerId, way.trackerId)
         this.#push({ type: 'takeSignal', way, signal: packet })
         break
+      case 'offerTaken':
+        this.#found(packet.peerId, way.trackerId)
+        this.#push({ type: 'offerTaken', way, packet })
+        break
       case 'iceServers':
         this.#push({ type: 'setIceServers', way, servers: packet.servers })
         break

@@ -1,14 +1,18 @@
-import { isRunnelError, type RunnelError } from '@runnel/protocol'
+import { isRunnelError, type Clock, type RunnelError } from '@runnel/protocol'
 import type { Transport } from '@runnel/transport'
 import type { NodeEvent } from '../core/events.ts'
 import type { NetworkLimits } from '../limits.ts'
+import type { Way } from '../core/tracker-link/way.ts'
 import type { Listeners } from './listeners.ts'
 import { TrackerConnections, type TrackerConnectionsOptions } from './tracker-connections.ts'
 
 export interface TrackerConnectionsModules {
+  readonly clock: Pick<Clock, 'monotonicMs'>
   readonly transports: readonly Transport[]
   readonly listeners: Listeners
   dispatch(event: NodeEvent): void
+  /** A connection has ended. */
+  onClosed(way: Way): void
   /** Another process with the key of this node took its place. */
   onReplaced(error: RunnelError): void
 }
@@ -19,7 +23,7 @@ export function createTrackerConnections(
     TrackerConnectionsOptions,
     'dialTimeoutMs' | 'isKeyShared' | 'about'
   >,
-  { transports, listeners, dispatch, onReplaced }: TrackerConnectionsModules,
+  { clock, transports, listeners, dispatch, onReplaced, onClosed }: TrackerConnectionsModules,
 ): TrackerConnections {
   const { limits, dialTimeoutMs, isKeyShared, about } = options
   const heartbeat = {
@@ -30,6 +34,7 @@ export function createTrackerConnections(
   const trackers: TrackerConnections = new TrackerConnections(
     { dialTimeoutMs, isKeyShared, about, limits: heartbeat },
     {
+      clock,
       transport: (url) => transports.find((transport) => transport.canDial(url)),
       events: {
         onOpened: (way) => {
@@ -37,6 +42,7 @@ export function createTrackerConnections(
           listeners.emit('tracker', way.trackerId, 'connected')
         },
         onClosed: (way, wasOpen, error) => {
+          if (wasOpen) onClosed(way)
           const isReplaced = isRunnelError(error, 'NODE_REPLACED')
           // A node that is replaced does not come back.
           if (!isReplaced) dispatch({ type: 'trackerClosed', way, wasOpen })

@@ -22,6 +22,7 @@ import type { LatestQuestions } from './latest-questions.ts'
 import type { Listeners } from './listeners.ts'
 import type { CountQuestions } from './count-questions.ts'
 import type { StorageSearch } from './storage-search.ts'
+import type { OpenOffers } from './open-offers.ts'
 import type { TrackerConnections } from './tracker-connections.ts'
 import type { Waiters } from './waiters.ts'
 
@@ -29,6 +30,7 @@ export interface EffectRunnerModules {
   readonly links: LinksOwner
   readonly transports: readonly Transport[]
   readonly trackers: TrackerConnections
+  readonly openOffers: Pick<OpenOffers, 'send' | 'taken'>
   readonly listeners: Listeners
   readonly waiters: Waiters
   readonly archive: ArchiveRequests
@@ -120,7 +122,9 @@ export class EffectRunner {
       case 'hangUpTracker':
         return this.#hangUpTracker(effect)
       case 'sendToTracker':
-        return void trackers.send(effect.way, effect.packet)
+        return this.#modules.openOffers.send(effect.way, effect.packet)
+      case 'offerTaken':
+        return this.#modules.openOffers.taken(effect.way, effect.packet)
       case 'introduce':
         return trackers.introduce(effect.way, this.#modules.contact())
       case 'takeSignal':

@@ -49,6 +49,7 @@ import { Publishing } from './publishing.ts'
 import type { NodeRuntimeModules, NodeRuntimeOptions, NodeWires } from './runtime-modules.ts'
 import { sendDirect } from './send-direct.ts'
 import { StorageSearch } from './storage-search.ts'
+import { OpenOffers } from './open-offers.ts'
 import type { TrackerConnections } from './tracker-connections.ts'
 import { VerificationQueue } from './verification-queue.ts'
 import { Waiters } from './waiters.ts'
@@ -60,6 +61,7 @@ export class NodeRuntime implements NetworkNode {
   readonly #modules: NodeRuntimeModules
   readonly #core: NodeCore
   readonly #trackers: TrackerConnections
+  readonly #openOffers: OpenOffers
   readonly #wires: NodeWires
   readonly #direct: DirectLinks
   readonly #storage: StorageSearch
@@ -116,9 +118,18 @@ export class NodeRuntime implements NetworkNode {
     this.#listeners = listeners
     const trackers = createTrackerConnections(
       { limits, dialTimeoutMs, about, isKeyShared: modules.isKeyShared ?? true },
-      { transports, listeners, dispatch, onReplaced: (error) => this.#replaced(error) },
+      {
+        ...{ clock, transports, listeners, dispatch },
+        onClosed: (way) => this.#openOffers.closed(way),
+        onReplaced: (error) => this.#replaced(error),
+      },
     )
     this.#trackers = trackers
+    this.#openOffers = new OpenOffers(limits, {
+      ...{ self: this.nodeId, clock, transports, trackers },
+      isLinked: (peerId) => links.peers.has(peerId),
+      unexpected: (trackerId) => listeners.drop('tracker.unexpected', `an offer of none, by ${trackerId}`),
+    })
     const faults = new Faults(limits, {
       ...{ clock: modules.clock, counters, links, listeners, trackers, onError: modules.onError },
     })
@@ -186,6 +197,7 @@ export class NodeRuntime implements NetworkNode {
         links,
         transports,
         trackers,
+        openOffers: this.#openOffers,
         listeners,
         waiters,
         tracer,
@@ -398,6 +410,7 @@ export class NodeRuntime implements NetworkNode {
     this.#archive.stop()
     this.#direct.check()
     this.#storage.check()
+    this.#openOffers.stop()
     this.#wires.links.stop()
     await this.#stopTransports()
   }

@@ -36,7 +36,7 @@ async function errorsAfter(
   }
   const trackers = new TrackerConnections(
     { dialTimeoutMs: 1_000, limits, isKeyShared, about },
-    { transport: () => transport, events },
+    { clock: swarm.clock, transport: () => transport, events },
   )
   swarm.trackerTransport.onInbound = (connection) => {
     connection.events = { onPacket: () => {}, onDrain: () => {}, onClose: () => {} }
@@ -82,7 +82,7 @@ describe('a connection to a tracker', () => {
   })
 
   it('ends over a packet for trackers, and not over one of a later version', async () => {
-    const later = (connection: Connection) => void connection.send(Uint8Array.of(0x2f, 1, 0xff))
+    const later = (connection: Connection) => void connection.send(Uint8Array.of(0x3f, 1, 0xff))
     expect(await errorsAfter(later)).toEqual([])
     const foreign = (connection: Connection) => void connection.send(Uint8Array.of(PacketType.leave, 1, 0xff))
     expect(await errorsAfter(foreign)).toEqual([expect.objectContaining({ code: 'TRACKER_LOST' })])
@@ -121,7 +121,7 @@ function sentTo(capabilities: readonly string[], act: (trackers: TrackerConnecti
   const events = { onOpened: () => {}, onClosed: () => {}, onPacket: () => {}, onUnknown: () => {} }
   const trackers = new TrackerConnections(
     { dialTimeoutMs: 1_000, limits: {}, isKeyShared: true, about },
-    { transport: () => transport as Transport, events },
+    { clock: swarm.clock, transport: () => transport as Transport, events },
   )
   const way = directWay(swarm.trackerAddress)
   trackers.dial(way)

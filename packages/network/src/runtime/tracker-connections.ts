@@ -7,6 +7,7 @@ import {
   RareSet,
   type About,
   type Cancel,
+  type Clock,
   type Contact,
   type NodeId,
   type NodeToTracker,
@@ -39,6 +40,8 @@ export interface TrackerConnectionsOptions {
 interface Open {
   readonly way: Way
   readonly connection: Connection
+  /** From the dial on: several round trips. */
+  readonly openedAfterMs: number
   /** Whether the tracker was told of this node, or does not want to know. */
   isIntroduced: boolean
 }
@@ -58,6 +61,7 @@ export class TrackerConnections {
   readonly #transport: (url: string) => Transport | undefined
   readonly #options: TrackerConnectionsOptions
   readonly #events: TrackerConnectionEvents
+  readonly #clock: Pick<Clock, 'monotonicMs'>
   readonly #dials = new RareMap<string, { readonly way: Way; readonly cancel: Cancel }>()
   readonly #connections = new Map<string, Open>()
 
@@ -66,8 +70,13 @@ export class TrackerConnections {
 
   constructor(
     options: TrackerConnectionsOptions,
-    modules: { transport: (url: string) => Transport | undefined; events: TrackerConnectionEvents },
+    modules: {
+      readonly clock: Pick<Clock, 'monotonicMs'>
+      transport: (url: string) => Transport | undefined
+      readonly events: TrackerConnectionEvents
+    },
   ) {
+    this.#clock = modules.clock
     this.#options = options
     this.#transport = modules.transport
     this.#events = modules.events
@@ -83,12 +92,13 @@ export class TrackerConnections {
     if (transport === undefined) return
     const { dialTimeoutMs, limits } = this.#options
     if (this.#isInUse(way.trackerId)) this.#rivals.add(way.trackerId)
+    const startedMs = this.#clock.monotonicMs()
     const cancel = transport.dial({
       peerId: way.trackerId,
       url: way.url,
       timeoutMs: dialTimeoutMs,
       limits,
-      onOpen: (connection) => this.#opened(way, connection),
+      onOpen: (connection) => this.#opened(way, connection, this.#clock.monotonicMs() - startedMs),
       onFail: (error) => {
         this.#dials.delete(way.key)
         this.#forget(way)
@@ -134,6 +144,12 @@ export class TrackerConnections {
     return way !== undefined && this.send(way, packet)
   }
 
+  /** The same by one way; before the first measurement a quarter of the time that the connection took to open, so that it is rather too long. */
+  rttMsBy(way: Way): number | undefined {
+    const open = this.#connections.get(way.key)
+    return open && (open.connection.rttMs ?? open.openedAfterMs / 4)
+  }
+
   /** To a tracker and back; undefined while it is not connected, or that was not measured. */
   rttMs(trackerId: NodeId): number | undefined {
     const way = this.waysTo(trackerId).at(-1)
@@ -153,9 +169,9 @@ export class TrackerConnections {
     this.#events.onClosed(way, wasOpen, error)
   }
 
-  #opened(way: Way, connection: Connection): void {
+  #opened(way: Way, connection: Connection, openedAfterMs: number): void {
     this.#dials.delete(way.key)
-    this.#connections.set(way.key, { way, connection, isIntroduced: false })
+    this.#connections.set(way.key, { way, connection, openedAfterMs, isIntroduced: false })
     connection.events = {
       onPacket: (type, body) => this.#onPacket(way, connection, type, body),
       onDrain: () => undefined,

@@ -1,0 +1,153 @@
+import {
+  openOffersCapability,
+  type Cancel,
+  type Clock,
+  type NodeId,
+  type NodeToTracker,
+  type OfferTaken,
+  type StreamPartId,
+} from '@runnel/protocol'
+import type { OpenOffer, OpenSignal, Transport } from '@runnel/transport'
+import type { Way } from '../core/tracker-link/way.ts'
+import type { NetworkLimits } from '../limits.ts'
+import type { TrackerConnections } from './tracker-connections.ts'
+
+export interface OpenOffersModules {
+  readonly self: NodeId
+  readonly clock: Clock
+  readonly transports: readonly Transport[]
+  readonly trackers: Pick<TrackerConnections, 'send' | 'hasCapability' | 'rttMsBy'>
+  isLinked(peerId: NodeId): boolean
+  /** A tracker says that an offer went to a neighbour, and there is no such offer. */
+  unexpected(trackerId: NodeId): void
+}
+
+type Limits = Pick<NetworkLimits, 'openOfferMs' | 'offerWaitMs' | 'minOfferRttMs'>
+
+interface Held {
+  readonly way: Way
+  readonly streamPartId: StreamPartId
+  readonly packets: NodeToTracker[]
+  readonly cancel: Cancel
+}
+
+/**
+ * A node that only signalling reaches leaves an offer with the tracker just before it joins a stream part, and the tracker hands it to the first
+ * neighbour that it chooses: so that neighbour has the offer as soon as it knows of this node, instead of two ways later. One offer at a time, as
+ * the first link is what a newcomer waits for.
+ */
+export class OpenOffers {
+  readonly #limits: Limits
+  readonly #modules: OpenOffersModules
+  #current: { readonly way: Way; readonly offer: OpenOffer; readonly cancel: Cancel } | undefined
+  /** A join that waits for its offer, and what is to be sent about the same stream part after it. */
+  #held: Held | undefined
+
+  constructor(limits: Limits, modules: OpenOffersModules) {
+    this.#limits = limits
+    this.#modules = modules
+  }
+
+  /** Sends a packet to a tracker: a join behind an offer, where that gains something. */
+  send(way: Way, packet: NodeToTracker): void {
+    const held = this.#held
+    if (held?.way.key === way.key && partOf(packet) === held.streamPartId) held.packets.push(packet)
+    else if (!isJoin(packet) || !this.#mayOffer(way) || !this.#offer(way, packet))
+      this.#modules.trackers.send(way, packet)
+  }
+
+  /** The offer went to a neighbour. */
+  taken(way: Way, { sessionId, peerId }: OfferTaken): void {
+    const current = this.#current
+    if (current === undefined || current.offer.sessionId !== sessionId || current.way.key !== way.key) {
+      this.#modules.unexpected(way.trackerId)
+      return this.#refuse(way, sessionId, peerId)
+    }
+    if (this.#modules.isLinked(peerId)) {
+      this.#refuse(way, sessionId, peerId)
+      return this.#withdraw()
+    }
+    current.offer.taken(peerId)
+    this.#forget()
+  }
+
+  /** The connection to a tracker has ended. */
+  closed(way: Way): void {
+    if (this.#held?.way.key === way.key) this.#release()
+    if (this.#current?.way.key === way.key) this.#withdraw()
+  }
+
+  stop(): void {
+    this.#held?.cancel()
+    this.#held = undefined
+    if (this.#current !== undefined) this.#withdraw()
+  }
+
+  /** Not near the tracker, where it would save nothing; nor while another transport can be dialled, as the link may be one of that. */
+  #mayOffer(way: Way): boolean {
+    const { transports, trackers } = this.#modules
+    if (this.#current !== undefined || this.#held !== undefined) return false
+    if (!trackers.hasCapability(way, openOffersCapability)) return false
+    if (transports.some((transport) => !signals(transport) && transport.addresses.length > 0)) return false
+    return (trackers.rttMsBy(way) ?? 0) >= this.#limits.minOfferRttMs
+  }
+
+  /** False when there can be no offer now. */
+  #offer(way: Way, join: NodeToTracker & { readonly streamPartId: StreamPartId }): boolean {
+    const { clock, transports, trackers } = this.#modules
+    const rttMs = trackers.rttMsBy(way)
+    const offer = transports.find(signals)?.offerOpenly?.({
+      signalDelayMs: rttMs === undefined ? undefined : rttMs / 2,
+      send: (signal) => this.#signal(way, signal),
+    })
+    if (offer === undefined) return false
+    const cancelWait = clock.schedule(this.#limits.offerWaitMs, () => this.#withdraw())
+    const { streamPartId } = join
+    this.#held = { way, streamPartId, packets: [join], cancel: cancelWait }
+    const cancel = clock.schedule(this.#limits.openOfferMs, () => this.#withdraw())
+    this.#current = { way, offer, cancel }
+    return true
+  }
+
+  /** The first is the offer, or says that there will be none. */
+  #signal(way: Way, signal: OpenSignal): boolean {
+    const peerId = this.#modules.self
+    const isSent = this.#modules.trackers.send(way, { type: 'signal', peerId, ...signal })
+    this.#release()
+    return isSent
+  }
+
+  #release(): void {
+    const held = this.#held
+    if (held === undefined) return
+    held.cancel()
+    this.#held = undefined
+    for (const packet of held.packets) this.#modules.trackers.send(held.way, packet)
+  }
+
+  #withdraw(): void {
+    const current = this.#current
+    this.#forget()
+    current?.offer.withdraw()
+    this.#release()
+  }
+
+  #forget(): void {
+    this.#current?.cancel()
+    this.#current = undefined
+  }
+
+  /** So that the neighbour does not wait for the rest. */
+  #refuse(way: Way, sessionId: number, peerId: NodeId): void {
+    this.#modules.trackers.send(way, { type: 'signal', peerId, sessionId, kind: 'reject', payload: 'UNUSED' })
+  }
+}
+
+const signals = (transport: Transport): boolean => transport.offerOpenly !== undefined
+
+const partOf = (packet: NodeToTracker): StreamPartId | undefined =>
+  'streamPartId' in packet ? packet.streamPartId : undefined
+
+/** The first status of a stream part. */
+const isJoin = (packet: NodeToTracker): packet is NodeToTracker & { readonly type: 'status' } =>
+  packet.type === 'status' && packet.counter === 0 && packet.neighbours.length === 0
