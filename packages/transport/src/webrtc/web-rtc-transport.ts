@@ -163,7 +163,7 @@ export class WebRtcTransport implements Transport {
 
   dial(request: DialRequest): Cancel {
     const { clock } = this.#modules
-    const { peerId } = request
+    const { peerId, first } = request
     const deadlineMs = clock.monotonicMs() + (request.timeoutMs ?? this.#settings.dialTimeoutMs)
     this.counters.dials++
     let attempt: Attempt | undefined
@@ -182,6 +182,7 @@ export class WebRtcTransport implements Transport {
       if (this.#isFull) return dial.fail(transportError('TOO_MANY_CONNECTIONS'))
       const startedMs = clock.monotonicMs()
       const current = this.#attempt(peerId, this.#newSessionId(), 'outbound', deadlineMs - startedMs, {
+        first,
         onOpen: (connection) => {
           this.#dials.delete(dial)
           request.onOpen(connection)
@@ -239,7 +240,7 @@ export class WebRtcTransport implements Transport {
     sessionId: number,
     side: AttemptOptions['side'],
     timeoutMs: number,
-    events: Pick<AttemptEvents, 'onOpen' | 'onFail'>,
+    events: Pick<AttemptEvents, 'onOpen' | 'onFail'> & Pick<DialRequest, 'first'>,
   ): Attempt {
     const { bindAddress, portRange, iceTransportPolicy, maxCandidates } = this.#settings
     const peerConnection = {
@@ -249,7 +250,17 @@ export class WebRtcTransport implements Transport {
       ...(portRange === undefined ? {} : { portRange }),
     }
     const signalDelayMs = this.#modules.signalling.delayMs?.(peerId)
-    const options = { peerId, sessionId, side, timeoutMs, maxCandidates, signalDelayMs, peerConnection }
+    const { first } = events
+    const options = {
+      peerId,
+      sessionId,
+      side,
+      timeoutMs,
+      maxCandidates,
+      signalDelayMs,
+      peerConnection,
+      first,
+    }
     const key = keyOf(options)
     const forget = (): void => {
       // A later attempt may have the key of one that has opened.
