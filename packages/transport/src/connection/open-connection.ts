@@ -156,16 +156,10 @@ class Opening {
     this.#saidFirst = first
   }
 
-  /** What may go behind our proof although the other side has yet to prove itself. */
+  /** What may go behind our proof although the other side has yet to prove itself. On a sealed channel no dialler sends its proof so early. */
   #firstBehind(proof: Uint8Array): Uint8Array | undefined {
     const { carriedHello, first } = this.#options
-    const { session, direction } = this.#handshake
-    if (
-      first === undefined ||
-      carriedHello === undefined ||
-      session !== undefined ||
-      direction !== 'outbound'
-    )
+    if (first === undefined || carriedHello === undefined || this.#handshake.direction !== 'outbound')
       return undefined
     let packets: Uint8Array | undefined
     guarded(this.#modules, () => (packets = first()))
