@@ -4,6 +4,7 @@ import {
   countsCapability,
   guardedClock,
   nodeIdFromBytes,
+  openOffersCapability,
   reportsCapability,
   type Clock,
   type Crypto,
@@ -132,7 +133,10 @@ export function createTracker(options: TrackerOptions, modules: TrackerModules):
   const wire: ConnectionModules = {
     ...modules,
     clock,
-    capabilities: [reportsCapability, countsCapability].map((name) => ({ name, required: false })),
+    capabilities: [reportsCapability, countsCapability, openOffersCapability].map((name) => ({
+      name,
+      required: false,
+    })),
     onError: (error) => runtime.connectionFault(error),
   }
   const circuits = options.cluster && {

@@ -95,6 +95,18 @@ export interface TrackerLimits {
   /** Such edges at once; the oldest are forgotten first (`signalPermitsDropped`). */
   readonly maxSignalPermits: number
   /**
+   * How long an open offer is kept for a new neighbour of its node (`openOffersDropped`), and then how long candidates that the node leaves with it are passed
+   * on to the neighbour that has it (`openSignalsIgnored`), in milliseconds: a join takes less.
+   */
+  readonly openOfferMs: number
+  /** Open offers at once, one a node; the oldest are forgotten first (`openOffersDropped`). */
+  readonly maxOpenOffers: number
+  /**
+   * Candidates kept with an open offer; further ones are ignored (`openSignalsIgnored`), and so are those with which it would be larger than one
+   * signal may be.
+   */
+  readonly maxOpenCandidates: number
+  /**
    * Questions for storage nodes answered to one node a second, on average; further ones are refused
    * (`storageQuestionsRefused`).
    */
@@ -176,6 +188,9 @@ export const defaultTrackerLimits: TrackerLimits = {
   maxAvoidedPairs: 100_000,
   signalPermitMs: 30_000,
   maxSignalPermits: 100_000,
+  openOfferMs: 5_000,
+  maxOpenOffers: 1_000,
+  maxOpenCandidates: 16,
   storageQuestionsPerSecond: 10,
   storageQuestionBurst: 200,
   countQuestionsPerSecond: 10,

@@ -215,7 +215,7 @@ describe('a hostile peer of a tracker', () => {
   it('may speak a later version: what is unknown here is counted', async () => {
     const at = await tracker()
     const node = await connected(at)
-    node.sendBytes(Uint8Array.of(0x2f, 2, 1, 2))
+    node.sendBytes(Uint8Array.of(0x5f, 2, 1, 2))
     node.send(statusOf(partA))
     await node.receive('instruction')
     expect(await at.metrics()).toContain('runnel_tracker_packets_unknown_total 1\n')

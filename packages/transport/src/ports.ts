@@ -107,6 +107,8 @@ export interface Connection {
   /** False above the high mark: a publisher should wait for `onDrain`. */
   readonly writable: boolean
   readonly stats: ConnectionStats
+  /** What `DialRequest.first` gave and went behind this side's proof; undefined where nothing did, or it no longer matters. */
+  saidFirst?: Uint8Array | undefined
   /** Set by the owner before the end of the turn in which it was given the connection. */
   events: ConnectionEvents
   /**
@@ -141,6 +143,12 @@ export interface DialRequest {
   readonly timeoutMs?: number
   /** Limits of this connection that override those of the transport. */
   readonly limits?: Partial<ConnectionLimits>
+  /**
+   * Asked for packets to send behind this side's proof, before the peer has proven itself: they save a round trip. It is asked only where the proof is
+   * the first frame on a channel that is bound to what the peer's signals said, so that nobody reads them but the peer and who carried its signals. It
+   * may decline. The connection says what was sent.
+   */
+  readonly first?: (() => Uint8Array | undefined) | undefined
   /** Exactly one of `onOpen` and `onFail` is called, once, never before `dial` returns; neither after the dial was cancelled. */
   onOpen(connection: Connection): void
   onFail(error: RunnelError): void
@@ -247,9 +255,13 @@ export interface Links {
    * with the lower id lists its transports: a WebSocket if one side is reachable (the other one dials; if both are, the lower
    * id dials), else WebRTC (the lower id offers). The side that dials in the first way dials in all, one after the other. The
    * passive side waits, with the same time limit. `alone` says that the peer was not told to connect: then this side dials in
-   * every way it can.
+   * every way it can. `first` is as of a DialRequest.
    */
-  connect(peerId: NodeId, contact: Contact, options?: { readonly alone?: boolean }): void
+  connect(
+    peerId: NodeId,
+    contact: Contact,
+    options?: { readonly alone?: boolean } & Pick<DialRequest, 'first'>,
+  ): void
   /** Marks the link as used by this side, whoever opened it: it is not closed as unused. */
   keep(peerId: NodeId): void
   /**

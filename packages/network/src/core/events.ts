@@ -56,7 +56,12 @@ export type OverlayEvent =
   /** The stream part has a new tracker, or a new connection to it: counters start again. */
   | { readonly type: 'trackerSession'; readonly streamPartId: StreamPartId }
   | { readonly type: 'instruction'; readonly instruction: Instruction }
-  | { readonly type: 'linkOpened'; readonly peerId: NodeId }
+  /** `attached`: the peer has had our attach there, behind our proof (`NodeCore.firstAttach`). */
+  | {
+      readonly type: 'linkOpened'
+      readonly peerId: NodeId
+      readonly attached?: StreamPartId | undefined
+    }
   | { readonly type: 'linkFailed'; readonly peerId: NodeId; readonly reason: FailureReason }
   | { readonly type: 'linkClosed'; readonly peerId: NodeId; readonly reason?: string }
   /** The hosts of a light node are these from now on. */

@@ -75,6 +75,22 @@ describe('a node core', () => {
     expect(run(leave)).toContain('leave to 1')
   })
 
+  it('lets a peer have its attach behind its proof only where the tracker of the stream part carried the last signal', () => {
+    const { core, run } = script()
+    const signalBy = (tracker: number): NodeEvent => ({
+      type: 'trackerPacket',
+      way: wayTo(tracker),
+      packet: { type: 'signal', peerId: idOf(7), sessionId: 1, kind: 'answer', payload: '' },
+    })
+    run(join, opened, told(7))
+    expect(core.firstAttach(idOf(7), 100)).toBeUndefined()
+    run(signalBy(1))
+    expect(core.firstAttach(idOf(7), 100)).toMatchObject({ type: 'attach', streamPartId: partId, heads: [] })
+    // Another tracker, which knows nothing of this stream part, answers in the peer's name.
+    run(signalBy(2))
+    expect(core.firstAttach(idOf(7), 100)).toBeUndefined()
+  })
+
   it('dials a peer anew that is found in another way meanwhile, and says so when it is itself', () => {
     const { run } = script()
     run(join, opened)

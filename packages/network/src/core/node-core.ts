@@ -1,4 +1,5 @@
 import type {
+  Attach,
   MessageBatch,
   MessageChain,
   MessageRef,
@@ -168,6 +169,21 @@ export class NodeCore {
       if (home !== undefined && part.wanted.has(peerId)) return home
     }
     return this.#routes.get(peerId)
+  }
+
+  /**
+   * What a peer that is being dialled may have behind our proof, before it has proven itself: an attach that tells whoever is there nothing that the
+   * tracker of the stream part does not know. Only that tracker vouches for who it is, so the signals must have come by it.
+   */
+  firstAttach(peerId: NodeId, nowMs: number): Attach | undefined {
+    const trackerId = this.#routes.get(peerId)
+    if (trackerId === undefined) return undefined
+    for (const part of this.streamParts) {
+      if (this.#links.homeOf(part.id) !== trackerId) continue
+      const packet = this.#overlay.firstAttach(part, peerId, nowMs)
+      if (packet !== undefined) return packet
+    }
+    return undefined
   }
 
   #on(event: NodeEvent): void {

@@ -1,5 +1,6 @@
 import {
   isUrgentChain,
+  type Attach,
   type Instruction,
   type MessageBatch,
   type MessageChain,
@@ -132,7 +133,7 @@ export class Overlay {
         break
       case 'linkOpened':
         rooms.delegations.linkOpened(event.peerId)
-        neighbourhood.links.opened(event.peerId, nowMs)
+        neighbourhood.links.opened(event.peerId, event.attached, nowMs)
         break
       case 'linkFailed':
         neighbourhood.links.failed(event.peerId, event.reason, nowMs)
@@ -199,6 +200,11 @@ export class Overlay {
   /** The header of the batches that a neighbour sends with this alias in its place. */
   headerOf(peerId: NodeId, alias: number): Uint8Array | undefined {
     return this.#rooms.thinning.headerOf(peerId, alias)
+  }
+
+  /** The attach that a peer may have behind our proof, before it has proven itself; undefined where it is none or waits for the link. */
+  firstAttach(part: StreamPart, peerId: NodeId, nowMs: number): Attach | undefined {
+    return this.#rooms.neighbourhood.links.firstAttach(part, peerId, nowMs)
   }
 
   /** Whose signature would be asked for if a neighbour brought this batch now; undefined where none would be. */

@@ -1,5 +1,5 @@
 import type { LinkEvents, LinksOwner } from '@runnel/transport'
-import type { NodeId } from '@runnel/protocol'
+import { decodePacket, readPackets, type NodeId, type StreamPartId } from '@runnel/protocol'
 import type { Counters } from '../core/counters.ts'
 import type { NodeEvent } from '../core/events.ts'
 import type { Tracer } from '../trace/tracer.ts'
@@ -35,12 +35,12 @@ export function createLinkEvents(modules: LinkEventsModules): LinkEvents {
     }
   }
   return {
-    onOpened: (peerId, { peerRole }) =>
+    onOpened: (peerId, { peerRole, saidFirst }) =>
       attempt(peerId, () => {
         if (peerRole !== 'node')
           return links.disconnect(peerId, 'PROTOCOL_VIOLATION', 'a tracker is no neighbour')
         tracer?.linkOpened(peerId)
-        dispatch({ type: 'linkOpened', peerId })
+        dispatch({ type: 'linkOpened', peerId, attached: saidFirst && attachedBy(saidFirst) })
         direct.check()
       }),
     onClosed: (peerId, { code, text }) =>
@@ -70,4 +70,11 @@ export function createLinkEvents(modules: LinkEventsModules): LinkEvents {
       direct.check()
     },
   }
+}
+
+/** The stream part of the attach that went behind our proof. */
+function attachedBy(saidFirst: Uint8Array): StreamPartId | undefined {
+  const [attach] = readPackets(saidFirst)
+  const packet = attach && decodePacket(attach.type, attach.body)
+  return packet?.type === 'attach' ? packet.streamPartId : undefined
 }

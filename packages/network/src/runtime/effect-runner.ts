@@ -3,6 +3,7 @@ import {
   OpenQuestions,
   questionKey,
   shortPacket,
+  type Attach,
   type Contact,
   type ControlPacket,
   type NodeId,
@@ -46,6 +47,8 @@ export interface EffectRunnerModules {
   readonly publisherPolicy: PublisherPolicy
   readonly readerPolicy?: ReaderPolicy | undefined
   contact(): Contact
+  /** What the peer may have before it has proven itself. */
+  firstAttach(peerId: NodeId): Attach | undefined
   dispatch(event: NodeEvent): void
   endOfTurn(callback: () => void): void
 }
@@ -91,7 +94,7 @@ export class EffectRunner {
       case 'sendControl':
         return this.#sendControl(effect.peerId, effect.packet, effect.mayLose)
       case 'connect':
-        return links.connect(effect.peerId, effect.contact, { alone: effect.alone })
+        return this.#connect(effect)
       case 'disconnect':
         return links.disconnect(effect.peerId, effect.code, effect.text)
       case 'latest':
@@ -144,6 +147,15 @@ export class EffectRunner {
       case 'fault':
         return this.#modules.faults.report(effect.owner, effect.error)
     }
+  }
+
+  /** Whom no tracker told to connect too, it may not have named either: nothing is said before such a peer is proven. */
+  #connect({ peerId, contact, alone }: NodeEffect & { type: 'connect' }): void {
+    const first = (): Uint8Array | undefined => {
+      const packet = this.#modules.firstAttach(peerId)
+      return packet === undefined ? undefined : encodePacket(packet)
+    }
+    this.#modules.links.connect(peerId, contact, { alone, first: alone ? undefined : first })
   }
 
   #findHost({ url, nodeId: expected }: HostAddress): void {

@@ -211,6 +211,7 @@ export class NodeRuntime implements NetworkNode {
       publisherPolicy: modules.publisherPolicy,
       readerPolicy: modules.readerPolicy,
       contact: () => this.contact,
+      firstAttach: (peerId) => this.#core.firstAttach(peerId, Math.floor(clock.monotonicMs())),
       endOfTurn: (callback) => clock.endOfTurn(callback),
     })
     this.#driver = new CoreDriver({

@@ -10,6 +10,7 @@ import { Counters } from './counters.ts'
 import { Improver } from './improver.ts'
 import { MissingStreams } from './missing-streams.ts'
 import type { NodeRecord } from './node-record.ts'
+import { OpenOffers } from './open-offers.ts'
 import { Outbox } from './outbox.ts'
 import { PartPlaces } from './part-places.ts'
 import type { Replica } from './replica.ts'
@@ -71,6 +72,7 @@ export class CoreState {
   readonly schedule: Schedule
   readonly avoided: ExpiringPairs<NodeId>
   readonly signalling: Signalling
+  readonly openOffers: OpenOffers
   readonly roles: Roles
   readonly storage: StorageDirectory
   readonly improver: Improver
@@ -106,6 +108,13 @@ export class CoreState {
     this.signalling = new Signalling(limits, {
       nodes: this.nodes,
       storage: this.storage,
+      outbox: this.outbox,
+      counters: this.counters,
+    })
+    this.openOffers = new OpenOffers(limits, {
+      nodes: this.nodes,
+      signalling: this.signalling,
+      queue: this.schedule.openOffers,
       outbox: this.outbox,
       counters: this.counters,
     })

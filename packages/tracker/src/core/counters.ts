@@ -32,6 +32,12 @@ export const counterHelp = {
   signalsRefused: 'Signals above the limit',
   signalsToUnknown: 'Signals for a node that is not connected',
   signalsToStrangers: 'Signals for a node that the sender was not told to connect to',
+  openOffersLeft: 'Offers that nodes left for a neighbour that they were yet to be told of',
+  openOffersTaken: 'Such offers given to a new neighbour',
+  openOffersDropped:
+    'Such offers that went to nobody: withdrawn, replaced, too old or too many, or their node was gone',
+  openSignalsIgnored:
+    'Signals of a node to itself that belong to no such offer, or were too many or too late',
   storageOffers: 'Nodes that said they store a stream part',
   storageOffersRefused: 'Offers to store a stream part from a node that is not in it',
   storageQuestions: 'Questions for storage nodes answered',

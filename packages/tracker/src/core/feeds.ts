@@ -93,6 +93,11 @@ export class Feeds {
     return this.#feeders.get(nodeId)?.counter ?? 0
   }
 
+  /** Whether one of the two is a feeder and the other its host. */
+  isToldEdge(a: NodeId, b: NodeId): boolean {
+    return Boolean(this.#feeders.get(a)?.hosts.has(b) || this.#feeders.get(b)?.hosts.has(a))
+  }
+
   /** Tells a feeder its hosts again; ignores other nodes. */
   tellAgain(nodeId: NodeId): void {
     if (this.#feeders.has(nodeId)) this.#changed.add(nodeId)

@@ -64,16 +64,11 @@ export class Instructions {
 
   /** Tells every node whose neighbours have changed since it was last told. True when there were any. */
   flush(): boolean {
-    const { members, adoption, host } = this.#modules
-    let told = false
-    for (const id of this.#changed) {
-      const member = members.get(id)
-      if (member === undefined || member.state === 'expected') continue
-      if (adoption.has(id) && !adoption.hasTemporaryEdges(id) && member.toldCounter === 0) continue
-      if (!host.isConnected(id)) member.unsure = true
-      else if (this.#tell(member)) told = true
-    }
+    const due = this.#due()
     this.#changed.clear()
+    this.#giveOpenOffers(due)
+    let told = false
+    for (const member of due.values()) if (this.#tell(member)) told = true
     return told
   }
 
@@ -96,6 +91,30 @@ export class Instructions {
       const attached = new Set(neighbours.map(({ nodeId }) => nodeId))
       member.step([...member.told].every((id) => attached.has(id)) ? 'attached' : 'partlyAttached')
       host.settle(member)
+    }
+  }
+
+  /** Those of `changed` that can be told; others that are not connected may have missed something. */
+  #due(): ReadonlyMap<NodeId, Member> {
+    const { members, adoption, host } = this.#modules
+    const due = new Map<NodeId, Member>()
+    for (const id of this.#changed) {
+      const member = members.get(id)
+      if (member === undefined || member.state === 'expected') continue
+      if (adoption.has(id) && !adoption.hasTemporaryEdges(id) && member.toldCounter === 0) continue
+      if (!host.isConnected(id)) member.unsure = true
+      else due.set(id, member)
+    }
+    return due
+  }
+
+  /** Each open offer goes to the first for which it is of use, of those that are told of its node now as the node is told of them. */
+  #giveOpenOffers(due: ReadonlyMap<NodeId, Member>): void {
+    const { host } = this.#modules
+    for (const id of due.keys()) {
+      if (!host.hasOpenOffer(id)) continue
+      for (const other of this.#wantedBy(id))
+        if (due.has(other) && this.#wantedBy(other).has(id) && host.giveOpenOffer(id, other)) break
     }
   }
 

@@ -9,6 +9,7 @@ import {
   type StreamPartId,
 } from '@runnel/protocol'
 import type { TrackerLimits } from '../limits.ts'
+import type { OpenOffer } from './open-offers.ts'
 import type { StreamPart } from './stream-part.ts'
 
 /** A node whose connection is open, or was until a moment ago. */
@@ -30,6 +31,8 @@ export class NodeRecord {
   /** In whose name it takes part in stream parts, and until when by its token; undefined before its first status. */
   member:
     { readonly userId: NodeId; readonly token: AccessToken | undefined; readonly untilMs: number } | undefined
+  /** What it left for a neighbour that it is yet to be told of, or which neighbour has it. */
+  openOffer: OpenOffer | undefined
   readonly parts = new Set<StreamPart>()
   /** Stream parts it was in before it connected again and has not reported since. */
   readonly unconfirmed = new RareSet<StreamPart>()
@@ -60,4 +63,10 @@ export class NodeRecord {
       nowMs,
     )
   }
+}
+
+/** The stream parts in which both are. */
+export function* sharedParts(a: NodeRecord, b: NodeRecord): Generator<StreamPart> {
+  const [few, many] = a.parts.size <= b.parts.size ? [a, b] : [b, a]
+  for (const part of few.parts) if (many.parts.has(part)) yield part
 }

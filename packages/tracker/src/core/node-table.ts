@@ -21,6 +21,7 @@ export class NodeTable {
     node.hasConnected = true
     node.about = undefined
     this.#state.storage.forget(nodeId)
+    this.#state.openOffers.drop(node)
     node.connected = true
     node.refused = false
     this.#state.schedule.disconnected.delete(node)
@@ -94,6 +95,7 @@ export class NodeTable {
     const node = this.#state.nodes.get(nodeId)
     if (node === undefined) return
     this.#state.storage.forget(nodeId)
+    this.#state.openOffers.drop(node)
     node.connected = false
     this.#state.schedule.silent.delete(node)
     this.#state.schedule.idle.delete(node)
@@ -116,6 +118,7 @@ export class NodeTable {
   /** Handles a node that is in no stream part any more. */
   forget(node: NodeRecord): void {
     this.#state.storage.forget(node.nodeId)
+    this.#state.openOffers.drop(node)
     this.#state.resting.forget(node.nodeId)
     this.#state.nodes.delete(node.nodeId)
     this.#state.places.delete(node)

@@ -5,6 +5,7 @@ import {
   type FindStorage,
   type Leave,
   type NodeInfo,
+  type Signal,
   type Status,
   type StreamPartId,
 } from '@runnel/protocol'
@@ -37,7 +38,7 @@ export class Packets {
     if (node === undefined || !node.connected || node.refused) return
     if (node.parts.size === 0) this.#state.schedule.idle.add(node, this.#state.nowMs)
     if (isPaid !== true && !this.pays(node, packet)) return
-    if (packet.type === 'signal') this.#state.signalling.relay(node, packet, this.#state.nowMs)
+    if (packet.type === 'signal') this.#signal(node, packet)
     else if (packet.type === 'findStorage') this.#findStorage(node, packet)
     else if (packet.type === 'askCount') this.#askCount(node, packet)
     else if (packet.type === 'nodeInfo') this.#nodeInfo(node, packet)
@@ -66,6 +67,12 @@ export class Packets {
       this.#state.outbox.refuseFlood(node)
     }
     return false
+  }
+
+  #signal(node: NodeRecord, signal: Signal): void {
+    const { signalling, openOffers, nowMs } = this.#state
+    if (signal.peerId === node.nodeId) openOffers.handle(node, signal, nowMs)
+    else signalling.relay(node, signal, nowMs)
   }
 
   #nodeInfo(node: NodeRecord, { contact }: NodeInfo): void {

@@ -25,6 +25,8 @@ export function createPartHost(state: CoreState, nodeTable: NodeTable): StreamPa
       if (state.avoided.add(a, b, state.nowMs)) state.counters.count('avoidedPairsDropped')
     },
     permitSignals: (a, b) => state.signalling.permit(a, b, state.nowMs),
+    hasOpenOffer: (id) => state.openOffers.isLeftBy(id),
+    giveOpenOffer: (from, to) => state.openOffers.give(from, to, state.nowMs),
     send: (id, packet) => {
       state.counters.count('instructions')
       state.outbox.send(id, packet)

@@ -20,6 +20,8 @@ export class Schedule {
   readonly disconnected: DelayQueue<NodeRecord>
   /** Nodes that have to report their stream parts again. */
   readonly confirm: DelayQueue<NodeRecord>
+  /** Nodes with an open offer. */
+  readonly openOffers: DelayQueue<NodeRecord>
   /** Instructions that no status has answered. */
   readonly resend: DelayQueue<Member>
 
@@ -31,6 +33,7 @@ export class Schedule {
     this.idle = new DelayQueue(limits.idleNodeMs)
     this.disconnected = new DelayQueue(limits.disconnectGraceMs)
     this.confirm = new DelayQueue(limits.confirmWindowMs)
+    this.openOffers = new DelayQueue(limits.openOfferMs)
     this.resend = new DelayQueue(limits.resendAfterMs)
   }
 
@@ -55,7 +58,7 @@ export class Schedule {
   }
 
   get #ofNodes() {
-    return [this.silent, this.idle, this.disconnected, this.confirm]
+    return [this.silent, this.idle, this.disconnected, this.confirm, this.openOffers]
   }
 }
 

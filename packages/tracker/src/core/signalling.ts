@@ -1,7 +1,7 @@
 import type { NodeId, Signal } from '@runnel/protocol'
 import type { TrackerLimits } from '../limits.ts'
 import type { Counters } from './counters.ts'
-import type { NodeRecord } from './node-record.ts'
+import { sharedParts, type NodeRecord } from './node-record.ts'
 import type { Outbox } from './outbox.ts'
 import type { StorageDirectory } from './storage-directory.ts'
 import { ExpiringPairs } from './timing/expiring-pairs.ts'
@@ -52,12 +52,14 @@ export class Signalling {
   allows(a: NodeRecord, b: NodeRecord, nowMs: number): boolean {
     if (this.#permits.has(a.nodeId, b.nodeId, nowMs)) return true
     if (this.#modules.storage.wereIntroduced(a.nodeId, b.nodeId, nowMs)) return true
-    const [few, many] = a.parts.size <= b.parts.size ? [a, b] : [b, a]
-    for (const part of few.parts) {
-      if (!many.parts.has(part)) continue
-      if (part.members.get(a.nodeId)?.told.has(b.nodeId) || part.members.get(b.nodeId)?.told.has(a.nodeId))
-        return true
-    }
+    for (const part of sharedParts(a, b)) if (part.isToldEdge(a.nodeId, b.nodeId)) return true
     return false
+  }
+
+  /** Whether the two may have a link: as neighbours, or to publish, or because one asked for storage nodes and was told the other. */
+  areLinked(a: NodeRecord, b: NodeRecord, nowMs: number): boolean {
+    for (const part of sharedParts(a, b))
+      if (part.isToldEdge(a.nodeId, b.nodeId) || part.feeds.isToldEdge(a.nodeId, b.nodeId)) return true
+    return this.#modules.storage.wereIntroduced(a.nodeId, b.nodeId, nowMs)
   }
 }

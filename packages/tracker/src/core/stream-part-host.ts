@@ -18,6 +18,10 @@ export interface StreamPartHost {
   avoid(a: NodeId, b: NodeId): void
   /** The edge is no longer wanted: let signals pass for a while. */
   permitSignals(a: NodeId, b: NodeId): void
+  /** Whether the node has left an offer for a neighbour that it is yet to be told of. */
+  hasOpenOffer(id: NodeId): boolean
+  /** Gives it to a neighbour, before either is told of the other. False when they can connect, or may be linked, in another way. */
+  giveOpenOffer(from: NodeId, to: NodeId): boolean
   instruct(member: Member, instruction: Instruction): void
   /** Sends once: a node that misses it asks again. */
   send(id: NodeId, instruction: Instruction): void

@@ -137,6 +137,11 @@ export class StreamPart {
     return this.#members
   }
 
+  /** Whether one of the two was last told that the other is its neighbour. */
+  isToldEdge(a: NodeId, b: NodeId): boolean {
+    return Boolean(this.#members.get(a)?.told.has(b) || this.#members.get(b)?.told.has(a))
+  }
+
   /**
    * The public round-trip time of an edge: each end measures independently, and each may be late, so it is the mean of both or
    * the only one; null before the first.

@@ -149,6 +149,8 @@ export class TrackerCore {
       this.#state.outbox.refuse(node, 'NODE_INFO_MISSING')
     }
     for (const node of due(this.#state.schedule.idle, this.#state.nowMs)) this.#nodeTable.letGoIdle(node)
+    for (const node of due(this.#state.schedule.openOffers, this.#state.nowMs))
+      this.#state.openOffers.drop(node)
     for (const node of due(this.#state.schedule.disconnected, this.#state.nowMs)) {
       this.#state.counters.count('disconnected', node.parts.size)
       this.#nodeTable.takeOut(node)

@@ -71,6 +71,7 @@ function show(effect: TrackerEffect): string {
       .map((node) => nameOf(node.nodeId))
       .sort()
       .join(' ')}]`
+  if (packet.type === 'offerTaken') return `< ${to} offer taken by ${nameOf(packet.peerId)}`
   if (packet.type === 'redirect') return `< ${to} redirect to ${nameOf(packet.leaderId)}`
   if (packet.type === 'storageNodes') return `< ${to} storage nodes ${names(packet.nodes)}`
   if (packet.type === 'count') return `< ${to} count ${packet.readers} and ${packet.feeders}`

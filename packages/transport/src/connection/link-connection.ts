@@ -57,6 +57,7 @@ export interface LinkConnectionOptions {
 export class LinkConnection implements Connection {
   readonly direction: 'outbound' | 'inbound'
   events: ConnectionEvents = { onPacket() {}, onDrain() {}, onClose() {} }
+  saidFirst: Uint8Array | undefined
   readonly #channel: Channel
   readonly #peer: Peer
   readonly #limits: ConnectionLimits

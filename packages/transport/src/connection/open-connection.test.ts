@@ -1,11 +1,24 @@
-import { encodePacket, joined, packetBytes, PacketType, readPackets, type NodeId } from '@runnel/protocol'
+import {
+  createIdentity,
+  encodePacket,
+  joined,
+  packetBytes,
+  PacketType,
+  readPackets,
+  signDelegation,
+  toStreamId,
+  toStreamPartId,
+  type NodeId,
+} from '@runnel/protocol'
 import { describe, expect, it } from 'vitest'
 import { testModules } from '../conformance/modules.testkit.ts'
 import { MemoryChannel } from '../memory/memory-channel.ts'
 import { MemoryNetwork } from '../memory/memory-network.ts'
 import { MemoryWay } from '../memory/memory-way.ts'
 import { VirtualClock } from '../memory/virtual-clock.ts'
+import type { Connection } from '../ports.ts'
 import { Handshake } from './handshake.ts'
+import type { Acting } from './modules.ts'
 import { openConnection, type ConnectionModules } from './open-connection.ts'
 
 type Direction = Handshake['direction']
@@ -19,7 +32,12 @@ class End {
   /** `open`, or the code of a failure. */
   readonly outcomes: string[] = []
   readonly sentTypes: number[] = []
+  /** How long each frame was that it sent. */
+  readonly sentBytes: number[] = []
+  /** Of packets that came once it was open, in order. */
+  readonly received: Uint8Array[] = []
   message = ''
+  connection: Connection | undefined
   readonly handshake: Handshake
   readonly #channel: MemoryChannel
   readonly #direction: Direction
@@ -38,6 +56,7 @@ class End {
     const send = channel.send.bind(channel)
     channel.send = (frame) => {
       this.sentTypes.push(frame[0] ?? 0)
+      this.sentBytes.push(frame.length)
       send(frame)
     }
   }
@@ -49,14 +68,26 @@ class End {
     )
   }
 
-  open(carriedHello?: Uint8Array): void {
-    openConnection({ channel: this.#channel, handshake: this.handshake, carriedHello }, this.#modules, {
-      onOpen: () => this.outcomes.push('open'),
-      onFail: ({ code, message }) => {
-        this.outcomes.push(code)
-        this.message = message
+  open(carriedHello?: Uint8Array, first?: () => Uint8Array | undefined): void {
+    openConnection(
+      { channel: this.#channel, handshake: this.handshake, carriedHello, first },
+      this.#modules,
+      {
+        onOpen: (connection) => {
+          this.outcomes.push('open')
+          this.connection = connection
+          connection.events = {
+            onPacket: (_type, _body, whole) => void this.received.push(whole.slice()),
+            onDrain() {},
+            onClose() {},
+          }
+        },
+        onFail: ({ code, message }) => {
+          this.outcomes.push(code)
+          this.message = message
+        },
       },
-    })
+    )
     // Never before it returns.
     expect(this.outcomes).toEqual([])
   }
@@ -179,5 +210,90 @@ describe.each<Direction>(['outbound', 'inbound'])('a carried hello, read by the 
     clock.advanceBy(1_000)
     expect([reader.outcomes, other.outcomes]).toEqual([['HANDSHAKE_FAILED'], ['HANDSHAKE_FAILED']])
     expect(reader.message).toContain(`packet type ${helloType} while proving`)
+  })
+})
+
+describe('packets behind the own proof', () => {
+  const packet = encodePacket({
+    type: 'attach',
+    streamPartId: toStreamPartId(toStreamId(`0x${'a'.repeat(40)}/s`), 0),
+    sinceMs: 1,
+    heads: [],
+  })
+  /** Opens both ends; says how long the dialler's first frame was. */
+  const open = (ends: ReturnType<typeof setUp>, first?: () => Uint8Array | undefined) => {
+    const { clock, reader, other } = ends
+    reader.open(other.handshake.hello(), first)
+    other.open(reader.handshake.hello())
+    clock.advanceBy(1_000)
+    expect([reader.outcomes, other.outcomes]).toEqual([['open'], ['open']])
+    return reader.sentBytes[0] ?? 0
+  }
+  const proofBytes = open(setUp('outbound'))
+
+  it('go in its frame, come once, and are told by the connection', () => {
+    const ends = setUp('outbound')
+    expect(open(ends, () => packet)).toBe(proofBytes + packet.length)
+    expect(ends.reader.connection?.saidFirst).toEqual(packet)
+    expect(ends.other.received).toEqual([packet])
+    expect(ends.other.connection?.saidFirst).toBeUndefined()
+  })
+
+  it('go behind the credential, where one is shown', () => {
+    const { crypto, identity } = testModules('a', new VirtualClock())
+    const user = createIdentity(new Uint8Array(32).fill(9), crypto)
+    const fromMs = new VirtualClock().now()
+    const ids = { chainId: 5, userId: user.nodeId, delegateId: identity.nodeId }
+    const claim = { ...ids, fromMs, untilMs: fromMs + 3_600_000 }
+    const rights = { publishes: true, reads: true, streams: [], requester: '', block: 0 }
+    const credential = { delegation: signDelegation({ ...claim, ...rights }, crypto, user) }
+    const acting: Acting = { chainId: 5, credential: () => credential, onChange: () => () => {} }
+    const ends = setUp('outbound', { modules: { acting } })
+    expect(open(ends, () => packet)).toBeGreaterThan(proofBytes + packet.length)
+    expect(ends.other.connection?.actingFor?.userId).toBe(user.nodeId)
+    expect(ends.other.received).toEqual([packet])
+  })
+
+  it('leave before anything has come from the other side', () => {
+    const { clock, reader, other } = setUp('outbound')
+    reader.open(other.handshake.hello(), () => packet)
+    expect(reader.sentBytes).toEqual([proofBytes + packet.length])
+    expect(reader.outcomes).toEqual([])
+    clock.advanceBy(60_000)
+    expect(reader.outcomes).toEqual(['HANDSHAKE_TIMEOUT'])
+  })
+
+  it.each<[string, Direction, (() => Uint8Array | undefined) | undefined]>([
+    ['nothing is given', 'outbound', undefined],
+    ['it declines', 'outbound', () => undefined],
+    ['the other side has dialled', 'inbound', () => packet],
+    ['they do not fit in a frame of a handshake', 'outbound', () => new Uint8Array(4_096)],
+  ])('do not go where %s', (_, direction, first) => {
+    const ends = setUp(direction)
+    expect(open(ends, first)).toBe(proofBytes)
+    expect(ends.reader.connection?.saidFirst).toBeUndefined()
+    expect(ends.other.received).toEqual([])
+  })
+
+  it('do not go where asking for them throws, which is told', () => {
+    const errors: unknown[] = []
+    const ends = setUp('outbound', { modules: { onError: (error) => errors.push(error) } })
+    const fault = new Error('by the test')
+    const first = () => {
+      throw fault
+    }
+    expect(open(ends, first)).toBe(proofBytes)
+    expect(errors).toEqual([fault])
+    expect(ends.reader.connection?.saidFirst).toBeUndefined()
+  })
+
+  it('do not go where the hellos went by the channel', () => {
+    const { clock, reader, other } = setUp('outbound')
+    reader.open(undefined, () => packet)
+    other.open()
+    clock.advanceBy(1_000)
+    expect([reader.outcomes, other.outcomes]).toEqual([['open'], ['open']])
+    expect(other.received).toEqual([])
+    expect(reader.connection?.saidFirst).toBeUndefined()
   })
 })

@@ -3,13 +3,14 @@ import {
   encodePacket,
   forEachPacket,
   isRunnelError,
+  joined,
   PacketType,
   type Cancel,
   type Close,
   type RunnelError,
 } from '@runnel/protocol'
 import { transportError } from '../errors.ts'
-import type { Connection } from '../ports.ts'
+import type { Connection, DialRequest } from '../ports.ts'
 import type { Channel, ChannelEvents } from './channel.ts'
 import { closePacket, closeReason } from './close-reason.ts'
 import type { Handshake, Peer } from './handshake.ts'
@@ -21,7 +22,7 @@ import { inputOfPacket, transition, type ConnectionState } from './state.ts'
 
 export type { ConnectionModules } from './modules.ts'
 
-export interface OpenOptions {
+export interface OpenOptions extends Pick<DialRequest, 'first'> {
   readonly channel: Channel
   /** A new one of this channel, which knows on which side and in which role this is. */
   readonly handshake: Handshake
@@ -58,6 +59,7 @@ class Opening {
   readonly #handshake: Handshake
   #state: ConnectionState = 'greeting'
   #connection: LinkConnection | undefined
+  #saidFirst: Uint8Array | undefined
   /** Proven; its credential is what comes next, in the same frame. */
   #unidentified: Peer | undefined
   #cancelTimeout: Cancel = () => {}
@@ -148,7 +150,21 @@ class Opening {
 
   #greet(hello: Uint8Array): void {
     const answer = this.#handshake.receiveHello(hello)
-    if (answer !== undefined) this.#options.channel.send(answer)
+    if (answer === undefined) return
+    const first = this.#firstBehind(answer)
+    this.#options.channel.send(first === undefined ? answer : joined(answer, first))
+    this.#saidFirst = first
+  }
+
+  /** What may go behind our proof although the other side has yet to prove itself. On a sealed channel no dialler sends its proof so early. */
+  #firstBehind(proof: Uint8Array): Uint8Array | undefined {
+    const { carriedHello, first } = this.#options
+    if (first === undefined || carriedHello === undefined || this.#handshake.direction !== 'outbound')
+      return undefined
+    let packets: Uint8Array | undefined
+    guarded(this.#modules, () => (packets = first()))
+    const isTooLong = proof.length + (packets?.length ?? 0) > this.#limits.maxHandshakeFrameBytes
+    return isTooLong ? undefined : packets
   }
 
   /** The other side gives up. Nobody has proven anything, so its reason is only quoted. */
@@ -175,6 +191,7 @@ class Opening {
     this.#cancelTimeout()
     const channel = this.#sealedChannel()
     const connection = new LinkConnection({ channel, peer, direction, limits: this.#limits }, this.#modules)
+    connection.saidFirst = this.#saidFirst
     this.#connection = connection
     channel.events = eventsFor(connection)
     // A dialler waits for the keys before it proves itself.

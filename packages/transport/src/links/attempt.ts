@@ -1,10 +1,10 @@
 import type { Cancel, Clock, Contact, NodeId, RunnelError } from '@runnel/protocol'
 import { transportError } from '../errors.ts'
-import type { Connection, Transport } from '../ports.ts'
+import type { Connection, DialRequest, Transport } from '../ports.ts'
 import type { Way } from './link-plan.ts'
 import type { LinksSettings } from './links-options.ts'
 
-export interface AttemptOptions {
+export interface AttemptOptions extends Pick<DialRequest, 'first'> {
   readonly peerId: NodeId
   /** The input of the plan. */
   readonly contact: Contact
@@ -66,7 +66,7 @@ export class Attempt {
   }
 
   #dial(index: number): void {
-    const { peerId, ways } = this.options
+    const { peerId, ways, first } = this.options
     const way = ways[index]
     const transport = way && this.#modules.transports.get(way.kind)
     if (!transport) return this.#fail(transportError('NO_COMMON_TRANSPORT'))
@@ -75,6 +75,7 @@ export class Attempt {
         peerId,
         ...(way.address === '' ? {} : { url: way.address, isTold: true }),
         timeoutMs: this.#limitMs(index),
+        first,
         onOpen: (connection) => {
           this.#isOver = true
           this.#events.onOpen(connection)

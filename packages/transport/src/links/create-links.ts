@@ -1,6 +1,14 @@
 import type { Cancel, Contact, NodeId, RunnelError, UrgentMessage } from '@runnel/protocol'
 import { transportError } from '../errors.ts'
-import type { Connection, FindRequest, LinkEvents, Links, SendMode, Transport } from '../ports.ts'
+import type {
+  Connection,
+  DialRequest,
+  FindRequest,
+  LinkEvents,
+  Links,
+  SendMode,
+  Transport,
+} from '../ports.ts'
 import { admissionProblem, listingProblem } from './admission-problem.ts'
 import { EventQueue } from './event-queue.ts'
 import { IdleLinks } from './idle-links.ts'
@@ -69,7 +77,11 @@ class LinksOverTransports implements LinksOwner {
     this.#unwatchAdmission = modules.admission?.onChange(() => this.#closeUnlisted()) ?? (() => {})
   }
 
-  connect(peerId: NodeId, peerContact: Contact, options: { readonly alone?: boolean } = {}): void {
+  connect(
+    peerId: NodeId,
+    peerContact: Contact,
+    options: { readonly alone?: boolean } & Pick<DialRequest, 'first'> = {},
+  ): void {
     if (this.#stopped || peerId === this.#settings.self) return
     const ways = planWays({
       self: this.#settings.self,
@@ -80,7 +92,7 @@ class LinksOverTransports implements LinksOwner {
       alone: options.alone ?? false,
       roleIn: (kind) => this.#transports.get(kind)?.roleWith?.(peerId),
     })
-    this.#queue.during(() => this.#link(peerId).connect(ways, peerContact))
+    this.#queue.during(() => this.#link(peerId).connect(ways, peerContact, options.first))
   }
 
   find({ url, peerId, timeoutMs, onFound, onFail }: FindRequest): Cancel {

@@ -342,6 +342,21 @@ describe('Links when both dial', () => {
     expect([openOf(low), openOf(high)].map(({ length }) => length)).toEqual([1, 1])
   })
 
+  it('say nothing of what a spare said first when it goes on as a new link: that was for the one that closed', async () => {
+    const { clock, network, low, high } = await pair('said first', { network: { latencyMs: 5 } })
+    connect(low, high, dialledByEverybody)
+    connect(high, low, dialledByEverybody)
+    clock.advanceBy(100)
+    const { nodeId: peerId } = high.identity
+    for (const connection of low.connections) connection.saidFirst = numbered(1)
+    const [spare] = low.connections.filter((connection) => connection !== low.links.peers.get(peerId))
+    network.breakLinks(low.identity.nodeId, 1)
+    clock.advanceBy(100)
+    expect(low.log).toEqual(['opened', 'closed CONNECTION_LOST', 'opened'])
+    expect(low.links.peers.get(peerId)).toBe(spare)
+    expect(spare?.saidFirst).toBeUndefined()
+  })
+
   it('go on with the spare also where the owner ends the link when it hears that it closed', async () => {
     const { clock, network, low, high } = await pair('ended by its owner', { network: { latencyMs: 5 } })
     connect(low, high, dialledByEverybody)

@@ -7,7 +7,7 @@ import {
   type RunnelError,
   type UrgentMessage,
 } from '@runnel/protocol'
-import type { CloseReason, Connection, SendMode, Transport } from '../ports.ts'
+import type { CloseReason, Connection, DialRequest, SendMode, Transport } from '../ports.ts'
 import type { UrgentDrop } from '../urgent/urgent-queue.ts'
 import { userOf } from './admission-problem.ts'
 import { Attempt } from './attempt.ts'
@@ -104,7 +104,7 @@ export class PeerLink {
     return this.#used !== undefined && userOf(this.#used.connection) !== userOf(connection)
   }
 
-  connect(ways: readonly Way[], contact: Contact): void {
+  connect(ways: readonly Way[], contact: Contact, first?: DialRequest['first']): void {
     this.#claim()
     if (this.#used) return
     const waits = this.#attempt?.options.ways[0]?.role === 'wait' && ways[0]?.role === 'dial'
@@ -114,7 +114,7 @@ export class PeerLink {
     }
     this.#attempt?.cancel()
     const { peerId, settings } = this.#options
-    const attempt = new Attempt({ peerId, contact, ways, settings }, this.#modules, {
+    const attempt = new Attempt({ peerId, contact, ways, settings, first }, this.#modules, {
       onOpen: (connection) => {
         this.#attempt = undefined
         const refusal = this.#modules.refusalOf(connection)
@@ -239,6 +239,8 @@ export class PeerLink {
 
   /** A peer that said why it closes the connection in use has ended the link, and with it all its connections. */
   #leave(connection: Connection, { remote, code, text }: CloseReason): void {
+    // What it said first was for the link that has closed.
+    connection.saidFirst = undefined
     if (!remote || code === duplicate) return this.#events.onLeftOver(connection)
     closeUnheard(connection, code, text)
   }

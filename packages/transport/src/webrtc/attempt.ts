@@ -4,12 +4,12 @@ import type { ConnectionModules } from '../connection/modules.ts'
 import { Handshake } from '../connection/handshake.ts'
 import { openConnection } from '../connection/open-connection.ts'
 import { transportError, type TransportErrorCode } from '../errors.ts'
-import type { Connection, OpenSignal, Signalling } from '../ports.ts'
+import type { Connection, DialRequest, OpenSignal, Signalling } from '../ports.ts'
 import { Negotiation, type NegotiationOptions } from './negotiation.ts'
 import type { CreatePeerConnection } from './peer-connection-port.ts'
 import type { RtcChannel } from './rtc-channel.ts'
 
-export interface AttemptOptions extends NegotiationOptions {
+export interface AttemptOptions extends NegotiationOptions, Pick<DialRequest, 'first'> {
   /** Undefined for an offer whose peer is yet to be chosen: it is given by `bind`. */
   readonly peerId: NodeId | undefined
   /** Unsigned 32 bits, chosen by the side that offers. */
@@ -122,7 +122,8 @@ export class Attempt {
   #open(channel: RtcChannel, carriedHello: Uint8Array | undefined): void {
     this.#channel = channel
     this.#events.onChannel(channel)
-    const options = { channel, handshake: this.#handshake, carriedHello }
+    const { first } = this.options
+    const options = { channel, handshake: this.#handshake, carriedHello, first }
     this.#cancelHandshake = openConnection(options, this.#modules, {
       onOpen: (connection) => this.#opened(connection, channel),
       onFail: (error) => this.#fail(error),

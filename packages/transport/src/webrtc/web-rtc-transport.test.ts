@@ -1,7 +1,15 @@
 import { isIP } from 'node:net'
-import type { NodeId, Signal } from '@runnel/protocol'
+import {
+  encodePacket,
+  PacketType,
+  toStreamId,
+  toStreamPartId,
+  type NodeId,
+  type Signal,
+} from '@runnel/protocol'
 import { afterEach, describe, expect, it } from 'vitest'
 import { dial, failureCode, type DialResult, type Station } from '../conformance/transport-pair.testkit.ts'
+import type { Connection } from '../ports.ts'
 import { VirtualClock } from '../memory/virtual-clock.ts'
 import { negotiationSide, type Side } from './negotiation.testkit.ts'
 import { carriedHello, carryingHello, withoutOurLines } from './sdp.ts'
@@ -444,4 +452,44 @@ it('says what address the other end sends from', async () => {
   const result = await dialTo(a, b)
   if (result instanceof Error) throw result
   expect(isIP(result.remoteAddress ?? '')).not.toBe(0)
+})
+
+describe('packets behind the proof of who offers', () => {
+  const streamPartId = toStreamPartId(toStreamId(`0x${'a'.repeat(40)}/s`), 0)
+  const first = encodePacket({ type: 'attach', streamPartId, sinceMs: 1, heads: [] })
+
+  /** Dials, and sends something more once the link is open: what came from one end to the other, in order, and what the dialling end says. */
+  const open = async (network: SignallingNetwork) => {
+    const [a, b] = [await station(network, 'a'), await station(network, 'b')]
+    const types: number[] = []
+    const arrived = new Promise<Connection>((resolve) => {
+      b.transport.onInbound = (connection) => {
+        const onPacket = (type: number) => {
+          types.push(type)
+          if (type === PacketType.leave) resolve(connection)
+        }
+        connection.events = { onPacket, onDrain() {}, onClose() {} }
+      }
+    })
+    const dialled = await new Promise<Connection>((resolve, reject) => {
+      a.transport.dial({ peerId: b.nodeId, first: () => first, onOpen: resolve, onFail: reject })
+    })
+    dialled.send(encodePacket({ type: 'leave', streamPartId }))
+    return { types, dialled, inbound: await arrived }
+  }
+
+  it('come first, and once, and the connection says so', async () => {
+    const { types, dialled, inbound } = await open(new SignallingNetwork())
+    expect(types).toEqual([PacketType.attach, PacketType.leave])
+    expect(dialled.saidFirst).toEqual(first)
+    expect(inbound.saidFirst).toBeUndefined()
+  })
+
+  it('are not sent where the answer carries no hello', async () => {
+    const network = new SignallingNetwork()
+    network.alter = (_, signal) => [{ ...signal, payload: withoutOurLines(signal.payload) }]
+    const { types, dialled } = await open(network)
+    expect(types).toEqual([PacketType.leave])
+    expect(dialled.saidFirst).toBeUndefined()
+  })
 })

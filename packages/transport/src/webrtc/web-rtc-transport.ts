@@ -1,14 +1,7 @@
 import type { Cancel, IceServer, NodeId, RunnelError, Signal } from '@runnel/protocol'
 
 import { transportError, type TransportErrorCode } from '../errors.ts'
-import type {
-  Connection,
-  DialRequest,
-  OpenOffer,
-  OpenOfferRequest,
-  Signalling,
-  Transport,
-} from '../ports.ts'
+import type { Connection, DialRequest, OpenOffer, OpenOfferRequest, Signalling, Transport } from '../ports.ts'
 import type { ConnectionModules } from '../connection/modules.ts'
 import { Attempt, type AttemptEvents, type AttemptOptions } from './attempt.ts'
 import { toIceServer } from './ice-server.ts'
@@ -90,8 +83,9 @@ export interface WebRtcCounters {
 /** An offer that was made before its peer was chosen. */
 interface Offered {
   readonly attempt: Attempt
-  /** Of whoever dials that peer, once somebody does. */
+  /** Both of whoever dials that peer, once somebody does. */
   events: Pick<AttemptEvents, 'onOpen' | 'onFail'>
+  first: DialRequest['first']
 }
 
 type Settings = Required<Omit<WebRtcOptions, 'bindAddress' | 'portRange'>> & WebRtcOptions
@@ -182,7 +176,7 @@ export class WebRtcTransport implements Transport {
 
   dial(request: DialRequest): Cancel {
     const { clock } = this.#modules
-    const { peerId } = request
+    const { peerId, first } = request
     const deadlineMs = clock.monotonicMs() + (request.timeoutMs ?? this.#settings.dialTimeoutMs)
     this.counters.dials++
     let attempt: Attempt | undefined
@@ -213,9 +207,9 @@ export class WebRtcTransport implements Transport {
           attemptWith(retriesLeft - 1)
         },
       }
-      attempt = this.#takeUp(peerId, events)
+      attempt = this.#takeUp(peerId, events, first)
       if (attempt !== undefined) return
-      const options = { peerId, sessionId: this.#newSessionId(), side: 'outbound' } as const
+      const options = { peerId, sessionId: this.#newSessionId(), side: 'outbound', first } as const
       attempt = this.#attempt({ ...options, timeoutMs: deadlineMs - startedMs }, events)
       attempt.start()
     }
@@ -229,8 +223,10 @@ export class WebRtcTransport implements Transport {
   offerOpenly({ signalDelayMs, send }: OpenOfferRequest): OpenOffer | undefined {
     if (!this.#running || this.#isFull) return undefined
     const sessionId = this.#newSessionId()
-    const options = { peerId: undefined, sessionId, side: 'outbound', signalDelayMs } as const
+    const first = (): Uint8Array | undefined => offered.first?.()
+    const options = { peerId: undefined, sessionId, side: 'outbound', signalDelayMs, first } as const
     const offered: Offered = {
+      first: undefined,
       attempt: this.#attempt(
         { ...options, timeoutMs: this.#settings.dialTimeoutMs },
         {
@@ -274,11 +270,12 @@ export class WebRtcTransport implements Transport {
   }
 
   /** The attempt at the peer that is under way since before it was chosen. */
-  #takeUp(peerId: NodeId, events: Offered['events']): Attempt | undefined {
+  #takeUp(peerId: NodeId, events: Offered['events'], first: Offered['first']): Attempt | undefined {
     const offered = this.#taken.get(peerId)
     if (offered === undefined) return undefined
     this.#taken.delete(peerId)
     offered.events = events
+    offered.first = first
     return offered.attempt
   }
 
@@ -321,7 +318,7 @@ export class WebRtcTransport implements Transport {
   }
 
   #attempt(
-    which: Pick<AttemptOptions, 'peerId' | 'sessionId' | 'side' | 'timeoutMs' | 'signalDelayMs'>,
+    which: Pick<AttemptOptions, 'peerId' | 'sessionId' | 'side' | 'timeoutMs' | 'signalDelayMs' | 'first'>,
     events: Pick<AttemptEvents, 'onOpen' | 'onFail' | 'onOpenSignal'>,
   ): Attempt {
     const { bindAddress, portRange, iceTransportPolicy, maxCandidates } = this.#settings

@@ -70,11 +70,16 @@ export class EdgeSteps {
   }
 
   attach(part: StreamPart, peerId: NodeId, edge: Edge, nowMs: number): void {
+    this.attachSent(edge, nowMs)
+    this.#modules.effects.sendControl(peerId, part.attachPacket(nowMs))
+  }
+
+  /** The peer is being sent our attach. */
+  attachSent(edge: Edge, nowMs: number): void {
     if (!edge.sent) edge.firstSentAtMs = nowMs
     edge.sent = true
     edge.retiredAtMs = undefined
     edge.sentAtMs = nowMs
-    this.#modules.effects.sendControl(peerId, part.attachPacket(nowMs))
   }
 
   /**

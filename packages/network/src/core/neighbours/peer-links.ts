@@ -1,7 +1,8 @@
-import type { Contact, FailureReason, NodeId } from '@runnel/protocol'
+import type { Attach, Contact, FailureReason, NodeId, StreamPartId } from '@runnel/protocol'
 import type { Counters } from '../counters.ts'
 import { drop } from '../drop.ts'
 import type { OverlayEffects } from '../overlay-effects.ts'
+import type { StreamPart } from '../stream-part/stream-part.ts'
 import type { StreamPartMap } from '../stream-part/stream-part-map.ts'
 import type { EdgeSteps } from './edge-steps.ts'
 import type { MemberCheck } from './member-check.ts'
@@ -28,7 +29,20 @@ export class PeerLinks {
     this.#modules = modules
   }
 
-  opened(peerId: NodeId, nowMs: number): void {
+  /**
+   * The attach that may go behind our proof to a peer that is being dialled. It is the one that would follow when the link opens, if that names no
+   * heads: from whom this node has heard is told only to a peer that has proven itself.
+   */
+  firstAttach(part: StreamPart, peerId: NodeId, nowMs: number): Attach | undefined {
+    const { peers } = this.#modules
+    const isDue = peers.links.get(peerId)?.state === 'opening' && !peers.isBanned(peerId, nowMs)
+    if (!isDue || !part.reads || !part.pursued.has(peerId)) return undefined
+    const packet = part.attachPacket(nowMs)
+    return packet.type === 'attach' && packet.heads.length === 0 ? packet : undefined
+  }
+
+  /** `attached`: the peer has had our attach there. */
+  opened(peerId: NodeId, attached: StreamPartId | undefined, nowMs: number): void {
     const { peers, effects, parts, steps } = this.#modules
     if (peers.isBanned(peerId, nowMs)) {
       effects.disconnect(peerId, 'MISBEHAVED', 'banned after earlier misbehaviour')
@@ -37,9 +51,23 @@ export class PeerLinks {
       return
     }
     peers.opened(peerId, nowMs)
+    if (attached !== undefined) this.#attached(peerId, attached, nowMs)
     parts.each((part) => {
       if (part.wanted.has(peerId)) steps.refresh(part, nowMs)
     })
+  }
+
+  /** The peer has had our attach. What has changed since is told now: otherwise only one of the two would be a neighbour. */
+  #attached(peerId: NodeId, id: StreamPartId, nowMs: number): void {
+    const { peers, parts, steps } = this.#modules
+    const part = parts.get(id)
+    if (part?.pursued.has(peerId) === true) {
+      // A feeder by now says so in an attach of its own.
+      if (part.reads) parts.within(part, () => steps.attachSent(part.edgeTo(peerId, nowMs), nowMs))
+      return
+    }
+    steps.detach({ id }, peerId, part === undefined || part.isResting ? 'left' : 'not-wanted', nowMs)
+    peers.detached(peerId, nowMs)
   }
 
   failed(peerId: NodeId, reason: FailureReason, nowMs: number): void {

@@ -1,0 +1,133 @@
+import {
+  canDial,
+  commonKinds,
+  limits as wireLimits,
+  type Contact,
+  type NodeId,
+  type Signal,
+} from '@runnel/protocol'
+import type { TrackerLimits } from '../limits.ts'
+import type { Counters } from './counters.ts'
+import type { NodeRecord } from './node-record.ts'
+import type { Outbox } from './outbox.ts'
+import type { Signalling } from './signalling.ts'
+import type { DelayQueue } from './timing/delay-queue.ts'
+
+/** An offer that a node left for a neighbour that it is yet to be told of. */
+export interface OpenOffer {
+  readonly sessionId: number
+  /** The offer and its candidates so far; empty when it is taken. */
+  readonly signals: readonly Signal[]
+  /** The neighbour that has it; undefined while nobody has. */
+  readonly takenBy: NodeId | undefined
+}
+
+export interface OpenOffersModules {
+  readonly nodes: ReadonlyMap<NodeId, NodeRecord>
+  readonly signalling: Pick<Signalling, 'areLinked'>
+  /** The nodes with an open offer, kept or taken, until its time is over. */
+  readonly queue: DelayQueue<NodeRecord>
+  readonly outbox: Outbox
+  readonly counters: Counters
+}
+
+type OpenOfferLimits = Pick<TrackerLimits, 'maxOpenOffers' | 'maxOpenCandidates'>
+
+/** Offers that nodes leave here with their join, so that the first new neighbour has one before it is told of the node. */
+export class OpenOffers {
+  readonly #limits: OpenOfferLimits
+  readonly #modules: OpenOffersModules
+
+  constructor(limits: OpenOfferLimits, modules: OpenOffersModules) {
+    this.#limits = limits
+    this.#modules = modules
+  }
+
+  /** Handles a signal that a node addresses to itself. */
+  handle(node: NodeRecord, signal: Signal, nowMs: number): void {
+    const { openOffer } = node
+    if (signal.kind === 'offer') this.#keep(node, signal, nowMs)
+    else if (signal.kind === 'answer' || openOffer?.sessionId !== signal.sessionId) this.#ignore()
+    else if (openOffer.takenBy !== undefined) this.#passOn(node, openOffer.takenBy, signal)
+    else if (signal.kind === 'reject') this.drop(node)
+    else this.#add(node, openOffer, signal)
+  }
+
+  /** Whether a node has left an offer that nobody has yet. */
+  isLeftBy(id: NodeId): boolean {
+    const offer = this.#modules.nodes.get(id)?.openOffer
+    return offer !== undefined && offer.takenBy === undefined
+  }
+
+  /**
+   * Sends the open offer of a node to a neighbour that neither has been told of, and tells the node. False when there is none, or they can
+   * connect in another way, or may be linked already.
+   */
+  give(from: NodeId, to: NodeId, nowMs: number): boolean {
+    const { nodes, signalling, queue, outbox, counters } = this.#modules
+    const [node, neighbour] = [nodes.get(from), nodes.get(to)]
+    const offer = node?.openOffer
+    if (!isThere(node) || !isThere(neighbour) || offer === undefined || offer.takenBy !== undefined)
+      return false
+    if (!isWebRtcNeeded(node.contact, neighbour.contact) || signalling.areLinked(node, neighbour, nowMs))
+      return false
+    const { sessionId, signals } = offer
+    for (const signal of signals) outbox.send(to, { ...signal, peerId: from })
+    outbox.send(from, { type: 'offerTaken', sessionId, peerId: to })
+    node.openOffer = { sessionId, signals: [], takenBy: to }
+    queue.add(node, nowMs)
+    counters.count('openOffersTaken')
+    counters.count('signalsRelayed', signals.length)
+    return true
+  }
+
+  /** The node is gone, or the time of its offer is over. */
+  drop(node: NodeRecord): void {
+    if (node.openOffer === undefined) return
+    if (node.openOffer.takenBy === undefined) this.#modules.counters.count('openOffersDropped')
+    node.openOffer = undefined
+    this.#modules.queue.delete(node)
+  }
+
+  #keep(node: NodeRecord, offer: Signal, nowMs: number): void {
+    const { queue, counters } = this.#modules
+    this.drop(node)
+    counters.count('openOffersLeft')
+    node.openOffer = { sessionId: offer.sessionId, signals: [offer], takenBy: undefined }
+    queue.add(node, nowMs)
+    if (queue.size <= this.#limits.maxOpenOffers) return
+    const oldest = queue.takeOldest()
+    if (oldest !== undefined) this.drop(oldest)
+  }
+
+  #add(node: NodeRecord, offer: OpenOffer, candidate: Signal): void {
+    const signals = [...offer.signals, candidate]
+    const length = signals.reduce((sum, { payload }) => sum + payload.length, 0)
+    if (signals.length > 1 + this.#limits.maxOpenCandidates || length > wireLimits.maxSignalBytes)
+      return this.#ignore()
+    node.openOffer = { ...offer, signals }
+  }
+
+  /** The node does not know yet who has its offer. */
+  #passOn(node: NodeRecord, to: NodeId, signal: Signal): void {
+    const { nodes, outbox, counters } = this.#modules
+    if (signal.kind === 'reject') this.drop(node)
+    if (!isThere(nodes.get(to))) return this.#ignore()
+    counters.count('signalsRelayed')
+    outbox.send(to, { ...signal, peerId: node.nodeId })
+  }
+
+  #ignore(): void {
+    this.#modules.counters.count('openSignalsIgnored')
+  }
+}
+
+function isThere(node: NodeRecord | undefined): node is NodeRecord {
+  return node !== undefined && node.connected && !node.refused
+}
+
+/** Whether there is no direct way between the two but WebRTC, which `from` dials. Circuits are for when it fails. */
+function isWebRtcNeeded(from: Contact | undefined, to: Contact | undefined): boolean {
+  if (from === undefined || to === undefined || !canDial(from, to, 'webrtc')) return false
+  return commonKinds(from, to).every((kind) => kind === 'webrtc' || kind === 'circuit')
+}
