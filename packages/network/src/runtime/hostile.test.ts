@@ -118,7 +118,7 @@ describe('a hostile peer', () => {
   it('that sends packets of a later version, about links or else, is heard as if it had not', async () => {
     const { swarm, victim, others, attacker } = await besieged()
     attacker.send(attachTo())
-    for (const type of [0x0f, 0x3f, 0x4f, 0xff]) attacker.raw(packetBytes(type, Uint8Array.of(1, 2)))
+    for (const type of [0x0f, 0x5f, 0x3f, 0x4f, 0xff]) attacker.raw(packetBytes(type, Uint8Array.of(1, 2)))
     swarm.clock.advanceBy(100)
     expect(attacker.closed).toBeUndefined()
     expect(attacker.received).toContain(PacketType.attach)
