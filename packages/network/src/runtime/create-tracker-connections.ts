@@ -1,4 +1,4 @@
-import { isRunnelError, type Clock, type RunnelError } from '@runnel/protocol'
+import { isRunnelError, type RunnelError } from '@runnel/protocol'
 import type { Transport } from '@runnel/transport'
 import type { NodeEvent } from '../core/events.ts'
 import type { NetworkLimits } from '../limits.ts'
@@ -7,7 +7,6 @@ import type { Listeners } from './listeners.ts'
 import { TrackerConnections, type TrackerConnectionsOptions } from './tracker-connections.ts'
 
 export interface TrackerConnectionsModules {
-  readonly clock: Pick<Clock, 'monotonicMs'>
   readonly transports: readonly Transport[]
   readonly listeners: Listeners
   dispatch(event: NodeEvent): void
@@ -23,7 +22,7 @@ export function createTrackerConnections(
     TrackerConnectionsOptions,
     'dialTimeoutMs' | 'isKeyShared' | 'about'
   >,
-  { clock, transports, listeners, dispatch, onReplaced, onClosed }: TrackerConnectionsModules,
+  { transports, listeners, dispatch, onReplaced, onClosed }: TrackerConnectionsModules,
 ): TrackerConnections {
   const { limits, dialTimeoutMs, isKeyShared, about } = options
   const heartbeat = {
@@ -34,7 +33,6 @@ export function createTrackerConnections(
   const trackers: TrackerConnections = new TrackerConnections(
     { dialTimeoutMs, isKeyShared, about, limits: heartbeat },
     {
-      clock,
       transport: (url) => transports.find((transport) => transport.canDial(url)),
       events: {
         onOpened: (way) => {

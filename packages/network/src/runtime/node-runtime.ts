@@ -119,7 +119,7 @@ export class NodeRuntime implements NetworkNode {
     const trackers = createTrackerConnections(
       { limits, dialTimeoutMs, about, isKeyShared: modules.isKeyShared ?? true },
       {
-        ...{ clock, transports, listeners, dispatch },
+        ...{ transports, listeners, dispatch },
         onClosed: (way) => this.#openOffers.closed(way),
         onReplaced: (error) => this.#replaced(error),
       },

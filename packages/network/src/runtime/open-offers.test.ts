@@ -16,13 +16,21 @@ const offer = { sessionId, kind: 'offer', payload: 'v=0' } as const
 interface World {
   readonly rttMs?: number | undefined
   readonly isKnown?: boolean
+  readonly hasSpoken?: boolean
   readonly isFull?: boolean
   readonly listens?: boolean
   readonly linked?: boolean
 }
 
 /** The offers of a node, with what it sent the tracker and what became of its offers. */
-function world({ rttMs = 100, isKnown = true, isFull = false, listens = false, linked = false }: World = {}) {
+function world({
+  rttMs = 100,
+  isKnown = true,
+  hasSpoken = true,
+  isFull = false,
+  listens = false,
+  linked = false,
+}: World = {}) {
   const clock = new VirtualClock()
   const sent: string[] = []
   const fate: string[] = []
@@ -47,7 +55,8 @@ function world({ rttMs = 100, isKnown = true, isFull = false, listens = false, l
       send: (_, packet: NodeToTracker) =>
         sent.push(packet.type === 'signal' ? `${packet.kind} to ${packet.peerId}` : packet.type) > 0,
       hasCapability: () => isKnown,
-      rttMsBy: () => rttMs,
+      hasSpoken: () => hasSpoken,
+      rttMs: () => rttMs,
     },
     isLinked: () => linked,
     unexpected: () => fate.push('unexpected'),
@@ -81,6 +90,7 @@ describe('a join', () => {
   it.each<[string, World]>([
     ['near the tracker', { rttMs: 24 }],
     ['with a tracker that does not know of it', { isKnown: false }],
+    ['before the tracker can have named ICE servers', { hasSpoken: false }],
     ['where there is no room for a link', { isFull: true }],
     ['of a node that others dial', { listens: true }],
   ])('makes no offer %s', (_, options) => {

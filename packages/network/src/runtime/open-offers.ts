@@ -16,7 +16,7 @@ export interface OpenOffersModules {
   readonly self: NodeId
   readonly clock: Clock
   readonly transports: readonly Transport[]
-  readonly trackers: Pick<TrackerConnections, 'send' | 'hasCapability' | 'rttMsBy'>
+  readonly trackers: Pick<TrackerConnections, 'send' | 'hasCapability' | 'hasSpoken' | 'rttMs'>
   isLinked(peerId: NodeId): boolean
   /** A tracker says that an offer went to a neighbour, and there is no such offer. */
   unexpected(trackerId: NodeId): void
@@ -83,19 +83,22 @@ export class OpenOffers {
     if (this.#current !== undefined) this.#withdraw()
   }
 
-  /** Not near the tracker, where it would save nothing; nor while another transport can be dialled, as the link may be one of that. */
+  /**
+   * Not near the tracker, where it would save nothing; nor before the tracker can have named ICE servers; nor while another transport can be dialled,
+   * as the link may be one of that.
+   */
   #mayOffer(way: Way): boolean {
     const { transports, trackers } = this.#modules
     if (this.#current !== undefined || this.#held !== undefined) return false
-    if (!trackers.hasCapability(way, openOffersCapability)) return false
+    if (!trackers.hasCapability(way, openOffersCapability) || !trackers.hasSpoken(way)) return false
     if (transports.some((transport) => !signals(transport) && transport.addresses.length > 0)) return false
-    return (trackers.rttMsBy(way) ?? 0) >= this.#limits.minOfferRttMs
+    return (trackers.rttMs(way.trackerId) ?? 0) >= this.#limits.minOfferRttMs
   }
 
   /** False when there can be no offer now. */
   #offer(way: Way, join: NodeToTracker & { readonly streamPartId: StreamPartId }): boolean {
     const { clock, transports, trackers } = this.#modules
-    const rttMs = trackers.rttMsBy(way)
+    const rttMs = trackers.rttMs(way.trackerId)
     const offer = transports.find(signals)?.offerOpenly?.({
       signalDelayMs: rttMs === undefined ? undefined : rttMs / 2,
       send: (signal) => this.#signal(way, signal),

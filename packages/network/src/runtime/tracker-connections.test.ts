@@ -36,7 +36,7 @@ async function errorsAfter(
   }
   const trackers = new TrackerConnections(
     { dialTimeoutMs: 1_000, limits, isKeyShared, about },
-    { clock: swarm.clock, transport: () => transport, events },
+    { transport: () => transport, events },
   )
   swarm.trackerTransport.onInbound = (connection) => {
     connection.events = { onPacket: () => {}, onDrain: () => {}, onClose: () => {} }
@@ -121,7 +121,7 @@ function sentTo(capabilities: readonly string[], act: (trackers: TrackerConnecti
   const events = { onOpened: () => {}, onClosed: () => {}, onPacket: () => {}, onUnknown: () => {} }
   const trackers = new TrackerConnections(
     { dialTimeoutMs: 1_000, limits: {}, isKeyShared: true, about },
-    { clock: swarm.clock, transport: () => transport as Transport, events },
+    { transport: () => transport as Transport, events },
   )
   const way = directWay(swarm.trackerAddress)
   trackers.dial(way)

@@ -7,7 +7,6 @@ import {
   RareSet,
   type About,
   type Cancel,
-  type Clock,
   type Contact,
   type NodeId,
   type NodeToTracker,
@@ -40,10 +39,10 @@ export interface TrackerConnectionsOptions {
 interface Open {
   readonly way: Way
   readonly connection: Connection
-  /** From the dial on: several round trips. */
-  readonly openedAfterMs: number
   /** Whether the tracker was told of this node, or does not want to know. */
   isIntroduced: boolean
+  /** Whether the tracker has sent anything. */
+  hasSpoken: boolean
 }
 
 /** How a tracker says that another connection with the key of this node took the place of this one. */
@@ -61,7 +60,6 @@ export class TrackerConnections {
   readonly #transport: (url: string) => Transport | undefined
   readonly #options: TrackerConnectionsOptions
   readonly #events: TrackerConnectionEvents
-  readonly #clock: Pick<Clock, 'monotonicMs'>
   readonly #dials = new RareMap<string, { readonly way: Way; readonly cancel: Cancel }>()
   readonly #connections = new Map<string, Open>()
 
@@ -70,13 +68,8 @@ export class TrackerConnections {
 
   constructor(
     options: TrackerConnectionsOptions,
-    modules: {
-      readonly clock: Pick<Clock, 'monotonicMs'>
-      transport: (url: string) => Transport | undefined
-      readonly events: TrackerConnectionEvents
-    },
+    modules: { transport: (url: string) => Transport | undefined; events: TrackerConnectionEvents },
   ) {
-    this.#clock = modules.clock
     this.#options = options
     this.#transport = modules.transport
     this.#events = modules.events
@@ -92,13 +85,12 @@ export class TrackerConnections {
     if (transport === undefined) return
     const { dialTimeoutMs, limits } = this.#options
     if (this.#isInUse(way.trackerId)) this.#rivals.add(way.trackerId)
-    const startedMs = this.#clock.monotonicMs()
     const cancel = transport.dial({
       peerId: way.trackerId,
       url: way.url,
       timeoutMs: dialTimeoutMs,
       limits,
-      onOpen: (connection) => this.#opened(way, connection, this.#clock.monotonicMs() - startedMs),
+      onOpen: (connection) => this.#opened(way, connection),
       onFail: (error) => {
         this.#dials.delete(way.key)
         this.#forget(way)
@@ -144,10 +136,9 @@ export class TrackerConnections {
     return way !== undefined && this.send(way, packet)
   }
 
-  /** The same by one way; before the first measurement a quarter of the time that the connection took to open, so that it is rather too long. */
-  rttMsBy(way: Way): number | undefined {
-    const open = this.#connections.get(way.key)
-    return open && (open.connection.rttMs ?? open.openedAfterMs / 4)
+  /** Whether the tracker has sent anything by this way: where it names ICE servers, it does so first. */
+  hasSpoken(way: Way): boolean {
+    return this.#connections.get(way.key)?.hasSpoken === true
   }
 
   /** To a tracker and back; undefined while it is not connected, or that was not measured. */
@@ -169,9 +160,9 @@ export class TrackerConnections {
     this.#events.onClosed(way, wasOpen, error)
   }
 
-  #opened(way: Way, connection: Connection, openedAfterMs: number): void {
+  #opened(way: Way, connection: Connection): void {
     this.#dials.delete(way.key)
-    this.#connections.set(way.key, { way, connection, openedAfterMs, isIntroduced: false })
+    this.#connections.set(way.key, { way, connection, isIntroduced: false, hasSpoken: false })
     connection.events = {
       onPacket: (type, body) => this.#onPacket(way, connection, type, body),
       onDrain: () => undefined,
@@ -216,8 +207,14 @@ export class TrackerConnections {
       const detail = error instanceof Error ? error.message : String(error)
       return this.refuse(way, networkError('TRACKER_LOST', `it sent a malformed packet: ${detail}`))
     }
-    if (packet !== undefined) return this.#events.onPacket(way, packet)
+    if (packet !== undefined) return this.#heard(way, packet)
     this.refuse(way, networkError('TRACKER_LOST', `it sent a packet of type ${type}`))
+  }
+
+  #heard(way: Way, packet: TrackerToNode): void {
+    const open = this.#connections.get(way.key)
+    if (open !== undefined) open.hasSpoken = true
+    this.#events.onPacket(way, packet)
   }
 
   #end(way: Way, code: string, text: string): boolean {

@@ -4,15 +4,15 @@ import { dial } from '../conformance/transport-pair.testkit.ts'
 import { planWays } from '../links/link-plan.ts'
 import type { CloseReason, Connection, OpenOffer, OpenSignal } from '../ports.ts'
 import { SignallingNetwork } from './signalling.testkit.ts'
-import type { WebRtcTransport } from './web-rtc-transport.ts'
+import type { WebRtcOptions, WebRtcTransport } from './web-rtc-transport.ts'
 
 const toStop: WebRtcTransport[] = []
 afterEach(async () => void (await Promise.all(toStop.splice(0).map((transport) => transport.stop()))))
 
 /** A node that offers, one that may be chosen, and a tracker's part between them: it keeps open signals until then. */
-async function newcomer({ maxConnections = 250 } = {}) {
+async function newcomer(options: WebRtcOptions = {}) {
   const network = new SignallingNetwork()
-  const [a, b] = [await network.transport('a', { maxConnections }), await network.transport('b')]
+  const [a, b] = [await network.transport('a', options), await network.transport('b')]
   toStop.push(a.transport, b.transport)
   const kept: OpenSignal[] = []
   const inbound: Connection[] = []
@@ -112,8 +112,11 @@ describe('an offer to a peer that is yet to be chosen', () => {
     expect(a.transport.roleWith(b.nodeId)).toBeUndefined()
   })
 
-  it('is not made where there is no room', async () => {
-    const { offer, kept } = await newcomer({ maxConnections: 0 })
+  it.each<[string, WebRtcOptions]>([
+    ['there is no room', { maxConnections: 0 }],
+    ['only relays may be used, and none is known', { iceTransportPolicy: 'relay' }],
+  ])('is not made where %s', async (_, options) => {
+    const { offer, kept } = await newcomer(options)
     expect(offer).toBeUndefined()
     expect(kept).toEqual([])
   })

@@ -221,7 +221,10 @@ export class WebRtcTransport implements Transport {
   }
 
   offerOpenly({ signalDelayMs, send }: OpenOfferRequest): OpenOffer | undefined {
+    const { iceTransportPolicy } = this.#settings
     if (!this.#running || this.#isFull) return undefined
+    // What is reached by a tunnel may not be there yet.
+    if (iceTransportPolicy === 'relay' && this.#iceServers.length === 0) return undefined
     const sessionId = this.#newSessionId()
     const first = (): Uint8Array | undefined => offered.first?.()
     const options = { peerId: undefined, sessionId, side: 'outbound', signalDelayMs, first } as const
