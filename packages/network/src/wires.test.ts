@@ -1,8 +1,14 @@
-import { seededRandom, type Clock } from '@runnel/protocol'
+import { decodePacket, readPackets, seededRandom, type Clock } from '@runnel/protocol'
 import { systemClock, systemRandom } from '@runnel/protocol/system'
-import { type TransportOptions, WebSocketTransport } from '@runnel/transport'
+import {
+  createTransports,
+  WebSocketTransport,
+  type Connection,
+  type Transport,
+  type TransportOptions,
+} from '@runnel/transport'
 import { afterEach, describe, expect, it } from 'vitest'
-import { createNetworkNode } from './create-network-node.ts'
+import { createNetworkNode, type NetworkNodeModules } from './create-network-node.ts'
 import {
   crypto,
   everybodyMay,
@@ -35,6 +41,7 @@ async function startTracker(): Promise<{ transport: WebSocketTransport; nodeId: 
 async function startNodes(
   count: number,
   transportsOf: (index: number) => TransportOptions,
+  wires?: NetworkNodeModules['transports'],
 ): Promise<NetworkNode[]> {
   const { transport, nodeId } = await startTracker()
   const nodes: NetworkNode[] = []
@@ -48,6 +55,7 @@ async function startNodes(
         random: seededRandom(`node ${i}`),
         publisherPolicy: everybodyMay,
         trackers: oneTracker({ nodeId, url: transport.url }),
+        ...(wires === undefined ? {} : { transports: wires }),
       },
     )
     stops.push(() => node.stop())
@@ -128,5 +136,46 @@ describe('nodes of several kinds in one overlay', () => {
       'inside – reachable': 'websocket',
       'reachable – reachable': 'websocket',
     })
+  })
+})
+
+describe('nodes that dial each other over webrtc', () => {
+  /** Has the test hear of connections that were dialled, before the node does. */
+  function watched(transport: Transport, onDialled: (connection: Connection) => void): Transport {
+    const dial = transport.dial.bind(transport)
+    transport.dial = (request) =>
+      dial({
+        ...request,
+        onOpen(connection) {
+          onDialled(connection)
+          request.onOpen(connection)
+        },
+      })
+    return transport
+  }
+
+  it('attach behind their proof where they dial, and the peer hears it once', async () => {
+    const said: unknown[] = []
+    const onDialled = ({ peerRole, saidFirst }: Connection) => {
+      if (peerRole === 'tracker') return
+      const [packet] = readPackets(saidFirst ?? new Uint8Array(0))
+      said.push(packet && decodePacket(packet.type, packet.body))
+    }
+    const nodes = await startNodes(
+      2,
+      () => ({}),
+      (modules) =>
+        createTransports({ webrtc: { bindAddress: '127.0.0.1' } }, modules).map((transport) =>
+          watched(transport, onDialled),
+        ),
+    )
+    // One dials.
+    expect(said).toEqual([expect.objectContaining({ type: 'attach', streamPartId: partId, heads: [] })])
+    for (const node of nodes) expect(node.metrics().counters['attach.repeated']).toBe(0)
+    const received = collect(nodes, 2)
+    nodes.forEach((node, index) =>
+      node.publish(new TestPublisher(`publisher ${index}`, clock).next(`of ${index}`)),
+    )
+    for (const texts of await received) expect(texts.toSorted()).toEqual(['of 0', 'of 1'])
   })
 })

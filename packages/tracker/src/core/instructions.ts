@@ -113,8 +113,7 @@ export class Instructions {
     const { host } = this.#modules
     for (const id of due.keys()) {
       if (!host.hasOpenOffer(id)) continue
-      for (const other of this.#wantedBy(id))
-        if (due.has(other) && this.#wantedBy(other).has(id) && host.giveOpenOffer(id, other)) break
+      for (const other of this.#wantedBy(id)) if (due.has(other) && host.giveOpenOffer(id, other)) break
     }
   }
 

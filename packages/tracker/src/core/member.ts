@@ -49,6 +49,11 @@ export class Member {
     return this.#state
   }
 
+  /** Whether its newest status has a node among its neighbours, as far as it is remembered. */
+  reports(id: NodeId): boolean {
+    return this.transports.has(id) || this.rttsMs.has(id)
+  }
+
   /** Applies an input and returns the transition. Throws when it is not in the table. */
   step(input: MemberInput): Transition {
     const transition = transitionOf(this.#state, input)

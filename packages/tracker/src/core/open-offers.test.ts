@@ -7,6 +7,7 @@ import {
 } from '@runnel/protocol'
 import { describe, expect, it } from 'vitest'
 import type { TrackerLimits } from '../limits.ts'
+import { Replica } from './replica.ts'
 import {
   codes,
   findStorage,
@@ -129,6 +130,10 @@ describe('an open offer', () => {
     ['dials the node', { addresses: [], dials: ['tcp'] }],
     ['knows no WebRTC', { addresses: [websocket], dials: ['websocket'] }],
     [
+      'is reached over circuits alone',
+      { addresses: [{ kind: 'circuit', text: 'wss://h:1' }], dials: ['circuit'] },
+    ],
+    [
       'has another way in common, of a later version',
       { addresses: [webrtc, { kind: 'x', text: '' }], dials: ['webrtc', 'x'] },
     ],
@@ -138,7 +143,7 @@ describe('an open offer', () => {
       type: 'nodeInfo',
       contact: {
         addresses: [webrtc, { kind: 'tcp', text: 'tcp://h:1' }],
-        dials: ['websocket', 'webrtc', 'x'],
+        dials: ['websocket', 'webrtc', 'circuit', 'x'],
       },
     })
     leave(story, open('offer'))
@@ -206,6 +211,32 @@ describe('an open offer', () => {
   })
 })
 
+describe('an open offer in an overlay that is taken over', () => {
+  it('does not go to a neighbour that the node has already, as one of them says', () => {
+    const story = new TrackerStory()
+    const transport = 2
+    story.connect(n1)
+    story.connect(joiner)
+    leave(story, open('offer'))
+    const neighboursOf = (id: NodeId) => [{ nodeId: id, rttMs: undefined, transport }]
+    story.packet(n1, { ...statusOf(partA, 3), neighbours: neighboursOf(joiner) })
+    const effects = sent(story.packet(joiner, { ...statusOf(partA, 3), neighbours: neighboursOf(n1) }))
+    expect(effects.sort()).toEqual(plain)
+  })
+
+  it('does not go to a neighbour that has not reported yet, nor when it does', () => {
+    const story = storyOf([])
+    const ids = [n1, n2, n3]
+    const nodes = ids.map((id) => ({ nodeId: id, contact: webrtcContact, neighbours: ids }))
+    story.core.replicaOf = () => new Replica(nodes)
+    story.connect(n1)
+    leave(story, open('offer'))
+    expect(sent(join(story))).toEqual(['9: neighbours 1 2 3'])
+    story.packet(n1, statusOf(partA, 3, [n2, n3]))
+    expect(sent(story.advance(1_000))).toEqual(['1: neighbours 2 3 9'])
+  })
+})
+
 describe('an open offer that nobody has', () => {
   it('is forgotten after a while', () => {
     const story = storyOf([])
@@ -251,6 +282,7 @@ describe('an open offer that nobody has', () => {
     join(story)
     leave(story, open('offer'))
     story.disconnect(joiner)
+    expect(story.core.counters.get('openOffersDropped')).toBe(1)
     story.connect(joiner)
     join(story)
     expect(sent(story.join(n1)).sort()).toEqual([])
@@ -327,11 +359,14 @@ describe('an open offer that was taken', () => {
   it('goes to nobody else', () => {
     const story = takenStory()
     story.advance(100)
-    expect(sent(story.join(n2)).filter((line) => line.includes('offer'))).toEqual([])
+    expect(sent(story.join(n2)).filter((line) => /offer|taken/.test(line))).toEqual([])
   })
 
   it('has later candidates passed on for a while', () => {
-    const story = takenStory()
+    const story = storyOf()
+    leave(story, open('offer'))
+    story.advance(4_000)
+    join(story)
     story.advance(4_999)
     expect(sent(leave(story, open('candidate')))).toEqual(['1: candidate 7 of 9'])
     story.advance(1)

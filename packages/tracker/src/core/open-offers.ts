@@ -24,7 +24,7 @@ export interface OpenOffer {
 
 export interface OpenOffersModules {
   readonly nodes: ReadonlyMap<NodeId, NodeRecord>
-  readonly signalling: Pick<Signalling, 'areLinked'>
+  readonly signalling: Pick<Signalling, 'mayBeLinked'>
   /** The nodes with an open offer, kept or taken, until its time is over. */
   readonly queue: DelayQueue<NodeRecord>
   readonly outbox: Outbox
@@ -55,8 +55,7 @@ export class OpenOffers {
 
   /** Whether a node has left an offer that nobody has yet. */
   isLeftBy(id: NodeId): boolean {
-    const offer = this.#modules.nodes.get(id)?.openOffer
-    return offer !== undefined && offer.takenBy === undefined
+    return keptBy(this.#modules.nodes.get(id)) !== undefined
   }
 
   /**
@@ -66,10 +65,9 @@ export class OpenOffers {
   give(from: NodeId, to: NodeId, nowMs: number): boolean {
     const { nodes, signalling, queue, outbox, counters } = this.#modules
     const [node, neighbour] = [nodes.get(from), nodes.get(to)]
-    const offer = node?.openOffer
-    if (!isThere(node) || !isThere(neighbour) || offer === undefined || offer.takenBy !== undefined)
-      return false
-    if (!isWebRtcNeeded(node.contact, neighbour.contact) || signalling.areLinked(node, neighbour, nowMs))
+    const offer = keptBy(node)
+    if (!isThere(node) || !isThere(neighbour) || offer === undefined) return false
+    if (!isWebRtcNeeded(node.contact, neighbour.contact) || signalling.mayBeLinked(node, neighbour, nowMs))
       return false
     const { sessionId, signals } = offer
     for (const signal of signals) outbox.send(to, { ...signal, peerId: from })
@@ -120,6 +118,10 @@ export class OpenOffers {
   #ignore(): void {
     this.#modules.counters.count('openSignalsIgnored')
   }
+}
+
+function keptBy(node: NodeRecord | undefined): OpenOffer | undefined {
+  return node?.openOffer?.takenBy === undefined ? node?.openOffer : undefined
 }
 
 function isThere(node: NodeRecord | undefined): node is NodeRecord {

@@ -56,10 +56,9 @@ export class Signalling {
     return false
   }
 
-  /** Whether the two may have a link: as neighbours, or to publish, or because one asked for storage nodes and was told the other. */
-  areLinked(a: NodeRecord, b: NodeRecord, nowMs: number): boolean {
-    for (const part of sharedParts(a, b))
-      if (part.isToldEdge(a.nodeId, b.nodeId) || part.feeds.isToldEdge(a.nodeId, b.nodeId)) return true
+  /** Whether the two may have a link: for a stream part, or because one asked for storage nodes and was told the other. */
+  mayBeLinked(a: NodeRecord, b: NodeRecord, nowMs: number): boolean {
+    for (const part of sharedParts(a, b)) if (part.mayBeLinked(a.nodeId, b.nodeId)) return true
     return this.#modules.storage.wereIntroduced(a.nodeId, b.nodeId, nowMs)
   }
 }

@@ -142,6 +142,13 @@ export class StreamPart {
     return Boolean(this.#members.get(a)?.told.has(b) || this.#members.get(b)?.told.has(a))
   }
 
+  /** Whether the two may have a link for this stream part: one was told of the other, or reports it. */
+  mayBeLinked(a: NodeId, b: NodeId): boolean {
+    const isReported = (by: NodeId, id: NodeId) => this.#members.get(by)?.reports(id) ?? false
+    const isTold = this.isToldEdge(a, b) || this.feeds.isToldEdge(a, b)
+    return isTold || isReported(a, b) || isReported(b, a)
+  }
+
   /**
    * The public round-trip time of an edge: each end measures independently, and each may be late, so it is the mean of both or
    * the only one; null before the first.

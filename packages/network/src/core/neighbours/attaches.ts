@@ -124,12 +124,13 @@ export class Attaches {
   #refused(part: StreamPart, peerId: NodeId, edge: Edge, reason: DetachReason, nowMs: number): void {
     const { effects, counters, steps, isLight } = this.#modules
     const wasAttached = isAttached(edge)
+    // It may have had our attach by two connections, and refuse each.
+    if (edge.sent) edge.refusals++
     edge.sent = false
     edge.received = false
     edge.reported = false
     edge.retiredAtMs = undefined
     edge.released = false
-    edge.refusals++
     edge.retryAtMs = nowMs + backoffMs(edge.refusals, this.#limits.minBackoffMs, this.#limits.maxBackoffMs)
     if (isLight) {
       counters['hosts.refused']++

@@ -7,10 +7,12 @@ import {
   contact,
   CoreScript,
   data,
+  detach,
   idOf,
   instruct,
   join,
   leave,
+  opened,
   partId,
   publish,
   startMs,
@@ -140,13 +142,23 @@ describe('a link that opens when the peer has had our attach', () => {
   })
 })
 
-describe('a peer that gets our attach twice', () => {
+describe('a peer that gets our attach twice, by two connections', () => {
   it('answers once, and holds nothing against us', () => {
     const script = new CoreScript()
-    script.run(join, instruct(1, 2), openedWith(2), attach(2))
+    script.run(join, instruct(1, 2), opened(2), attach(2))
     expect(script.run(attach(2))).toEqual([])
     expect(script.core.counters['attach.repeated']).toBe(1)
     expect(script.core.counters['peers.misbehaved']).toBe(0)
     expect(script.attached()).toBe('2')
+  })
+
+  it('has refused us once when it refuses both', () => {
+    const script = dialling()
+    script.run(openedWith(2), detach(2, 'not-wanted'))
+    // The first time is no failure.
+    expect(script.run(detach(2, 'not-wanted'))).toEqual([])
+    script.pass(networkLimits.minBackoffMs)
+    expect(script.run(detach(2, 'not-wanted'))).toEqual(['status'])
+    expect(script.status()).toContain('failed [2:refused]')
   })
 })
