@@ -24,7 +24,7 @@ export const laterFields = {
 }
 
 /** Numbers of packets that 1.0 does not have: about the link itself, and by who gets them. */
-const laterTypes = { link: 0x0f, neighbour: 0x4f, node: 0x2f, tracker: 0x3f }
+const laterTypes = { link: 0x0f, neighbour: 0x4f, node: 0x3e, tracker: 0x3f }
 const signatureBytes = 65
 const laterSignatureType = 9
 
