@@ -4,6 +4,7 @@ import {
   encodePacket,
   generatePrivateKey,
   loadCrypto,
+  type Capability,
   type LinkRole,
   type NodeId,
   type Packet,
@@ -34,6 +35,7 @@ export interface RealNodeOptions {
   readonly role?: LinkRole
   readonly trustedCertificates?: string
   readonly identity?: ReturnType<typeof newIdentity>
+  readonly capabilities?: readonly Capability[]
 }
 
 /** A node with a real socket and no mind of its own. */
@@ -51,10 +53,10 @@ export class RealNode {
 
   constructor(options: RealNodeOptions = {}) {
     this.identity = options.identity ?? newIdentity()
-    const { role = 'node', trustedCertificates } = options
+    const { role = 'node', trustedCertificates, capabilities = [] } = options
     this.#transport = new WebSocketTransport(
       { role, ...(trustedCertificates === undefined ? {} : { trustedCertificates }) },
-      { ...system, identity: this.identity },
+      { ...system, identity: this.identity, capabilities },
     )
   }
 

@@ -6,7 +6,7 @@ import { createConnection, createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import { isRunnelError, PacketType, parseStreamPartId } from '@runnel/protocol'
+import { isRunnelError, openOffersCapability, PacketType, parseStreamPartId } from '@runnel/protocol'
 import { afterEach, describe, expect, it } from 'vitest'
 import {
   findStorage,
@@ -87,6 +87,25 @@ describe('a tracker', () => {
       kind: 'offer',
       payload: 'v=0',
     })
+  })
+
+  it('gives the offer that a node leaves with its join to the new neighbour', async () => {
+    const at = await tracker()
+    const neighbour = await connected(at)
+    neighbour.send(statusOf(partA))
+    await neighbour.receive('instruction')
+    const capabilities = [{ name: openOffersCapability, required: true }]
+    const node = await connected(at, { capabilities })
+    node.send({ type: 'signal', peerId: node.nodeId, sessionId: 7, kind: 'offer', payload: 'v=0' })
+    node.send(statusOf(partA))
+    await neighbour.receive('instruction', (packet) => packet.neighbours.length === 1)
+    const typesOf = ({ received }: RealNode) =>
+      received.map(({ type }) => type).filter((type) => type !== 'iceServers')
+    expect(typesOf(neighbour)).toEqual(['instruction', 'signal', 'instruction'])
+    await node.receive('instruction')
+    expect(typesOf(node)).toEqual(['offerTaken', 'instruction'])
+    expect(await neighbour.receive('signal')).toMatchObject({ peerId: node.nodeId, sessionId: 7 })
+    expect(await node.receive('offerTaken')).toMatchObject({ peerId: neighbour.nodeId, sessionId: 7 })
   })
 
   it('serves HTTP on the same port', async () => {

@@ -6,7 +6,6 @@ import {
   type SignalKind,
 } from '@runnel/protocol'
 import { describe, expect, it } from 'vitest'
-import type { TrackerLimits } from '../limits.ts'
 import { Replica } from './replica.ts'
 import {
   codes,
@@ -31,7 +30,7 @@ const server: Contact = { addresses: [websocket, webrtc], dials: ['websocket', '
 /** A story in which these nodes are in a stream part, and the joiner is connected. */
 function storyOf(
   others: readonly NodeId[] = [n1],
-  { contact = webrtcContact, limits = {} as Partial<TrackerLimits>, degree = 4 } = {},
+  { contact = webrtcContact, limits = {}, degree = 4 } = {},
 ): TrackerStory {
   const story = new TrackerStory({ limits, degree })
   for (const id of others) {
