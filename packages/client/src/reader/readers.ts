@@ -73,7 +73,8 @@ export class Readers {
       // First, so that what is written meanwhile is heard.
       await side.waitForNeighbour(begun)
       const stored = joined(await store.load(begun))
-      const cursor = stored ?? { generation: 0, floorMs: startMs(checked.start, clock.now()), chains: [] }
+      const floorMs = stored?.floorMs ?? (await this.#beginMs(streamId, checked.start, begun))
+      const cursor = stored ?? { generation: 0, floorMs, chains: [] }
       const share = new Share(nodeId, checked.spread)
       const core = this.#coreOf(cursor, checked, share)
       const reader: DurableReader = new DurableReader(
@@ -133,8 +134,8 @@ export class Readers {
   /** Puts a reader elsewhere: one that runs goes on from there. */
   async reset(streamId: StreamId, name: string, start: ReaderStart): Promise<void> {
     await this.#with(streamId, name, async (store, side) => {
-      const { history, clock } = this.#modules
-      const floorMs = startMs(start, clock.now())
+      const { history } = this.#modules
+      const floorMs = await this.#beginMs(streamId, start, history.closing)
       await side.waitForNeighbour(history.closing)
       const known = joined(await store.load(history.closing))
       const generation = (known?.generation ?? 0) + 1
@@ -145,6 +146,19 @@ export class Readers {
   /** Has every reader store what was acknowledged, and ends it. */
   async close(): Promise<void> {
     await Promise.all([...this.#open].map((reader) => reader.close()))
+  }
+
+  /**
+   * From which time on a reader reads. What is new begins after the newest that is stored, if that is before now: by a clock that is ahead, what is
+   * published next would be old.
+   */
+  async #beginMs(streamId: StreamId, start: ReaderStart, signal: AbortSignal): Promise<number> {
+    const beginMs = startMs(start, this.#modules.clock.now())
+    if (start !== 'new') return beginMs
+    let newestMs = -1
+    const newest = resend(streamId, { last: 1 }, { raw: true, signal }, this.#modules)
+    for await (const { timestamp } of newest) newestMs = Math.max(newestMs, timestamp)
+    return Math.min(beginMs, newestMs + 1)
   }
 
   async #with<R>(
