@@ -32,6 +32,7 @@ import {
   type ReaderOptions,
   type ReaderStart,
 } from './reader-options.ts'
+import { watchRight } from './watch-right.ts'
 
 export interface ReadersModules extends ResendModules {
   readonly nodeId: NodeId
@@ -102,7 +103,7 @@ export class Readers {
       )
       const onAbort = () => void reader.close()
       this.#open.add(reader)
-      void this.#watchRight(reader, ending.signal)
+      void watchRight(this.#modules.status, () => reader.checkRight(), ending.signal)
       signal?.addEventListener('abort', onAbort, { once: true })
       await reader.start(begun).catch(async (error: unknown) => {
         await reader.close()
@@ -114,13 +115,6 @@ export class Readers {
       sides.close(side)
       throw error
     }
-  }
-
-  /** Permissions change with the registry. */
-  async #watchRight(reader: DurableReader, signal: AbortSignal): Promise<void> {
-    const statuses = this.#modules.status.listen()
-    signal.addEventListener('abort', () => void statuses.return?.(), { once: true })
-    for await (const { type } of statuses) if (type === 'registry') await reader.checkRight()
   }
 
   /** What storage nodes have of a reader; undefined where they have nothing. */
