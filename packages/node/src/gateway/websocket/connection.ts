@@ -51,6 +51,8 @@ export class GatewayConnection {
   }
 
   #received(data: Buffer, isBinary: boolean): void {
+    // It is being closed, as its key has ended: a client may go on for half a minute before it answers that.
+    if (this.#socket.readyState !== this.#socket.OPEN) return
     let frame: Frame
     try {
       frame = decodeFrame(data, isBinary, this.#protocol)
