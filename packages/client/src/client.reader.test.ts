@@ -8,9 +8,11 @@ import {
   parsePrivateKey,
   toStreamId,
   toStreamPartId,
+  type Clock,
   type Resend,
   type StreamId,
 } from '@runnel/protocol'
+import { systemClock } from '@runnel/protocol/system'
 import type { Tracker } from '@runnel/tracker'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { startStorage } from './client.storage.testkit.ts'
@@ -187,6 +189,16 @@ describe('a durable reader', () => {
     expect(sorted(await take(dated, 3))).toEqual(upTo(3))
     await publish(alice, 3, 4)
     expect(numbers(await take(fresh, 1))).toEqual([3])
+  })
+
+  it('begins with what is new although its clock is ahead', async () => {
+    const alice = await publisher()
+    await publish(alice, 0, 3)
+    const clock: Clock = { ...systemClock, now: () => systemClock.now() + 120_000 }
+    const ahead = await clients.create({ privateKey: user.privateKey }, { clock })
+    const reader = await ahead.reader(streamId, { name: 'ahead', start: 'new' })
+    await publish(alice, 3, 4)
+    expect(numbers(await take(reader, 1))).toEqual([3])
   })
 
   it('says what is wrong with its options, and that nobody keeps the stream', async () => {

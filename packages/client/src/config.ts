@@ -104,12 +104,12 @@ const transportsSchema = z.strictObject({
   circuits: z.exactOptional(z.union([z.literal(false), circuitsSchema])),
 })
 
-const hostUrlSchema = z
-  .string()
-  .check(
-    z.maxLength(256),
-    z.regex(/^[a-z]+:\/\/[^/]/, { error: 'must be a URL, such as wss://host.example.com' }),
-  )
+const hostUrlSchema = z.string().check(
+  z.maxLength(256),
+  z.refine((url) => /^(wss?|tcp):\/\/[^/]/.test(url) && URL.canParse(url), {
+    error: 'must be a URL at which a node listens, ws://, wss:// or tcp://, such as wss://host.example.com',
+  }),
+)
 const hostSchema = z.union([
   hostUrlSchema,
   z.strictObject({ url: hostUrlSchema, nodeId: z.exactOptional(addressSchema) }),
@@ -403,6 +403,22 @@ export function parseConfig(config: unknown): ParsedClientConfig {
   if (result.data.via === undefined) return result.data
   if (result.data.guests.serve)
     throw clientError('INVALID_CONFIG', 'via and guests.serve: a light client forwards nothing')
+  requireDialler(result.data.via, result.data.transports)
   // Links to hosts need neither, and what they load is the larger part of a node's start.
   return { ...result.data, transports: { webrtc: false, circuits: false, ...result.data.transports } }
+}
+
+/** Said at once, rather than tried again and again. */
+function requireDialler(
+  via: z.output<typeof viaSchema>,
+  { websocket = {}, tcp = false }: ParsedTransports,
+): void {
+  for (const host of 'hosts' in via ? via.hosts : via) {
+    const isTcp = (typeof host === 'string' ? host : host.url).startsWith('tcp:')
+    if (isTcp ? tcp === false : websocket === false)
+      throw clientError(
+        'INVALID_CONFIG',
+        `via: a host that needs transports.${isTcp ? 'tcp' : 'websocket'}, which is off`,
+      )
+  }
 }

@@ -408,7 +408,8 @@ export const clientErrors = {
   },
   INVALID_CONTENT: {
     summary: 'The content cannot be sent',
-    remedy: 'Give a Uint8Array, a string, or a value that JSON can express.',
+    remedy:
+      'Give a Uint8Array, a string, or a value that JSON can express: no NaN, Infinity, Map, Set, BigInt or function, at any depth.',
   },
   MESSAGE_TOO_LARGE: {
     summary: 'The content is too large for a message',

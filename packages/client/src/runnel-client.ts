@@ -306,8 +306,8 @@ export class RunnelClient implements AsyncDisposable {
   }
 
   /**
-   * Publishes a message: a Uint8Array as bytes, a string as text, anything else as JSON; at most 1 MiB. Messages keep the order of the calls;
-   * messages of one turn of the event loop share a signature. Resolves when the message has been handed to the network, after all earlier ones:
+   * Publishes a message: a Uint8Array as bytes, a string as text, anything else as JSON, if readers get it back (else
+   * INVALID_CONTENT); at most 1 MiB. Messages keep the order of the calls; messages of one turn of the event loop share a signature. Resolves when the message has been handed to the network, after all earlier ones:
    * await it so as not to publish faster than the node can send. The first message joins the stream part and waits up to `waitForNeighboursMs` for
    * a first neighbour, unless nobody else is there; the client stays in the part until `stopPublishing` or `close`. Without a neighbour, the client
    * emits the status 'publishing-alone', `neighbours` is 0, and the node keeps the message for a while for nodes that join.

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createClient, type Message, type RunnelClient } from '@runnel/client'
-import { createIdentity, generatePrivateKey, loadCrypto } from '@runnel/protocol'
+import { addressOf, createIdentity, generatePrivateKey, loadCrypto } from '@runnel/protocol'
 import { systemClock, systemRandom } from '@runnel/protocol/system'
 import { createTracker, type Tracker } from '@runnel/tracker'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
@@ -118,6 +118,19 @@ describe('light clients of brokers', { timeout: timeoutMs }, () => {
       const refused = await runRunnel(['publish', stream, '1', '--network', alone, '--via', url])
       expect([refused.code, refused.stderr]).toEqual([64, expect.stringContaining(right)])
     }
+  })
+
+  it('reach a host by plain TCP', async () => {
+    const host = await createClient({
+      network: { kind: 'static', document: documentOf([{ nodeId: identity.nodeId, url: tracker.url }]) },
+      transports: { tcp: { listen: { host: '127.0.0.1', port: 0 } }, webrtc: false },
+      guests: { serve: true },
+    })
+    clients.push(host)
+    const via = addressOf(host.network.contact, 'tcp') ?? expect.fail('listens nowhere')
+    expect(await runRunnel(['publish', stream, '1', '--network', network, '--via', via])).toMatchObject({
+      code: 0,
+    })
   })
 
   it('are told when a host serves no guests, also where there are trackers', async () => {

@@ -100,6 +100,15 @@ describe('content', () => {
 
   const cyclic: Record<string, unknown> = {}
   cyclic['self'] = cyclic
+  it('says where the value is that it cannot carry', () => {
+    expect(() => encodeContent({ readings: [{ celsius: 21 }, { celsius: NaN }] })).toThrow(
+      expect.objectContaining({
+        code: 'INVALID_CONTENT',
+        message: expect.stringContaining('NaN at .readings[1].celsius'),
+      }),
+    )
+  })
+
   it.each([
     ['undefined', undefined],
     ['a function', () => 1],

@@ -3,6 +3,7 @@ import { clientError, reasonOf } from '../errors.ts'
 import type { EncodedContent } from './encoded-content.ts'
 import { withHeaders, type MessageHeaders } from './headers.ts'
 import { checkDepth } from './json-depth.ts'
+import { jsonTextOf } from './json-text.ts'
 
 const encoder = new TextEncoder()
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
@@ -11,7 +12,8 @@ const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 export type BytesAre = 'json' | 'text'
 
 /**
- * Bytes travel as binary, or as the JSON or text that they are; a string as text, anything else as JSON, and come out as they went in.
+ * Bytes travel as binary, or as the JSON or text that they are; a string as text, anything else as JSON, and come out as they went in;
+ * what JSON would change or leave out is refused (`jsonTextOf`).
  * Bytes are copied: the caller may go on using its buffer. Throws INVALID_CONTENT, INVALID_HEADERS, INVALID_MESSAGE_KEY or MESSAGE_TOO_LARGE.
  */
 export function encodeContent(
@@ -54,9 +56,7 @@ function checkBytes(bytes: Uint8Array, are: BytesAre): void {
 
 function toJson(content: unknown): Uint8Array {
   try {
-    const json = JSON.stringify(content) as string | undefined
-    if (json === undefined) throw new TypeError(`JSON cannot express ${typeof content}`)
-    const bytes = encoder.encode(json)
+    const bytes = encoder.encode(jsonTextOf(content))
     // Nobody could read it.
     checkDepth(bytes)
     return bytes

@@ -158,6 +158,19 @@ describe('a reader that asks for keys', () => {
     expect(published).toHaveLength(2)
   })
 
+  it('is answered at once when it may read, although it was refused just before', async () => {
+    const { id } = known.add(key(1))
+    const desk = deskOf()
+    untilMs = 0
+    await ask(desk, [id])
+    untilMs = Infinity
+    await ask(desk, [id])
+    expect(published).toHaveLength(0)
+    desk.permissionsChanged(reader.userId)
+    await ask(desk, [id])
+    expect(published).toHaveLength(1)
+  })
+
   it('is not answered twice where somebody else did, unless it goes on asking', async () => {
     const { id } = known.add(key(1))
     const desk = deskOf()

@@ -95,6 +95,12 @@ export class AnswerDesk {
     })
   }
 
+  /** What a user may, or, for undefined, anybody, is something else now: one who was refused just now need not wait before it is answered. */
+  permissionsChanged(userId: NodeId | undefined): void {
+    if (userId === undefined) this.#takenMs.clear()
+    else this.#takenMs.delete(userId)
+  }
+
   #answerNow(readerId: NodeId, record: RequestRecord): void {
     // Whoever asks goes on asking: what fails now is tried again then.
     const answered = this.#answer(readerId, record).catch(() => this.#takenMs.delete(readerId))

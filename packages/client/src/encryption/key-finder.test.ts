@@ -187,18 +187,23 @@ describe('the key of an epoch', () => {
   })
 
   it('is replaced once its opener has another, on a stream without history', async () => {
-    const replacedMs = (id: EpochId) => finder.replacedMs({ publisherId: opener.userId, id }, signal)
-    expect(await replacedMs('0011223344556677' as EpochId)).toBeUndefined()
+    const replaced = (id: EpochId) => finder.replaced({ publisherId: opener.userId, id }, signal)
+    expect(await replaced('0011223344556677' as EpochId)).toBeUndefined()
     const first = plan([], [], 0, 1_000)
-    expect(await replacedMs(first.id)).toBeUndefined()
+    expect(await replaced(first.id)).toBeUndefined()
     const second = plan([], [], 0, 2_000)
-    expect(await Promise.all([first.id, second.id].map(replacedMs))).toEqual([2_000, undefined])
+    expect(await Promise.all([first.id, second.id].map(replaced))).toEqual([
+      { sinceMs: 2_000, isOpen: false },
+      undefined,
+    ])
+    known.add(second.key)
+    expect(await replaced(first.id)).toEqual({ sinceMs: 2_000, isOpen: true })
     // What storage nodes tell of the newest may be late.
     put(newestChain, { kind: 'newest', keyringId: keyring.id, commitment: first.commitment })
-    expect(await replacedMs(second.id)).toBeUndefined()
+    expect(await replaced(second.id)).toBeUndefined()
     put(newestChain, { kind: 'newest', keyringId: keyring.id, commitment: second.commitment })
     choice = { history: 'all' }
-    expect(await replacedMs(first.id)).toBeUndefined()
+    expect(await replaced(first.id)).toBeUndefined()
   })
 
   it('is not taken from a link of somebody who may only publish', async () => {

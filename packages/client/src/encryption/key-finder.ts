@@ -62,6 +62,14 @@ export interface WantedKey {
   readonly tried?: readonly Uint8Array[]
 }
 
+/** An opener has another epoch. */
+export interface Replaced {
+  /** Unix milliseconds. */
+  readonly sinceMs: number
+  /** This user has its key: whoever opened it has answered. */
+  readonly isOpen: boolean
+}
+
 /** A link that opened, and the tag of the card that it was sealed to. */
 interface OpenedLink extends LinkSecret {
   readonly tag: Uint8Array
@@ -108,17 +116,18 @@ export class KeyFinder {
   }
 
   /**
-   * When its opener had another epoch (Unix milliseconds), on a stream without history: what was sealed in this one before is unlikely to be
+   * Since when its opener has another epoch, on a stream without history: what was sealed in this one before is unlikely to be
    * opened, as an opener gives only what it uses. Another process of the same user may still use it. Undefined where there is no later one.
    */
-  async replacedMs({ publisherId, id }: WantedKey, signal: AbortSignal): Promise<number | undefined> {
-    const { choice, openersFor, keyPart } = this.#modules
+  async replaced({ publisherId, id }: WantedKey, signal: AbortSignal): Promise<Replaced | undefined> {
+    const { choice, openersFor, keyPart, known } = this.#modules
     if (choice.history !== 'none') return undefined
     for (const openerId of openersFor(publisherId)) {
       const wanted = await this.#record(openerId, id, signal)
       if (wanted === undefined) continue
       const later = await newestEpochOf(openerId, keyPart, signal)
-      return later !== undefined && later.createdMs > wanted.createdMs ? later.createdMs : undefined
+      if (later === undefined || later.createdMs <= wanted.createdMs) return undefined
+      return { sinceMs: later.createdMs, isOpen: known.epochs(epochIdOf(later.commitment)).length > 0 }
     }
     return undefined
   }

@@ -16,6 +16,7 @@ let refreshes: number
 let refreshFails: RunnelError
 let isThere: boolean
 let replacedMs: number | undefined
+let isOpen: boolean
 let asked: KeyRecord[]
 let taken: (() => void)[]
 let closing: AbortController
@@ -28,6 +29,7 @@ beforeEach(() => {
   refreshFails = clientError('CARDS_UNAVAILABLE')
   isThere = false
   replacedMs = undefined
+  isOpen = false
   asked = []
   taken = []
   closing = new AbortController()
@@ -58,7 +60,7 @@ beforeEach(() => {
       finder: {
         look,
         lookAgain: look,
-        replacedMs: async () => replacedMs,
+        replaced: async () => (replacedMs === undefined ? undefined : { sinceMs: replacedMs, isOpen }),
         takeAnswer: () => new Promise<void>((resolve) => taken.push(resolve)),
       },
       signal: closing.signal,
@@ -110,6 +112,14 @@ describe('KeySearch', () => {
     await pass(11)
     expect([await found, asked.length]).toEqual(['KEY_NOT_FOUND', 5])
     expect([await codeOf(find(1_000)), asked.length]).toEqual(['KEY_NOT_FOUND', 5])
+  })
+
+  it('gives it up after four seconds where the key that replaced it is known', async () => {
+    replacedMs = 1_000
+    isOpen = true
+    const found = codeOf(find(1_000))
+    await pass(5)
+    expect([await found, asked.length]).toEqual(['KEY_NOT_FOUND', 2])
   })
 
   it('asks on where something was sealed since, by a process that goes on with the key', async () => {

@@ -20,7 +20,7 @@ export interface KeySearchModules {
   readonly clock: Clock
   readonly card: Pick<OwnCard, 'ensure' | 'refresh'>
   readonly keyPart: Pick<KeyPart, 'join' | 'publish' | 'isDenied'>
-  readonly finder: Pick<KeyFinder, 'look' | 'lookAgain' | 'replacedMs' | 'takeAnswer'>
+  readonly finder: Pick<KeyFinder, 'look' | 'lookAgain' | 'replaced' | 'takeAnswer'>
   /** Aborted when nothing is looked for any more. */
   readonly signal: AbortSignal
 }
@@ -53,6 +53,8 @@ const pauseMs = 2_000
  * has another key, or one that its opener has replaced on a stream without history. Each answers a reader every five seconds.
  */
 const minAskMs = 10_000
+/** The same where the key that replaced it is known: whoever is there has been asked twice, and its opener has answered. */
+const minOpenAskMs = 4_000
 /** Pause between two looks whether the user reads with another key now. */
 const cardPauseMs = 60_000
 /** Keys remembered as not found. */
@@ -138,8 +140,9 @@ export class KeySearch {
         await this.#ask()
         await pause(clock, pauseMs, anyOf(limited.signal, this.#news.signal))
         if (await finder.lookAgain(wanted, signal)) return
-        if (clock.monotonicMs() - askedMs >= minAskMs)
-          sealedUntilMs = await this.#unlikelyUntilMs(wanted, this.#finding.get(name)?.sealedMs)
+        const askingMs = clock.monotonicMs() - askedMs
+        if (askingMs >= minOpenAskMs)
+          sealedUntilMs = await this.#unlikelyUntilMs(wanted, this.#finding.get(name)?.sealedMs, askingMs)
       }
     } catch (error) {
       throwIfAborted(signal)
@@ -157,11 +160,17 @@ export class KeySearch {
   }
 
   /** The key is unlikely to come for what was sealed until then (Unix milliseconds); undefined where one of the messages that wait for it is later. */
-  async #unlikelyUntilMs(wanted: WantedKey, sealedMs = -Infinity): Promise<number | undefined> {
+  async #unlikelyUntilMs(
+    wanted: WantedKey,
+    sealedMs = -Infinity,
+    askingMs: number,
+  ): Promise<number | undefined> {
     const { signal, finder } = this.#modules
-    if (wanted.tried?.length) return Infinity
-    const replacedMs = await finder.replacedMs(wanted, signal)
-    return replacedMs !== undefined && sealedMs <= replacedMs ? replacedMs : undefined
+    const isLong = askingMs >= minAskMs
+    if (isLong && wanted.tried?.length) return Infinity
+    const replaced = await finder.replaced(wanted, signal)
+    if (replaced === undefined || sealedMs > replaced.sinceMs) return undefined
+    return isLong || replaced.isOpen ? replaced.sinceMs : undefined
   }
 
   /**

@@ -199,6 +199,7 @@ export class StreamEncryption {
   /** The permissions of a user, or of anybody, changed. */
   changed(user: NodeId | undefined, told: ToldChange = {}): void {
     this.readers.changed(user, told)
+    this.#desk.permissionsChanged(user)
     if (user === undefined || user === this.#modules.userId) {
       this.keyPart.permissionsChanged()
       this.#search.wake()

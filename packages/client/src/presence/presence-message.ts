@@ -1,4 +1,5 @@
 import { fromBase64Url, nodeIdFromBytes, nodeIdToBytes, toBase64Url, type NodeId } from '@runnel/protocol'
+import { jsonArgument } from '../content/json-text.ts'
 import { clientError } from '../errors.ts'
 import type { SideMessage } from '../side/side-part.ts'
 import { presenceLimits } from './limits.ts'
@@ -34,10 +35,10 @@ export function presenceBytes({ isHere, data = '' }: Pick<PresenceMessage, 'isHe
 /** What a member says of itself, as JSON; undefined for undefined. Throws INVALID_ARGUMENT. */
 export function presenceData(value: unknown): string | undefined {
   if (value === undefined) return undefined
-  const json = JSON.stringify(value) as string | undefined
-  const bytes = json === undefined ? 0 : encoder.encode(json).length
-  if (bytes > 0 && bytes <= presenceLimits.maxPresenceBytes) return json
+  const json = jsonArgument('a member', value)
+  const bytes = encoder.encode(json).length
   const { maxPresenceBytes } = presenceLimits
+  if (bytes <= maxPresenceBytes) return json
   throw clientError('INVALID_ARGUMENT', `a member is JSON of at most ${maxPresenceBytes} bytes; ${bytes}`)
 }
 

@@ -32,6 +32,7 @@ import {
   type ReaderOptions,
   type ReaderStart,
 } from './reader-options.ts'
+import { watchRight } from './watch-right.ts'
 
 export interface ReadersModules extends ResendModules {
   readonly nodeId: NodeId
@@ -73,7 +74,8 @@ export class Readers {
       // First, so that what is written meanwhile is heard.
       await side.waitForNeighbour(begun)
       const stored = joined(await store.load(begun))
-      const cursor = stored ?? { generation: 0, floorMs: startMs(checked.start, clock.now()), chains: [] }
+      const floorMs = stored?.floorMs ?? (await this.#beginMs(streamId, checked.start, begun))
+      const cursor = stored ?? { generation: 0, floorMs, chains: [] }
       const share = new Share(nodeId, checked.spread)
       const core = this.#coreOf(cursor, checked, share)
       const reader: DurableReader = new DurableReader(
@@ -101,7 +103,7 @@ export class Readers {
       )
       const onAbort = () => void reader.close()
       this.#open.add(reader)
-      void this.#watchRight(reader, ending.signal)
+      void watchRight(this.#modules.status, () => reader.checkRight(), ending.signal)
       signal?.addEventListener('abort', onAbort, { once: true })
       await reader.start(begun).catch(async (error: unknown) => {
         await reader.close()
@@ -115,13 +117,6 @@ export class Readers {
     }
   }
 
-  /** Permissions change with the registry. */
-  async #watchRight(reader: DurableReader, signal: AbortSignal): Promise<void> {
-    const statuses = this.#modules.status.listen()
-    signal.addEventListener('abort', () => void statuses.return?.(), { once: true })
-    for await (const { type } of statuses) if (type === 'registry') await reader.checkRight()
-  }
-
   /** What storage nodes have of a reader; undefined where they have nothing. */
   async show(streamId: StreamId, name: string): Promise<StoredReader | undefined> {
     return this.#with(streamId, name, async (store) => {
@@ -133,8 +128,8 @@ export class Readers {
   /** Puts a reader elsewhere: one that runs goes on from there. */
   async reset(streamId: StreamId, name: string, start: ReaderStart): Promise<void> {
     await this.#with(streamId, name, async (store, side) => {
-      const { history, clock } = this.#modules
-      const floorMs = startMs(start, clock.now())
+      const { history } = this.#modules
+      const floorMs = await this.#beginMs(streamId, start, history.closing)
       await side.waitForNeighbour(history.closing)
       const known = joined(await store.load(history.closing))
       const generation = (known?.generation ?? 0) + 1
@@ -145,6 +140,19 @@ export class Readers {
   /** Has every reader store what was acknowledged, and ends it. */
   async close(): Promise<void> {
     await Promise.all([...this.#open].map((reader) => reader.close()))
+  }
+
+  /**
+   * From which time on a reader reads. What is new begins after the newest that is stored, if that is before now: by a clock that is ahead, what is
+   * published next would be old.
+   */
+  async #beginMs(streamId: StreamId, start: ReaderStart, signal: AbortSignal): Promise<number> {
+    const beginMs = startMs(start, this.#modules.clock.now())
+    if (start !== 'new') return beginMs
+    let newestMs = -1
+    const newest = resend(streamId, { last: 1 }, { raw: true, signal }, this.#modules)
+    for await (const { timestamp } of newest) newestMs = Math.max(newestMs, timestamp)
+    return Math.min(beginMs, newestMs + 1)
   }
 
   async #with<R>(

@@ -11,6 +11,7 @@ import {
   type Card,
   type NodeId,
 } from '@runnel/protocol'
+import { jsonArgument } from '../content/json-text.ts'
 import { clientError } from '../errors.ts'
 import { checkOptions, type OptionNames } from '../options.ts'
 import type { Grant, PermissionName, StreamDraft, StreamSettings } from '../registry/ports.ts'
@@ -97,7 +98,7 @@ function checkPartitions(partitions: number): number {
 }
 
 function metadataOf(metadata: unknown): string {
-  const text = typeof metadata === 'string' ? metadata : (JSON.stringify(metadata) ?? '{}')
+  const text = typeof metadata === 'string' ? metadata : jsonArgument('metadata', metadata)
   const faults = {
     ...{ overlay: overlayChoiceFault, encryption: encryptionChoiceFault, lastValues: lastValuesFault },
   }

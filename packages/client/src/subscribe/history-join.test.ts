@@ -392,6 +392,29 @@ describe.each(['chain', 'arrival'] as const)('history joined to live, order %s',
     expect(timesHeard()).toEqual([3, 4, 5, 6])
   })
 
+  it('gives what is published from now on although its clock is ahead', async () => {
+    const { timesHeard, gaps, join } = setUp({ order, selection: { last: 3 } })
+    await join.run()
+    for (const message of messagesOf([-60_000, -59_000])) join.message(message)
+    await settle()
+    expect([timesHeard(), gaps]).toEqual([[-60_000, -59_000], []])
+  })
+
+  it('reads what came before there was anybody to receive from although its clock is ahead', async () => {
+    for (const selection of [{ last: 2 }, { last: 5 }, { from: 0 }]) {
+      const connecting = Promise.withResolvers<void>()
+      const { stored, timesHeard, join } = setUp({ order, selection, connected: connecting.promise })
+      const all = messagesOf([-62_000, -61_000, -60_000])
+      stored.push(...all.slice(0, 2))
+      const running = join.run()
+      await settle()
+      stored.push(...all.slice(2))
+      connecting.resolve()
+      await running
+      expect(timesHeard()).toEqual([-62_000, -61_000, -60_000])
+    }
+  })
+
   it('leaves out what neighbours replay of before the history that was asked for', async () => {
     const { stored, timesHeard, join } = setUp({ order, selection: { last: 3 } })
     const [all, older] = [messagesOf(times(1, 9)), messagesOf([2, 3], 'b')]

@@ -45,7 +45,7 @@ interface Waiting {
   lost?: DroppedOfChain | undefined
 }
 
-/** How far before the start of live messages history is read again: clocks differ. */
+/** How far before the start of live messages, and before the newest of history, history is read again: clocks differ. */
 const overlapMs = 10_000
 
 /**
@@ -71,6 +71,10 @@ export class HistoryJoin implements LiveFlow {
   readonly #earlyGaps: Gap[] = []
   /** Where history begins, as far as that is known. */
   #from: MessageRef | undefined
+  /** There are fewer messages than were asked for: none is too old. */
+  #isAll = false
+  /** When the newest message of history was published. */
+  #newestMs = 0
   #historyMessages = 0
   /** Live messages are on their way through the flow; only when none are left waiting, it is live. */
   #isFlowing = false
@@ -115,7 +119,9 @@ export class HistoryJoin implements LiveFlow {
       if (this.#modules.connected !== undefined) {
         // Messages published between the two are in neither.
         await this.#modules.connected
-        await this.#readOn({ timestamp: Math.max(0, beganMs), sequenceNumber: 0 }, lastPlace)
+        // By a clock that is ahead, they are from before the beginning.
+        const sinceMs = Math.min(beganMs, this.#newestMs - overlapMs)
+        await this.#readOn({ timestamp: Math.max(0, sinceMs), sequenceNumber: 0 }, lastPlace)
       }
       await this.#catchUp()
     } catch (error) {
@@ -190,19 +196,21 @@ export class HistoryJoin implements LiveFlow {
 
   /** Reads what belongs to history and came after it was read. */
   async #readOn(from: MessageRef, to: MessageRef): Promise<void> {
-    const begin = laterPlace(this.#from, from)
+    const begin = this.#isAll ? from : laterPlace(this.#from, from)
     if (compareRefs(begin, to) <= 0) await this.#read({ kind: 'range', from: begin, to })
   }
 
   /** All of `last` has arrived: nothing published from now on may be missing. */
   #beginAt(timestamp: number): void {
     const place = { timestamp: Math.max(0, timestamp), sequenceNumber: 0 }
+    this.#isAll = true
     if (this.#from === undefined || compareRefs(place, this.#from) < 0) this.#from = place
   }
 
   #deliver(message: StreamMessage): void {
     this.#from ??= placeOf(message)
     this.#historyMessages++
+    this.#newestMs = Math.max(this.#newestMs, message.timestamp)
     if (!this.#heads.advance(message, message)) return
     this.#recent.add(message)
     this.#modules.sink.message(message)
@@ -287,8 +295,7 @@ export class HistoryJoin implements LiveFlow {
 
   #reportLostOf({ chain, after: before, upTo }: DroppedOfChain): void {
     const after = this.#heads.get(chain) ?? laterPlace(this.#floorOf(chain), before)
-    const isBefore = this.#from !== undefined && compareRefs(upTo, this.#from) < 0
-    if (compareRefs(upTo, after) <= 0 || isBefore) return
+    if (compareRefs(upTo, after) <= 0 || this.#isBefore(upTo)) return
     this.#heads.advance(chain, upTo)
     this.#modules.sink.gap({ streamPartId: streamPartOf(chain), chain, after, upTo })
     this.#modules.flow.start(chain, upTo)
@@ -296,7 +303,7 @@ export class HistoryJoin implements LiveFlow {
 
   #join(message: StreamMessage): void {
     // Neighbours replay recent messages to newcomers; these may be older than what was asked for.
-    if (this.#from !== undefined && compareRefs(message, this.#from) < 0) return
+    if (this.#isBefore(message)) return
     const key = keyOfChain(message)
     const waiting = this.#waiting.get(key)
     if (waiting !== undefined) {
@@ -320,6 +327,11 @@ export class HistoryJoin implements LiveFlow {
     if (head !== undefined) return head
     const read = this.#heads.forgottenUpTo ?? (this.#from && placeBefore(this.#from))
     return read && laterPlace(this.#joined.forgottenUpTo, read)
+  }
+
+  /** It is older than what was asked for. */
+  #isBefore(place: MessageRef): boolean {
+    return !this.#isAll && this.#from !== undefined && compareRefs(place, this.#from) < 0
   }
 
   #pass(message: StreamMessage): void {

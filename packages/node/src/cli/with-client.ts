@@ -1,4 +1,4 @@
-import { createClient, type RunnelClient } from '@runnel/client'
+import { createClient, type RunnelClient, type TransportsConfig } from '@runnel/client'
 import { resolveReadingKey } from '../keys/reading-keys.ts'
 import { nodeError } from '../errors.ts'
 import { requireUserKey, resolveUser } from '../keys/resolve-user.ts'
@@ -42,7 +42,7 @@ export async function withClient<T>(
       // Whoever has the key of the user has its reading keys.
       readingKey: needsKey ? undefined : resolveReadingKey(readingKeyFile, process.env),
       network: source,
-      transports: via === undefined ? { websocket: {}, webrtc: {} } : {},
+      transports: via === undefined ? { websocket: {}, webrtc: {} } : transportsTo(via),
       via,
     })
     return await workWith(client, clock, work)
@@ -65,6 +65,9 @@ function checkVia(via: readonly string[] | undefined): void {
     throw nodeError('USAGE', `--via ${url}: a node is reached at ${hint}`)
   }
 }
+
+const transportsTo = (via: readonly string[]): TransportsConfig =>
+  via.some((url) => url.startsWith('tcp:')) ? { tcp: {} } : {}
 
 async function workWith<T>(client: RunnelClient, clock: ToldClock, work: Work<T>): Promise<T> {
   const trackers = watchTrackers(client)

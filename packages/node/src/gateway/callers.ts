@@ -3,6 +3,7 @@ import { streamIdOf, type RunnelError, type StreamId } from '@runnel/protocol'
 import { nodeError } from '../errors.ts'
 import type { GatewayAccess, GatewayCredential } from './access/access.ts'
 import type { GatewayAccount } from './access/account.ts'
+import type { AcquiredClient } from './access/identity-clients.ts'
 import { takeRate, WaitError } from './access/rate.ts'
 import { gatewayLimits } from './limits.ts'
 
@@ -45,10 +46,18 @@ export class Callers {
     throw waitMs > 0 ? new WaitError('GATEWAY_KEY_WRONG', waitMs) : nodeError('GATEWAY_KEY_WRONG')
   }
 
-  /** For one request. Throws what opening a client throws. */
+  /** For one request. Throws GATEWAY_KEY_ENDED, and what opening a client throws. */
   async enter(account: GatewayAccount): Promise<Caller> {
-    const { client, release } = await account.acquire()
+    const { client, release } = await this.#acquire(account)
     return { account, client, release }
+  }
+
+  /** Not for a key that has ended since the request began: its body may have taken a while. */
+  async #acquire(account: GatewayAccount): Promise<AcquiredClient> {
+    const acquired = await account.acquire()
+    if (this.#access.accountNamed(account.name) === account) return acquired
+    acquired.release()
+    throw nodeError('GATEWAY_KEY_ENDED', account.name)
   }
 
   /** For what stays open: `end` is called when the key ends, or the gateway. Throws GATEWAY_TOO_MANY_CONNECTIONS, and what `enter` throws. */
@@ -68,7 +77,7 @@ export class Callers {
       leave()
     }
     try {
-      const { client, release } = await account.acquire()
+      const { client, release } = await this.#acquire(account)
       return {
         account,
         client,

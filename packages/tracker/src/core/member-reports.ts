@@ -89,12 +89,12 @@ export class MemberReports {
     // It was told of nothing but temporary edges.
     if (counter >= member.toldCounter) this.#modules.host.settle(member)
     else if (member.unsure) this.#modules.instructions.tellAgain(nodeId)
-    member.unsure = false
+    this.#isBack(member)
   }
 
   /** A node of the replica reports. */
   #confirm(member: Member, status: Status): void {
-    member.unsure = false
+    this.#isBack(member)
     member.counter = Math.max(member.counter, status.counter)
     this.#modules.feeds.memberAdded(member.nodeId)
     this.#modules.host.count('joins')
@@ -103,7 +103,11 @@ export class MemberReports {
 
   #acknowledge(member: Member, status: Status): void {
     this.#modules.instructions.acknowledge(member, status)
-    if (!member.unsure) return
+    if (member.unsure) this.#isBack(member)
+  }
+
+  /** Neighbours that lost it meanwhile are its neighbours no more; if it is lost again, what they said says nothing of that. */
+  #isBack(member: Member): void {
     member.unsure = false
     for (const neighbour of member.lostBy) this.#modules.failures.fail(neighbour, member.nodeId)
     member.lostBy.clear()

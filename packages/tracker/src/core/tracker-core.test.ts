@@ -1,7 +1,17 @@
 import type { Contact, NodeId, Signal } from '@runnel/protocol'
 import { describe, expect, it } from 'vitest'
 import { defaultTrackerLimits } from '../limits.ts'
-import { codes, instructions, nodeId, partA, partB, statusOf, TrackerStory } from './tracker-core.testkit.ts'
+import { Replica } from './replica.ts'
+import {
+  codes,
+  instructions,
+  nodeId,
+  partA,
+  partB,
+  statusOf,
+  TrackerStory,
+  webrtcContact,
+} from './tracker-core.testkit.ts'
 
 const [n1, n2, n3] = [nodeId(1), nodeId(2), nodeId(3)]
 const offer = (peerId: NodeId): Signal => ({
@@ -236,6 +246,26 @@ describe('a node whose connection to the tracker is gone', () => {
     story.packet(n1, statusOf(partA, counterOf(story, n1)))
     expect(topologyOf(story).hasEdge(n1, loser)).toBe(false)
     expect(topologyOf(story).neighbours(n1).size).toBe(4)
+  })
+
+  it('gets another neighbour for one that lost it before it came, where a replica has it', () => {
+    const story = new TrackerStory()
+    const ids = [1, 2, 3, 4, 5, 6, 7].map(nodeId)
+    const othersOf = (id: NodeId) => ids.filter((other) => other !== id).slice(0, 4)
+    const nodes = ids.map((id) => ({ nodeId: id, contact: webrtcContact, neighbours: othersOf(id) }))
+    story.core.replicaOf = () => new Replica(nodes)
+    for (const id of ids.slice(1)) {
+      story.connect(id)
+      story.packet(id, statusOf(partA, 1, othersOf(id)))
+    }
+    story.advance(10_000)
+    const loser = neighbourOf(story, n1)
+    story.packet(loser, statusOf(partA, counterOf(story, loser), [], [{ nodeId: n1, reason: 'lost' }]))
+    expect(topologyOf(story).hasEdge(n1, loser)).toBe(true)
+    story.connect(n1)
+    story.packet(n1, statusOf(partA, counterOf(story, n1), othersOf(n1)))
+    expect(topologyOf(story).hasEdge(n1, loser)).toBe(false)
+    expect([...(story.core.streamParts.get(partA)?.members.get(n1)?.lostBy ?? [])]).toEqual([])
   })
 
   it('is told its neighbours again when it forgot them', () => {

@@ -12,6 +12,7 @@ import {
   join,
   leave,
   partId,
+  publish,
   startMs,
 } from '../core.testkit.ts'
 
@@ -48,6 +49,20 @@ describe('a neighbour that asks for the newest message of a key', () => {
       script.pass(30_000)
       expect(script.run(ask(2))).toEqual([answer])
     }
+  })
+
+  it('is not told what was published before this node read: others may have published since', () => {
+    const script = new CoreScript()
+    const feeds = { ...join, reads: false, keepsLatest: true } as typeof join
+    script.run(feeds, publish(batchAt([startMs + 5], { extensions })))
+    const { latest } = script.core.streamParts.get(partId) ?? expect.fail('not joined')
+    expect(latest.keys).toBe(2)
+    script.pass(60_000)
+    script.run({ ...feeds, reads: true } as typeof join)
+    expect(latest.keys).toBe(0)
+    script.withNeighbours(2)
+    script.run(data(2, batchAt([startMs + 60_000], { chainId: 'd', extensions })))
+    expect(latest.keys).toBe(2)
   })
 
   it('is told first under which delegation it is signed', () => {

@@ -56,6 +56,8 @@ export class PartLives {
       known.gaps.fillGaps = fillGaps && reads
       known.latest.keeps = keepsLatest
       if (known.reads === reads) return
+      // What others published meanwhile it did not hear of: what it has may not be the newest.
+      if (reads) known.latest.clear()
       known.setReads(reads, nowMs)
       parts.within(known, () => neighbourhood.readingChanged(known, nowMs))
       return

@@ -32,7 +32,7 @@ function open() {
   }
   const access = {
     accountOf: () => account,
-    accountNamed: () => undefined,
+    accountNamed: () => account,
     failed: () => 0,
     on: () => () => {},
   }

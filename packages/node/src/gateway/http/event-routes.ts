@@ -4,6 +4,7 @@ import { messageFields } from '../../cli/message-fields.ts'
 import type { Gateway } from '../gateway.ts'
 import { StreamReader, type ReaderSink } from '../reading/stream-reader.ts'
 import { eventHeaders, EventWriter } from './event-writer.ts'
+import { leftOutFields } from '../reading/left-out-fields.ts'
 import { problemOf } from './problem.ts'
 import { parseQuery, partitionsOf, queries, selectionOf } from './queries.ts'
 import type { GatewayRequests } from './requests.ts'
@@ -78,6 +79,7 @@ function sinkOf(
       return writer.write(undefined, frame, cursor)
     },
     gap: (gap) => void writer.write('gap', JSON.stringify(gap)),
+    undecodable: (last, count) => writer.write('undecodable', JSON.stringify(leftOutFields(last, count))),
     lost: (error) => void writer.write('lost', JSON.stringify(problemOf(error))),
     ended: (error) => {
       counts.noteEnd(error)

@@ -23,6 +23,7 @@ class World {
   published = 0
   taken = 0
   clients = 0
+  #isInForce = true
   #ended = (_name: string) => {}
 
   constructor() {
@@ -58,7 +59,7 @@ class World {
     const gateway = (this.gateway = createGateway(
       {
         accountOf: (credential) => ('key' in credential && credential.key === 'good' ? account : undefined),
-        accountNamed: () => undefined,
+        accountNamed: () => (this.#isInForce ? account : undefined),
         failed: () => 0,
         on: (_event, listener) => {
           this.#ended = listener
@@ -77,6 +78,7 @@ class World {
   }
 
   endKey(): void {
+    this.#isInForce = false
     this.#ended('known')
   }
 
@@ -183,6 +185,15 @@ describe('the HTTP gateway', () => {
       expect([world.published, world.connections, world.clients]).toEqual([2, 0, 0])
     },
   )
+
+  it('publishes nothing whose body comes after its key has ended', async () => {
+    const { socket, text } = await world.open(`POST ${path}`, [known, 'content-length: 2'], '1')
+    await expect.poll(() => world.clock.nextAtMs).toBeDefined()
+    world.endKey()
+    socket.write('2')
+    await expect.poll(text).toContain('GATEWAY_KEY_ENDED')
+    expect([world.published, world.clients]).toEqual([0, 0])
+  })
 
   it('holds nothing for who goes away while the client of its key is opened', async () => {
     for (const rest of ['messages?last=1', 'events']) {

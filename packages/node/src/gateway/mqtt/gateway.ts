@@ -66,7 +66,7 @@ export class MqttGateway {
       newOrigin: randomUUID,
       effects: {
         ended: (session) => this.#forget(session),
-        publishWill: (session, will) => this.publish(session, will, () => {}),
+        publishWill: (session, will) => this.#publishWill(session, will),
         changed: (session, waitsMs) => this.#keep(session, waitsMs),
       },
     })
@@ -258,6 +258,26 @@ export class MqttGateway {
   closed(connection: Connection): void {
     connection.countOut()
     this.#connections.delete(connection)
+  }
+
+  #publishWill(session: Session, will: MqttMessage): void {
+    if (this.#leases.of(session) === undefined) void this.#publishLeftWill(session, will)
+    else this.publish(session, will, () => {})
+  }
+
+  /** Of a session that an earlier node left, and for which nobody acts yet. */
+  async #publishLeftWill(session: Session, will: MqttMessage): Promise<void> {
+    const { access, clock } = this.#modules
+    const account = access.accountNamed(session.key.account)
+    if (account === undefined) return
+    try {
+      const { client, release } = await account.acquire()
+      await publishMessage(will, { account, session, client }, this.#settings, clock).finally(release)
+      this.counters.published++
+    } catch (error) {
+      this.counters.publishRefused++
+      this.#refusals.add('the will of an MQTT client', this.#problemOf(error).message, session.key)
+    }
   }
 
   #keep(session: Session, waitsMs: number | undefined): void {

@@ -44,6 +44,11 @@ export const mqttLimits = {
   maxAwaySessions: 1_000,
   /** Such sessions of all accounts; beyond it, one of the account with most ends. */
   maxTotalAwaySessions: 10_000,
+  /**
+   * Sessions whose clients were connected when an earlier node ended, and have not been since; they do not count as sessions without a connection.
+   * Further ones do.
+   */
+  maxReturningSessions: 100_000,
   /** How long a session waits for its client, whatever the client asked for. */
   maxSessionExpiryS: 24 * 3600,
   /** Changes of sessions that outlast the node are written together after this long. */

@@ -135,6 +135,29 @@ describe('sessions outlast the process of their gateway', { timeout: 60_000 }, (
     await gateway.end('SIGKILL')
   })
 
+  it('and leave their wills after their delays, also those whose clients were there', async () => {
+    const gateway = new KilledGateway(network)
+    await gateway.start()
+    const watcher = await connectJs(`mqtt://127.0.0.1:${other}`, network.apiKey)
+    await watcher.client.subscribeAsync('plain', { qos: 1 })
+    for (const [clientId, willDelayInterval] of [
+      ['cut', 20],
+      ['there', 2],
+    ] as const) {
+      const will = { topic: 'plain', payload: Buffer.from(clientId), qos: 1, retain: false } as const
+      const { client } = await connect(gateway, clientId, {
+        ...{ protocolVersion: 5, properties: { sessionExpiryInterval: 2 } },
+        will: { ...will, properties: { willDelayInterval } },
+      })
+      if (clientId === 'cut') client.stream.destroy()
+    }
+    await gateway.end('SIGKILL')
+    await gateway.start()
+    expect((await watcher.texts(2)).sort()).toEqual(['cut', 'there'])
+    await watcher.client.endAsync(true)
+    await gateway.end('SIGKILL')
+  })
+
   it('of filters with wildcards, over streams that are stored and others, with mosquitto_sub', async () => {
     const gateway = new KilledGateway(network)
     await gateway.start()

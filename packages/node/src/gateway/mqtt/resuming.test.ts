@@ -64,7 +64,7 @@ function start(
   const found = Object.entries(filters).map(([clientId, names], i): FoundSession => ({
     ...{ key: { account: 'a', clientId }, own, origin: 'origin', expiryS: 60, leftMs: 60_000 - i },
     subscriptions: names.map((name) => ({ name, options, sinceMs: 0 })),
-    ...{ received: [], held: [], journal, drop: nothing },
+    ...{ received: [], held: [], wasThere: false, will: undefined, journal, drop: nothing },
   }))
   const before = new Set(
     Object.values(filters)

@@ -41,6 +41,8 @@ export class Resuming {
   start(): void {
     const { counters, keeper, sessions } = this.#modules
     const found = keeper.start().flatMap((one) => this.#restore(one) ?? [])
+    // Those that ended meanwhile leave their wills.
+    sessions.tick(this.#modules.clock.monotonicMs())
     sessions.limitAway()
     const restored = found.filter((session) => sessions.has(session))
     keeper.forgetFeedsBut(new Set(restored.flatMap(keptFeedsOf)))
@@ -64,11 +66,12 @@ export class Resuming {
     this.#isStopped = true
   }
 
-  /** Undefined where its key is another now, or its time is over. */
+  /** Undefined where its key is another now, or its time is over and it leaves no will. */
   #restore(found: FoundSession): Session | undefined {
     const { access, clock, keeper, sessions } = this.#modules
     const account = access.accountNamed(found.key.account)
-    if (found.leftMs <= 0 || account?.userId !== found.own) {
+    const isOver = found.leftMs <= 0 && found.will === undefined
+    if (isOver || account?.userId !== found.own) {
       found.drop()
       return undefined
     }

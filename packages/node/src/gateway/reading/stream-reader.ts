@@ -1,5 +1,18 @@
-import type { HistorySelection, Message, MessageGap, RunnelClient, Subscription } from '@runnel/client'
-import { isRunnelError, type Clock, type RunnelError, type StreamId } from '@runnel/protocol'
+import type {
+  HistorySelection,
+  Message,
+  MessageGap,
+  RunnelClient,
+  Subscription,
+  UndecodableMessage,
+} from '@runnel/client'
+import {
+  isRunnelError,
+  parseStreamPartId,
+  type Clock,
+  type RunnelError,
+  type StreamId,
+} from '@runnel/protocol'
 import { nodeError } from '../../errors.ts'
 import { gatewayLimits } from '../limits.ts'
 import { CursorKeeper } from './cursor-keeper.ts'
@@ -23,6 +36,8 @@ export interface ReaderSink<Frame> {
   send(frame: Frame, cursor: string): Promise<void> | undefined
   /** These messages did not come, and will not. */
   gap(gap: MessageGap): void
+  /** So many messages, of which this is the last, cannot be opened or decoded, and are left out. Resolves when there is room for the next. */
+  undecodable(last: UndecodableMessage, count: number): Promise<void> | undefined
   /** What was published since the cursor cannot be read: it goes on live. */
   lost(error: RunnelError): void
   /** No more comes; with the reason where that is not the reader's wish. */
@@ -61,6 +76,10 @@ export class StreamReader<Frame> {
   /** It waited for its reader: meanwhile the client may have dropped live messages. */
   #hasWaited = false
   #wake: () => void = () => {}
+  /** Messages left out that the reader is not told of yet, and the last of them. */
+  #leftOut = 0
+  #lastLeftOut: UndecodableMessage | undefined
+  #isTelling = false
 
   /** Throws GATEWAY_CURSOR_INVALID. */
   constructor(options: ReadOptions, modules: StreamReaderModules<Frame>) {
@@ -106,6 +125,7 @@ export class StreamReader<Frame> {
         partitions,
         resend,
         onGap: (gap) => sink.gap(gap),
+        onUndecodable: (found) => void this.#leaveOut(found),
         onHistoryFailed: (error) => this.#end(error),
       },
       (message) => this.#arrived(message),
@@ -136,6 +156,22 @@ export class StreamReader<Frame> {
     }
     this.#end(nodeError('GATEWAY_READER_SLOW', `${this.#queue.length} messages wait`))
     return undefined
+  }
+
+  /** Of one at a time: while the reader does not take it, those that follow are counted. */
+  async #leaveOut(found: UndecodableMessage): Promise<void> {
+    if (!this.#cursor.isNew({ ...found, ...parseStreamPartId(found.streamPartId), ...found.ref })) return
+    this.#leftOut++
+    this.#lastLeftOut = found
+    if (this.#isTelling) return
+    this.#isTelling = true
+    for (let last; !this.#isEnded && (last = this.#lastLeftOut) !== undefined;) {
+      const count = this.#leftOut
+      this.#leftOut = 0
+      this.#lastLeftOut = undefined
+      await this.#modules.sink.undecodable(last, count)
+    }
+    this.#isTelling = false
   }
 
   get #isFull(): boolean {

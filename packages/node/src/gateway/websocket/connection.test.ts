@@ -34,6 +34,34 @@ it('reads a client no further that does not read what is wrong with its requests
   await expect.poll(() => socket.isPaused).toBe(false)
 })
 
+it('does nothing for a client whose connection is being closed, as its key has ended', async () => {
+  const asked: string[] = []
+  const socket = Object.assign(new EventEmitter(), {
+    ...{ readyState: 1, OPEN: 1, bufferedAmount: 0, isPaused: false },
+    send: () => {},
+  })
+  const subscribe = (streamId: string) => {
+    asked.push(streamId)
+    return Promise.resolve({ unsubscribe: async () => {}, caughtUp: async () => {} })
+  }
+  const account = {
+    userId: toNodeId(`0x${'a'.repeat(40)}`),
+    maySubscribe: () => true,
+    burst: {},
+    takeRate: () => 0,
+  }
+  const caller = { account, client: { subscribe } } as unknown as Caller
+  const gateway = createGateway({} as GatewayAccess, new VirtualClock())
+  new GatewayConnection(socket as unknown as WebSocket, 'runnel.json.v1', { caller, gateway }).start()
+  const ask = (stream: string) =>
+    socket.emit('message', Buffer.from(JSON.stringify({ op: 'subscribe', id: 1, stream })), false)
+  ask('/before')
+  socket.readyState = 2
+  ask('/after')
+  await expect.poll(() => asked.length).toBeGreaterThan(0)
+  expect(asked).toEqual([`${account.userId}/before`])
+})
+
 it('answers a request to subscribe whose subscription is given up before', async () => {
   const said: { op: string; id: number }[] = []
   const socket = Object.assign(new EventEmitter(), {

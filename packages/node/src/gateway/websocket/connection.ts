@@ -7,6 +7,7 @@ import type { Gateway } from '../gateway.ts'
 import { problemOf, waitOf } from '../http/problem.ts'
 import { partitionsOf, selectionOf } from '../http/queries.ts'
 import { gatewayLimits } from '../limits.ts'
+import { leftOutFields } from '../reading/left-out-fields.ts'
 import { CreditedReader } from '../reading/credited-reader.ts'
 import type { ReaderSink } from '../reading/stream-reader.ts'
 import { decodeFrame, type Frame, type Subprotocol } from './frames.ts'
@@ -50,6 +51,8 @@ export class GatewayConnection {
   }
 
   #received(data: Buffer, isBinary: boolean): void {
+    // It is being closed, as its key has ended: a client may go on for half a minute before it answers that.
+    if (this.#socket.readyState !== this.#socket.OPEN) return
     let frame: Frame
     try {
       frame = decodeFrame(data, isBinary, this.#protocol)
@@ -174,6 +177,10 @@ export class GatewayConnection {
       frame: (message) => this.#frameOf(message),
       send: (frame, cursor) => (isOpen ? send(frame, cursor) : opened.then(() => send(frame, cursor))),
       gap: (gap) => say({ op: 'gap', gap }),
+      undecodable: (last, count) =>
+        opened.then(() =>
+          this.#writer.say({ op: 'undecodable', subscription, ...leftOutFields(last, count) }),
+        ),
       lost: (error) => say({ op: 'lost', problem: problemOf(error) }),
       ended: (error) => {
         counts.noteEnd(error)

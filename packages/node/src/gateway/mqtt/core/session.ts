@@ -44,6 +44,10 @@ export interface KeptSession {
   readonly expiryS: number
   /** How long it still waits for its client. */
   readonly leftMs: number
+  /** Its client was connected when that process ended, and has not been since. */
+  readonly wasThere: boolean
+  /** One with a delay. */
+  readonly will: Will | undefined
   readonly subscriptions: readonly Omit<SessionSubscription, 'session' | 'filter'>[]
   readonly received: readonly number[]
   /** In order. */
@@ -124,9 +128,10 @@ export class Session {
   }
 
   /** Goes on with what another process left. */
-  restore({ subscriptions, received, held, expiryS }: KeptSession, journal: SessionJournal): void {
+  restore({ subscriptions, received, held, expiryS, will }: KeptSession, journal: SessionJournal): void {
     this.#journal = journal
     this.expiryS = expiryS
+    this.will = will
     for (const id of received) this.received.add(id)
     for (const one of subscriptions)
       this.subscriptions.set(one.name, { ...one, session: this, filter: filterOf(one.name, this.own) })

@@ -117,6 +117,28 @@ describe('sessions', () => {
     expect(said).toEqual(['ended a1', 'ended b2'])
   })
 
+  it('whose clients were there when an earlier node ended are as many as they are, until these come and go', () => {
+    const { sessions, said, connect } = open({ maxAwaySessions: 1, maxReturningSessions: 3 } as object)
+    const journal = { touched: () => {}, changed: () => {}, removed: () => {}, flush: () => {} }
+    const left = { own, origin: 'o', expiryS: 60, leftMs: 60_000, subscriptions: [], received: [], held: [] }
+    const restore = (clientId: string, wasThere: boolean, more: object = {}) =>
+      sessions.restore(
+        { ...left, key: { account: 'a', clientId }, wasThere, will: undefined, ...more },
+        journal,
+        0,
+      )
+    for (const clientId of ['1', '2', '3']) restore(clientId, true)
+    restore('away', false)
+    sessions.limitAway()
+    expect([said, sessions.away]).toEqual([[], 4])
+    restore('4', true, { leftMs: 1_000 })
+    sessions.limitAway()
+    expect(said).toEqual(['ended 4'])
+    sessions.disconnected(connect('1').session, true, 1_000)
+    expect(said).toEqual(['ended 4', 'ended away'])
+    expect(connect('2').isPresent).toBe(true)
+  })
+
   it('of an account end with it', () => {
     const { sessions, said, connect } = open()
     connect('c', {}, 'b')

@@ -38,6 +38,8 @@ interface Away {
   readonly endsMs: number
   /** When its will is published; undefined when there is none. */
   willMs: number | undefined
+  /** It waits only because its gateway was started again: it does not count as one that its client left. */
+  readonly isReturning: boolean
 }
 
 /** The sessions of all clients: those with a connection, and those that wait for one. */
@@ -48,6 +50,8 @@ export class Sessions {
   readonly #sessions = new Map<string, Session>()
   /** In the order in which their connections ended. */
   readonly #away = new Map<Session, Away>()
+  /** How many were restored whose clients were there. */
+  #returning = 0
 
   constructor(limits: MqttLimits, modules: SessionsModules) {
     this.#limits = limits
@@ -99,7 +103,7 @@ export class Sessions {
     if (isGraceful) session.will = undefined
     const endsMs = nowMs + 1000 * Math.min(session.expiryS, this.#limits.maxSessionExpiryS)
     const willMs = session.will && Math.min(endsMs, nowMs + 1000 * session.will.delayS)
-    this.#away.set(session, { endsMs, willMs })
+    this.#away.set(session, { endsMs, willMs, isReturning: false })
     this.#modules.effects.changed(session, endsMs - nowMs)
     this.#advance(session, nowMs)
     if (this.#away.size > this.#limits.maxAwaySessions) this.#limit(session.key.account)
@@ -109,24 +113,32 @@ export class Sessions {
     return this.#sessions.get(idOf(session.key)) === session
   }
 
-  /** A session that another process left, and that waits for its client; `limitAway` follows. */
+  /**
+   * A session that another process left, and that waits for its client; `limitAway` follows. The delay of its will begins anew: its client could not
+   * come back meanwhile. One whose time is over ends, with its will, at the next tick.
+   */
   restore(kept: KeptSession, journal: SessionJournal, nowMs: number): Session {
     const session = new Session(kept.key, kept.own, kept.origin, this.#limits, this.#shares)
     this.#sessions.set(idOf(kept.key), session)
     session.restore(kept, journal)
-    this.#away.set(session, { endsMs: nowMs + kept.leftMs, willMs: undefined })
+    const endsMs = nowMs + kept.leftMs
+    const willMs = kept.will && Math.min(endsMs, nowMs + 1000 * kept.will.delayS)
+    const isReturning = kept.wasThere && this.#returning < this.#limits.maxReturningSessions
+    if (isReturning) this.#returning++
+    this.#away.set(session, { endsMs, willMs, isReturning })
     return session
   }
 
-  /** Ends those that are too many, as sessions were restored whose clients were connected. */
+  /** Ends those that are too many after sessions were restored. */
   limitAway(): void {
     const { maxAwaySessions, maxTotalAwaySessions } = this.#limits
-    const byAccount = Map.groupBy(this.#away.keys(), ({ key }) => key.account)
+    const counted = this.#counted()
+    const byAccount = Map.groupBy(counted, ([{ key }]) => key.account)
     for (const [account, { length }] of byAccount)
       for (let i = maxAwaySessions; i < length; i++) this.#limit(account)
     const [any] = byAccount.keys()
     if (any === undefined) return
-    for (let i = this.#away.size; i > maxTotalAwaySessions; i--) this.#limit(any)
+    for (let i = counted.length; i > maxTotalAwaySessions; i--) this.#limit(any)
   }
 
   /** To be called every second: publishes wills whose delay is over, and ends sessions. */
@@ -164,15 +176,22 @@ export class Sessions {
   #publishWill(session: Session): void {
     const { will } = session
     session.will = undefined
-    if (will !== undefined) this.#modules.effects.publishWill(session, will)
+    if (will === undefined) return
+    session.journal?.touched()
+    this.#modules.effects.publishWill(session, will)
+  }
+
+  #counted(): (readonly [Session, Away])[] {
+    return [...this.#away].filter(([, { isReturning }]) => !isReturning)
   }
 
   #limit(account: string): void {
     const { maxAwaySessions, maxTotalAwaySessions } = this.#limits
-    const byAccount = Map.groupBy(this.#away, ([{ key }]) => key.account)
+    const counted = this.#counted()
+    const byAccount = Map.groupBy(counted, ([{ key }]) => key.account)
     const own = byAccount.get(account) ?? []
     if (own.length > maxAwaySessions) return this.#endSoonest(own)
-    if (this.#away.size <= maxTotalAwaySessions) return
+    if (counted.length <= maxTotalAwaySessions) return
     this.#endSoonest([...byAccount.values()].reduce((most, of) => (of.length > most.length ? of : most), own))
   }
 

@@ -5,15 +5,16 @@ import Database from 'better-sqlite3'
 import type { MessageRef } from '@runnel/protocol'
 import { nodeError } from '../../../errors.ts'
 import type { Held, Outgoing } from '../core/outbox.ts'
-import type { KeptSession } from '../core/session.ts'
+import type { KeptSession, Will } from '../core/session.ts'
 
 /** Marks the file in its header: "RunM". */
 const applicationId = 0x52756e4d
-const version = 1
 /** A log that grew larger is cut once it has been written back. */
 const maxWalBytes = 16 * 1024 * 1024
 
-const schema = `
+/** What makes the file one of the version that is its place here, from 1, out of the one before. */
+const steps = [
+  `
   CREATE TABLE session (
     id INTEGER PRIMARY KEY,
     account TEXT NOT NULL,
@@ -42,7 +43,13 @@ const schema = `
     PRIMARY KEY (feed, chain)
   ) STRICT, WITHOUT ROWID;
   CREATE TABLE mark (name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID;
-`
+`,
+  `
+  ALTER TABLE session ADD COLUMN was_there INTEGER NOT NULL DEFAULT 0;
+  UPDATE session SET was_there = ends_ms IS NULL;
+  CREATE TABLE will (session INTEGER PRIMARY KEY, content BLOB NOT NULL) STRICT;
+`,
+]
 
 /** A session as it is in the file. */
 export interface SessionRow extends Omit<KeptSession, 'leftMs' | 'held'> {
@@ -116,22 +123,30 @@ export class SessionFile {
         endsMs: found.ends_ms ?? undefined,
         subscriptions: JSON.parse(found.subscriptions) as SessionRow['subscriptions'],
         received: JSON.parse(found.received) as number[],
+        wasThere: found.was_there === 1,
+        will: this.#will(found.id),
         held: this.#messages(found.id),
       }
   }
 
   /** Returns its row: a new one where there is none yet. */
-  saveSession(session: Omit<SessionRow, 'row' | 'held'>, row: number | undefined): number {
-    const { key, own, origin, expiryS, endsMs, subscriptions, received } = session
+  saveSession(session: Omit<SessionRow, 'row' | 'held' | 'will'>, row: number | undefined): number {
+    const { key, own, origin, expiryS, endsMs, wasThere, subscriptions, received } = session
     const columns = [key.account, key.clientId, own, origin, expiryS, endsMs ?? null]
     const texts = [JSON.stringify(subscriptions), JSON.stringify(received)]
-    const insert = 'INSERT OR REPLACE INTO session VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)'
-    const { lastInsertRowid } = this.#run(insert).run(row ?? null, ...columns, ...texts)
+    const insert = 'INSERT OR REPLACE INTO session VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)'
+    const { lastInsertRowid } = this.#run(insert).run(row ?? null, ...columns, ...texts, wasThere ? 1 : 0)
     return row ?? Number(lastInsertRowid)
+  }
+
+  saveWill(session: number, will: Will | undefined): void {
+    if (will === undefined) this.#run('DELETE FROM will WHERE session = ?').run(session)
+    else this.#run('INSERT OR REPLACE INTO will VALUES (?, ?)').run(session, serialize(will))
   }
 
   removeSession(row: number): void {
     this.#run('DELETE FROM message WHERE session = ?').run(row)
+    this.#run('DELETE FROM will WHERE session = ?').run(row)
     this.#run('DELETE FROM session WHERE id = ?').run(row)
   }
 
@@ -186,6 +201,11 @@ export class SessionFile {
     })
   }
 
+  #will(session: number): Will | undefined {
+    const content = this.#run('SELECT content FROM will WHERE session = ?').pluck().get(session)
+    return content === undefined ? undefined : (deserialize(content as Buffer) as Will)
+  }
+
   #places(feed: string): ReadonlyMap<string, MessageRef> {
     const rows = this.#run('SELECT * FROM place WHERE feed = ? ORDER BY time').all(feed)
     return new Map(
@@ -213,6 +233,7 @@ interface SessionColumns {
   readonly ends_ms: number | null
   readonly subscriptions: string
   readonly received: string
+  readonly was_there: number
 }
 
 interface MessageColumns {
@@ -227,14 +248,11 @@ function prepare(database: Database.Database): void {
       const found = Number(database.pragma('user_version', { simple: true }))
       const isOurs = database.pragma('application_id', { simple: true }) === applicationId
       const isEmpty = database.prepare('SELECT count(*) FROM sqlite_schema').pluck().get() === 0
-      if (isOurs && found === version) return
-      if (!isEmpty || found !== 0)
-        throw new Error(
-          isOurs ? `it is of version ${found}, this build knows ${version}` : 'it is another file',
-        )
-      database.exec(schema)
+      if (!isOurs && (!isEmpty || found !== 0)) throw new Error('it is another file')
+      if (found > steps.length) throw new Error(`it is of version ${found}, this build knows ${steps.length}`)
+      for (const step of steps.slice(found)) database.exec(step)
       database.pragma(`application_id = ${applicationId}`)
-      database.pragma(`user_version = ${version}`)
+      database.pragma(`user_version = ${steps.length}`)
     })
     .immediate()
 }

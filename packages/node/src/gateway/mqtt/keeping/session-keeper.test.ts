@@ -1,11 +1,12 @@
 import { statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import Database from 'better-sqlite3'
 import { toNodeId, toStreamId } from '@runnel/protocol'
 import { VirtualClock } from '@runnel/transport'
 import { describe, expect, it } from 'vitest'
 import { newDirectory } from '../../../cli.testkit.ts'
 import { Sessions } from '../core/sessions.ts'
-import type { Session, SubscriptionOptions } from '../core/session.ts'
+import type { Session, SubscriptionOptions, Will } from '../core/session.ts'
 import type { Delivery } from '../core/to-mqtt.ts'
 import { filterOf } from '../core/topics.ts'
 import { newCounters } from '../counters.ts'
@@ -30,6 +31,7 @@ function machine() {
   const directory = newDirectory()
   const clock = new VirtualClock()
   const errors: unknown[] = []
+  const wills: string[] = []
   const start = () => {
     const counters = newCounters()
     const file = SessionFile.open(directory)
@@ -39,7 +41,7 @@ function machine() {
       ...{ totals: counters, newOrigin: () => 'origin' },
       effects: {
         ended: (session) => keeper.ended(session),
-        publishWill: () => {},
+        publishWill: ({ key }) => wills.push(key.clientId),
         changed: (session, waitsMs) => keeper.changed(session, waitsMs),
       },
     })
@@ -52,17 +54,18 @@ function machine() {
     sessions.limitAway()
     return {
       ...{ file, keeper, sessions, found, restored, counters },
-      connect(clientId: string, expiryS = 60): Session {
+      connect(clientId: string, expiryS = 60, will?: Will): Session {
         const link = { wake: () => {}, takeOver: () => {} }
-        const request = { own, cleanStart: false, expiryS, receiveMaximum: 10, will: undefined, link }
+        const request = { own, cleanStart: false, expiryS, receiveMaximum: 10, will, link }
         return sessions.connect({ account: 'a', clientId }, request).session
       },
+      cut: (session: Session) => sessions.disconnected(session, false, clock.monotonicMs()),
       leave: (session: Session) => sessions.disconnected(session, true, clock.monotonicMs()),
       /** As kill -9 does it: what was not written is gone. */
       kill: () => file.close(),
     }
   }
-  return { directory, clock, errors, start }
+  return { directory, clock, errors, wills, start }
 }
 
 function subscribe(session: Session, name = 't'): (text: string, qos?: 0 | 1 | 2) => void {
@@ -130,6 +133,75 @@ describe('sessions on disk', () => {
       ['short', -5_000],
       ['there', 5_000],
     ])
+  })
+
+  it('leave their wills after their delays, which begin with the next process; not of who comes back, and once', () => {
+    const { clock, wills, start } = machine()
+    const willOf = (delayS: number): Will => ({
+      ...{ topic: 'w', payload: Buffer.from('gone'), qos: 1, retain: false, delayS },
+      properties: { userProperties: { a: 'b' } },
+    })
+    const first = start()
+    for (const clientId of ['late', 'back']) first.cut(first.connect(clientId, 60, willOf(30)))
+    first.connect('there', 60, willOf(20))
+    first.cut(first.connect('over', 15, willOf(40)))
+    first.cut(first.connect('now', 60, willOf(1)))
+    first.leave(first.connect('bye', 60, willOf(10)))
+    clock.advanceBy(1_000)
+    first.sessions.tick(clock.monotonicMs())
+    expect(wills).toEqual(['now'])
+    first.keeper.close()
+    clock.advanceBy(20_000)
+    const second = start()
+    expect(second.found.find(({ key }) => key.clientId === 'late')?.will).toEqual(willOf(30))
+    second.connect('back')
+    const ticked = (ms: number) => {
+      clock.advanceBy(ms)
+      second.sessions.tick(clock.monotonicMs())
+      return wills.slice(1)
+    }
+    expect(ticked(0)).toEqual(['over'])
+    expect(ticked(20_000)).toEqual(['over', 'there'])
+    expect(ticked(10_000)).toEqual(['over', 'there', 'late'])
+    second.keeper.close()
+    expect(start().found.map(({ will }) => will)).toEqual([
+      undefined,
+      undefined,
+      undefined,
+      undefined,
+      undefined,
+    ])
+  })
+
+  it('end no later for each start of a node, and are known to be of clients that were there', () => {
+    const { clock, start } = machine()
+    const first = start()
+    first.connect('there')
+    first.leave(first.connect('away'))
+    first.keeper.close()
+    const found: unknown[] = []
+    for (let starts = 0; starts < 2; starts++) {
+      clock.advanceBy(10_000)
+      const next = start()
+      found.push(next.found.map(({ key, leftMs, wasThere }) => [key.clientId, leftMs, wasThere]))
+      next.keeper.close()
+    }
+    const after = (leftMs: number) => [
+      ['there', leftMs, true],
+      ['away', leftMs, false],
+    ]
+    expect(found).toEqual([after(50_000), after(40_000)])
+  })
+
+  it('are read from a file of the version before', () => {
+    const { directory, start } = machine()
+    const first = start()
+    first.connect('there')
+    first.keeper.close()
+    const old = new Database(join(directory, 'sessions.sqlite'))
+    old.exec('DROP TABLE will; ALTER TABLE session DROP COLUMN was_there; PRAGMA user_version = 1')
+    old.close()
+    expect(start().found).toMatchObject([{ key: { clientId: 'there' }, wasThere: true, will: undefined }])
   })
 
   it('are gone when they ended, and never there when they end with their connection', () => {

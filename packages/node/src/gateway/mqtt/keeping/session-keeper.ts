@@ -1,7 +1,7 @@
 import type { Cancel, Clock } from '@runnel/protocol'
 import type { Logger } from '../../../logger.ts'
 import type { Held } from '../core/outbox.ts'
-import type { KeptSession, Session, SessionJournal } from '../core/session.ts'
+import type { KeptSession, Session, SessionJournal, Will } from '../core/session.ts'
 import type { Counters } from '../counters.ts'
 import type { MqttLimits } from '../limits.ts'
 import { FeedPlaces } from './feed-places.ts'
@@ -28,6 +28,10 @@ interface Kept extends SessionJournal {
   row: number | undefined
   /** When it ends, by the wall clock; undefined while its client is there. */
   endsMs: number | undefined
+  /** Its client is there, or was when the process before this one ended and has not been since. */
+  isThere: boolean
+  /** As it is written. */
+  will: Will | undefined
   isTouched: boolean
   readonly held: Set<Held>
   readonly settled: Set<number>
@@ -69,6 +73,7 @@ export class SessionKeeper {
     const found = [...file.sessions()].map(({ row, endsMs, held, ...session }): FoundSession => {
       const ends = endsMs ?? aliveMs + 1000 * session.expiryS
       const kept = this.#newKept(row, ends)
+      Object.assign(kept, { isThere: session.wasThere, will: session.will })
       for (const one of held) this.#rows.set(one.held, one.row)
       return {
         ...session,
@@ -87,6 +92,8 @@ export class SessionKeeper {
     const kept = session.journal as Kept
     kept.session = session
     this.#kept.set(session, kept)
+    // It ends at the same time, however often a node is started again.
+    if (kept.isThere) kept.touched()
   }
 
   /** A client is there, or there no longer: its session is kept if it outlives the connection. */
@@ -103,6 +110,7 @@ export class SessionKeeper {
       this.#kept.set(session, kept)
       session.keepIn(kept)
     }
+    kept.isThere = waitsMs === undefined
     kept.endsMs = waitsMs === undefined ? undefined : this.#modules.clock.now() + waitsMs
     kept.touched()
   }
@@ -198,7 +206,7 @@ export class SessionKeeper {
 
   #writeOne(kept: Kept, written: (() => void)[]): void {
     const { file } = this.#modules
-    const { session, endsMs } = kept
+    const { session, endsMs, isThere } = kept
     if (session === undefined) return
     let { row } = kept
     if (row === undefined || kept.isTouched) {
@@ -206,8 +214,19 @@ export class SessionKeeper {
       const subscriptions = [...session.subscriptions.values()].map(({ name, options, sinceMs }) => {
         return { name, options, sinceMs }
       })
-      const columns = { key, own, origin, expiryS, endsMs, subscriptions, received: [...session.received] }
-      row = file.saveSession(columns, row)
+      const columns = {
+        key,
+        own,
+        origin,
+        expiryS,
+        endsMs,
+        wasThere: isThere,
+        received: [...session.received],
+      }
+      row = file.saveSession({ ...columns, subscriptions }, row)
+      const will = keptWillOf(session)
+      if (will !== kept.will) file.saveWill(row, will)
+      written.push(() => void (kept.will = will))
     }
     const sessionRow = row
     for (const settled of kept.settled) file.removeMessage(settled)
@@ -245,7 +264,7 @@ export class SessionKeeper {
 
   #newKept(row: number | undefined, endsMs: number | undefined): Kept {
     const kept: Kept = {
-      ...{ session: undefined, row, endsMs, isTouched: false },
+      ...{ session: undefined, row, endsMs, isThere: false, will: undefined, isTouched: false },
       ...{ held: new Set<Held>(), settled: new Set<number>() },
       touched: () => {
         kept.isTouched = true
@@ -282,4 +301,9 @@ export class SessionKeeper {
     if (this.#isClosed) return
     this.#cancelFlush ??= this.#modules.clock.schedule(this.#limits.sessionFlushMs, () => this.flush())
   }
+}
+
+/** One without a delay is published when its connection ends, and by nobody after the process: most clients come back at once. */
+function keptWillOf({ will }: Session): Will | undefined {
+  return will !== undefined && will.delayS > 0 ? will : undefined
 }
