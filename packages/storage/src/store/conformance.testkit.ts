@@ -674,25 +674,6 @@ export function testMessageStore(
   })
 }
 
-/** Delegations go with the batches that name them. `settle` lets so much time pass that nothing can be under way. */
-export async function testForgetting(store: MessageStore, settle: () => void): Promise<void> {
-  const [old, lasting] = [delegationOf(1), delegationOf(2)]
-  const [early, middle, late] = [
-    batchOf(chainOf('a'), [at(1)], 20, 0, old),
-    batchOf(chainOf('b'), [at(2)], 20, 0, lasting),
-    batchOf(chainOf('b'), [at(hourMs)], 20, 0, lasting),
-  ]
-  await store.append([early, middle, late], byRef(old, lasting))
-  const known = async (batch: MessageBatch) => (await store.delegationsOf([batch])).size === 1
-  settle()
-  await store.prune(part, { olderThanMs: 2 })
-  expect([await known(middle), await known(late)]).toEqual([true, true])
-  await store.prune(part, { olderThanMs: hourMs })
-  expect([await known(early), await known(middle), await known(late)]).toEqual([false, false, true])
-  await store.prune(part, { maxBytes: 0 })
-  expect(await known(late)).toBe(false)
-}
-
 /** Random batches, overlapping and of all lengths, against the same in a plain list. */
 async function compareWithModel(store: MessageStore, random: Random, questions: number): Promise<void> {
   const pick = (count: number) => Math.floor(random.next() * count)

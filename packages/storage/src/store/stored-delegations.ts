@@ -1,5 +1,6 @@
 import { toStreamPartId, type DelegationRef, type MessageBatch, type StreamPartId } from '@runnel/protocol'
 import { storageError } from '../errors.ts'
+import { firstRef, lastRef, type RefRange } from './last-messages.ts'
 
 /** Delegations as `encodeDelegation` writes them, by their references. */
 export type EncodedDelegations = ReadonlyMap<DelegationRef, Uint8Array>
@@ -11,11 +12,16 @@ const delegationPeriodMs = 3_600_000
 
 /**
  * The period in which a batch begins. A delegation is kept once for each stream part and period in which batches begin that name it, and
- * found from such a batch. It goes when no batch names it there any more, as far as the engine counts that, and at the latest when the oldest
- * batch left of the part begins in a later period: what is deleted goes oldest first, but for last values and replaced cursors.
+ * found from such a batch. It goes when no batch names it there any more: with the last of these, or soon after.
  */
 export function periodOf(firstMs: number): number {
   return Math.floor(firstMs / delegationPeriodMs)
+}
+
+/** The places at which batches of a period begin. */
+export function rangeOfPeriod(period: number): RefRange {
+  const [fromMs, toMs] = [period, period + 1].map((one) => one * delegationPeriodMs) as [number, number]
+  return { from: { ...firstRef, timestamp: fromMs }, to: { ...lastRef, timestamp: toMs - 1 } }
 }
 
 /** Where the delegation of a batch is. */

@@ -3,7 +3,8 @@ import { keyPartition } from '@runnel/protocol'
 import { systemClock } from '@runnel/protocol/system'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { at, batchOf, byRef, chainOf, delegationOf, partOf } from '../batches.testkit.ts'
-import { readAll, testForgetting, testMessageStore } from '../conformance.testkit.ts'
+import { readAll, testMessageStore } from '../conformance.testkit.ts'
+import { testForgetting, type ForgettingPlace } from '../forgetting.testkit.ts'
 import { CassandraStore } from './cassandra-store.ts'
 import { startCassandra, type CassandraServer } from './cassandra-server.testkit.ts'
 
@@ -47,7 +48,27 @@ async function execute(...statements: readonly string[]): Promise<void> {
   await client.shutdown()
 }
 
+/** As `newPlace`, with a clock that can be set. */
+async function newForgettingPlace(): Promise<ForgettingPlace> {
+  const keyspace = 'forgetting'
+  let aheadMs = 0
+  const { contactPoint, localDataCenter } = server
+  const options = { contactPoints: [contactPoint], localDataCenter, keyspace }
+  return {
+    create: () => new CassandraStore(options, { clock: { now: () => Date.now() + aheadMs } }),
+    remove: () => empty(keyspace),
+    settle: () => void (aheadMs += 3_600_000),
+    delegations: async () => {
+      const client = new Client({ contactPoints: [contactPoint], localDataCenter })
+      const { rows } = await client.execute(`SELECT ref FROM ${keyspace}.delegations`)
+      await client.shutdown()
+      return rows.length
+    },
+  }
+}
+
 testMessageStore('Cassandra', newPlace, { seeds: [6, 7], questions: 15 })
+testForgetting('Cassandra', newForgettingPlace)
 
 describe('a store in Cassandra', () => {
   it('says where nobody answers', async () => {
@@ -113,21 +134,54 @@ describe('a store in Cassandra', () => {
     await empty('conformance')
   })
 
-  it('forgets delegations with the batches that name them', async () => {
-    let nowMs = Date.now()
-    const { contactPoint, localDataCenter } = server
-    const options = { contactPoints: [contactPoint], localDataCenter, keyspace: 'forgetting' }
-    const store = new CassandraStore(options, { clock: { now: () => nowMs } })
+  it('keeps a delegation that was written lately, and deletes it later', async () => {
+    const place = await newForgettingPlace()
+    const store = place.create()
     await store.open()
-    await testForgetting(store, () => (nowMs += 3_600_000))
+    const delegations = [1, 2].map((fill) => delegationOf(fill))
+    const cursors = delegations.map((delegation, i) =>
+      batchOf(chainOf('@cursor', undefined, keyPartition), [at(i)], 20, 0, delegation),
+    )
+    await store.append(cursors, byRef(...delegations))
+    const prune = () => store.prune(partOf(keyPartition), { replacedBeforeMs: 1_000 })
+    expect([(await prune()).batches, await place.delegations()]).toEqual([1, 2])
+    place.settle()
+    expect([(await prune()).batches, await place.delegations()]).toEqual([0, 1])
+    expect((await store.delegationsOf(cursors.slice(1))).size).toBe(1)
     await store.close()
+    await place.remove()
+  })
+
+  it('finds what earlier versions left of replaced cursors', async () => {
+    const place = await newForgettingPlace()
+    const store = place.create()
+    await store.open()
+    const delegations = [1, 2].map((fill) => delegationOf(fill))
+    const cursors = delegations.map((delegation, i) =>
+      batchOf(chainOf('@cursor', undefined, keyPartition), [at(i)], 20, 0, delegation),
+    )
+    await store.append(cursors, byRef(...delegations))
+    await store.close()
+    const of = `part = '${partOf(keyPartition)}'`
+    await execute(
+      `DELETE FROM forgetting.batches WHERE ${of} AND level = 0 AND bucket = 0 AND first_time = 0`,
+      'DROP TABLE forgetting.delegation_checks',
+      "UPDATE forgetting.versions SET version = 4 WHERE name = 'tables'",
+    )
+    expect(await place.delegations()).toBe(2)
+    await store.open()
+    place.settle()
+    await store.prune(partOf(keyPartition), {})
+    expect(await place.delegations()).toBe(1)
+    await store.close()
+    await place.remove()
   })
 
   it('opens what 0.1.0 wrote', async () => {
     const store = storeIn('older')
     await store.open()
     await store.close()
-    const later = ['delegations', 'delegation_periods', 'key_chains', 'newest', 'cards']
+    const later = ['delegations', 'delegation_periods', 'delegation_checks', 'key_chains', 'newest', 'cards']
     await execute(
       ...later.map((table) => `DROP TABLE older.${table}`),
       "UPDATE older.versions SET version = 1 WHERE name = 'tables'",

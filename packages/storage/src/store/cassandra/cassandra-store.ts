@@ -31,7 +31,8 @@ import { neededDelegations, noDelegations, type EncodedDelegations } from '../st
 import { appendBatches } from './append.ts'
 import { CassandraCards } from './cards.ts'
 import { toStoreError } from './cassandra-errors.ts'
-import { forgetDelegations, readDelegations } from './delegations.ts'
+import { readDelegations } from './delegations.ts'
+import { forgetDelegations } from './forget-delegations.ts'
 import { readNewest, textOf, type BatchKey } from './newest.ts'
 import { Partitions } from './partitions.ts'
 import type { Filter, StoredBatch } from './stored-batch.ts'
@@ -225,8 +226,8 @@ export class CassandraStore implements MessageStore {
       const modules = { client, keyspace: this.#options.keyspace, partitions, now: this.#now }
       const excessBytes = stored - (maxBytes ?? 0)
       const limits = { olderThanMs, excessBytes, values, replacedBeforeMs }
-      const pruned = await pruneBatches(modules, streamPartId, limits)
-      await forgetDelegations(modules, streamPartId)
+      const { pruned, reachedMs } = await pruneBatches(modules, streamPartId, limits)
+      await forgetDelegations(modules, streamPartId, reachedMs)
       return pruned
     })
   }
