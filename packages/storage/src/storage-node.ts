@@ -64,6 +64,8 @@ export class StorageNode {
   readonly #marks: RepairMarks
   readonly #repair: Repair
   readonly #kept: KeptParts
+  /** By the monotonic clock. */
+  readonly #createdMs: number
   readonly #stopping = new AbortController()
   #stops: Cancel[] = []
   #beginning: Promise<void> | undefined
@@ -76,6 +78,7 @@ export class StorageNode {
     this.#options = options
     this.#modules = modules
     this.#log = new StorageLog({ location: store.location }, { logger, clock })
+    this.#createdMs = clock.monotonicMs()
     this.#marks = new RepairMarks({ nodeId: client.nodeId, runMs: clock.now() }, { store })
     this.#quota = new DiskQuota(options, { store })
     this.#delegations = new KnownDelegations(client.network.delegations)
@@ -358,8 +361,9 @@ export class StorageNode {
 
   async #noteAlive(): Promise<void> {
     const untilMs = this.#storedUntilMs()
+    const lastedMs = this.#modules.clock.monotonicMs() - this.#ingest.status().lagMs - this.#createdMs
     await this.#repair.saveMarks()
-    await this.#marks.alive(untilMs)
+    await this.#marks.alive(untilMs, Math.floor(lastedMs))
     this.#log.storeWorked('marking')
   }
 
