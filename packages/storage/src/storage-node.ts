@@ -371,7 +371,7 @@ export class StorageNode {
     const { store, clock } = this.#modules
     const retentionOf = (streamPartId: StreamPartId) => this.#retention(streamPartId)
     // What is no longer asked to be kept ages as a whole.
-    const maxValuesOf = (id: StreamPartId) => (this.#kept.has(id) ? this.#options.limits.maxValues : 0)
+    const maxValuesOf = (id: StreamPartId) => (this.#kept.isGivenUp(id) ? 0 : this.#options.limits.maxValues)
     const modules = {
       store: { usage: () => store.usage(), prune: this.#quota.prune },
       retentionOf,
