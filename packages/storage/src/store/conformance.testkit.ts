@@ -494,6 +494,23 @@ export function testMessageStore(
       expect(usage.find(({ streamPartId }) => streamPartId === keys)?.batches).toBe(7)
     })
 
+    it('deletes cursors that a later one replaces also where they lie within one another or end together', async () => {
+      const keys = partOf(keyPartition)
+      const cursorOf = (...places: readonly number[]) =>
+        batchOf(
+          chainOf('@c0', owner, keyPartition),
+          places.map((ms) => at(ms)),
+        )
+      const nested = [cursorOf(1, 90), cursorOf(2, 80), cursorOf(3, 70)]
+      const ended = [cursorOf(4, 95), cursorOf(5, 95), cursorOf(6, 95)]
+      await store.append([...nested, ...ended])
+      expect((await store.prune(keys, { replacedBeforeMs: 1_000 })).batches).toBe(3)
+      const last = cursorOf(100)
+      await store.append([last])
+      expect((await store.prune(keys, { replacedBeforeMs: 1_000 })).batches).toBe(3)
+      expect(await read({ streamPartId: keys })).toEqual(hexOf([last]))
+    })
+
     const valuesOf = async (key?: number, maxBytes = 1e6) => {
       const found: string[] = []
       const tag = key === undefined ? undefined : tagOf(key)

@@ -58,13 +58,17 @@ async function newForgettingPlace(): Promise<ForgettingPlace> {
     create: () => new CassandraStore(options, { clock: { now: () => Date.now() + aheadMs } }),
     remove: () => empty(keyspace),
     settle: () => void (aheadMs += 3_600_000),
-    delegations: async () => {
-      const client = new Client({ contactPoints: [contactPoint], localDataCenter })
-      const { rows } = await client.execute(`SELECT ref FROM ${keyspace}.delegations`)
-      await client.shutdown()
-      return rows.length
-    },
+    delegations: () => rowsOf(`SELECT ref FROM ${keyspace}.delegations`),
   }
+}
+
+/** How many rows a query finds. */
+async function rowsOf(query: string): Promise<number> {
+  const { contactPoint, localDataCenter } = server
+  const client = new Client({ contactPoints: [contactPoint], localDataCenter })
+  const { rows } = await client.execute(query)
+  await client.shutdown()
+  return rows.length
 }
 
 testMessageStore('Cassandra', newPlace, { seeds: [6, 7], questions: 15 })
@@ -117,6 +121,25 @@ describe('a store in Cassandra', () => {
     await store.prune(partOf(0), { maxBytes: 0 })
     expect(await usedBatches()).toBeUndefined()
     await store.close()
+  })
+
+  it('lists no minute any more that was emptied just after it was written', async () => {
+    const place = await newForgettingPlace()
+    const store = place.create()
+    await store.open()
+    const batches = Array.from({ length: 5 }, (_, i) => batchOf(chainOf(), [at(i * 60_000)]))
+    await store.append(batches)
+    await store.prune(partOf(0), { olderThanMs: 200_000 })
+    const minutes = () => rowsOf('SELECT bucket FROM forgetting.buckets')
+    await store.usage()
+    expect(await minutes()).toBe(5)
+    place.settle()
+    await store.usage()
+    expect(await minutes()).toBe(1)
+    await store.append(batches)
+    expect(await readAll(store)).toHaveLength(5)
+    await store.close()
+    await place.remove()
   })
 
   it('reads past what is listed and not there, as while it is being written', async () => {

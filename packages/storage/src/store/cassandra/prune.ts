@@ -85,15 +85,22 @@ export async function pruneBatches(
   return { pruned: { ...total, goneBeforeMs }, reachedMs }
 }
 
-/** Of each chain of cursors all that a later one replaces. */
+/** Cursors of one chain that end together, and are remembered. Others of them are deleted another time. */
+const maxEndingTogether = 100
+
+/** Of each chain of cursors all that a later one replaces, in the order in which that is found out: one may begin later and end earlier. */
 async function* replacedCursors(partitions: Partitions, beforeMs: number): AsyncGenerator<StoredBatch> {
-  const newest = new Map<string, StoredBatch>()
+  const latest = new Map<string, readonly StoredBatch[]>()
   for await (const batch of partitions.overlapping({ from: firstRef, to: lastRef })) {
     if (!batch.name.startsWith(sideChains.cursor)) continue
     const name = `${batch.publisher} ${batch.name}`
-    const before = newest.get(name)
-    newest.set(name, batch)
-    if (before !== undefined && before.lastTime < Math.min(beforeMs, batch.lastTime)) yield before
+    const known = latest.get(name) ?? []
+    const lastMs = known[0]?.lastTime ?? -1
+    if (batch.lastTime > lastMs) latest.set(name, [batch])
+    else if (batch.lastTime === lastMs && known.length < maxEndingTogether)
+      latest.set(name, [...known, batch])
+    const replaced = batch.lastTime > lastMs ? known : batch.lastTime < lastMs ? [batch] : []
+    for (const one of replaced) if (one.lastTime < beforeMs) yield one
   }
 }
 
