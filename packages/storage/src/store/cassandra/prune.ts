@@ -1,5 +1,5 @@
 import type { Client } from 'cassandra-driver'
-import { sideChains, type StreamPartId } from '@runnel/protocol'
+import type { StreamPartId } from '@runnel/protocol'
 import type { PrunedBatches, PruneLimits } from '../message-store.ts'
 import { firstRef, lastRef } from '../last-messages.ts'
 import { listBucket } from './append.ts'
@@ -8,6 +8,7 @@ import { noteForgetting } from './forget-delegations.ts'
 import { unlistKeyChain } from './key-chains.ts'
 import { forgetNewest, textOf, trimNewest } from './newest.ts'
 import type { Partitions } from './partitions.ts'
+import { replacedCursors } from './replaced-cursors.ts'
 import { keyOf, type StoredBatch } from './stored-batch.ts'
 import { settledMs } from './totals.ts'
 
@@ -60,10 +61,11 @@ export async function pruneBatches(
     total.bytes += batch.size
     if (doomed.length === maxPrunedAtOnce) await deleteThem(isInOrder)
   }
+  const all = () => modules.partitions.overlapping({ from: firstRef, to: lastRef })
   if (replacedBeforeMs !== undefined)
-    for await (const batch of replacedCursors(modules.partitions, replacedBeforeMs)) await doom(batch, false)
+    for await (const batch of replacedCursors(all(), replacedBeforeMs)) await doom(batch, false)
   await deleteThem(false)
-  for await (const batch of modules.partitions.overlapping({ from: firstRef, to: lastRef })) {
+  for await (const batch of all()) {
     const isOver = total.bytes < excessBytes
     if (!isOver && batch.firstTime >= olderThanMs) {
       reachedMs = batch.firstTime
@@ -83,25 +85,6 @@ export async function pruneBatches(
   }
   await deleteThem(true)
   return { pruned: { ...total, goneBeforeMs }, reachedMs }
-}
-
-/** Cursors of one chain that end together, and are remembered. Others of them are deleted another time. */
-const maxEndingTogether = 100
-
-/** Of each chain of cursors all that a later one replaces, in the order in which that is found out: one may begin later and end earlier. */
-async function* replacedCursors(partitions: Partitions, beforeMs: number): AsyncGenerator<StoredBatch> {
-  const latest = new Map<string, readonly StoredBatch[]>()
-  for await (const batch of partitions.overlapping({ from: firstRef, to: lastRef })) {
-    if (!batch.name.startsWith(sideChains.cursor)) continue
-    const name = `${batch.publisher} ${batch.name}`
-    const known = latest.get(name) ?? []
-    const lastMs = known[0]?.lastTime ?? -1
-    if (batch.lastTime > lastMs) latest.set(name, [batch])
-    else if (batch.lastTime === lastMs && known.length < maxEndingTogether)
-      latest.set(name, [...known, batch])
-    const replaced = batch.lastTime > lastMs ? known : batch.lastTime < lastMs ? [batch] : []
-    for (const one of replaced) if (one.lastTime < beforeMs) yield one
-  }
 }
 
 type Bucket = Pick<StoredBatch, 'level' | 'bucket'>
