@@ -142,6 +142,20 @@ describe('a store in Cassandra', () => {
     await place.remove()
   })
 
+  it('lists no stream part any more of which nothing is left', async () => {
+    const place = await newForgettingPlace()
+    const store = place.create()
+    await store.open()
+    await store.append([batchOf(chainOf(), [at(1)]), batchOf(chainOf('chain', undefined, 1), [at(1)])])
+    const parts = () => rowsOf('SELECT part FROM forgetting.parts')
+    await store.prune(partOf(0), { maxBytes: 0 })
+    expect([(await store.usage()).length, await parts()]).toEqual([1, 2])
+    place.settle()
+    expect([(await store.usage()).length, await parts()]).toEqual([1, 1])
+    await store.close()
+    await place.remove()
+  })
+
   it('reads past what is listed and not there, as while it is being written', async () => {
     const store = storeIn('conformance')
     await store.open()
