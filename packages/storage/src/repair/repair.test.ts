@@ -379,6 +379,22 @@ describe('Repair', () => {
     expect(asked).toHaveLength(2)
   })
 
+  it('asks for that of all stream parts, also when it cannot be noted', async () => {
+    const { repair, marks } = await startRepair()
+    const parts = [part, partOf(1), partOf(2)]
+    for (const id of parts) await repair.joined(id)
+    await repair.run()
+    const setPart = vi.spyOn(marks, 'setPart').mockRejectedValue(storageError('STORE_FULL'))
+    partsAsked = []
+    clock.moveWall(3_600_000)
+    await repair.missed(partOf(2), clock.now()).catch(() => {})
+    await repair.run()
+    setPart.mockRestore()
+    await repair.saveMarks()
+    await repair.run()
+    expect(new Set(partsAsked)).toEqual(new Set(parts))
+  })
+
   it('asks again from where it was when it was killed before it was done', async () => {
     others.set(first.nodeId, undefined)
     const { repair } = await startRepair()

@@ -212,19 +212,21 @@ export class Repair {
 
   /**
    * Where the wall clock was set meanwhile: set back, what is missing since a date by the clock as it was is so since an earlier one; set
-   * forward, what was copied until the date that it said lacks what came up to the one that it says now.
+   * forward, what was copied until the date that it said lacks what came up to the one that it says now. Never rejects.
    */
   async #noticeClock(): Promise<void> {
     const { repairMarginMs } = this.#options.limits
     const byMs = this.#measuredOffsetMs() - this.#wallOffsetMs
     if (Math.abs(byMs) < repairMarginMs / 2) return
     this.#wallOffsetMs += byMs
-    if (byMs > 0) {
-      const beforeMs = this.#modules.clock.now() - byMs - repairMarginMs
-      for (const streamPartId of this.#joinedMs.keys()) await this.missed(streamPartId, beforeMs)
-      return
-    }
-    for (const [streamPartId, sinceMs] of this.#missing) await this.missed(streamPartId, sinceMs + byMs)
+    const beforeMs = this.#modules.clock.now() - byMs - repairMarginMs
+    const missing =
+      byMs > 0
+        ? [...this.#joinedMs.keys()].map((id) => [id, beforeMs] as const)
+        : [...this.#missing].map(([id, sinceMs]) => [id, sinceMs + byMs] as const)
+    // What cannot be written down is missing all the same, and written with the other marks.
+    for (const [id, sinceMs] of missing) await this.missed(id, sinceMs).catch(() => {})
+    if (byMs > 0) return
     for (const [streamPartId, sinceMs] of this.#undecided) this.#undecided.set(streamPartId, sinceMs + byMs)
   }
 
@@ -265,8 +267,7 @@ export class Repair {
    * gets its turn, too.
    */
   async #round(): Promise<void> {
-    // What could not be noted is missing all the same, and written down later.
-    await this.#noticeClock().catch(() => {})
+    await this.#noticeClock()
     for (const [streamPartId, sinceMs] of this.#heardSinceMs) {
       this.#heardSinceMs.delete(streamPartId)
       try {

@@ -7,7 +7,7 @@ import type { Partitions } from './partitions.ts'
 import type { StoredBatch } from './stored-batch.ts'
 import { settledMs } from './totals.ts'
 
-export interface ForgetModules {
+interface ForgetModules {
   readonly client: Client
   readonly keyspace: string
   readonly partitions: Pick<Partitions, 'overlapping'>
