@@ -1,6 +1,5 @@
 import { toStreamPartId, type DelegationRef, type MessageBatch, type StreamPartId } from '@runnel/protocol'
 import { storageError } from '../errors.ts'
-import { firstRef, lastRef, type RefRange } from './last-messages.ts'
 
 /** Delegations as `encodeDelegation` writes them, by their references. */
 export type EncodedDelegations = ReadonlyMap<DelegationRef, Uint8Array>
@@ -18,10 +17,9 @@ export function periodOf(firstMs: number): number {
   return Math.floor(firstMs / delegationPeriodMs)
 }
 
-/** The places at which batches of a period begin. */
-export function rangeOfPeriod(period: number): RefRange {
-  const [fromMs, toMs] = [period, period + 1].map((one) => one * delegationPeriodMs) as [number, number]
-  return { from: { ...firstRef, timestamp: fromMs }, to: { ...lastRef, timestamp: toMs - 1 } }
+/** The first and the last time at which a batch of a period may begin. */
+export function timesOfPeriod(period: number): { readonly firstMs: number; readonly lastMs: number } {
+  return { firstMs: period * delegationPeriodMs, lastMs: (period + 1) * delegationPeriodMs - 1 }
 }
 
 /** Where the delegation of a batch is. */

@@ -1,7 +1,7 @@
 import type { Client } from 'cassandra-driver'
 import { decodeBatch, type StreamPartId } from '@runnel/protocol'
 import { firstRef, lastRef } from '../last-messages.ts'
-import { periodOf, rangeOfPeriod } from '../stored-delegations.ts'
+import { periodOf, timesOfPeriod } from '../stored-delegations.ts'
 import { forAll } from './concurrency.ts'
 import type { Partitions } from './partitions.ts'
 import type { StoredBatch } from './stored-batch.ts'
@@ -137,11 +137,9 @@ async function withoutNamed(
 ): Promise<ReadonlyMap<string, number>> {
   const left = new Map(refs)
   if (left.size === 0) return left
-  for await (const { firstTime, bytes } of partitions.overlapping(
-    rangeOfPeriod(period),
-    {},
-    { withBytes: true },
-  )) {
+  const { firstMs, lastMs } = timesOfPeriod(period)
+  const range = { from: { ...firstRef, timestamp: firstMs }, to: { ...lastRef, timestamp: lastMs } }
+  for await (const { firstTime, bytes } of partitions.overlapping(range, {}, { withBytes: true })) {
     if (bytes === undefined || periodOf(firstTime) !== period) continue
     const { delegationRef: ref } = decodeBatch(bytes)
     if (ref !== undefined && left.delete(ref) && left.size === 0) break
