@@ -24,6 +24,7 @@ describe('KeptParts', () => {
   let reads: number
   let remembered: readonly StreamPartId[]
   let onRelease: () => void
+  let onOffer: () => void
 
   beforeEach(() => {
     assigned = [streamOf('a')]
@@ -38,7 +39,7 @@ describe('KeptParts', () => {
     unreadable = undefined
     reads = 0
     remembered = []
-    onRelease = () => {}
+    onRelease = onOffer = () => {}
   })
 
   const createKept = (maxStreamParts = 10, owners: Partial<OwnerLists> = {}) =>
@@ -74,7 +75,12 @@ describe('KeptParts', () => {
           load: async () => remembered,
           save: (ids) => (remembered = ids),
         },
-        network: { offerStorage: (id, storing) => offered.set(id, storing) },
+        network: {
+          offerStorage: (id, storing) => {
+            offered.set(id, storing)
+            onOffer()
+          },
+        },
         events: {
           joined: (id) => said.push(`joined ${id}`),
           left: (id) => said.push(`left ${id}`),
@@ -120,6 +126,23 @@ describe('KeptParts', () => {
     expect(kept.has(part('a', keyPartition))).toBe(true)
     expect(kept.has(part('b', keyPartition))).toBe(false)
     expect(kept.isRefused(part('b', keyPartition))).toBe(true)
+  })
+
+  it('gives up no stream part before it knows that it is not to keep it', async () => {
+    const kept = createKept()
+    const ids = [part('a', 0), part('a', 1), part('a', keyPartition), part('b')]
+    const givenUp = () => ids.filter((id) => kept.isGivenUp(id))
+    failure = clientError('CHAIN_UNREACHABLE', 'test')
+    await kept.refresh()
+    expect(givenUp()).toEqual([])
+    failure = undefined
+    const seen: StreamPartId[][] = []
+    onOffer = () => seen.push(givenUp())
+    await kept.refresh()
+    expect(seen).toEqual([[part('b')], [part('b')], [part('b')]])
+    assigned = [streamOf('b')]
+    await kept.refresh()
+    expect(givenUp()).toEqual(ids.slice(0, 3))
   })
 
   it('reads once more when something changed while it read', async () => {

@@ -57,6 +57,8 @@ export class KeptParts {
   readonly #releases = new Map<StreamPartId, () => void>()
   /** In the order in which they came. Undefined until it is known what was kept before. */
   #order: readonly StreamPartId[] | undefined
+  /** Those that are to be kept; they are joined one after the other. Undefined until the assignments were read. */
+  #wanted: ReadonlySet<StreamPartId> | undefined
   /** Assigned, but not kept completely. */
   #refused: ReadonlySet<StreamId> = new Set()
   #stopped = false
@@ -79,6 +81,11 @@ export class KeptParts {
 
   has(streamPartId: StreamPartId): boolean {
     return this.#releases.has(streamPartId)
+  }
+
+  /** Whether it is known that nobody asks this node to keep the stream part, or that it has no room for it. */
+  isGivenUp(streamPartId: StreamPartId): boolean {
+    return !this.has(streamPartId) && this.#wanted?.has(streamPartId) === false
   }
 
   /** Those with messages: key parts come with them. */
@@ -130,6 +137,7 @@ export class KeptParts {
     this.#sayRefused(leftOut, unwelcome.length)
     for (const streamPartId of [...this.#releases.keys()])
       if (!kept.has(streamPartId)) this.#leave(streamPartId)
+    this.#wanted = kept
     this.#order = allowed
     if (allowed.join() !== order.join()) memory.save(allowed)
     for (const streamPartId of kept) {

@@ -37,16 +37,17 @@ describe('planQuota', () => {
     ])
   })
 
-  it('leaves the keys of a stream as long as there are messages that can go', () => {
+  it('leaves the keys of a stream as long as there are messages that can go, up to half of the room', () => {
     const caps = { ...roomy, maxBytesPerStream: 100_000 }
     const of = (messages: number, keys: number) => [
       ...planQuota(parts([part(1, 'a'), messages], [part(1, 'a', keyPartition), keys]), caps),
     ]
-    expect(of(50_000, 60_000)).toEqual([[part(1, 'a'), 35_000]])
+    expect(of(90_000, 40_000)).toEqual([[part(1, 'a'), 55_000]])
     expect(of(50_000, 200_000)).toEqual([
-      [part(1, 'a'), 0],
-      [part(1, 'a', keyPartition), 95_000],
+      [part(1, 'a'), 47_500],
+      [part(1, 'a', keyPartition), 47_500],
     ])
+    expect(of(10_000, 200_000)).toEqual([[part(1, 'a', keyPartition), 85_000]])
   })
 
   it('takes nothing from an owner within its share, and makes enough room', () => {

@@ -23,7 +23,7 @@ const lowWater = 0.95
 /**
  * How many bytes each stream part that must shrink may keep. A stream over its cap shrinks alone; when the total is over its cap,
  * the owner with the most shrinks first, until no owner has more than another that shrinks. Within a stream or an owner, the
- * largest stream part shrinks first in the same way; key parts shrink last.
+ * largest stream part shrinks first in the same way; key parts shrink last, but for what they have beyond half of the room.
  */
 export function planQuota(parts: readonly PartBytes[], caps: DiskCaps): ReadonlyMap<StreamPartId, number> {
   const left = new Map(parts.map(({ streamPartId, bytes, addedBytes }) => [streamPartId, bytes + addedBytes]))
@@ -66,11 +66,14 @@ export function levelFor(weights: readonly number[], max: number): number {
   return Infinity
 }
 
-/** Cuts the largest of some until all together are within `max`. Keys are cut only where there are no messages left beside them. */
+/**
+ * Cuts the largest of some until all together are within `max`. Keys come before messages up to half of that, and no further: who may
+ * subscribe may write into a key part, and could have all messages deleted.
+ */
 function shrink(left: Map<StreamPartId, number>, ids: readonly StreamPartId[], max: number): void {
   const keys = ids.filter(isKeyPart)
-  cut(left, keys, max)
   const messages = ids.filter((id) => !isKeyPart(id))
+  cut(left, keys, Math.max(Math.floor(max / 2), max - sumOf(left, messages)))
   cut(left, messages, max - sumOf(left, keys))
 }
 

@@ -64,6 +64,8 @@ export class StorageNode {
   readonly #marks: RepairMarks
   readonly #repair: Repair
   readonly #kept: KeptParts
+  /** By the monotonic clock. */
+  readonly #createdMs: number
   readonly #stopping = new AbortController()
   #stops: Cancel[] = []
   #beginning: Promise<void> | undefined
@@ -76,6 +78,7 @@ export class StorageNode {
     this.#options = options
     this.#modules = modules
     this.#log = new StorageLog({ location: store.location }, { logger, clock })
+    this.#createdMs = clock.monotonicMs()
     this.#marks = new RepairMarks({ nodeId: client.nodeId, runMs: clock.now() }, { store })
     this.#quota = new DiskQuota(options, { store })
     this.#delegations = new KnownDelegations(client.network.delegations)
@@ -358,8 +361,9 @@ export class StorageNode {
 
   async #noteAlive(): Promise<void> {
     const untilMs = this.#storedUntilMs()
+    const lastedMs = this.#modules.clock.monotonicMs() - this.#ingest.status().lagMs - this.#createdMs
     await this.#repair.saveMarks()
-    await this.#marks.alive(untilMs)
+    await this.#marks.alive(untilMs, Math.floor(lastedMs))
     this.#log.storeWorked('marking')
   }
 
@@ -367,7 +371,7 @@ export class StorageNode {
     const { store, clock } = this.#modules
     const retentionOf = (streamPartId: StreamPartId) => this.#retention(streamPartId)
     // What is no longer asked to be kept ages as a whole.
-    const maxValuesOf = (id: StreamPartId) => (this.#kept.has(id) ? this.#options.limits.maxValues : 0)
+    const maxValuesOf = (id: StreamPartId) => (this.#kept.isGivenUp(id) ? 0 : this.#options.limits.maxValues)
     const modules = {
       store: { usage: () => store.usage(), prune: this.#quota.prune },
       retentionOf,

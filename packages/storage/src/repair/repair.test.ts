@@ -285,12 +285,114 @@ describe('Repair', () => {
     await before.repair.run()
     clock.pass(100_000)
     const aliveMs = clock.now()
-    await before.marks.alive(aliveMs)
+    await before.marks.alive(aliveMs, 100_000)
     clock.pass(500_000)
     const { repair } = await startRepair()
     await repair.joined(part)
     await repair.run()
     expect(asked.at(-1)).toEqual({ node: first.nodeId, fromMs: aliveMs - limits.repairMarginMs })
+  })
+
+  describe('with a clock that was ahead', () => {
+    const hourMs = 3_600_000
+    /** A run that misses nothing, for this long, and how it ends. */
+    async function runFor(ms: number, end: 'stop' | 'crash'): Promise<void> {
+      const { repair, marks } = await startRepair()
+      await repair.joined(part)
+      await repair.neighboursChanged(part, 1)
+      await repair.run()
+      clock.pass(ms)
+      if (end === 'stop') await repair.left(part, clock.now())
+      await marks.alive(clock.now(), ms)
+      await repair.stop()
+    }
+    /** From when on the next run asks. */
+    async function askedFrom(): Promise<number | undefined> {
+      asked = []
+      const { repair } = await startRepair()
+      await repair.joined(part)
+      await repair.run()
+      await repair.stop()
+      return asked[0]?.fromMs
+    }
+
+    it.each(['stop', 'crash'] as const)('asks after a %s for what came since', async (end) => {
+      clock.pass(10 * hourMs)
+      await runFor(hourMs, 'stop')
+      const firstEndMs = clock.now()
+      clock.pass(60_000)
+      clock.moveWall(2 * hourMs)
+      await runFor(hourMs, end)
+      clock.moveWall(-2 * hourMs)
+      clock.pass(60_000)
+      expect(await askedFrom()).toBe(firstEndMs + hourMs - limits.repairMarginMs)
+    })
+
+    it('asks for all that is kept when it was ahead in two runs', async () => {
+      clock.moveWall(2 * hourMs)
+      await runFor(hourMs, 'stop')
+      await runFor(hourMs, 'stop')
+      clock.moveWall(-2 * hourMs)
+      clock.pass(60_000)
+      oldestMs = 77
+      expect(await askedFrom()).toBe(77)
+    })
+
+    it('asks a node that could not be reached for all that is kept', async () => {
+      clock.moveWall(2 * hourMs)
+      const { repair } = await startRepair()
+      await repair.joined(part)
+      await repair.run()
+      others.set(second.nodeId, undefined)
+      await repair.missed(part, clock.now())
+      await repair.run()
+      clock.moveWall(-2 * hourMs)
+      others.set(second.nodeId, [])
+      asked = []
+      await repair.run()
+      expect(asked).toContainEqual({ node: second.nodeId, fromMs: 0 })
+    })
+
+    it('asks for what it missed by that clock when it is set back', async () => {
+      clock.moveWall(2 * hourMs)
+      const { repair } = await startRepair()
+      await repair.joined(part)
+      await repair.run()
+      const missedMs = clock.now() - 5_000
+      await repair.missed(part, missedMs)
+      clock.moveWall(-2 * hourMs)
+      await repair.run()
+      expect(asked.at(-1)?.fromMs).toBe(missedMs - 2 * hourMs)
+    })
+  })
+
+  it('asks for what it had not when its clock was behind, once that is set forward', async () => {
+    const { repair } = await startRepair()
+    await repair.joined(part)
+    await repair.run()
+    clock.pass(60_000)
+    const behindMs = clock.now()
+    clock.moveWall(3_600_000)
+    await repair.run()
+    expect(asked.at(-1)?.fromMs).toBe(behindMs - limits.repairMarginMs)
+    await repair.run()
+    expect(asked).toHaveLength(2)
+  })
+
+  it('asks for that of all stream parts, also when it cannot be noted', async () => {
+    const { repair, marks } = await startRepair()
+    const parts = [part, partOf(1), partOf(2)]
+    for (const id of parts) await repair.joined(id)
+    await repair.run()
+    const setPart = vi.spyOn(marks, 'setPart').mockRejectedValue(storageError('STORE_FULL'))
+    partsAsked = []
+    clock.moveWall(3_600_000)
+    await repair.missed(partOf(2), clock.now()).catch(() => {})
+    await repair.run()
+    setPart.mockRestore()
+    await repair.saveMarks()
+    await repair.run()
+    expect(new Set(partsAsked)).toEqual(new Set(parts))
   })
 
   it('asks again from where it was when it was killed before it was done', async () => {
@@ -299,7 +401,7 @@ describe('Repair', () => {
     await repair.joined(part)
     await repair.stop()
     clock.pass(100_000)
-    await (await startRepair()).marks.alive(clock.now())
+    await (await startRepair()).marks.alive(clock.now(), 0)
     others.set(first.nodeId, [batchAt(at(3))])
     const next = await startRepair()
     await next.repair.joined(part)
@@ -402,7 +504,7 @@ describe('Repair', () => {
     clock.pass(60_000)
     await repair.missed(part, clock.now())
     await repair.run()
-    await marks.alive(clock.now())
+    await marks.alive(clock.now(), 0)
     if (end === 'stop') await repair.left(part, clock.now())
     const next = await startRepair()
     expect(await next.marks.missingSince(part)).toBe(lonelyMs - limits.repairMarginMs)
@@ -423,7 +525,7 @@ describe('Repair', () => {
     await expect(repair.saveMarks()).rejects.toBe(failure)
     setPart.mockRestore()
     await repair.saveMarks()
-    await marks.alive(clock.now())
+    await marks.alive(clock.now(), 0)
     expect(await (await startRepair()).marks.missingSince(part)).toBe(77)
     const written = vi.spyOn(marks, 'setPart')
     await repair.saveMarks()
@@ -670,7 +772,7 @@ describe('Repair', () => {
     const joining = repair.joined(part)
     await until(() => failures.length === 1)
     await repair.neighboursChanged(part, 1)
-    await marks.alive(clock.now())
+    await marks.alive(clock.now(), 0)
     const killed = await startRepair()
     expect(await killed.marks.missingSince(part)).toBe(5_000)
     clock.pass(2 * limits.minStoreBackoffMs)

@@ -69,12 +69,15 @@ export class Repair {
   /** The stream part that is copied at present, and the earliest time that was found missing in it meanwhile. */
   #turn: { readonly streamPartId: StreamPartId; missedMs: number } | undefined
   #cancel: Cancel = () => {}
+  /** How much the wall clock says more than the monotonic one, when that was looked at last. */
+  #wallOffsetMs: number
   /** When the next round begins, by the monotonic clock; undefined while one is under way. */
   #dueMs: number | undefined
 
   constructor(options: RepairOptions, modules: RepairModules) {
     this.#options = options
     this.#modules = modules
+    this.#wallOffsetMs = this.#measuredOffsetMs()
     const { maxRepairGaps, maxGapTries } = options.limits
     this.#gaps = new GapList({ max: maxRepairGaps, maxTries: maxGapTries })
   }
@@ -144,6 +147,7 @@ export class Repair {
 
   /** Something of this time and after may be missing. It is fetched with the next round. */
   async missed(streamPartId: StreamPartId, sinceMs: number): Promise<void> {
+    await this.#noticeClock()
     const from = Math.max(0, sinceMs)
     // The mark is as early already, but the copy may be past this time.
     if (this.#turn?.streamPartId === streamPartId) this.#turn.missedMs = Math.min(this.#turn.missedMs, from)
@@ -201,6 +205,31 @@ export class Repair {
     return Math.floor(clock.now() - (clock.monotonicMs() - monotonicMs))
   }
 
+  #measuredOffsetMs(): number {
+    const { clock } = this.#modules
+    return Math.floor(clock.now() - clock.monotonicMs())
+  }
+
+  /**
+   * Where the wall clock was set meanwhile: set back, what is missing since a date by the clock as it was is so since an earlier one; set
+   * forward, what was copied until the date that it said lacks what came up to the one that it says now. Never rejects.
+   */
+  async #noticeClock(): Promise<void> {
+    const { repairMarginMs } = this.#options.limits
+    const byMs = this.#measuredOffsetMs() - this.#wallOffsetMs
+    if (Math.abs(byMs) < repairMarginMs / 2) return
+    this.#wallOffsetMs += byMs
+    const beforeMs = this.#modules.clock.now() - byMs - repairMarginMs
+    const missing =
+      byMs > 0
+        ? [...this.#joinedMs.keys()].map((id) => [id, beforeMs] as const)
+        : [...this.#missing].map(([id, sinceMs]) => [id, sinceMs + byMs] as const)
+    // What cannot be written down is missing all the same, and written with the other marks.
+    for (const [id, sinceMs] of missing) await this.missed(id, sinceMs).catch(() => {})
+    if (byMs > 0) return
+    for (const [streamPartId, sinceMs] of this.#undecided) this.#undecided.set(streamPartId, sinceMs + byMs)
+  }
+
   /** From when on something may be missing: what is known, and while there are no neighbours, what they would have sent. */
   #incompleteSinceMs(streamPartId: StreamPartId): number | undefined {
     const lonelySinceMs = this.#lonelySinceMs.get(streamPartId) ?? Infinity
@@ -238,6 +267,7 @@ export class Repair {
    * gets its turn, too.
    */
   async #round(): Promise<void> {
+    await this.#noticeClock()
     for (const [streamPartId, sinceMs] of this.#heardSinceMs) {
       this.#heardSinceMs.delete(streamPartId)
       try {
@@ -295,8 +325,9 @@ export class Repair {
     const nodes: { node: (typeof others)[number]; sinceMs: number; unaskedMs: number | undefined }[] = []
     for (const node of others) {
       const unaskedMs = await marks.unasked(streamPartId, node.nodeId)
-      const sinceMs = Math.min(missingSinceMs ?? Infinity, unaskedMs ?? Infinity)
-      // A date that is still to come was noted by a clock that was ahead.
+      // A date that is still to come was noted by a clock that was ahead, and says nothing.
+      const isPast = unaskedMs === undefined || unaskedMs <= nowMs + repairMarginMs
+      const sinceMs = Math.min(missingSinceMs ?? Infinity, isPast ? (unaskedMs ?? Infinity) : 0)
       if (sinceMs !== Infinity)
         nodes.push({ node, sinceMs: Math.max(Math.min(sinceMs, nowMs), oldest), unaskedMs })
     }

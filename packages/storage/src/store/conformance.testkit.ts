@@ -494,6 +494,23 @@ export function testMessageStore(
       expect(usage.find(({ streamPartId }) => streamPartId === keys)?.batches).toBe(7)
     })
 
+    it('deletes cursors that a later one replaces also where they lie within one another or end together', async () => {
+      const keys = partOf(keyPartition)
+      const cursorOf = (...places: readonly number[]) =>
+        batchOf(
+          chainOf('@c0', owner, keyPartition),
+          places.map((ms) => at(ms)),
+        )
+      const nested = [cursorOf(1, 90), cursorOf(2, 80), cursorOf(3, 70)]
+      const ended = [cursorOf(4, 95), cursorOf(5, 95), cursorOf(6, 95)]
+      await store.append([...nested, ...ended])
+      expect((await store.prune(keys, { replacedBeforeMs: 1_000 })).batches).toBe(3)
+      const last = cursorOf(100)
+      await store.append([last])
+      expect((await store.prune(keys, { replacedBeforeMs: 1_000 })).batches).toBe(3)
+      expect(await read({ streamPartId: keys })).toEqual(hexOf([last]))
+    })
+
     const valuesOf = async (key?: number, maxBytes = 1e6) => {
       const found: string[] = []
       const tag = key === undefined ? undefined : tagOf(key)
@@ -672,25 +689,6 @@ export function testMessageStore(
       await compareWithModel(store, seededRandom(seed), questions)
     })
   })
-}
-
-/** Delegations go with the batches that name them. `settle` lets so much time pass that nothing can be under way. */
-export async function testForgetting(store: MessageStore, settle: () => void): Promise<void> {
-  const [old, lasting] = [delegationOf(1), delegationOf(2)]
-  const [early, middle, late] = [
-    batchOf(chainOf('a'), [at(1)], 20, 0, old),
-    batchOf(chainOf('b'), [at(2)], 20, 0, lasting),
-    batchOf(chainOf('b'), [at(hourMs)], 20, 0, lasting),
-  ]
-  await store.append([early, middle, late], byRef(old, lasting))
-  const known = async (batch: MessageBatch) => (await store.delegationsOf([batch])).size === 1
-  settle()
-  await store.prune(part, { olderThanMs: 2 })
-  expect([await known(middle), await known(late)]).toEqual([true, true])
-  await store.prune(part, { olderThanMs: hourMs })
-  expect([await known(early), await known(middle), await known(late)]).toEqual([false, false, true])
-  await store.prune(part, { maxBytes: 0 })
-  expect(await known(late)).toBe(false)
 }
 
 /** Random batches, overlapping and of all lengths, against the same in a plain list. */

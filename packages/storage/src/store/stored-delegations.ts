@@ -11,11 +11,15 @@ const delegationPeriodMs = 3_600_000
 
 /**
  * The period in which a batch begins. A delegation is kept once for each stream part and period in which batches begin that name it, and
- * found from such a batch. It goes when no batch names it there any more, as far as the engine counts that, and at the latest when the oldest
- * batch left of the part begins in a later period: what is deleted goes oldest first, but for last values and replaced cursors.
+ * found from such a batch. It goes when no batch names it there any more: with the last of these, or soon after.
  */
 export function periodOf(firstMs: number): number {
   return Math.floor(firstMs / delegationPeriodMs)
+}
+
+/** The first and the last time at which a batch of a period may begin. */
+export function timesOfPeriod(period: number): { readonly firstMs: number; readonly lastMs: number } {
+  return { firstMs: period * delegationPeriodMs, lastMs: (period + 1) * delegationPeriodMs - 1 }
 }
 
 /** Where the delegation of a batch is. */

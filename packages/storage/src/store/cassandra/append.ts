@@ -11,6 +11,7 @@ import { levelOf } from '../span-levels.ts'
 import { countedBytes, delegationOf, type EncodedDelegations } from '../stored-delegations.ts'
 import { forAll } from './concurrency.ts'
 import { writeDelegations } from './delegations.ts'
+import { noteForgetting } from './forget-delegations.ts'
 import { listKeyChains } from './key-chains.ts'
 import { noteNewest } from './newest.ts'
 import { bucketOf } from './stored-batch.ts'
@@ -109,6 +110,7 @@ async function dropLosers(
   const chunks: (readonly (string | number)[])[][] = []
   for (let i = 0; i < keys.length; i += 64) chunks.push(keys.slice(i, i + 64))
   let contradictions = 0
+  const replaced: { readonly firstTime: number }[] = []
   await forAll(chunks, async (chunk) => {
     const size = lookUpSizes.find((one) => one >= chunk.length) ?? chunk.length
     const padded = Array.from({ length: size }, (_, i) => chunk[Math.min(i, chunk.length - 1)] ?? [])
@@ -124,8 +126,11 @@ async function dropLosers(
       const contradiction = contradictionOf(stored, batch)
       if (contradiction !== undefined) contradictions++
       if (contradiction?.winner !== batch) batches.delete(key)
+      else if (stored.delegationRef !== undefined)
+        replaced.push({ firstTime: stored.messages[0]?.timestamp ?? 0 })
     }
   })
+  await noteForgetting({ client, keyspace }, part, replaced, true)
   return contradictions
 }
 

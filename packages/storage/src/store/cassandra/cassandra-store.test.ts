@@ -3,7 +3,8 @@ import { keyPartition } from '@runnel/protocol'
 import { systemClock } from '@runnel/protocol/system'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { at, batchOf, byRef, chainOf, delegationOf, partOf } from '../batches.testkit.ts'
-import { readAll, testForgetting, testMessageStore } from '../conformance.testkit.ts'
+import { readAll, testMessageStore } from '../conformance.testkit.ts'
+import { testForgetting, type ForgettingPlace } from '../forgetting.testkit.ts'
 import { CassandraStore } from './cassandra-store.ts'
 import { startCassandra, type CassandraServer } from './cassandra-server.testkit.ts'
 
@@ -47,7 +48,31 @@ async function execute(...statements: readonly string[]): Promise<void> {
   await client.shutdown()
 }
 
+/** As `newPlace`, with a clock that can be set. */
+async function newForgettingPlace(): Promise<ForgettingPlace> {
+  const keyspace = 'forgetting'
+  let aheadMs = 0
+  const { contactPoint, localDataCenter } = server
+  const options = { contactPoints: [contactPoint], localDataCenter, keyspace }
+  return {
+    create: () => new CassandraStore(options, { clock: { now: () => Date.now() + aheadMs } }),
+    remove: () => empty(keyspace),
+    settle: () => void (aheadMs += 3_600_000),
+    delegations: () => rowsOf(`SELECT ref FROM ${keyspace}.delegations`),
+  }
+}
+
+/** How many rows a query finds. */
+async function rowsOf(query: string): Promise<number> {
+  const { contactPoint, localDataCenter } = server
+  const client = new Client({ contactPoints: [contactPoint], localDataCenter })
+  const { rows } = await client.execute(query)
+  await client.shutdown()
+  return rows.length
+}
+
 testMessageStore('Cassandra', newPlace, { seeds: [6, 7], questions: 15 })
+testForgetting('Cassandra', newForgettingPlace)
 
 describe('a store in Cassandra', () => {
   it('says where nobody answers', async () => {
@@ -98,6 +123,39 @@ describe('a store in Cassandra', () => {
     await store.close()
   })
 
+  it('lists no minute any more that was emptied just after it was written', async () => {
+    const place = await newForgettingPlace()
+    const store = place.create()
+    await store.open()
+    const batches = Array.from({ length: 5 }, (_, i) => batchOf(chainOf(), [at(i * 60_000)]))
+    await store.append(batches)
+    await store.prune(partOf(0), { olderThanMs: 200_000 })
+    const minutes = () => rowsOf('SELECT bucket FROM forgetting.buckets')
+    await store.usage()
+    expect(await minutes()).toBe(5)
+    place.settle()
+    await store.usage()
+    expect(await minutes()).toBe(1)
+    await store.append(batches)
+    expect(await readAll(store)).toHaveLength(5)
+    await store.close()
+    await place.remove()
+  })
+
+  it('lists no stream part any more of which nothing is left', async () => {
+    const place = await newForgettingPlace()
+    const store = place.create()
+    await store.open()
+    await store.append([batchOf(chainOf(), [at(1)]), batchOf(chainOf('chain', undefined, 1), [at(1)])])
+    const parts = () => rowsOf('SELECT part FROM forgetting.parts')
+    await store.prune(partOf(0), { maxBytes: 0 })
+    expect([(await store.usage()).length, await parts()]).toEqual([1, 2])
+    place.settle()
+    expect([(await store.usage()).length, await parts()]).toEqual([1, 1])
+    await store.close()
+    await place.remove()
+  })
+
   it('reads past what is listed and not there, as while it is being written', async () => {
     const store = storeIn('conformance')
     await store.open()
@@ -113,21 +171,54 @@ describe('a store in Cassandra', () => {
     await empty('conformance')
   })
 
-  it('forgets delegations with the batches that name them', async () => {
-    let nowMs = Date.now()
-    const { contactPoint, localDataCenter } = server
-    const options = { contactPoints: [contactPoint], localDataCenter, keyspace: 'forgetting' }
-    const store = new CassandraStore(options, { clock: { now: () => nowMs } })
+  it('keeps a delegation that was written lately, and deletes it later', async () => {
+    const place = await newForgettingPlace()
+    const store = place.create()
     await store.open()
-    await testForgetting(store, () => (nowMs += 3_600_000))
+    const delegations = [1, 2].map((fill) => delegationOf(fill))
+    const cursors = delegations.map((delegation, i) =>
+      batchOf(chainOf('@cursor', undefined, keyPartition), [at(i)], 20, 0, delegation),
+    )
+    await store.append(cursors, byRef(...delegations))
+    const prune = () => store.prune(partOf(keyPartition), { replacedBeforeMs: 1_000 })
+    expect([(await prune()).batches, await place.delegations()]).toEqual([1, 2])
+    place.settle()
+    expect([(await prune()).batches, await place.delegations()]).toEqual([0, 1])
+    expect((await store.delegationsOf(cursors.slice(1))).size).toBe(1)
     await store.close()
+    await place.remove()
+  })
+
+  it('finds what earlier versions left of replaced cursors', async () => {
+    const place = await newForgettingPlace()
+    const store = place.create()
+    await store.open()
+    const delegations = [1, 2].map((fill) => delegationOf(fill))
+    const cursors = delegations.map((delegation, i) =>
+      batchOf(chainOf('@cursor', undefined, keyPartition), [at(i)], 20, 0, delegation),
+    )
+    await store.append(cursors, byRef(...delegations))
+    await store.close()
+    const of = `part = '${partOf(keyPartition)}'`
+    await execute(
+      `DELETE FROM forgetting.batches WHERE ${of} AND level = 0 AND bucket = 0 AND first_time = 0`,
+      'DROP TABLE forgetting.delegation_checks',
+      "UPDATE forgetting.versions SET version = 4 WHERE name = 'tables'",
+    )
+    expect(await place.delegations()).toBe(2)
+    await store.open()
+    place.settle()
+    await store.prune(partOf(keyPartition), {})
+    expect(await place.delegations()).toBe(1)
+    await store.close()
+    await place.remove()
   })
 
   it('opens what 0.1.0 wrote', async () => {
     const store = storeIn('older')
     await store.open()
     await store.close()
-    const later = ['delegations', 'delegation_periods', 'key_chains', 'newest', 'cards']
+    const later = ['delegations', 'delegation_periods', 'delegation_checks', 'key_chains', 'newest', 'cards']
     await execute(
       ...later.map((table) => `DROP TABLE older.${table}`),
       "UPDATE older.versions SET version = 1 WHERE name = 'tables'",

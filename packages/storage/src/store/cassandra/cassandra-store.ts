@@ -31,13 +31,14 @@ import { neededDelegations, noDelegations, type EncodedDelegations } from '../st
 import { appendBatches } from './append.ts'
 import { CassandraCards } from './cards.ts'
 import { toStoreError } from './cassandra-errors.ts'
-import { forgetDelegations, readDelegations } from './delegations.ts'
+import { readDelegations } from './delegations.ts'
+import { forgetDelegations } from './forget-delegations.ts'
 import { readNewest, textOf, type BatchKey } from './newest.ts'
 import { Partitions } from './partitions.ts'
 import type { Filter, StoredBatch } from './stored-batch.ts'
 import { pruneBatches } from './prune.ts'
 import { createSchema } from './schema.ts'
-import { BucketTotals } from './totals.ts'
+import { BucketTotals, settledMs } from './totals.ts'
 
 export interface CassandraStoreOptions {
   /** Some nodes of the cluster to begin with: `host` or `host:port`. */
@@ -225,8 +226,8 @@ export class CassandraStore implements MessageStore {
       const modules = { client, keyspace: this.#options.keyspace, partitions, now: this.#now }
       const excessBytes = stored - (maxBytes ?? 0)
       const limits = { olderThanMs, excessBytes, values, replacedBeforeMs }
-      const pruned = await pruneBatches(modules, streamPartId, limits)
-      await forgetDelegations(modules, streamPartId)
+      const { pruned, reachedMs } = await pruneBatches(modules, streamPartId, limits)
+      await forgetDelegations(modules, streamPartId, reachedMs)
       return pruned
     })
   }
@@ -239,6 +240,8 @@ export class CassandraStore implements MessageStore {
         const streamPartId = String(row.get('part')) as StreamPartId
         const sum = await totals.of(streamPartId, this.#partitions(streamPartId))
         if (sum.batches > 0) usage.push({ streamPartId, ...sum })
+        // Else every stream part that there ever was would be counted again each time.
+        else await this.#unlist(client, streamPartId)
       }
       return usage
     })
@@ -309,6 +312,13 @@ export class CassandraStore implements MessageStore {
     } catch (error) {
       throw toStoreError(error, this.location)
     }
+  }
+
+  /** Takes an empty stream part off the list, unless something was to be stored in it lately. */
+  async #unlist(client: Client, streamPartId: StreamPartId): Promise<void> {
+    const query = `DELETE FROM ${this.#options.keyspace}.parts USING TIMESTAMP ? WHERE part = ?`
+    const settledUs = (this.#now() - settledMs) * 1000
+    await client.execute(query, [settledUs, streamPartId], { prepare: true, isIdempotent: true })
   }
 
   #requireOpen() {

@@ -1,10 +1,7 @@
 import type { Client } from 'cassandra-driver'
 import type { DelegationRef, MessageBatch, StreamPartId } from '@runnel/protocol'
-import { firstRef, lastRef } from '../last-messages.ts'
-import { delegationPlaceOf, periodOf, type EncodedDelegations } from '../stored-delegations.ts'
+import { delegationPlaceOf, type EncodedDelegations } from '../stored-delegations.ts'
 import { forAll } from './concurrency.ts'
-import type { Partitions } from './partitions.ts'
-import { settledMs } from './totals.ts'
 
 const options = { prepare: true, isIdempotent: true }
 /** References looked up in one request. */
@@ -52,40 +49,6 @@ export async function readDelegations(
     for (const row of rows) found.set(row.get('ref') as DelegationRef, row.get('bytes') as Uint8Array)
   })
   return found
-}
-
-/**
- * Deletes the delegations of periods before the one in which the oldest batch left begins. What was written lately stays until the
- * next time: the batches that go with it may still be under way.
- */
-export async function forgetDelegations(
-  {
-    client,
-    keyspace,
-    partitions,
-    now,
-  }: {
-    readonly client: Client
-    readonly keyspace: string
-    readonly partitions: Pick<Partitions, 'overlapping'>
-    readonly now: () => number
-  },
-  part: StreamPartId,
-): Promise<void> {
-  const periods = `SELECT period FROM ${keyspace}.delegation_periods WHERE part = ? AND period < ?`
-  const listed = await client.execute(`${periods} LIMIT 1`, [part, Number.MAX_SAFE_INTEGER], options)
-  if (listed.rowLength === 0) return
-  const oldest = await partitions.overlapping({ from: firstRef, to: lastRef }).next()
-  const before = oldest.done ? Number.MAX_SAFE_INTEGER : periodOf(oldest.value.firstTime)
-  const settledUs = (now() - settledMs) * 1000
-  // A period is listed a moment before what is in it is written, and has to stay as long.
-  const tables = { delegations: settledUs, delegation_periods: settledUs - settledMs * 1000 }
-  for await (const row of await client.execute(periods, [part, before], { ...options, autoPage: true })) {
-    for (const [table, writtenBeforeUs] of Object.entries(tables)) {
-      const query = `DELETE FROM ${keyspace}.${table} USING TIMESTAMP ? WHERE part = ? AND period = ?`
-      await client.execute(query, [writtenBeforeUs, part, Number(row.get('period'))], options)
-    }
-  }
 }
 
 interface Period {

@@ -1,12 +1,14 @@
 import type { Client } from 'cassandra-driver'
-import { sideChains, type StreamPartId } from '@runnel/protocol'
+import type { StreamPartId } from '@runnel/protocol'
 import type { PrunedBatches, PruneLimits } from '../message-store.ts'
 import { firstRef, lastRef } from '../last-messages.ts'
 import { listBucket } from './append.ts'
 import { forAll } from './concurrency.ts'
+import { noteForgetting } from './forget-delegations.ts'
 import { unlistKeyChain } from './key-chains.ts'
 import { forgetNewest, textOf, trimNewest } from './newest.ts'
 import type { Partitions } from './partitions.ts'
+import { replacedCursors } from './replaced-cursors.ts'
 import { keyOf, type StoredBatch } from './stored-batch.ts'
 import { settledMs } from './totals.ts'
 
@@ -15,6 +17,13 @@ export interface PruneModules {
   readonly keyspace: string
   readonly partitions: Partitions
   readonly now: () => number
+}
+
+/** What was deleted. */
+interface Pruned {
+  readonly pruned: PrunedBatches
+  /** All that began before was deleted, but last values and what lasts longer; when nothing is left after it, the end of time. */
+  readonly reachedMs: number
 }
 
 /** Batches found and deleted at once. */
@@ -31,31 +40,37 @@ export async function pruneBatches(
     values,
     replacedBeforeMs,
   }: Pick<PruneLimits, 'olderThanMs' | 'values' | 'replacedBeforeMs'> & { readonly excessBytes: number },
-): Promise<PrunedBatches> {
+): Promise<Pruned> {
   const total = { batches: 0, bytes: 0 }
   let goneBeforeMs: number | undefined
+  let reachedMs = lastRef.timestamp
   const { client, keyspace } = modules
   const newest = await trimNewest(client, keyspace, part, values)
   const spared: StoredBatch[] = []
   let doomed: StoredBatch[] = []
-  const deleteThem = async () => {
+  const deleteThem = async (isInOrder: boolean) => {
+    await noteForgetting(modules, part, doomed, !isInOrder)
     await forAll(doomed, (batch) => deleteBatch(modules, part, batch))
     await forAll(bucketsOf(doomed), (bucket) => tidyBucket(modules, part, bucket))
     doomed = []
   }
-  const doom = async (batch: StoredBatch) => {
+  const doom = async (batch: StoredBatch, isInOrder = true) => {
     await forgetNewest(client, keyspace, part, newest.get(textOf(batch)) ?? [])
     doomed.push(batch)
     total.batches++
     total.bytes += batch.size
-    if (doomed.length === maxPrunedAtOnce) await deleteThem()
+    if (doomed.length === maxPrunedAtOnce) await deleteThem(isInOrder)
   }
+  const all = () => modules.partitions.overlapping({ from: firstRef, to: lastRef })
   if (replacedBeforeMs !== undefined)
-    for await (const batch of replacedCursors(modules.partitions, replacedBeforeMs)) await doom(batch)
-  await deleteThem()
-  for await (const batch of modules.partitions.overlapping({ from: firstRef, to: lastRef })) {
+    for await (const batch of replacedCursors(all(), replacedBeforeMs)) await doom(batch, false)
+  await deleteThem(false)
+  for await (const batch of all()) {
     const isOver = total.bytes < excessBytes
-    if (!isOver && batch.firstTime >= olderThanMs) break
+    if (!isOver && batch.firstTime >= olderThanMs) {
+      reachedMs = batch.firstTime
+      break
+    }
     if (!isOver && batch.lastTime >= olderThanMs) continue
     if (values !== undefined && newest.has(textOf(batch))) {
       spared.push(batch)
@@ -68,20 +83,8 @@ export async function pruneBatches(
     if (total.bytes >= excessBytes) break
     await doom(batch)
   }
-  await deleteThem()
-  return { ...total, goneBeforeMs }
-}
-
-/** Of each chain of cursors all that a later one replaces. */
-async function* replacedCursors(partitions: Partitions, beforeMs: number): AsyncGenerator<StoredBatch> {
-  const newest = new Map<string, StoredBatch>()
-  for await (const batch of partitions.overlapping({ from: firstRef, to: lastRef })) {
-    if (!batch.name.startsWith(sideChains.cursor)) continue
-    const name = `${batch.publisher} ${batch.name}`
-    const before = newest.get(name)
-    newest.set(name, batch)
-    if (before !== undefined && before.lastTime < Math.min(beforeMs, batch.lastTime)) yield before
-  }
+  await deleteThem(true)
+  return { pruned: { ...total, goneBeforeMs }, reachedMs }
 }
 
 type Bucket = Pick<StoredBatch, 'level' | 'bucket'>

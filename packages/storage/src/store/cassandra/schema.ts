@@ -1,4 +1,5 @@
 import type { Client } from 'cassandra-driver'
+import { isKeyPart, type StreamPartId } from '@runnel/protocol'
 import { storageError } from '../../errors.ts'
 
 /**
@@ -8,7 +9,7 @@ import { storageError } from '../../errors.ts'
 export const bucketMs = 60_000
 
 /** The version of the tables below. */
-const schemaVersion = 4
+const schemaVersion = 5
 
 /** Copies in a data centre, unless it has fewer nodes when the keyspace is made. */
 const largestReplication = 3
@@ -23,6 +24,7 @@ const largestReplication = 3
  * - `cards`: a card for each user.
  * - `delegations`: those that batches of a stream part name, by the hour in which the batches begin (see `periodOf`).
  * - `delegation_periods`: for which hours there are some.
+ * - `delegation_checks`: for which of these hours some may be named by no batch any more (see `noteForgetting`).
  */
 const tables = [
   `batches (
@@ -34,6 +36,7 @@ const tables = [
   'buckets (part text, level tinyint, bucket bigint, written boolean, PRIMARY KEY ((part, level), bucket))',
   'delegations (part text, period bigint, ref text, bytes blob, PRIMARY KEY ((part, period), ref))',
   'delegation_periods (part text, period bigint, PRIMARY KEY (part, period))',
+  'delegation_checks (part text, period bigint, due boolean, PRIMARY KEY (part, period))',
   `key_chains (
     part text, publisher text, chain text, level tinyint, bucket bigint,
     first_time bigint, first_number bigint, last_time bigint, last_number bigint, messages int, size int,
@@ -69,6 +72,7 @@ export async function createSchema(
   )
   for (const table of tables) await client.execute(`CREATE TABLE IF NOT EXISTS ${keyspace}.${table}`)
   await client.execute(`CREATE TABLE IF NOT EXISTS ${keyspace}.versions (name text PRIMARY KEY, version int)`)
+  if (version >= 2 && version < 5) await checkKeyParts(client, keyspace)
   await client.execute(`INSERT INTO ${keyspace}.versions (name, version) VALUES ('tables', ${schemaVersion})`)
 }
 
@@ -82,4 +86,16 @@ async function versionOf(client: Client, keyspace: string): Promise<number> {
   if (known.rowLength === 0) return 0
   const { rows } = await client.execute(`SELECT version FROM ${keyspace}.versions WHERE name = 'tables'`)
   return Number(rows[0]?.get('version') ?? 0)
+}
+
+/** Has all hours of key parts checked: earlier versions left the delegations of replaced cursors there. */
+async function checkKeyParts(client: Client, keyspace: string): Promise<void> {
+  const paged = { prepare: true, isIdempotent: true, autoPage: true }
+  for await (const { part } of await client.execute(`SELECT part FROM ${keyspace}.parts`, [], paged)) {
+    if (!isKeyPart(String(part) as StreamPartId)) continue
+    const periods = `SELECT period FROM ${keyspace}.delegation_periods WHERE part = ?`
+    const note = `INSERT INTO ${keyspace}.delegation_checks (part, period, due) VALUES (?, ?, true)`
+    for await (const { period } of await client.execute(periods, [part], paged))
+      await client.execute(note, [part, period], { prepare: true, isIdempotent: true })
+  }
 }

@@ -57,8 +57,16 @@ export class BucketTotals {
     const batches = number('batches')
     const [messages, bytes, newestMs] = [number('messages'), number('bytes'), number('newest')]
     const totals = batches === 0 ? none : { batches, messages, bytes, oldestMs: number('oldest'), newestMs }
-    if (writtenUs / 1000 + settledMs < this.#now()) this.#remember(key, writtenUs, totals)
+    if (writtenUs / 1000 + settledMs >= this.#now()) return totals
+    if (batches > 0) this.#remember(key, writtenUs, totals)
+    else await this.#unlist(part, level, bucket, writtenUs)
     return totals
+  }
+
+  /** It was emptied too soon after it was written to be taken off the list then. What is written now lists it again, with a later time. */
+  async #unlist(part: StreamPartId, level: number, bucket: number, writtenUs: number): Promise<void> {
+    const query = `DELETE FROM ${this.#keyspace}.buckets USING TIMESTAMP ? WHERE part = ? AND level = ? AND bucket = ?`
+    await this.#client.execute(query, [writtenUs, part, level, bucket], { prepare: true, isIdempotent: true })
   }
 
   #remember(key: string, writtenUs: number, totals: Totals): void {
