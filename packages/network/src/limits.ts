@@ -34,9 +34,9 @@ export const networkLimits = {
   maxUrgentPlaces: 512,
   /** Publishers of urgent messages in one stream part within eleven minutes (`urgent.overShare`). */
   maxUrgentPublishers: 256,
-  /** Bytes of urgent messages that wait for the answer whether their publisher may publish (`urgent.unresolved`). */
+  /** Bytes of urgent messages that wait for the answer whether their publisher may publish (`urgent.unresolved`), as long as they are of use. */
   maxHeldUrgentBytes: 1024 * 1024,
-  /** How often it is asked whether somebody may publish urgent messages while that is not known. */
+  /** How often it is asked whether somebody may publish urgent messages while that is not known, and what waited in vain is let go. */
   urgentAskMs: 1_000,
   /** Chains of urgent messages in all stream parts whose floods a node thins; any other is flooded in full. */
   maxUrgentThinChains: 1_024,

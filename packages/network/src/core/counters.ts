@@ -47,7 +47,7 @@ export const counterHelp = {
   'urgent.demoted': 'Urgent messages that lost their priority because their publisher gave it to too many',
   'urgent.timestamp': 'Urgent messages dropped because their timestamp was too far from the clock',
   'urgent.unresolved':
-    'Urgent messages dropped because their publisher could not be looked up, or too many waited for that',
+    'Urgent messages dropped because their publisher could not be looked up in time, or too many waited for that',
   'urgent.unsupported': 'Urgent messages not sent to neighbours that do not know such',
   'urgent.asData': 'Urgent messages dropped because they came as ordinary ones',
   'published.batches': 'Batches published by this process',

@@ -188,6 +188,7 @@ export class Overlay {
         parts.each((part) => this.#tick(part, time))
         neighbourhood.tick(time)
         rooms.flood.tick(nowMs)
+        rooms.urgent.tick(nowMs)
         guests?.tick(nowMs)
         rooms.watch?.tick(nowMs)
         break
