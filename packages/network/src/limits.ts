@@ -12,7 +12,7 @@ export const networkLimits = {
   maxLatestKeys: 10_000,
   /** Bytes of the batches that contain these messages (`latest.dropped`). */
   maxLatestBytes: 4 * 1024 * 1024,
-  /** The same in all stream parts together (`latest.dropped`). */
+  /** The same in all stream parts together; beyond it, the one with most loses those that changed longest ago (`latest.dropped`). */
   maxLatestBytesTotal: 32 * 1024 * 1024,
   /** Newest messages of keys that one neighbour is told in a second (`latest.refused`). */
   maxLatestPerS: 100,
@@ -92,7 +92,7 @@ export const networkLimits = {
   maxRecentBatches: 10_000,
   /** Bytes kept for replay in one stream part. */
   maxRecentBytes: 8 * 1024 * 1024,
-  /** Bytes kept for replay in all stream parts together. */
+  /** Bytes kept for replay in all stream parts together; beyond it, the one with most loses its oldest (`recent.dropped`). */
   maxRecentBytesTotal: 64 * 1024 * 1024,
   /** How long a batch is kept for replay. */
   maxRecentAgeMs: 30_000,

@@ -3,9 +3,10 @@ import { describe, expect, it } from 'vitest'
 import { networkLimits } from '../../limits.ts'
 import { batchAt, identityOf, packetOf, startMs } from '../core.testkit.ts'
 import { newCounters } from '../counter-names.ts'
+import { SharedBytes } from '../shared-bytes.ts'
 import { RecentBatches, type RecentBatchesLimits } from './recent-batches.ts'
 
-function recent(limits: Partial<RecentBatchesLimits> = {}, shared = { total: 0 }) {
+function recent(limits: Partial<RecentBatchesLimits> = {}, shared = new SharedBytes(Infinity)) {
   const counters = newCounters()
   const cache = new RecentBatches({ ...networkLimits, ...limits }, { shared, counters })
   const add = (offsetMs: number): Uint8Array => {
@@ -68,14 +69,13 @@ describe('recent batches', () => {
     const { cache, add } = recent({ maxRecentBytes: size * 2 })
     for (let i = 0; i < 5; i++) add(i)
     expect(cache.bytes).toBe(size * 2)
-    const shared = { total: 0 }
-    const first = recent({ maxRecentBytesTotal: size * 3 }, shared)
-    const second = recent({ maxRecentBytesTotal: size * 3 }, shared)
+    const shared = new SharedBytes(size * 3)
+    const [first, second] = [recent({}, shared), recent({}, shared)]
     for (let i = 0; i < 2; i++) first.add(i)
     for (let i = 0; i < 5; i++) second.add(i)
-    expect([first.cache.size, second.cache.size, shared.total]).toEqual([2, 1, size * 3])
+    expect([first.cache.size + second.cache.size, shared.total]).toEqual([3, size * 3])
     first.cache.clear()
-    expect(shared.total).toBe(size)
+    expect(shared.total).toBe(second.cache.bytes)
   })
 
   it('are forgotten with age', () => {

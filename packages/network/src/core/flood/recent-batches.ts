@@ -15,6 +15,7 @@ import {
   type NodeId,
 } from '@runnel/protocol'
 import type { Counters } from '../counters.ts'
+import type { SharedBytes, SharingTable } from '../shared-bytes.ts'
 import { ChainBatches, decodeKept, placesOf, type KeptBatch } from './chain-batches.ts'
 
 type ChainId = Pick<MessageChain, 'publisherId' | 'messageChainId'>
@@ -22,17 +23,11 @@ type ChainId = Pick<MessageChain, 'publisherId' | 'messageChainId'>
 export interface RecentBatchesLimits {
   readonly maxRecentBatches: number
   readonly maxRecentBytes: number
-  readonly maxRecentBytesTotal: number
   readonly maxRecentAgeMs: number
   readonly maxReplayBytes: number
   readonly maxFetchReplyBytes: number
   readonly replayMarginMs: number
   readonly maxAloneAgeMs: number
-}
-
-/** Bytes kept in all stream parts together. */
-export interface RecentBytes {
-  total: number
 }
 
 /** A kept batch, and another one that contradicts it. */
@@ -44,9 +39,9 @@ export interface KeptContradiction {
 const none: readonly KeptContradiction[] = []
 
 /** The recent batches of one stream part: for neighbours that attach or miss something, and to detect contradictions. */
-export class RecentBatches {
+export class RecentBatches implements SharingTable {
   readonly #limits: RecentBatchesLimits
-  readonly #shared: RecentBytes
+  readonly #shared: SharedBytes
   readonly #counters: Counters
   #entries: (KeptBatch | undefined)[] = []
   /** Entries before this index are removed; the array is cut when there are many. */
@@ -54,7 +49,7 @@ export class RecentBatches {
   readonly #chains = new RareMap<NodeId, Map<string, ChainBatches>>()
   #bytes = 0
 
-  constructor(limits: RecentBatchesLimits, modules: { shared: RecentBytes; counters: Counters }) {
+  constructor(limits: RecentBatchesLimits, modules: { shared: SharedBytes; counters: Counters }) {
     this.#limits = limits
     this.#shared = modules.shared
     this.#counters = modules.counters
@@ -119,6 +114,12 @@ export class RecentBatches {
     this.#limit()
   }
 
+  /** Drops the oldest, as there are too many in this stream part, or in all. */
+  makeRoom(): void {
+    this.#dropFirst()
+    this.#counters['recent.dropped']++
+  }
+
   forgetOld(nowMs: number): void {
     while (this.dueMs <= nowMs) this.#dropFirst()
   }
@@ -174,17 +175,13 @@ export class RecentBatches {
 
   #isOver(): boolean {
     if (this.size === 0) return false
-    const { maxRecentBatches, maxRecentBytes, maxRecentBytesTotal } = this.#limits
-    return (
-      this.size > maxRecentBatches || this.#bytes > maxRecentBytes || this.#shared.total > maxRecentBytesTotal
-    )
+    const { maxRecentBatches, maxRecentBytes } = this.#limits
+    return this.size > maxRecentBatches || this.#bytes > maxRecentBytes
   }
 
   #limit(): void {
-    while (this.#isOver()) {
-      this.#dropFirst()
-      this.#counters['recent.dropped']++
-    }
+    while (this.#isOver()) this.makeRoom()
+    this.#shared.limit()
   }
 
   #find({ publisherId, messageChainId }: ChainId): ChainBatches | undefined {
@@ -223,7 +220,7 @@ export class RecentBatches {
 
   #grow(bytes: number): void {
     this.#bytes += bytes
-    this.#shared.total += bytes
+    this.#shared.grow(this, bytes)
   }
 }
 

@@ -25,19 +25,20 @@ import type { NetworkLimits } from '../../limits.ts'
 import type { Counters } from '../counters.ts'
 import type { ChainProgress } from '../dedup/chain-progress.ts'
 import { SeenMessages } from '../dedup/seen-messages.ts'
-import { RecentBatches, type RecentBytes } from '../flood/recent-batches.ts'
-import { LatestBatches, type LatestBytes } from '../latest/latest-batches.ts'
+import { RecentBatches } from '../flood/recent-batches.ts'
+import { LatestBatches } from '../latest/latest-batches.ts'
 import { gapWaitMs } from '../gaps/gap-times.ts'
 import { PartMembers, wantsToRead, type Feeder } from '../neighbours/part-members.ts'
 import { PartGaps, type PartGapsModules } from '../gaps/part-gaps.ts'
+import type { SharedBytes } from '../shared-bytes.ts'
 import { isAttached, newEdge, type Edge } from './edge.ts'
 import { PartFaults } from './part-faults.ts'
 import { StatusSchedule } from './status-schedule.ts'
 
 export interface StreamPartModules {
   readonly counters: Counters
-  readonly recentBytes: RecentBytes
-  readonly latestBytes: LatestBytes
+  readonly recentBytes: SharedBytes
+  readonly latestBytes: SharedBytes
   readonly onGapLost: PartGapsModules['onLost']
   /** A neighbour or a guest is attached no longer, or may be another process than it was. */
   gone(peerId: NodeId): void
