@@ -71,7 +71,7 @@ async function steps(options: DriveOptions, enter: (text: string) => void): Prom
   const { generators, plan, place, target, signal, prepare } = options
   if (prepare !== undefined) {
     enter(prepare.name)
-    await prepare.work(plan, signal)
+    await untilAborted(prepare.work(plan, signal), signal)
   }
   enter(`${plan.clients} users join`)
   const fromMs = performance.now()

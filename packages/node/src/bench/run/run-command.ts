@@ -66,11 +66,11 @@ export async function withBench(
   const limit = timeLimit(boundMs)
   const signal = AbortSignal.any([stop.signal, limit.signal])
   let [generators, target]: [Generators?, Target?] = []
-  let phase = 'it began'
+  let phase = 'generators start'
   let isAllClosed = true
   const onPhase = (text: string) => outputs.phase((phase = text))
   try {
-    const opened = (generators = await openGenerators(args, args.clients))
+    const opened = (generators = await openGenerators(args, args.clients, signal))
     notice(`ends within ${Math.ceil(boundMs / 1000)} s`)
     const needs = { parts, storage, signal, onProgress: onPhase }
     const loaded = (target = await openTarget(args, needs))
