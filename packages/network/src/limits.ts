@@ -260,6 +260,8 @@ export const networkLimits = {
   maxDelegations: 20_000,
   /** Signatures of credentials and delegations whose signers are remembered; the ones met longest ago go first. */
   maxRememberedSigners: 1_024,
+  /** An instruction whose counter is higher by more than this than that of the one before is ignored (`instruction.stale`): trackers raise it by one. */
+  maxCounterStep: 2 ** 20,
   /** Neighbours of one stream part remembered as refused. */
   maxRefused: 64,
   /** How long a refused neighbour that no instruction named is refused again at once. */

@@ -262,9 +262,13 @@ export class StreamPart {
     return this.#sessionCounter > 0 && this.wanted.size === 0
   }
 
-  /** Sets the wanted peers; false when the instruction is not newer than the one before. */
+  /**
+   * Sets the wanted peers; false when the instruction is not newer than the one before, or so much newer that it would use up the counters: no
+   * tracker, also no honest one, could instruct this node any more.
+   */
   instruct(instruction: Instruction, self: NodeId, nowMs: number): boolean {
     if (instruction.counter <= this.#sessionCounter) return false
+    if (instruction.counter > this.#counter + this.#limits.maxCounterStep) return false
     this.#sessionCounter = this.#counter = instruction.counter
     const wanted = new Map<NodeId, Contact>()
     for (const { nodeId, contact } of instruction.neighbours) if (nodeId !== self) wanted.set(nodeId, contact)
