@@ -104,7 +104,8 @@ export const counterHelp = {
   'attach.repeated': 'Attaches of a peer that was attached already',
   'detach.received': 'Detaches received',
   'instruction.handled': 'Instructions carried out',
-  'instruction.stale': 'Instructions ignored because a newer one was known, or because of a counter far beyond that of the one before',
+  'instruction.stale':
+    'Instructions ignored because a newer one was known, or because of a counter far beyond that of the one before',
   'instruction.notJoined': 'Instructions ignored because their stream part is not joined',
   'peers.misbehaved': 'Peers disconnected because they sent what no correct node sends',
   'peers.bansDropped': 'Peers remembered as misbehaved that were forgotten early because there were too many',

@@ -112,7 +112,7 @@ export class Overlay {
         break
       case 'permissionsChanged':
         neighbourhood.permissionsChanged(event.streamId, time)
-        guests?.permissionsChanged()
+        guests?.detached()
         break
       case 'join':
         this.#lives.join(event, nowMs)
@@ -120,6 +120,7 @@ export class Overlay {
         break
       case 'leave':
         this.#lives.leave(event.streamPartId, nowMs)
+        guests?.detached()
         break
       case 'trackerSession':
         parts.withPart(event.streamPartId, (part) => part.newSession())

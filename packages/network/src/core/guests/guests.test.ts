@@ -158,6 +158,14 @@ describe('a host', () => {
     expect(script.core.guests?.size).toBe(0)
   })
 
+  it('keeps no place for a guest of a stream part that it leaves', () => {
+    const script = host()
+    script.run(join, opened(9), guestAttach(9))
+    expect(script.core.guests?.size).toBe(1)
+    script.run(leave)
+    expect(script.core.guests?.size).toBe(0)
+  })
+
   it('asks the registry a bounded number of times for the guests of one network, whatever their keys', () => {
     const script = host({ maxGuestLookups: 3, maxWaitingGuests: 2 })
     script.readsForMs = () => undefined
