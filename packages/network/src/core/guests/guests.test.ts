@@ -51,7 +51,7 @@ describe('a host', () => {
     none.run(join, opened(9))
     expect(none.run(guestAttach(9))).toContain('detach 9 not-wanted')
     const feeder = host()
-    feeder.run({ ...join, reads: false } as OverlayEvent, opened(9))
+    feeder.run({ ...join, reads: false }, opened(9))
     expect(feeder.run(guestAttach(9))).toContain('detach 9 not-permitted')
   })
 
