@@ -94,12 +94,34 @@ describe('recent batches', () => {
     expect(counters['replay.truncated']).toBe(1)
   })
 
+  it('are found without a look at all the others', () => {
+    const { cache, add } = recent()
+    for (let i = 0; i < 2_000; i++) add(i)
+    const chain = { publisherId: identityOf(7).nodeId, messageChainId: 'c' }
+    let looks = 0
+    const place = (offsetMs: number) => ({
+      get timestamp() {
+        looks++
+        return startMs + offsetMs
+      },
+      sequenceNumber: 0,
+    })
+    const ranges = [500, 1_500, 1_900].map((ms) => ({ after: place(ms), upTo: place(ms + 1) }))
+    const times = cache.find({ ...chain, ranges }).batches.map(({ first }) => first.timestamp - startMs)
+    expect(times).toEqual([501, 1_501, 1_901])
+    expect(looks).toBeLessThan(100)
+  })
+
   it('are found by the ranges that they reach into, as one by one would find', () => {
     const chain = { publisherId: identityOf(7).nodeId, messageChainId: 'c' }
     const places = fc.uniqueArray(fc.integer({ min: 0, max: 60 }), { minLength: 1, maxLength: 8 })
     const edges = fc.uniqueArray(fc.integer({ min: 0, max: 60 }), { minLength: 2, maxLength: 16 })
+    const apart = fc
+      .uniqueArray(fc.integer({ min: 0, max: 60 }), { maxLength: 40 })
+      .map((times) => times.toSorted((a, b) => a - b))
+      .map((times) => [...Map.groupBy(times, (time) => Math.floor(time / 7)).values()].toReversed())
     fc.assert(
-      fc.property(fc.array(places, { maxLength: 6 }), edges, (batches, cuts) => {
+      fc.property(fc.oneof(fc.array(places, { maxLength: 6 }), apart), edges, (batches, cuts) => {
         const { cache } = recent()
         const added = batches.map((unsorted) => {
           const times = unsorted.toSorted((a, b) => a - b)

@@ -1,7 +1,6 @@
 import {
   compareRefs,
   contradictionOf,
-  firstIndex,
   isSameSignature,
   RareMap,
   type Attach,
@@ -11,7 +10,6 @@ import {
   type MessageBatch,
   type MessageChain,
   type MessageRef,
-  type MissingRange,
   type NodeId,
 } from '@runnel/protocol'
 import type { Counters } from '../counters.ts'
@@ -163,8 +161,7 @@ export class RecentBatches implements SharingTable {
   } {
     const batches: KeptBatch[] = []
     let bytes = 0
-    for (const kept of this.#find(fetch) ?? []) {
-      if (!reachesInto(kept, fetch.ranges)) continue
+    for (const kept of this.#find(fetch)?.reachingInto(fetch.ranges) ?? []) {
       bytes += kept.packet.length
       // One that is too large by itself must be sent all the same.
       if (bytes > this.#limits.maxFetchReplyBytes && batches.length > 0) return { batches, complete: false }
@@ -227,15 +224,6 @@ export class RecentBatches implements SharingTable {
 function isBehind(chain: MessageChain, last: MessageRef, heads: readonly ChainHead[]): boolean {
   const head = heads.find((candidate) => isOf(candidate, chain))
   return head !== undefined && compareRefs(last, head) <= 0
-}
-
-/**
- * True when one of the ranges, which are in order, lies in part between the first and the last message. These follow each other
- * directly, so a node that misses something in between misses one of them.
- */
-function reachesInto({ first, last }: KeptBatch, ranges: readonly MissingRange[]): boolean {
-  const range = ranges[firstIndex(ranges, ({ upTo }) => compareRefs(upTo, first) >= 0)]
-  return range !== undefined && compareRefs(range.after, last) < 0
 }
 
 function isOf(head: ChainId, chain: ChainId): boolean {
