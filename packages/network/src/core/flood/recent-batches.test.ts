@@ -58,6 +58,22 @@ describe('recent batches', () => {
     expect(replayed(cache, { sinceMs: 9_000, heads: [other] }, startMs + 200)).toEqual(packets)
   })
 
+  it('are compared with the heads given without a look at each head for each batch', () => {
+    const { cache, add } = recent()
+    for (let i = 0; i < 500; i++) add(i)
+    let looks = 0
+    const heads = Array.from({ length: 64 }, (_, number) => ({
+      publisherId: identityOf(7).nodeId,
+      get messageChainId() {
+        looks++
+        return `other ${number}`
+      },
+      ...{ timestamp: startMs, sequenceNumber: 0 },
+    }))
+    expect(replayed(cache, { sinceMs: 9_000, heads }, startMs + 500)).toHaveLength(500)
+    expect(looks).toBe(heads.length)
+  })
+
   it('are bounded in number, and drop the oldest', () => {
     const { cache, add, counters } = recent({ maxRecentBatches: 3 })
     const packets = Array.from({ length: 10 }, (_, i) => add(i))

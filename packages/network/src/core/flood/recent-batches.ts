@@ -135,6 +135,7 @@ export class RecentBatches implements SharingTable {
     if (attach.sinceMs === 0) return []
     const ageMs = Math.min(attach.sinceMs + this.#limits.replayMarginMs, this.#limits.maxRecentAgeMs)
     const aloneAgeMs = Math.max(ageMs, this.#limits.maxAloneAgeMs)
+    const heads = headsByChain(attach.heads)
     const batches: KeptBatch[] = []
     let bytes = 0
     for (let i = this.#entries.length - 1; i >= this.#first; i--) {
@@ -142,7 +143,7 @@ export class RecentBatches implements SharingTable {
       const { receivedMs, chain, last, packet, isAlone } = kept
       if (receivedMs < nowMs - aloneAgeMs) break
       if (receivedMs < nowMs - ageMs && !isAlone) continue
-      if (!isSent(chain) || isBehind(chain, last, attach.heads)) continue
+      if (!isSent(chain) || isBehind(chain, last, heads)) continue
       bytes += packet.length
       if (bytes > this.#limits.maxReplayBytes) {
         this.#counters['replay.truncated']++
@@ -221,11 +222,22 @@ export class RecentBatches implements SharingTable {
   }
 }
 
-function isBehind(chain: MessageChain, last: MessageRef, heads: readonly ChainHead[]): boolean {
-  const head = heads.find((candidate) => isOf(candidate, chain))
-  return head !== undefined && compareRefs(last, head) <= 0
+type HeadsByChain = ReadonlyMap<NodeId, ReadonlyMap<string, ChainHead>>
+
+function headsByChain(heads: readonly ChainHead[]): HeadsByChain {
+  const byChain = new Map<NodeId, Map<string, ChainHead>>()
+  for (const head of heads) {
+    const ofPublisher = byChain.get(head.publisherId) ?? new Map<string, ChainHead>()
+    byChain.set(head.publisherId, ofPublisher.set(head.messageChainId, head))
+  }
+  return byChain
 }
 
-function isOf(head: ChainId, chain: ChainId): boolean {
-  return head.publisherId === chain.publisherId && head.messageChainId === chain.messageChainId
+function isBehind(
+  { publisherId, messageChainId }: MessageChain,
+  last: MessageRef,
+  heads: HeadsByChain,
+): boolean {
+  const head = heads.get(publisherId)?.get(messageChainId)
+  return head !== undefined && compareRefs(last, head) <= 0
 }
