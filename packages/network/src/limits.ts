@@ -12,7 +12,7 @@ export const networkLimits = {
   maxLatestKeys: 10_000,
   /** Bytes of the batches that contain these messages (`latest.dropped`). */
   maxLatestBytes: 4 * 1024 * 1024,
-  /** The same in all stream parts together (`latest.dropped`). */
+  /** The same in all stream parts together; beyond it, the one with most loses those that changed longest ago (`latest.dropped`). */
   maxLatestBytesTotal: 32 * 1024 * 1024,
   /** Newest messages of keys that one neighbour is told in a second (`latest.refused`). */
   maxLatestPerS: 100,
@@ -34,9 +34,9 @@ export const networkLimits = {
   maxUrgentPlaces: 512,
   /** Publishers of urgent messages in one stream part within eleven minutes (`urgent.overShare`). */
   maxUrgentPublishers: 256,
-  /** Bytes of urgent messages that wait for the answer whether their publisher may publish (`urgent.unresolved`). */
+  /** Bytes of urgent messages that wait for the answer whether their publisher may publish (`urgent.unresolved`), as long as they are of use. */
   maxHeldUrgentBytes: 1024 * 1024,
-  /** How often it is asked whether somebody may publish urgent messages while that is not known. */
+  /** How often it is asked whether somebody may publish urgent messages while that is not known, and what waited in vain is let go. */
   urgentAskMs: 1_000,
   /** Chains of urgent messages in all stream parts whose floods a node thins; any other is flooded in full. */
   maxUrgentThinChains: 1_024,
@@ -92,7 +92,7 @@ export const networkLimits = {
   maxRecentBatches: 10_000,
   /** Bytes kept for replay in one stream part. */
   maxRecentBytes: 8 * 1024 * 1024,
-  /** Bytes kept for replay in all stream parts together. */
+  /** Bytes kept for replay in all stream parts together; beyond it, the one with most loses its oldest (`recent.dropped`). */
   maxRecentBytesTotal: 64 * 1024 * 1024,
   /** How long a batch is kept for replay. */
   maxRecentAgeMs: 30_000,
@@ -260,6 +260,8 @@ export const networkLimits = {
   maxDelegations: 20_000,
   /** Signatures of credentials and delegations whose signers are remembered; the ones met longest ago go first. */
   maxRememberedSigners: 1_024,
+  /** An instruction whose counter is higher by more than this than that of the one before is ignored (`instruction.stale`): trackers raise it by one. */
+  maxCounterStep: 2 ** 20,
   /** Neighbours of one stream part remembered as refused. */
   maxRefused: 64,
   /** How long a refused neighbour that no instruction named is refused again at once. */

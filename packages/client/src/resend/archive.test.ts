@@ -1,8 +1,6 @@
 import type { Gap } from '@runnel/network'
 import { decodeBatch, toStreamPartId, type MessageRef } from '@runnel/protocol'
-import fc from 'fast-check'
 import { afterEach, describe, expect, it } from 'vitest'
-import { FoundChain } from './archive.ts'
 import { at, chainOf, identityOf, streamId, times } from './batches.testkit.ts'
 import { resendLimits } from './limits.ts'
 import { says, StorageNet, type FakeStorage } from './storage.testkit.ts'
@@ -104,25 +102,5 @@ describe('the archive of a node', () => {
     store.script = undefined
     store.add(...chainOf(times(1, 5)))
     expect(await net.turn(fill(gapOf(at(1), at(3))))).toEqual([1, 2, 3])
-  })
-})
-
-describe('FoundChain', () => {
-  it('is whole exactly when nothing of the gap is missing, in whatever order it was found', () => {
-    const messages = chainOf(times(1, 20)).flatMap((batch) => batch.messages)
-    fc.assert(
-      fc.property(
-        fc.shuffledSubarray(messages, { minLength: 15 }),
-        fc.integer({ min: 0, max: 19 }),
-        fc.integer({ min: 1, max: 20 }),
-        (found, after, length) => {
-          const upTo = Math.min(20, after + length)
-          const chain = new FoundChain({ after: at(after), upTo: at(upTo) })
-          chain.add(found)
-          const has = new Set(found.map(({ timestamp }) => timestamp))
-          expect(chain.isWhole).toBe(times(after + 1, upTo).every((time) => has.has(time)))
-        },
-      ),
-    )
   })
 })

@@ -9,6 +9,7 @@ import {
   type WantedNeighbour,
 } from '@runnel/protocol'
 import type { BatchCheck } from './batch-check.ts'
+import { FoundChain } from './found-chain.ts'
 import type { BatchMerge, Candidate } from './merge.ts'
 import type { OpenSources } from './open-sources.ts'
 import type { PartSources } from './part-sources.ts'
@@ -28,6 +29,15 @@ export interface HistoryGapsModules extends SourceModules {
   readonly sources: OpenSources
   readonly wanted: WantedRange
   readonly events: GapEvents
+}
+
+/** Of one gap, from all that were asked. */
+interface FoundMessages {
+  readonly chain: FoundChain
+  /** By place. */
+  readonly messages: Map<string, StreamMessage>
+  /** Of all batches that came. */
+  bytes: number
 }
 
 /** Fills gaps from storage nodes on standby when none of those being read can fill them; reports the rest. */
@@ -75,22 +85,23 @@ export class HistoryGaps {
     this.#modules.events.gap({ streamPartId, chain, after, upTo: placeOf(upTo) })
   }
 
-  /** Asks the standby nodes, one after the other, until one has something. */
+  /** Asks the standby nodes, one after the other, until nothing is missing. In the order of the chain. */
   async #askStandby(part: PartSources, gap: Omit<Gap, 'streamPartId'>): Promise<readonly StreamMessage[]> {
+    const found: FoundMessages = { chain: new FoundChain(gap), messages: new Map(), bytes: 0 }
     for (const peer of part.standby) {
-      if (part.ending.aborted) break
-      const found = await this.#ask(peer, part, gap)
-      if (found.length > 0) return found
+      if (part.ending.aborted || found.chain.isWhole) break
+      await this.#ask(peer, part, gap, found)
     }
-    return []
+    return [...found.messages.values()].sort(compareRefs)
   }
 
-  /** The valid batches that a storage node has of a gap. */
+  /** Adds what a storage node has of a gap, in valid batches. */
   async #ask(
     peer: WantedNeighbour,
     part: PartSources,
     { chain, after, upTo }: Omit<Gap, 'streamPartId'>,
-  ): Promise<readonly StreamMessage[]> {
+    found: FoundMessages,
+  ): Promise<void> {
     const { check, signatures, limits } = this.#modules
     const { publisherId, messageChainId } = chain
     const request = {
@@ -99,22 +110,20 @@ export class HistoryGaps {
       windowBytes: limits.minSourceWindowBytes,
     } as const
     const source = new StorageSource(request, peer, this.#modules)
-    const found = new Map<string, StreamMessage>()
-    let bytes = 0
     try {
       for await (const batch of source.batches(part.ending)) {
-        bytes += batch.bytes.length
+        found.bytes += batch.bytes.length
         const verdict = await check.check(batch, signatures)
-        if (bytes > limits.maxExactLastBytes || verdict === 'forged') break
+        if (found.bytes > limits.maxExactLastBytes || verdict === 'forged') break
         if (verdict !== 'good') continue
+        found.chain.add(batch.messages)
         for (const message of batch.messages) {
           if (compareRefs(message, after) <= 0 || compareRefs(message, upTo) > 0) continue
-          found.set(`${message.timestamp} ${message.sequenceNumber}`, message)
+          found.messages.set(`${message.timestamp} ${message.sequenceNumber}`, message)
         }
       }
     } catch (error) {
       part.report(peer.nodeId, error)
     }
-    return [...found.values()].sort(compareRefs)
   }
 }

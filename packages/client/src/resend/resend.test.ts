@@ -237,6 +237,19 @@ describe('resend', () => {
     expect(askedForGaps()).toBeGreaterThan(askedBefore)
   })
 
+  it('asks all that stand by for a gap of which each has a part', async () => {
+    const { client, stores } = await setUp(['one', 'two', 'three', 'four', 'five'])
+    const batches = chainOf(times(1, 15))
+    stores.forEach((store, i) => store.add(...batches.filter((_, at) => at < 9 || at > 13 || at === 9 + i)))
+    const gaps: unknown[] = []
+    // Which two stand by is drawn anew each time.
+    for (let i = 0; i < 10; i++) {
+      const reading = client.resend(streamId, { from: 1 }, { onGap: (gap) => gaps.push(gap) })
+      expect((await net.turn(collect(reading))).map(({ timestamp }) => timestamp)).toEqual(times(1, 15))
+    }
+    expect(gaps).toEqual([])
+  })
+
   it('does not call missing what was before the selection', async () => {
     const { client, stores, seen } = await setUp(['one'])
     stores[0]?.add(...chainOf(times(5, 9), { previous: at(4) }))

@@ -387,7 +387,12 @@ function detailOf(packet: ControlPacket): string {
 const at = ({ messages }: MessageBatch): number => (messages.at(-1)?.timestamp ?? 0) - startMs
 const short = (nodeId: NodeId): string => String(Number.parseInt(nodeId.slice(-4), 16))
 
-export const join: OverlayEvent = { type: 'join', streamPartId: partId, fillGaps: true, reads: true }
+export const join: OverlayEvent & { type: 'join' } = {
+  type: 'join',
+  streamPartId: partId,
+  fillGaps: true,
+  reads: true,
+}
 export const leave: OverlayEvent = { type: 'leave', streamPartId: partId }
 export const opened = (peer: number): OverlayEvent => ({ type: 'linkOpened', peerId: idOf(peer) })
 export const closed = (peer: number): OverlayEvent => ({ type: 'linkClosed', peerId: idOf(peer) })

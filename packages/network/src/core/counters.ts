@@ -47,7 +47,7 @@ export const counterHelp = {
   'urgent.demoted': 'Urgent messages that lost their priority because their publisher gave it to too many',
   'urgent.timestamp': 'Urgent messages dropped because their timestamp was too far from the clock',
   'urgent.unresolved':
-    'Urgent messages dropped because their publisher could not be looked up, or too many waited for that',
+    'Urgent messages dropped because their publisher could not be looked up in time, or too many waited for that',
   'urgent.unsupported': 'Urgent messages not sent to neighbours that do not know such',
   'urgent.asData': 'Urgent messages dropped because they came as ordinary ones',
   'published.batches': 'Batches published by this process',
@@ -104,7 +104,8 @@ export const counterHelp = {
   'attach.repeated': 'Attaches of a peer that was attached already',
   'detach.received': 'Detaches received',
   'instruction.handled': 'Instructions carried out',
-  'instruction.stale': 'Instructions ignored because a newer one was known',
+  'instruction.stale':
+    'Instructions ignored because a newer one was known, or because of a counter far beyond that of the one before',
   'instruction.notJoined': 'Instructions ignored because their stream part is not joined',
   'peers.misbehaved': 'Peers disconnected because they sent what no correct node sends',
   'peers.bansDropped': 'Peers remembered as misbehaved that were forgotten early because there were too many',

@@ -10,6 +10,7 @@ export interface DueTimeModules {
   readonly neighbourhood: Due
   readonly flood: Due
   readonly thinning: Due
+  readonly urgent: Due
   readonly urgentThinning: Due
   readonly guests: Due | undefined
   readonly watch: Due | undefined
@@ -33,9 +34,9 @@ export class DueTime {
 
   /** Looks for it in everything. */
   update(): void {
-    const { parts, neighbourhood, flood, thinning, urgentThinning, guests, watch } = this.#modules
+    const { parts, neighbourhood, flood, thinning, urgent, urgentThinning, guests, watch } = this.#modules
     let dueMs = Math.min(neighbourhood.dueMs, flood.dueMs, thinning.dueMs)
-    dueMs = Math.min(dueMs, urgentThinning.dueMs)
+    dueMs = Math.min(dueMs, urgent.dueMs, urgentThinning.dueMs)
     dueMs = Math.min(dueMs, guests?.dueMs ?? Infinity, watch?.dueMs ?? Infinity)
     parts.each((part) => {
       const partDueMs = part.dueMs
@@ -55,7 +56,7 @@ export class DueTime {
 
   /** An urgent message was received. */
   afterUrgent(): void {
-    this.#ms = Math.min(this.#ms, this.#modules.urgentThinning.dueMs)
+    this.#ms = Math.min(this.#ms, this.#modules.urgent.dueMs, this.#modules.urgentThinning.dueMs)
   }
 
   /** A status was taken: all stream parts may have one due at once. */

@@ -116,7 +116,7 @@ const cases: Record<string, { port: string; event: (script: CoreScript) => Overl
   },
   'reading that ends': {
     port: 'sendControl',
-    event: () => [{ ...join, reads: false } as OverlayEvent, join],
+    event: () => [{ ...join, reads: false }, join],
   },
   attach: { port: 'sendControl', event: () => [opened(5), attach(5)] },
   detach: { port: 'neighbours', event: () => [detach(2, 'left')] },
@@ -337,7 +337,7 @@ describe('a stream part after a fault', () => {
   it('stays joined, as the application wants it now', () => {
     const script = inBoth()
     script.run({ type: 'partFault', streamPartId: partId, error: new Error('a fault') })
-    expect(script.run({ ...join, fillGaps: false } as OverlayEvent)).toEqual([])
+    expect(script.run({ ...join, fillGaps: false })).toEqual([])
     expect(script.core.streamParts.get(partId)?.gaps.fillGaps).toBe(false)
     expect(script.run(leave)).toEqual([])
     expect(script.pass(maxFaultRestMs)).not.toContain('rested')

@@ -1,7 +1,7 @@
-import { isSignedByKey, verifyBatch, type NodeId } from '@runnel/protocol'
+import { isSignedByKey, toStreamPartId, verifyBatch, type NodeId } from '@runnel/protocol'
 import { expect, describe, it } from 'vitest'
 import { networkLimits } from '../limits.ts'
-import { contact, crypto, idOf, instruct, join, leave, partId } from './core.testkit.ts'
+import { contact, crypto, idOf, instruct, join, leave, partId, streamId } from './core.testkit.ts'
 import type { NodeEffect } from './effects.ts'
 import type { NodeEvent } from './events.ts'
 import { NodeCore } from './node-core.ts'
@@ -65,6 +65,15 @@ const told = (...peers: number[]): NodeEvent => {
 }
 
 describe('a node core', () => {
+  it('tells a tracker again that it left, if that takes it for a member', () => {
+    const { run } = script(() => [{ nodeId: idOf(1), url: urlOf(1) }])
+    const other = toStreamPartId(streamId, 1)
+    run(join, { ...join, streamPartId: other }, opened, told())
+    expect(run({ type: 'trackerClosed', way: wayTo(1), wasOpen: true }, leave)).toEqual([])
+    expect(run({ type: 'networkBack' }, opened)).toEqual(['dialTracker 1', 'introduce 1', 'status to 1'])
+    expect(run(told(2))).toEqual(['dropped tracker.unexpected', 'leave to 1'])
+  })
+
   it('joins at a tracker, and connects to whom it is told', () => {
     const { core, run } = script()
     expect(run(join)).toEqual(['dialTracker 1'])

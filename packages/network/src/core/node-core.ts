@@ -277,7 +277,7 @@ export class NodeCore {
       case 'instruction':
         if (this.#links.instructed(way, packet.streamPartId, nowMs))
           this.#overlay.handle({ type: 'instruction', instruction: packet }, this.#time)
-        else this.#drop('tracker.unexpected', `an instruction for ${packet.streamPartId}`)
+        else this.#uninvited(way, packet.streamPartId)
         break
       case 'redirect':
         if (!this.#links.redirected(way, packet.streamPartId, packet.leaderId, nowMs))
@@ -306,6 +306,13 @@ export class NodeCore {
         this.#drop('tracker.refused', `${packet.code}: ${packet.message}`)
         break
     }
+  }
+
+  /** An instruction of a tracker that does not serve the stream part. If this node left while it was not connected, the tracker does not know yet. */
+  #uninvited(way: Way, streamPartId: StreamPartId): void {
+    this.#drop('tracker.unexpected', `an instruction for ${streamPartId}`)
+    if (this.streamParts.get(streamPartId) !== undefined) return
+    this.#push({ type: 'sendToTracker', way, packet: { type: 'leave', streamPartId } })
   }
 
   #found(peerId: NodeId, trackerId: NodeId | undefined): void {

@@ -44,6 +44,9 @@ describe('joining', () => {
   it('ignores instructions that are not newer, until the session is new', () => {
     const script = new CoreScript().withNeighbours(2)
     expect(script.run(instruct(1, 3))).toEqual(['dropped instruction.stale'])
+    // After it every tracker would refuse what this node reports.
+    expect(script.run(instruct(2 ** 48 + 1, 3))).toEqual(['dropped instruction.stale'])
+    expect(script.status()).toMatch(/^#1 /)
     script.run({ type: 'trackerSession', streamPartId: partId })
     expect(script.run(instruct(1, 2, 3))).toEqual(['connect 3'])
   })

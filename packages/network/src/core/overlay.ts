@@ -113,7 +113,7 @@ export class Overlay {
         break
       case 'permissionsChanged':
         neighbourhood.permissionsChanged(event.streamId, time)
-        guests?.permissionsChanged()
+        guests?.detached()
         break
       case 'join':
         this.#lives.join(event, nowMs)
@@ -121,6 +121,7 @@ export class Overlay {
         break
       case 'leave':
         this.#lives.leave(event.streamPartId, nowMs)
+        guests?.detached()
         break
       case 'trackerSession':
         parts.withPart(event.streamPartId, (part) => part.newSession())
@@ -189,6 +190,7 @@ export class Overlay {
         parts.each((part) => this.#tick(part, time))
         neighbourhood.tick(time)
         rooms.flood.tick(nowMs)
+        rooms.urgent.tick(nowMs)
         guests?.tick(nowMs)
         rooms.watch?.tick(nowMs)
         break

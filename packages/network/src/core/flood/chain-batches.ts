@@ -7,6 +7,7 @@ import {
   type MessageBatch,
   type MessageChain,
   type MessageRef,
+  type MissingRange,
 } from '@runnel/protocol'
 
 /** A recent batch: its packet, and the fields that are needed often. The rest is decoded again on demand. */
@@ -53,6 +54,8 @@ export class ChainBatches {
   #kept: (KeptBatch | undefined)[] = []
   /** Those before this index were deleted. */
   #start = 0
+  /** Some had places of others: their publisher signed two messages for one. */
+  #overlap = false
 
   get size(): number {
     return this.#kept.length - this.#start
@@ -64,6 +67,9 @@ export class ChainBatches {
 
   add(kept: KeptBatch): void {
     const at = this.#firstAfter(kept.first)
+    const [before, behind] = [at > this.#start ? this.#kept[at - 1] : undefined, this.#kept[at]]
+    this.#overlap ||= before !== undefined && compareRefs(before.last, kept.first) >= 0
+    this.#overlap ||= behind !== undefined && compareRefs(behind.first, kept.last) <= 0
     if (at === this.#kept.length) this.#kept.push(kept)
     else this.#kept.splice(at, 0, kept)
   }
@@ -101,6 +107,24 @@ export class ChainBatches {
     return found
   }
 
+  /** The kept batches with messages in the ranges, which are in order; each once, in order. Those that are not taken cost nothing, unless some overlap. */
+  *reachingInto(ranges: readonly MissingRange[]): IterableIterator<KeptBatch> {
+    if (this.#overlap) {
+      for (const kept of this) if (reachesInto(kept, ranges)) yield kept
+      return
+    }
+    let next = this.#start
+    for (const { after, upTo } of ranges) {
+      let at = Math.max(next, this.#firstAfter(after) - 1)
+      for (; at < this.#kept.length; at++) {
+        const kept = this.#kept[at] as KeptBatch
+        if (compareRefs(kept.first, upTo) > 0) break
+        if (compareRefs(kept.last, after) > 0) yield kept
+      }
+      next = at
+    }
+  }
+
   /** The index of the first that begins after a place. */
   #firstAfter(place: MessageRef): number {
     // Mostly the newest is meant.
@@ -108,4 +132,13 @@ export class ChainBatches {
     if (end > this.#start && compareRefs((this.#kept[end - 1] as KeptBatch).first, place) <= 0) return end
     return firstIndex(this.#kept, (kept) => compareRefs((kept as KeptBatch).first, place) > 0, this.#start)
   }
+}
+
+/**
+ * True when one of the ranges, which are in order, lies in part between the first and the last message. These follow each other
+ * directly, so a node that misses something in between misses one of them.
+ */
+function reachesInto({ first, last }: KeptBatch, ranges: readonly MissingRange[]): boolean {
+  const range = ranges[firstIndex(ranges, ({ upTo }) => compareRefs(upTo, first) >= 0)]
+  return range !== undefined && compareRefs(range.after, last) < 0
 }

@@ -3,9 +3,10 @@ import { describe, expect, it } from 'vitest'
 import { networkLimits } from '../../limits.ts'
 import { batchAt, identityOf, packetOf, startMs } from '../core.testkit.ts'
 import { newCounters } from '../counter-names.ts'
+import { SharedBytes } from '../shared-bytes.ts'
 import { RecentBatches, type RecentBatchesLimits } from './recent-batches.ts'
 
-function recent(limits: Partial<RecentBatchesLimits> = {}, shared = { total: 0 }) {
+function recent(limits: Partial<RecentBatchesLimits> = {}, shared = new SharedBytes(Infinity)) {
   const counters = newCounters()
   const cache = new RecentBatches({ ...networkLimits, ...limits }, { shared, counters })
   const add = (offsetMs: number): Uint8Array => {
@@ -57,6 +58,22 @@ describe('recent batches', () => {
     expect(replayed(cache, { sinceMs: 9_000, heads: [other] }, startMs + 200)).toEqual(packets)
   })
 
+  it('are compared with the heads given without a look at each head for each batch', () => {
+    const { cache, add } = recent()
+    for (let i = 0; i < 500; i++) add(i)
+    let looks = 0
+    const heads = Array.from({ length: 64 }, (_, number) => ({
+      publisherId: identityOf(7).nodeId,
+      get messageChainId() {
+        looks++
+        return `other ${number}`
+      },
+      ...{ timestamp: startMs, sequenceNumber: 0 },
+    }))
+    expect(replayed(cache, { sinceMs: 9_000, heads }, startMs + 500)).toHaveLength(500)
+    expect(looks).toBe(heads.length)
+  })
+
   it('are bounded in number, and drop the oldest', () => {
     const { cache, add, counters } = recent({ maxRecentBatches: 3 })
     const packets = Array.from({ length: 10 }, (_, i) => add(i))
@@ -68,14 +85,13 @@ describe('recent batches', () => {
     const { cache, add } = recent({ maxRecentBytes: size * 2 })
     for (let i = 0; i < 5; i++) add(i)
     expect(cache.bytes).toBe(size * 2)
-    const shared = { total: 0 }
-    const first = recent({ maxRecentBytesTotal: size * 3 }, shared)
-    const second = recent({ maxRecentBytesTotal: size * 3 }, shared)
+    const shared = new SharedBytes(size * 3)
+    const [first, second] = [recent({}, shared), recent({}, shared)]
     for (let i = 0; i < 2; i++) first.add(i)
     for (let i = 0; i < 5; i++) second.add(i)
-    expect([first.cache.size, second.cache.size, shared.total]).toEqual([2, 1, size * 3])
+    expect([first.cache.size + second.cache.size, shared.total]).toEqual([3, size * 3])
     first.cache.clear()
-    expect(shared.total).toBe(size)
+    expect(shared.total).toBe(second.cache.bytes)
   })
 
   it('are forgotten with age', () => {
@@ -94,12 +110,34 @@ describe('recent batches', () => {
     expect(counters['replay.truncated']).toBe(1)
   })
 
+  it('are found without a look at all the others', () => {
+    const { cache, add } = recent()
+    for (let i = 0; i < 2_000; i++) add(i)
+    const chain = { publisherId: identityOf(7).nodeId, messageChainId: 'c' }
+    let looks = 0
+    const place = (offsetMs: number) => ({
+      get timestamp() {
+        looks++
+        return startMs + offsetMs
+      },
+      sequenceNumber: 0,
+    })
+    const ranges = [500, 1_500, 1_900].map((ms) => ({ after: place(ms), upTo: place(ms + 1) }))
+    const times = cache.find({ ...chain, ranges }).batches.map(({ first }) => first.timestamp - startMs)
+    expect(times).toEqual([501, 1_501, 1_901])
+    expect(looks).toBeLessThan(100)
+  })
+
   it('are found by the ranges that they reach into, as one by one would find', () => {
     const chain = { publisherId: identityOf(7).nodeId, messageChainId: 'c' }
     const places = fc.uniqueArray(fc.integer({ min: 0, max: 60 }), { minLength: 1, maxLength: 8 })
     const edges = fc.uniqueArray(fc.integer({ min: 0, max: 60 }), { minLength: 2, maxLength: 16 })
+    const apart = fc
+      .uniqueArray(fc.integer({ min: 0, max: 60 }), { maxLength: 40 })
+      .map((times) => times.toSorted((a, b) => a - b))
+      .map((times) => [...Map.groupBy(times, (time) => Math.floor(time / 7)).values()].toReversed())
     fc.assert(
-      fc.property(fc.array(places, { maxLength: 6 }), edges, (batches, cuts) => {
+      fc.property(fc.oneof(fc.array(places, { maxLength: 6 }), apart), edges, (batches, cuts) => {
         const { cache } = recent()
         const added = batches.map((unsorted) => {
           const times = unsorted.toSorted((a, b) => a - b)

@@ -1,7 +1,6 @@
 import {
   compareRefs,
   contradictionOf,
-  firstIndex,
   isSameSignature,
   RareMap,
   type Attach,
@@ -11,10 +10,10 @@ import {
   type MessageBatch,
   type MessageChain,
   type MessageRef,
-  type MissingRange,
   type NodeId,
 } from '@runnel/protocol'
 import type { Counters } from '../counters.ts'
+import type { SharedBytes, SharingTable } from '../shared-bytes.ts'
 import { ChainBatches, decodeKept, placesOf, type KeptBatch } from './chain-batches.ts'
 
 type ChainId = Pick<MessageChain, 'publisherId' | 'messageChainId'>
@@ -22,17 +21,11 @@ type ChainId = Pick<MessageChain, 'publisherId' | 'messageChainId'>
 export interface RecentBatchesLimits {
   readonly maxRecentBatches: number
   readonly maxRecentBytes: number
-  readonly maxRecentBytesTotal: number
   readonly maxRecentAgeMs: number
   readonly maxReplayBytes: number
   readonly maxFetchReplyBytes: number
   readonly replayMarginMs: number
   readonly maxAloneAgeMs: number
-}
-
-/** Bytes kept in all stream parts together. */
-export interface RecentBytes {
-  total: number
 }
 
 /** A kept batch, and another one that contradicts it. */
@@ -44,9 +37,9 @@ export interface KeptContradiction {
 const none: readonly KeptContradiction[] = []
 
 /** The recent batches of one stream part: for neighbours that attach or miss something, and to detect contradictions. */
-export class RecentBatches {
+export class RecentBatches implements SharingTable {
   readonly #limits: RecentBatchesLimits
-  readonly #shared: RecentBytes
+  readonly #shared: SharedBytes
   readonly #counters: Counters
   #entries: (KeptBatch | undefined)[] = []
   /** Entries before this index are removed; the array is cut when there are many. */
@@ -54,7 +47,7 @@ export class RecentBatches {
   readonly #chains = new RareMap<NodeId, Map<string, ChainBatches>>()
   #bytes = 0
 
-  constructor(limits: RecentBatchesLimits, modules: { shared: RecentBytes; counters: Counters }) {
+  constructor(limits: RecentBatchesLimits, modules: { shared: SharedBytes; counters: Counters }) {
     this.#limits = limits
     this.#shared = modules.shared
     this.#counters = modules.counters
@@ -119,6 +112,12 @@ export class RecentBatches {
     this.#limit()
   }
 
+  /** Drops the oldest, as there are too many in this stream part, or in all. */
+  makeRoom(): void {
+    this.#dropFirst()
+    this.#counters['recent.dropped']++
+  }
+
   forgetOld(nowMs: number): void {
     while (this.dueMs <= nowMs) this.#dropFirst()
   }
@@ -136,6 +135,7 @@ export class RecentBatches {
     if (attach.sinceMs === 0) return []
     const ageMs = Math.min(attach.sinceMs + this.#limits.replayMarginMs, this.#limits.maxRecentAgeMs)
     const aloneAgeMs = Math.max(ageMs, this.#limits.maxAloneAgeMs)
+    const heads = headsByChain(attach.heads)
     const batches: KeptBatch[] = []
     let bytes = 0
     for (let i = this.#entries.length - 1; i >= this.#first; i--) {
@@ -143,7 +143,7 @@ export class RecentBatches {
       const { receivedMs, chain, last, packet, isAlone } = kept
       if (receivedMs < nowMs - aloneAgeMs) break
       if (receivedMs < nowMs - ageMs && !isAlone) continue
-      if (!isSent(chain) || isBehind(chain, last, attach.heads)) continue
+      if (!isSent(chain) || isBehind(chain, last, heads)) continue
       bytes += packet.length
       if (bytes > this.#limits.maxReplayBytes) {
         this.#counters['replay.truncated']++
@@ -162,8 +162,7 @@ export class RecentBatches {
   } {
     const batches: KeptBatch[] = []
     let bytes = 0
-    for (const kept of this.#find(fetch) ?? []) {
-      if (!reachesInto(kept, fetch.ranges)) continue
+    for (const kept of this.#find(fetch)?.reachingInto(fetch.ranges) ?? []) {
       bytes += kept.packet.length
       // One that is too large by itself must be sent all the same.
       if (bytes > this.#limits.maxFetchReplyBytes && batches.length > 0) return { batches, complete: false }
@@ -174,17 +173,13 @@ export class RecentBatches {
 
   #isOver(): boolean {
     if (this.size === 0) return false
-    const { maxRecentBatches, maxRecentBytes, maxRecentBytesTotal } = this.#limits
-    return (
-      this.size > maxRecentBatches || this.#bytes > maxRecentBytes || this.#shared.total > maxRecentBytesTotal
-    )
+    const { maxRecentBatches, maxRecentBytes } = this.#limits
+    return this.size > maxRecentBatches || this.#bytes > maxRecentBytes
   }
 
   #limit(): void {
-    while (this.#isOver()) {
-      this.#dropFirst()
-      this.#counters['recent.dropped']++
-    }
+    while (this.#isOver()) this.makeRoom()
+    this.#shared.limit()
   }
 
   #find({ publisherId, messageChainId }: ChainId): ChainBatches | undefined {
@@ -223,24 +218,26 @@ export class RecentBatches {
 
   #grow(bytes: number): void {
     this.#bytes += bytes
-    this.#shared.total += bytes
+    this.#shared.grow(this, bytes)
   }
 }
 
-function isBehind(chain: MessageChain, last: MessageRef, heads: readonly ChainHead[]): boolean {
-  const head = heads.find((candidate) => isOf(candidate, chain))
+type HeadsByChain = ReadonlyMap<NodeId, ReadonlyMap<string, ChainHead>>
+
+function headsByChain(heads: readonly ChainHead[]): HeadsByChain {
+  const byChain = new Map<NodeId, Map<string, ChainHead>>()
+  for (const head of heads) {
+    const ofPublisher = byChain.get(head.publisherId) ?? new Map<string, ChainHead>()
+    byChain.set(head.publisherId, ofPublisher.set(head.messageChainId, head))
+  }
+  return byChain
+}
+
+function isBehind(
+  { publisherId, messageChainId }: MessageChain,
+  last: MessageRef,
+  heads: HeadsByChain,
+): boolean {
+  const head = heads.get(publisherId)?.get(messageChainId)
   return head !== undefined && compareRefs(last, head) <= 0
-}
-
-/**
- * True when one of the ranges, which are in order, lies in part between the first and the last message. These follow each other
- * directly, so a node that misses something in between misses one of them.
- */
-function reachesInto({ first, last }: KeptBatch, ranges: readonly MissingRange[]): boolean {
-  const range = ranges[firstIndex(ranges, ({ upTo }) => compareRefs(upTo, first) >= 0)]
-  return range !== undefined && compareRefs(range.after, last) < 0
-}
-
-function isOf(head: ChainId, chain: ChainId): boolean {
-  return head.publisherId === chain.publisherId && head.messageChainId === chain.messageChainId
 }

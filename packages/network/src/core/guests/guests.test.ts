@@ -51,7 +51,7 @@ describe('a host', () => {
     none.run(join, opened(9))
     expect(none.run(guestAttach(9))).toContain('detach 9 not-wanted')
     const feeder = host()
-    feeder.run({ ...join, reads: false } as OverlayEvent, opened(9))
+    feeder.run({ ...join, reads: false }, opened(9))
     expect(feeder.run(guestAttach(9))).toContain('detach 9 not-permitted')
   })
 
@@ -155,6 +155,14 @@ describe('a host', () => {
     expect(script.run(guestAttach(10))).toContain('attach 10')
     script.readsForMs = () => 0
     script.run({ type: 'permissionsChanged', streamId })
+    expect(script.core.guests?.size).toBe(0)
+  })
+
+  it('keeps no place for a guest of a stream part that it leaves', () => {
+    const script = host()
+    script.run(join, opened(9), guestAttach(9))
+    expect(script.core.guests?.size).toBe(1)
+    script.run(leave)
     expect(script.core.guests?.size).toBe(0)
   })
 

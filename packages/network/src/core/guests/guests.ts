@@ -128,14 +128,14 @@ export class Guests {
 
   /** The registry answered whether users may read or publish here. */
   userResolved(scope: PermissionScope, found: boolean, time: Time): void {
-    this.permissionsChanged()
+    this.detached()
     if (!found) return
     for (const { peerId, packet } of [...this.#waiting.values()])
       if (scopeOfPart(packet.streamPartId) === scope) this.#await(peerId, packet, time)
   }
 
   /** Guests may have been detached. */
-  permissionsChanged(): void {
+  detached(): void {
     for (const peerId of this.#networks.keys()) this.#touched.add(peerId)
   }
 

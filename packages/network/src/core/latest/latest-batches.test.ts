@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { networkLimits, type NetworkLimits } from '../../limits.ts'
 import { batchAt, identityOf, packetOf, startMs } from '../core.testkit.ts'
 import { newCounters } from '../counter-names.ts'
+import { SharedBytes } from '../shared-bytes.ts'
 import { LatestBatches } from './latest-batches.ts'
 
 const tagOf = (key: number) => `0x${key.toString(16).padStart(2, '0').repeat(16)}`
@@ -16,7 +17,8 @@ const batch = (key: number | undefined, place: number | MessageRef, publisher = 
   })
 
 function setUp(limits: Partial<NetworkLimits> = {}, keeps = true) {
-  const [shared, counters] = [{ total: 0 }, newCounters()]
+  const { maxLatestBytesTotal } = { ...networkLimits, ...limits }
+  const [shared, counters] = [new SharedBytes(maxLatestBytesTotal), newCounters()]
   const latest = new LatestBatches({ ...networkLimits, ...limits }, { shared, counters })
   latest.keeps = keeps
   const note = (one: ReturnType<typeof batch>, nowMs = 0) => latest.note(one, packetOf(one), nowMs)

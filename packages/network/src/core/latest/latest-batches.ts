@@ -11,17 +11,12 @@ import {
 } from '@runnel/protocol'
 import type { Counters } from '../counters.ts'
 import { decodeKept } from '../flood/chain-batches.ts'
+import type { SharedBytes, SharingTable } from '../shared-bytes.ts'
 
 export interface LatestBatchesLimits {
   readonly maxLatestKeys: number
   readonly maxLatestBytes: number
-  readonly maxLatestBytesTotal: number
   readonly maxRecentAgeMs: number
-}
-
-/** Bytes kept in all stream parts together. */
-export interface LatestBytes {
-  total: number
 }
 
 /** A data packet, kept for as long as one of its messages is the newest of its key. */
@@ -47,17 +42,17 @@ const ofAll = ''
  * The newest message of each key of one stream part, and of all: by time, then by publisher. Where the stream's owner asks for it they are
  * kept while there is room, those that changed longest ago going first; elsewhere for as long as batches are kept for replay.
  */
-export class LatestBatches {
+export class LatestBatches implements SharingTable {
   /** Whether the stream's owner asks for it. */
   keeps = false
   readonly #limits: LatestBatchesLimits
-  readonly #shared: LatestBytes
+  readonly #shared: SharedBytes
   readonly #counters: Counters
   /** By the text of the key's tag; those that changed longest ago come first. */
   readonly #entries = new RareMap<string, Entry>()
   #bytes = 0
 
-  constructor(limits: LatestBatchesLimits, modules: { shared: LatestBytes; counters: Counters }) {
+  constructor(limits: LatestBatchesLimits, modules: { shared: SharedBytes; counters: Counters }) {
     this.#limits = limits
     this.#shared = modules.shared
     this.#counters = modules.counters
@@ -82,10 +77,14 @@ export class LatestBatches {
     }
     const newest = messages.at(-1)
     if (newest !== undefined) this.#set(ofAll, newest, kept, nowMs)
-    while (this.#isOver()) {
-      this.#dropFirst()
-      this.#counters['latest.dropped']++
-    }
+    while (this.#isOver()) this.makeRoom()
+    this.#shared.limit()
+  }
+
+  /** Drops what changed longest ago, as there is too much in this stream part, or in all. */
+  makeRoom(): void {
+    this.#dropFirst()
+    this.#counters['latest.dropped']++
   }
 
   /** The batch with the newest message of a key, by its tag, or of all. */
@@ -121,13 +120,9 @@ export class LatestBatches {
   }
 
   #isOver(): boolean {
-    const { maxLatestKeys, maxLatestBytes, maxLatestBytesTotal } = this.#limits
+    const { maxLatestKeys, maxLatestBytes } = this.#limits
     if (this.#entries.size === 0) return false
-    return (
-      this.#entries.size > maxLatestKeys ||
-      this.#bytes > maxLatestBytes ||
-      this.#shared.total > maxLatestBytesTotal
-    )
+    return this.#entries.size > maxLatestKeys || this.#bytes > maxLatestBytes
   }
 
   #dropFirst(): void {
@@ -142,7 +137,7 @@ export class LatestBatches {
 
   #grow(bytes: number): void {
     this.#bytes += bytes
-    this.#shared.total += bytes
+    this.#shared.grow(this, bytes)
   }
 }
 

@@ -42,9 +42,9 @@ describe('a neighbour that asks for the newest message of a key', () => {
     ] as const) {
       // prettier-ignore
       const script = new CoreScript()
-      script.run({ ...join, keepsLatest } as typeof join)
+      script.run({ ...join, keepsLatest })
       script.withNeighbours(2)
-      if (keepsLatest) script.run({ ...join, keepsLatest } as typeof join)
+      if (keepsLatest) script.run({ ...join, keepsLatest })
       script.run(data(2, batchAt([startMs + 5], { extensions })))
       script.pass(30_000)
       expect(script.run(ask(2))).toEqual([answer])

@@ -259,7 +259,7 @@ describe('what attaches cost', () => {
 
   it('no check at a node that takes no feeders, nor of a feeder that was refused', () => {
     const script = new CoreScript()
-    script.run({ ...join, reads: false } as OverlayEvent, opened(9), feeds(9, token))
+    script.run({ ...join, reads: false }, opened(9), feeds(9, token))
     expect(script.tokensVerified).toBe(0)
     script.run(join)
     script.policy = 'denied'
@@ -400,7 +400,7 @@ describe('a feeder', () => {
 
   it('itself sends to the nodes it was told, and takes nothing from them', () => {
     const script = new CoreScript()
-    script.run({ ...join, reads: false } as OverlayEvent, instruct(1, 2, 3), opened(2), opened(3))
+    script.run({ ...join, reads: false }, instruct(1, 2, 3), opened(2), opened(3))
     expect(script.sent.at(-1)).toMatchObject({ heads: [], sinceMs: 0, membership: { reads: false } })
     script.run(attach(2), attach(3))
     expect(script.attached()).toBe('2 3')
@@ -413,20 +413,20 @@ describe('a feeder', () => {
 
   it('replays what it published to a node that it reaches again', () => {
     const script = new CoreScript()
-    script.run({ ...join, reads: false } as OverlayEvent, instruct(1, 2), publish(batch), opened(2))
+    script.run({ ...join, reads: false }, instruct(1, 2), publish(batch), opened(2))
     expect(script.run(attach(2, 10_000))).toContain('data 2')
   })
 
   it('becomes a neighbour when it may read, and tells those it is attached to', () => {
     const script = new CoreScript()
-    script.run({ ...join, reads: false } as OverlayEvent, instruct(1, 2), opened(2), attach(2))
+    script.run({ ...join, reads: false }, instruct(1, 2), opened(2), attach(2))
     expect(script.run(join)).toEqual(['attach 2', 'status'])
     expect(script.run(data(2, batchAt([startMs], { publisher: identityOf(6) })))).toEqual(['deliver 0'])
   })
 
   it('looks for nothing that was published before it began to read', () => {
     const script = new CoreScript()
-    script.run({ ...join, reads: false } as OverlayEvent, instruct(1, 2), opened(2), attach(2))
+    script.run({ ...join, reads: false }, instruct(1, 2), opened(2), attach(2))
     script.pass(60_000)
     script.run(join)
     expect(script.sent.at(-1)).toMatchObject({ type: 'attach', sinceMs: 1 })
@@ -439,7 +439,7 @@ describe('a feeder', () => {
     const script = new CoreScript({ maxUselessData: 0 }).withNeighbours(2, 3)
     script.run(opened(9), feeds(9, token))
     script.pass(60_000)
-    expect(script.run({ ...join, reads: false } as OverlayEvent)).toEqual(
+    expect(script.run({ ...join, reads: false })).toEqual(
       expect.arrayContaining(['attach 2', 'attach 3', 'detach 9 left', 'status']),
     )
     const lines = script.run(data(2, batchAt([startMs], { publisher: identityOf(6) })), data(9, batch))
@@ -449,7 +449,7 @@ describe('a feeder', () => {
   it('that was a neighbour replays what it published and nothing else', () => {
     const script = new CoreScript().withNeighbours(2, 3)
     script.run(data(3, batchAt([startMs], { publisher: identityOf(6) })), publish(batch))
-    script.run({ ...join, reads: false } as OverlayEvent, instruct(2, 2, 4))
+    script.run({ ...join, reads: false }, instruct(2, 2, 4))
     const lines = script.run(opened(4), attach(4, 30_000))
     expect(lines.filter((line) => line.startsWith('data'))).toEqual(['data 4'])
   })

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { networkLimits } from '../../limits.ts'
 import { crypto, idOf, startMs, streamId } from '../core.testkit.ts'
 import { newCounters } from '../counter-names.ts'
+import { SharedBytes } from '../shared-bytes.ts'
 import { StreamPart } from './stream-part.ts'
 
 const readers = 10_000
@@ -13,8 +14,8 @@ function openPart(partition: number) {
     { id: toStreamPartId(streamId, partition), joinedMs: 0, limits: networkLimits },
     {
       counters,
-      recentBytes: { total: 0 },
-      latestBytes: { total: 0 },
+      recentBytes: new SharedBytes(Infinity),
+      latestBytes: new SharedBytes(Infinity),
       onGapLost: () => expect.unreachable(),
       rttOf: () => undefined,
       lateMs: () => 0,

@@ -2,10 +2,9 @@ import type { AccessToken, NodeId, StreamPartId, Time } from '@runnel/protocol'
 import type { NetworkLimits } from '../../limits.ts'
 import type { Counters } from '../counters.ts'
 import type { OverlayEvent } from '../events.ts'
-import type { RecentBytes } from '../flood/recent-batches.ts'
 import type { Fetches } from '../gaps/fetches.ts'
 import type { HostWatch } from '../hosts/host-watch.ts'
-import type { LatestBytes } from '../latest/latest-batches.ts'
+import { SharedBytes } from '../shared-bytes.ts'
 import type { Neighbourhood } from '../neighbours/neighbourhood.ts'
 import type { OverlayEffects } from '../overlay-effects.ts'
 import type { Thinning } from '../thin/thinning.ts'
@@ -39,13 +38,15 @@ type PartOptions = Pick<Join, 'fillGaps' | 'reads' | 'keepsLatest'>
 export class PartLives {
   readonly #limits: NetworkLimits
   readonly #modules: PartLivesModules
-  readonly #recentBytes: RecentBytes = { total: 0 }
-  readonly #latestBytes: LatestBytes = { total: 0 }
+  readonly #recentBytes: SharedBytes
+  readonly #latestBytes: SharedBytes
   #hosts: readonly NodeId[] = []
 
   constructor(limits: NetworkLimits, modules: PartLivesModules) {
     this.#limits = limits
     this.#modules = modules
+    this.#recentBytes = new SharedBytes(limits.maxRecentBytesTotal)
+    this.#latestBytes = new SharedBytes(limits.maxLatestBytesTotal)
   }
 
   join(options: Join, nowMs: number): void {

@@ -3,6 +3,7 @@ import { expect, it } from 'vitest'
 import { networkLimits } from '../../limits.ts'
 import { startMs, streamId } from '../core.testkit.ts'
 import { newCounters } from '../counter-names.ts'
+import { SharedBytes } from '../shared-bytes.ts'
 import { StreamPart } from './stream-part.ts'
 import { StreamPartMap } from './stream-part-map.ts'
 
@@ -11,8 +12,8 @@ const partOf = (partition: number) =>
     { id: toStreamPartId(streamId, partition), joinedMs: startMs, limits: networkLimits },
     {
       counters: newCounters(),
-      recentBytes: { total: 0 },
-      latestBytes: { total: 0 },
+      recentBytes: new SharedBytes(Infinity),
+      latestBytes: new SharedBytes(Infinity),
       onGapLost: () => {},
       rttOf: () => undefined,
       lateMs: () => 0,

@@ -25,19 +25,20 @@ import type { NetworkLimits } from '../../limits.ts'
 import type { Counters } from '../counters.ts'
 import type { ChainProgress } from '../dedup/chain-progress.ts'
 import { SeenMessages } from '../dedup/seen-messages.ts'
-import { RecentBatches, type RecentBytes } from '../flood/recent-batches.ts'
-import { LatestBatches, type LatestBytes } from '../latest/latest-batches.ts'
+import { RecentBatches } from '../flood/recent-batches.ts'
+import { LatestBatches } from '../latest/latest-batches.ts'
 import { gapWaitMs } from '../gaps/gap-times.ts'
 import { PartMembers, wantsToRead, type Feeder } from '../neighbours/part-members.ts'
 import { PartGaps, type PartGapsModules } from '../gaps/part-gaps.ts'
+import type { SharedBytes } from '../shared-bytes.ts'
 import { isAttached, newEdge, type Edge } from './edge.ts'
 import { PartFaults } from './part-faults.ts'
 import { StatusSchedule } from './status-schedule.ts'
 
 export interface StreamPartModules {
   readonly counters: Counters
-  readonly recentBytes: RecentBytes
-  readonly latestBytes: LatestBytes
+  readonly recentBytes: SharedBytes
+  readonly latestBytes: SharedBytes
   readonly onGapLost: PartGapsModules['onLost']
   /** A neighbour or a guest is attached no longer, or may be another process than it was. */
   gone(peerId: NodeId): void
@@ -261,9 +262,13 @@ export class StreamPart {
     return this.#sessionCounter > 0 && this.wanted.size === 0
   }
 
-  /** Sets the wanted peers; false when the instruction is not newer than the one before. */
+  /**
+   * Sets the wanted peers; false when the instruction is not newer than the one before, or so much newer that it would use up the counters: no
+   * tracker, also no honest one, could instruct this node any more.
+   */
   instruct(instruction: Instruction, self: NodeId, nowMs: number): boolean {
     if (instruction.counter <= this.#sessionCounter) return false
+    if (instruction.counter > this.#counter + this.#limits.maxCounterStep) return false
     this.#sessionCounter = this.#counter = instruction.counter
     const wanted = new Map<NodeId, Contact>()
     for (const { nodeId, contact } of instruction.neighbours) if (nodeId !== self) wanted.set(nodeId, contact)

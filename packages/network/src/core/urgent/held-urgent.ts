@@ -22,17 +22,32 @@ export interface HeldUrgentBatch {
   readonly from: NodeId
 }
 
+export interface HeldUrgentLimits {
+  readonly maxHeldUrgentBytes: number
+  readonly urgentAskMs: number
+}
+
 /**
  * What waits for a registry's answer: the first messages of a publisher, at each node on their way, would be lost otherwise. Memory is shared
- * out by who brings them: when it is full, the neighbour that holds most loses its oldest, which is of least use.
+ * out by who brings them: when it is full, the neighbour that holds most loses its oldest, which is of least use. What is of no more use is let
+ * go every `urgentAskMs`, as an answer may never come.
  */
 export class HeldUrgent {
+  readonly #limits: HeldUrgentLimits
   readonly #shares: Shares<HeldUrgentBatch>
   /** By question and place. */
   readonly #waiting = new RareMap<string, Map<string, HeldUrgentBatch>>()
 
-  constructor({ maxHeldUrgentBytes }: { readonly maxHeldUrgentBytes: number }) {
-    this.#shares = new Shares({ max: maxHeldUrgentBytes, evict: 'oldest' })
+  #dueMs = Infinity
+
+  constructor(limits: HeldUrgentLimits) {
+    this.#limits = limits
+    this.#shares = new Shares({ max: limits.maxHeldUrgentBytes, evict: 'oldest' })
+  }
+
+  /** When `expire` is to be called next, by the monotonic clock; Infinity while nothing is held. */
+  get dueMs(): number {
+    return this.#dueMs
   }
 
   /** Whether the same message is held already. */
@@ -41,7 +56,7 @@ export class HeldUrgent {
   }
 
   /** Returns those that lose their place, which may be this one. */
-  hold(held: HeldUrgentBatch): readonly HeldUrgentBatch[] {
+  hold(held: HeldUrgentBatch, nowMs: number): readonly HeldUrgentBatch[] {
     const { author, batch, message, from } = held
     const key = authorKey(author)
     const some = this.#waiting.get(key) ?? new Map<string, HeldUrgentBatch>()
@@ -49,7 +64,22 @@ export class HeldUrgent {
     this.#waiting.set(key, some)
     const lost = this.#shares.add(held, from, batch.bytes.length)
     for (const one of lost) this.#forget(one)
+    this.#dueMs = Math.min(this.#dueMs, nowMs + this.#limits.urgentAskMs)
     return lost
+  }
+
+  /** Lets go of those whose time is over, and returns them. */
+  expire(nowMs: number): readonly HeldUrgentBatch[] {
+    if (nowMs < this.#dueMs) return []
+    const late = [...this.#waiting.values()]
+      .flatMap((some) => [...some.values()])
+      .filter(({ deadlineMs }) => deadlineMs <= nowMs)
+    for (const held of late) {
+      this.#shares.delete(held)
+      this.#forget(held)
+    }
+    this.#dueMs = this.#shares.size === 0 ? Infinity : nowMs + this.#limits.urgentAskMs
+    return late
   }
 
   /** All of this author, oldest first; they are no longer held. */

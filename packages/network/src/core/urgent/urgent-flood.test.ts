@@ -148,6 +148,16 @@ describe('an urgent message', () => {
     expect(script.delivered.map(({ timestamp }) => timestamp - startMs)).toEqual([0, 2, 3])
   })
 
+  it('is let go when its time is over, where no answer comes', () => {
+    const script = new CoreScript().withNeighbours(2, 3)
+    script.policy = 'unknown'
+    script.run(urgent(2, urgentAt(0)), urgent(2, urgentAt(1, { lifetimeMs: 60_000 }), 60_000))
+    expect(script.pass(1_500)).toEqual(['dropped urgent.unresolved'])
+    script.policy = 'allowed'
+    expect(script.run(resolved)).toEqual(['urgent 3 priority 100 left 58500', 'deliver 1'])
+    expect(script.pass(120_000)).toEqual([])
+  })
+
   it('of a delegate goes with its delegation, which is asked for', () => {
     const script = new CoreScript().withNeighbours(2, 3)
     const delegation = delegationOf()

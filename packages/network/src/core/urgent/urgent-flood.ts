@@ -20,18 +20,16 @@ import { DeniedPublishers } from '../flood/denied-publishers.ts'
 import type { OverlayEffects } from '../overlay-effects.ts'
 import type { StreamPart } from '../stream-part/stream-part.ts'
 import type { StreamPartMap } from '../stream-part/stream-part-map.ts'
-import { HeldUrgent, type HeldUrgentBatch } from './held-urgent.ts'
+import { HeldUrgent, type HeldUrgentBatch, type HeldUrgentLimits } from './held-urgent.ts'
 import { forgottenAfterMs, PublisherShare, type PublisherShareLimits } from './publisher-share.ts'
 import { urgentChainKey } from './urgent-chains.ts'
 import type { UrgentThinning } from './urgent-thinning.ts'
 
-export interface UrgentFloodLimits extends PublisherShareLimits {
+export interface UrgentFloodLimits extends PublisherShareLimits, HeldUrgentLimits {
   readonly clockToleranceMs: number
   readonly maxDeniedPublishers: number
   readonly deniedWindowMs: number
   readonly maxUrgentPublishers: number
-  readonly maxHeldUrgentBytes: number
-  readonly urgentAskMs: number
 }
 
 export interface UrgentFloodModules {
@@ -79,6 +77,16 @@ export class UrgentFlood {
     this.#denied = new DeniedPublishers(limits)
     this.#asked = new RareLru(limits.maxUrgentPublishers)
     this.#held = new HeldUrgent(limits)
+  }
+
+  /** When `tick` has something to do, by the monotonic clock. */
+  get dueMs(): number {
+    return this.#held.dueMs
+  }
+
+  /** Drops what waited for an answer until it was of no more use. */
+  tick(nowMs: number): void {
+    for (const { batch } of this.#held.expire(nowMs)) this.#drop('urgent.unresolved', batch)
   }
 
   /** Takes a batch from a neighbour. `forged` when the signature is wrong, which a correct neighbour would have noticed. */
@@ -269,7 +277,7 @@ export class UrgentFlood {
   }
 
   #hold(held: HeldUrgentBatch, nowMs: number): void {
-    for (const { batch } of this.#held.hold(held)) this.#drop('urgent.unresolved', batch)
+    for (const { batch } of this.#held.hold(held, nowMs)) this.#drop('urgent.unresolved', batch)
     const { scope, publisherId, delegation } = held.author
     const key = authorKey(held.author)
     if (nowMs - (this.#asked.get(key) ?? -Infinity) < this.#limits.urgentAskMs) return

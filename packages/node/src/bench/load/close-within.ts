@@ -1,5 +1,6 @@
 import { untilAborted } from '@runnel/protocol'
 import { errorText } from './measurements.ts'
+import { timeLimit } from './time-limit.ts'
 
 /** What is to be closed, and its name for people. */
 export interface Closing {
@@ -12,9 +13,7 @@ export interface Closing {
  * meanwhile, even if nothing that is closed keeps it.
  */
 export async function closeWithin(closings: readonly Closing[], limitMs: number): Promise<readonly string[]> {
-  const limit = new AbortController()
-  // Unlike that of AbortSignal.timeout, this timer keeps the process.
-  const timer = setTimeout(() => limit.abort(), limitMs)
+  const limit = timeLimit(limitMs)
   const words = closings.map(async ({ name, close }) => {
     try {
       await untilAborted(close(), limit.signal)
@@ -24,6 +23,6 @@ export async function closeWithin(closings: readonly Closing[], limitMs: number)
     }
   })
   const unclosed = (await Promise.all(words)).flat()
-  clearTimeout(timer)
+  limit.end()
   return unclosed
 }

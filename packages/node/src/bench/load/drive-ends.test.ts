@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { workBoundMs } from '../core/budget.ts'
+import { lastWordMs, workBoundMs } from '../core/budget.ts'
 import type { LoadPlan } from '../core/plan.ts'
 import type { Target } from '../network/target.ts'
 import { drive, type DriveOptions } from './drive.ts'
@@ -35,7 +35,10 @@ function optionsWith(generator: Generator, over: Partial<DriveOptions> = {}): Dr
 /** Users that hang never say what they lack. */
 const hanging = () => generatorWith({ missing: () => new Promise(() => {}) })
 
-afterEach(() => vi.restoreAllMocks())
+/** What waits for an answer of a generator goes on by itself. */
+const onlyTimeouts: Parameters<typeof vi.useFakeTimers>[0] = { toFake: ['setTimeout', 'clearTimeout'] }
+
+afterEach(() => void vi.useRealTimers())
 
 describe('drive', () => {
   it('ends when it is told to, while a generator does not answer', async () => {
@@ -48,34 +51,31 @@ describe('drive', () => {
   })
 
   it('ends when its time is up, while a generator does not answer, and leaves time to close users', async () => {
-    const limits: number[] = []
-    vi.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => {
-      limits.push(ms)
-      const limit = new AbortController()
-      setImmediate(() => limit.abort())
-      return limit.signal
-    })
+    vi.useFakeTimers(onlyTimeouts)
     const options = optionsWith(hanging())
-    await expect(drive(options)).rejects.toMatchObject({
+    const ended = vi.fn()
+    const run = drive(options).catch(ended)
+    await vi.advanceTimersByTimeAsync(workBoundMs(plan, options.times) + lastWordMs - 1)
+    expect(ended).not.toHaveBeenCalled()
+    await vi.advanceTimersByTimeAsync(1)
+    await run
+    expect(ended.mock.lastCall?.[0]).toMatchObject({
       code: 'BENCH_TIMEOUT',
       message: expect.stringContaining('while the overlays settle'),
     })
-    expect(limits[0]).toBe(workBoundMs(plan, options.times))
+    expect(vi.getTimerCount()).toBe(0)
   })
 
   it('says which generators no longer answered when its time was up while it sent', async () => {
-    const limits: AbortController[] = []
-    vi.spyOn(AbortSignal, 'timeout').mockImplementation(() => {
-      const limit = new AbortController()
-      if (limits.push(limit) > 1) setImmediate(() => limit.abort())
-      return limit.signal
-    })
+    vi.useFakeTimers(onlyTimeouts)
     const result = () => Promise.resolve({ published: [5] } as unknown as LoadResult)
     const sample = () => Promise.resolve({} as LoadSample)
     const frozen = generatorWith({ name: 'frozen', result: () => new Promise(() => {}) })
     const generators = [generatorWith({ name: 'fine', result, sample }), frozen]
+    const { times } = optionsWith(frozen)
     const onPhase = (text: string) => {
-      if (text === 'the last messages arrive') setImmediate(() => limits[0]?.abort())
+      if (text === 'the last messages arrive')
+        setImmediate(() => void vi.advanceTimersByTimeAsync(workBoundMs(plan, times) + lastWordMs))
     }
     const { cut } = await drive(optionsWith(frozen, { generators, onPhase }))
     expect(cut).toMatchObject({

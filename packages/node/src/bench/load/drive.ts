@@ -6,6 +6,7 @@ import type { LoadPlan } from '../core/plan.ts'
 import type { UserPlace } from '../users/user.ts'
 import type { Generator } from './generator.ts'
 import { measure, type Measured, type MeasureOptions } from './measure.ts'
+import { timeLimit } from './time-limit.ts'
 
 /** How often to check whether the overlays have settled. */
 const lookEveryMs = 100
@@ -37,8 +38,8 @@ export interface Driven extends Measured {
  */
 export async function drive(options: DriveOptions): Promise<Driven> {
   const { generators, plan, times } = options
-  const limit = AbortSignal.timeout(workBoundMs(plan, times))
-  const signal = AbortSignal.any([options.signal, limit])
+  const limit = timeLimit(workBoundMs(plan, times))
+  const signal = AbortSignal.any([options.signal, limit.signal])
   let phase = ''
   const enter = (text: string) => {
     phase = text
@@ -46,7 +47,7 @@ export async function drive(options: DriveOptions): Promise<Driven> {
   }
   const reasonOf = async (cause: unknown, missing: () => Promise<readonly string[]>): Promise<unknown> => {
     if (options.signal.aborted) return nodeError('INTERRUPTED', undefined, { cause })
-    if (!limit.aborted) return cause
+    if (!limit.signal.aborted) return cause
     return nodeError('BENCH_TIMEOUT', [`while ${phase}`, ...(await missing())].join('; '), { cause })
   }
   try {
@@ -58,6 +59,7 @@ export async function drive(options: DriveOptions): Promise<Driven> {
   } catch (error) {
     throw await reasonOf(error, () => lackingAtLast(generators))
   } finally {
+    limit.end()
     const unclosed = await Promise.all(
       generators.map(async (one) => (await one.stop()).map((text) => `${one.name}: ${text}`)),
     )
@@ -69,7 +71,7 @@ async function steps(options: DriveOptions, enter: (text: string) => void): Prom
   const { generators, plan, place, target, signal, prepare } = options
   if (prepare !== undefined) {
     enter(prepare.name)
-    await prepare.work(plan, signal)
+    await untilAborted(prepare.work(plan, signal), signal)
   }
   enter(`${plan.clients} users join`)
   const fromMs = performance.now()
@@ -84,9 +86,12 @@ async function steps(options: DriveOptions, enter: (text: string) => void): Prom
 
 /** Of users of generators that still answer, and the names of the others. */
 async function lackingAtLast(generators: readonly Generator[]): Promise<readonly string[]> {
-  const last = AbortSignal.timeout(lastWordMs)
-  const words = generators.map((one) => missingOf([one], last).catch(() => [`${one.name} does not answer`]))
-  return (await Promise.all(words)).flat()
+  const last = timeLimit(lastWordMs)
+  const words = await Promise.all(
+    generators.map((one) => missingOf([one], last.signal).catch(() => [`${one.name} does not answer`])),
+  )
+  last.end()
+  return words.flat()
 }
 
 /**

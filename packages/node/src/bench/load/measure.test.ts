@@ -1,6 +1,7 @@
 import { untilAborted } from '@runnel/protocol'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { nodeError } from '../../errors.ts'
+import { lastWordMs } from '../core/budget.ts'
 import type { LoadPlan } from '../core/plan.ts'
 import { sumOf } from '../core/sum-of.ts'
 import type { Target } from '../network/target.ts'
@@ -37,7 +38,7 @@ function optionsWith(
 
 const publishedIn = (results: readonly LoadResult[]) => sumOf(results.flatMap((one) => one.published))
 
-afterEach(() => vi.restoreAllMocks())
+afterEach(() => void vi.useRealTimers())
 
 describe('measure', () => {
   it('looks until the last message: the seconds add up to the results', async () => {
@@ -57,12 +58,12 @@ describe('measure', () => {
   })
 
   it('has what was measured until it was told to end, of generators that answer in time', async () => {
-    const [stop, limit] = [new AbortController(), new AbortController()]
-    vi.spyOn(AbortSignal, 'timeout').mockReturnValue(limit.signal)
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    const stop = new AbortController()
     const frozen = () => new Promise<never>(() => {})
     const running = (_: object, signal: AbortSignal) => untilAborted(frozen(), signal)
     const result = () => {
-      setImmediate(() => limit.abort())
+      setImmediate(() => vi.advanceTimersByTime(lastWordMs))
       return fake('a').result()
     }
     const answering = fake('a', { run: running, result })

@@ -7,6 +7,7 @@ import { expectedOf } from './expected.ts'
 import type { Generator, LoadResult, LoadSample } from './generator.ts'
 import { preciseNow } from './metronome.ts'
 import type { SecondFigures } from './seconds.ts'
+import { timeLimit } from './time-limit.ts'
 import { Watch } from './watch.ts'
 
 /** How often to check whether everything has come. */
@@ -60,8 +61,10 @@ export async function measure(options: MeasureOptions, enter: (text: string) => 
   )
   // Nothing goes on where a look has failed.
   if (ended !== undefined) failure.abort(ended.error)
-  const limit = ended === undefined ? signal : AbortSignal.timeout(lastWordMs)
+  const last = timeLimit(lastWordMs)
+  const limit = ended === undefined ? signal : last.signal
   const words = await Promise.allSettled(generators.map((one) => lastWordOf(one, watch !== undefined, limit)))
+  last.end()
   const known = words.flatMap((word) => (word.status === 'fulfilled' ? [word.value] : []))
   const [failed] = words.flatMap((word) => (word.status === 'rejected' ? [{ error: word.reason }] : []))
   const cause = ended ?? failed

@@ -1,6 +1,7 @@
 import type { RunnelClient } from '@runnel/client'
 import { isRunnelError } from '@runnel/protocol'
 import { nodeError } from '../../errors.ts'
+import { timeLimit } from '../load/time-limit.ts'
 import { usesGateway, type Doing } from '../core/plan.ts'
 import { withOneClient } from './one-client.ts'
 import type { Target } from './target.ts'
@@ -33,11 +34,13 @@ async function requirePermissions(client: RunnelClient, streamId: string, doing:
 }
 
 async function requireTracker(client: RunnelClient, streamId: string): Promise<void> {
-  const signal = AbortSignal.timeout(answerTimeoutMs)
+  const limit = timeLimit(answerTimeoutMs)
   try {
-    await client.count(streamId, { signal })
+    await client.count(streamId, { signal: limit.signal })
   } catch (cause) {
-    if (isRunnelError(cause) && !signal.aborted) throw cause
+    if (isRunnelError(cause) && !limit.signal.aborted) throw cause
     throw nodeError('TRACKER_UNREACHABLE', 'no tracker answered', { cause })
+  } finally {
+    limit.end()
   }
 }

@@ -1,3 +1,4 @@
+import { untilAborted } from '@runnel/protocol'
 import type { BenchArguments } from '../../commands/bench-options.ts'
 import { nodeError } from '../../errors.ts'
 import { filesNeeded } from '../core/open-files.ts'
@@ -11,7 +12,7 @@ import { RemoteGenerator } from '../worker/remote-generator.ts'
 
 /** Where the generators of a bench are. */
 export interface Generators {
-  /** Fresh ones, for one run of so many users. Throws BENCH_TOO_FEW_FILES, and what connecting to workers throws. */
+  /** Fresh ones, for one run of so many users. Throws BENCH_TOO_FEW_FILES, what connecting to workers throws, and the reason of the bench's signal. */
   open(clients: number): Promise<readonly Generator[]>
   /** Idempotent. */
   stop(): Promise<void>
@@ -21,13 +22,16 @@ type Options = Pick<BenchArguments, 'worker' | 'processes' | 'users' | 'links' |
 
 /**
  * Generators as options ask for them: this process, several of this machine, or workers that listen already. What is wrong with them for so
- * many users is known before anything else starts: throws USAGE, and what opening them throws.
+ * many users is known before anything else starts: throws USAGE, and what opening them throws. A worker that is silent is waited for until the signal aborts.
  */
-export async function openGenerators(options: Options, clients: number): Promise<Generators> {
-  const generators = await chooseGenerators(options)
+export async function openGenerators(
+  options: Options,
+  clients: number,
+  signal: AbortSignal,
+): Promise<Generators> {
+  const generators = await chooseGenerators(options, signal)
   try {
-    const checked = await generators.open(clients)
-    await Promise.all(checked.map((generator) => generator.stop()))
+    await stopAll(await generators.open(clients))
     return generators
   } catch (error) {
     await generators.stop()
@@ -35,27 +39,51 @@ export async function openGenerators(options: Options, clients: number): Promise
   }
 }
 
-async function chooseGenerators(options: Options): Promise<Generators> {
+async function chooseGenerators(options: Options, signal: AbortSignal): Promise<Generators> {
   const { worker, processes } = options
   if (worker === undefined && processes === 1)
     return { open: inThisProcess(options), stop: () => Promise.resolve() }
   if (worker !== undefined) requireReachable(worker, options.network)
-  const own = worker === undefined ? await startOwnWorkers(processes) : undefined
+  const own = worker === undefined ? await startOwnWorkers(processes, signal) : undefined
   const token = own?.token ?? sharedToken()
   return {
-    open: async (clients) => {
-      const connected = await connectAll(own?.places ?? worker ?? [], token)
-      try {
-        requireFiles(options, connected, clients)
-        await Promise.all(connected.map((generator) => generator.check(options.listen, options.users)))
-        return connected
-      } catch (error) {
-        await Promise.all(connected.map((generator) => generator.stop()))
-        throw error
-      }
-    },
+    open: (clients) => untilOpened(inWorkers(options, own?.places ?? worker ?? [], token, clients), signal),
     stop: () => own?.stop() ?? Promise.resolve(),
   }
+}
+
+/** What opens after the signal has aborted is stopped. */
+async function untilOpened(
+  opening: Promise<readonly Generator[]>,
+  signal: AbortSignal,
+): Promise<readonly Generator[]> {
+  try {
+    return await untilAborted(opening, signal)
+  } catch (error) {
+    opening.then(stopAll).catch(() => {})
+    throw error
+  }
+}
+
+async function inWorkers(
+  options: Options,
+  places: readonly string[],
+  token: string,
+  clients: number,
+): Promise<readonly Generator[]> {
+  const connected = await connectAll(places, token)
+  try {
+    requireFiles(options, connected, clients)
+    await Promise.all(connected.map((generator) => generator.check(options.listen, options.users)))
+    return connected
+  } catch (error) {
+    await stopAll(connected)
+    throw error
+  }
+}
+
+async function stopAll(generators: readonly Generator[]): Promise<void> {
+  await Promise.all(generators.map((generator) => generator.stop()))
 }
 
 /** Of workers that listen already. Throws BENCH_TOKEN_MISSING. */
@@ -101,6 +129,6 @@ async function connectAll(places: readonly string[], token: string): Promise<rea
   const connected = attempts.flatMap((attempt) => (attempt.status === 'fulfilled' ? [attempt.value] : []))
   const failed = attempts.find((attempt) => attempt.status === 'rejected')
   if (failed === undefined) return connected
-  await Promise.all(connected.map((generator) => generator.stop()))
+  await stopAll(connected)
   throw failed.reason
 }

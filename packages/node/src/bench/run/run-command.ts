@@ -5,6 +5,7 @@ import { listenForStop } from '../../cli/stop-signal.ts'
 import type { BenchArguments, SendArguments } from '../../commands/bench-options.ts'
 import { nodeError } from '../../errors.ts'
 import { requireBound } from '../core/budget.ts'
+import { timeLimit } from '../load/time-limit.ts'
 import type { Target } from '../network/target.ts'
 import { optionsText } from '../report/machine.ts'
 import type { RunReport } from '../report/run-report.ts'
@@ -60,16 +61,16 @@ export async function withBench(
   requireTarget(args)
   const boundMs = runsMs + (args.network === undefined ? startBoundMs : 0)
   requireBound(boundMs)
-  const stop = listenForStop()
-  const limit = AbortSignal.timeout(boundMs)
-  const signal = AbortSignal.any([stop.signal, limit])
   const outputs = await Outputs.open(args)
+  const stop = listenForStop()
+  const limit = timeLimit(boundMs)
+  const signal = AbortSignal.any([stop.signal, limit.signal])
   let [generators, target]: [Generators?, Target?] = []
-  let phase = 'it began'
+  let phase = 'generators start'
   let isAllClosed = true
   const onPhase = (text: string) => outputs.phase((phase = text))
   try {
-    const opened = (generators = await openGenerators(args, args.clients))
+    const opened = (generators = await openGenerators(args, args.clients, signal))
     notice(`ends within ${Math.ceil(boundMs / 1000)} s`)
     const needs = { parts, storage, signal, onProgress: onPhase }
     const loaded = (target = await openTarget(args, needs))
@@ -88,7 +89,7 @@ export async function withBench(
         }),
     })
   } catch (error) {
-    if (limit.aborted && !isRunnelError(error, 'BENCH_TIMEOUT'))
+    if (limit.signal.aborted && !isRunnelError(error, 'BENCH_TIMEOUT'))
       throw nodeError('BENCH_TIMEOUT', `while ${phase}`, { cause: error })
     throw stop.signal.aborted ? nodeError('INTERRUPTED', undefined, { cause: error }) : error
   } finally {
@@ -96,6 +97,7 @@ export async function withBench(
     await target?.stop()
     await generators?.stop()
     stop.release()
+    limit.end()
     // Only if something still holds the process; by then its output and its exit code are there.
     if (!isAllClosed) setTimeout(() => process.exit(), unclosedGraceMs).unref()
   }

@@ -6,6 +6,7 @@ import { clockDistance, type ClockDistance, type ClockExchange } from '../core/c
 import type { LoadPlan, Share, UserKind } from '../core/plan.ts'
 import type { Generator, LoadResult, LoadSample, LoadWindow } from '../load/generator.ts'
 import { preciseNow } from '../load/metronome.ts'
+import { timeLimit } from '../load/time-limit.ts'
 import type { UserPlace } from '../users/user.ts'
 import { WorkerConnection, type WorkerCalls, type WorkerHello } from './calls.ts'
 import { workerVersion } from './worker-version.ts'
@@ -92,11 +93,12 @@ export class RemoteGenerator implements Generator {
   }
 
   async #stop(): Promise<readonly string[]> {
-    const limit = AbortSignal.timeout(closeBoundMs)
+    const limit = timeLimit(closeBoundMs)
     // One that is gone has nothing to stop, and one that does not answer is left.
-    const { unclosed } = await untilAborted(this.#connection.call('stop', {}), limit).catch(() => ({
-      unclosed: limit.aborted ? ['its users, as far as it says'] : [],
+    const { unclosed } = await untilAborted(this.#connection.call('stop', {}), limit.signal).catch(() => ({
+      unclosed: limit.signal.aborted ? ['its users, as far as it says'] : [],
     }))
+    limit.end()
     this.#connection.close()
     return unclosed
   }

@@ -4,6 +4,7 @@ import { WebSocketServer } from 'ws'
 import { createServer } from 'node:http'
 import { connect as dial, type AddressInfo } from 'node:net'
 import { preciseNow } from '../load/metronome.ts'
+import { closeBoundMs } from '../core/budget.ts'
 import type { LoadPlan } from '../core/plan.ts'
 import { startOwnNetwork } from '../network/own-network.ts'
 import { WorkerConnection, type CallRequest } from './calls.ts'
@@ -17,7 +18,7 @@ const { signal } = new AbortController()
 const stops: (() => Promise<unknown>)[] = []
 
 afterEach(async () => {
-  vi.restoreAllMocks()
+  vi.useRealTimers()
   for (const stop of stops.splice(0).toReversed()) await stop()
 }, timeoutMs)
 
@@ -244,8 +245,10 @@ describe('a driver', () => {
       ),
     )
     const generator = await connect(place)
-    vi.spyOn(AbortSignal, 'timeout').mockReturnValue(AbortSignal.abort())
-    expect(await generator.stop()).toEqual(['its users, as far as it says'])
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    const stopping = generator.stop()
+    await vi.advanceTimersByTimeAsync(closeBoundMs)
+    expect(await stopping).toEqual(['its users, as far as it says'])
     await expect(generator.missing()).rejects.toMatchObject({ code: 'BENCH_WORKER_LOST' })
   })
 
