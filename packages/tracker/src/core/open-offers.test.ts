@@ -112,6 +112,18 @@ describe('an open offer', () => {
     expect(effects[0]).toMatch(/offer 7 of 9$/)
   })
 
+  it('does not go to a neighbour whose own offer the node has', () => {
+    const story = storyOf([])
+    story.connect(n1)
+    for (const id of [joiner, n1]) story.packet(id, { ...open('offer'), peerId: id })
+    join(story)
+    story.packet(n1, statusOf(partA))
+    story.advance(1_000)
+    const { counters, nodes } = story.core
+    expect(counters.get('openOffersTaken')).toBe(1)
+    expect([joiner, n1].map((id) => nodes.get(id)?.openOffer?.takenBy)).toContain(undefined)
+  })
+
   it('passes by a neighbour that can be dialled, and goes to the next', () => {
     const story = storyOf([n1, n2, n3], { contact: server })
     story.connect(nodeId(4))
