@@ -6,7 +6,6 @@ import {
   type SignalKind,
 } from '@runnel/protocol'
 import { describe, expect, it } from 'vitest'
-import type { TrackerLimits } from '../limits.ts'
 import { Replica } from './replica.ts'
 import {
   codes,
@@ -31,7 +30,7 @@ const server: Contact = { addresses: [websocket, webrtc], dials: ['websocket', '
 /** A story in which these nodes are in a stream part, and the joiner is connected. */
 function storyOf(
   others: readonly NodeId[] = [n1],
-  { contact = webrtcContact, limits = {} as Partial<TrackerLimits>, degree = 4 } = {},
+  { contact = webrtcContact, limits = {}, degree = 4 } = {},
 ): TrackerStory {
   const story = new TrackerStory({ limits, degree })
   for (const id of others) {
@@ -210,6 +209,15 @@ describe('an open offer', () => {
     const story = storyOf()
     story.packet(n1, storing(partA))
     story.packet(joiner, findStorage())
+    leave(story, open('offer'))
+    expect(sent(join(story)).sort()).toEqual(plain)
+  })
+
+  it('does not go to a neighbour of a while ago, with which the node may still be linked', () => {
+    const story = storyOf()
+    join(story)
+    story.packet(joiner, { type: 'leave', streamPartId: partA })
+    story.advance(10_000)
     leave(story, open('offer'))
     expect(sent(join(story)).sort()).toEqual(plain)
   })
