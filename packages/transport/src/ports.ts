@@ -166,7 +166,7 @@ export interface OpenOfferRequest {
 /** An offer to a peer that is yet to be chosen. It ends by itself like any dial. */
 export interface OpenOffer {
   readonly sessionId: number
-  /** The peer is chosen: signals go to it, and a dial of it takes this offer up. If nobody dials it, the connection is closed once it is open. */
+  /** The peer is chosen: signals go to it, and a dial of it takes this offer up. If nobody dials it, the connection goes to `onInbound`. */
   taken(peerId: NodeId): void
   /** Gives it up, if no peer has been chosen. */
   withdraw(): void

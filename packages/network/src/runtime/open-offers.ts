@@ -63,10 +63,8 @@ export class OpenOffers {
       this.#modules.unexpected(way.trackerId)
       return this.#refuse(way, sessionId, peerId)
     }
-    if (this.#modules.isLinked(peerId)) {
-      this.#refuse(way, sessionId, peerId)
-      return this.#withdraw()
-    }
+    // The tracker passes it on that the offer is withdrawn.
+    if (this.#modules.isLinked(peerId)) return this.#withdraw()
     current.offer.taken(peerId)
     this.#forget()
   }

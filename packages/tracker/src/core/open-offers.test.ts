@@ -111,6 +111,18 @@ describe('an open offer', () => {
     expect(effects[0]).toMatch(/offer 7 of 9$/)
   })
 
+  it('does not go to a neighbour whose own offer the node has', () => {
+    const story = storyOf([])
+    story.connect(n1)
+    for (const id of [joiner, n1]) story.packet(id, { ...open('offer'), peerId: id })
+    join(story)
+    story.packet(n1, statusOf(partA))
+    story.advance(1_000)
+    const { counters, nodes } = story.core
+    expect(counters.get('openOffersTaken')).toBe(1)
+    expect([joiner, n1].map((id) => nodes.get(id)?.openOffer?.takenBy)).toContain(undefined)
+  })
+
   it('passes by a neighbour that can be dialled, and goes to the next', () => {
     const story = storyOf([n1, n2, n3], { contact: server })
     story.connect(nodeId(4))
@@ -197,6 +209,15 @@ describe('an open offer', () => {
     const story = storyOf()
     story.packet(n1, storing(partA))
     story.packet(joiner, findStorage())
+    leave(story, open('offer'))
+    expect(sent(join(story)).sort()).toEqual(plain)
+  })
+
+  it('does not go to a neighbour of a while ago, with which the node may still be linked', () => {
+    const story = storyOf()
+    join(story)
+    story.packet(joiner, { type: 'leave', streamPartId: partA })
+    story.advance(10_000)
     leave(story, open('offer'))
     expect(sent(join(story)).sort()).toEqual(plain)
   })

@@ -60,13 +60,14 @@ export class OpenOffers {
 
   /**
    * Sends the open offer of a node to a neighbour that neither has been told of, and tells the node. False when there is none, or they can
-   * connect in another way, or may be linked already.
+   * connect in another way, or may be linked already, or the node has that neighbour's offer.
    */
   give(from: NodeId, to: NodeId, nowMs: number): boolean {
     const { nodes, signalling, queue, outbox, counters } = this.#modules
     const [node, neighbour] = [nodes.get(from), nodes.get(to)]
     const offer = keptBy(node)
     if (!isThere(node) || !isThere(neighbour) || offer === undefined) return false
+    if (neighbour.openOffer?.takenBy === from) return false
     if (!isWebRtcNeeded(node.contact, neighbour.contact) || signalling.mayBeLinked(node, neighbour, nowMs))
       return false
     const { sessionId, signals } = offer

@@ -56,9 +56,10 @@ export class Signalling {
     return false
   }
 
-  /** Whether the two may have a link: for a stream part, or because one asked for storage nodes and was told the other. */
+  /** Whether the two may have a link: one was told of the other, also a while ago, or they are in a stream part in which they may have one. */
   mayBeLinked(a: NodeRecord, b: NodeRecord, nowMs: number): boolean {
+    if (this.allows(a, b, nowMs)) return true
     for (const part of sharedParts(a, b)) if (part.mayBeLinked(a.nodeId, b.nodeId)) return true
-    return this.#modules.storage.wereIntroduced(a.nodeId, b.nodeId, nowMs)
+    return false
   }
 }

@@ -52,7 +52,7 @@ export type DialResult = Connection | RunnelError
 /** Dials and returns the outcome. */
 export function dial(
   from: Station,
-  to: { readonly peerId: NodeId; readonly url?: string },
+  to: { readonly peerId: NodeId; readonly url?: string; readonly timeoutMs?: number },
 ): Promise<DialResult> {
   return new Promise((resolve) => from.transport.dial({ ...to, onOpen: resolve, onFail: resolve }))
 }

@@ -94,13 +94,20 @@ export class Attempt {
     return this.#channel !== undefined
   }
 
-  /** Offers, or answers `offerSdp`. */
+  /** Offers, or answers `offerSdp`; not once it is over. */
   start(offerSdp?: string): void {
-    this.#cancelTimer = this.#modules.clock.schedule(this.options.timeoutMs, () =>
-      this.#fail(transportError('DIAL_TIMEOUT', `${this.options.timeoutMs} ms`)),
-    )
+    if (this.#isOver) return
+    this.allow(this.options.timeoutMs)
     if (offerSdp === undefined) this.#negotiation.offer()
     else this.#negotiation.accept(offerSdp)
+  }
+
+  /** Fails in this many milliseconds, whatever it was allowed before, unless it is over by then. */
+  allow(timeoutMs: number): void {
+    this.#cancelTimer()
+    this.#cancelTimer = this.#modules.clock.schedule(timeoutMs, () =>
+      this.#fail(transportError('DIAL_TIMEOUT', `${timeoutMs} ms`)),
+    )
   }
 
   handle(kind: Exclude<SignalKind, 'offer'>, payload: string): void {

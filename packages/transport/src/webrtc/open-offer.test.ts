@@ -1,4 +1,5 @@
-import type { NodeId } from '@runnel/protocol'
+import type { Clock, NodeId } from '@runnel/protocol'
+import { systemClock } from '@runnel/protocol/system'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { dial } from '../conformance/transport-pair.testkit.ts'
 import { planWays } from '../links/link-plan.ts'
@@ -82,12 +83,54 @@ describe('an offer to a peer that is yet to be chosen', () => {
     expect(a.transport.counters.opened).toBe(0)
   })
 
-  it('is closed once it is open when nobody dials that peer', async () => {
-    const { a, b, closed, offer, choose, isLeft } = await newcomer()
+  it('opens a connection like those of others when nobody dials that peer', async () => {
+    const { a, b, inbound, closed, offer, choose, isLeft } = await newcomer()
+    const opened: Connection[] = []
+    a.transport.onInbound = (connection) => opened.push(connection)
     await isLeft()
     choose(offer as OpenOffer)
-    await vi.waitFor(() => expect(closed).toMatchObject([{ code: 'UNUSED', remote: true }]), 10_000)
+    await vi.waitFor(() => expect([opened, inbound].map(({ length }) => length)).toEqual([1, 1]), 10_000)
+    expect(opened).toMatchObject([{ peerId: b.nodeId, direction: 'outbound' }])
+    expect(closed).toEqual([])
     expect(a.transport.roleWith(b.nodeId)).toBeUndefined()
+  })
+
+  it('is under way to that peer also when it is dialled, which has its own time limit', async () => {
+    const { a, b, offer, isLeft } = await newcomer()
+    await isLeft()
+    offer?.taken(b.nodeId)
+    const result = dial(a, { peerId: b.nodeId, timeoutMs: 50 })
+    await new Promise((resolve) => setImmediate(resolve))
+    expect(a.transport.roleWith(b.nodeId)).toBe('dial')
+    expect(await result).toMatchObject({ code: 'DIAL_TIMEOUT' })
+    expect(a.transport.roleWith(b.nodeId)).toBeUndefined()
+  })
+
+  it('is dialled where it has taken the last place', async () => {
+    const { a, b, offer, choose, isLeft } = await newcomer({ maxConnections: 1 })
+    await isLeft()
+    choose(offer as OpenOffer)
+    expect(await dial(a, { peerId: b.nodeId })).toMatchObject({ peerId: b.nodeId })
+  })
+
+  it('is forgotten when the transport stops', async () => {
+    const { network, a, b, offer, isLeft } = await newcomer()
+    await isLeft()
+    offer?.taken(b.nodeId)
+    await a.transport.stop()
+    await a.transport.start()
+    expect(await dial(a, { peerId: b.nodeId })).toMatchObject({ peerId: b.nodeId })
+    expect(network.sent.filter(({ kind }) => kind === 'offer')).toHaveLength(1)
+  })
+
+  it('leaves nothing when it is withdrawn before it is made', async () => {
+    const schedule = vi.fn<Clock['schedule']>((delayMs, callback) => systemClock.schedule(delayMs, callback))
+    const clock: Clock = { ...systemClock, schedule }
+    const { transport } = await new SignallingNetwork().transport('a', {}, { clock })
+    toStop.push(transport)
+    transport.offerOpenly({ send: () => true })?.withdraw()
+    await new Promise((resolve) => setImmediate(resolve))
+    expect(schedule).not.toHaveBeenCalled()
   })
 
   it('is withdrawn while nobody is chosen, and then cannot be taken', async () => {

@@ -141,6 +141,7 @@ export class WebRtcTransport implements Transport {
     for (const dial of this.#dials) dial.fail(transportError('SHUTTING_DOWN'))
     for (const attempt of this.#attempts.values()) attempt.cancel('SHUTTING_DOWN')
     this.#attempts.clear()
+    this.#taken.clear()
     for (const connection of this.#channels.values()) connection?.close('SHUTTING_DOWN', '')
     if (this.#channels.size > 0) await new Promise<void>((resolve) => this.#waitingForEnd.push(resolve))
     this.#modules.tunnels?.stop()
@@ -192,7 +193,6 @@ export class WebRtcTransport implements Transport {
       if (!this.#dials.has(dial)) return
       if (!this.#running) return dial.fail(transportError('SHUTTING_DOWN'))
       if (peerId === undefined) return dial.fail(transportError('DIAL_FAILED', 'signals go to an id'))
-      if (this.#isFull) return dial.fail(transportError('TOO_MANY_CONNECTIONS'))
       const startedMs = clock.monotonicMs()
       const events: Offered['events'] = {
         onOpen: (connection) => {
@@ -208,7 +208,8 @@ export class WebRtcTransport implements Transport {
         },
       }
       attempt = this.#takeUp(peerId, events, first)
-      if (attempt !== undefined) return
+      if (attempt !== undefined) return attempt.allow(deadlineMs - startedMs)
+      if (this.#isFull) return dial.fail(transportError('TOO_MANY_CONNECTIONS'))
       const options = { peerId, sessionId: this.#newSessionId(), side: 'outbound', first } as const
       attempt = this.#attempt({ ...options, timeoutMs: deadlineMs - startedMs }, events)
       attempt.start()
@@ -239,9 +240,10 @@ export class WebRtcTransport implements Transport {
         },
       ),
       events: {
+        // The peer may have another connection with this node: closing this one as unused could end their link.
         onOpen: (connection) => {
           this.#forgetTaken(offered)
-          connection.close('UNUSED', 'nobody here dials it')
+          this.onInbound(connection)
         },
         onFail: () => this.#forgetTaken(offered),
       },
@@ -257,10 +259,11 @@ export class WebRtcTransport implements Transport {
   }
 
   roleWith(peerId: NodeId): 'dial' | 'wait' | undefined {
-    if (this.#taken.has(peerId)) return 'dial'
-    const isDialled = (attempt: Attempt): boolean =>
-      attempt.peerId === peerId && attempt.options.side === 'inbound' && !attempt.isOver
-    return [...this.#attempts.values()].some(isDialled) ? 'wait' : undefined
+    const underWay = [...this.#attempts.values()].filter(
+      (attempt) => attempt.peerId === peerId && !attempt.isOver,
+    )
+    if (underWay.some(({ options }) => options.side === 'outbound')) return 'dial'
+    return underWay.length > 0 ? 'wait' : undefined
   }
 
   #bind(offered: Offered, peerId: NodeId): void {
