@@ -31,7 +31,7 @@ export interface EffectRunnerModules {
   readonly links: LinksOwner
   readonly transports: readonly Transport[]
   readonly trackers: TrackerConnections
-  readonly openOffers: Pick<OpenOffers, 'send' | 'taken'>
+  readonly openOffers: Pick<OpenOffers, 'send' | 'taken' | 'closed'>
   readonly listeners: Listeners
   readonly waiters: Waiters
   readonly archive: ArchiveRequests
@@ -209,7 +209,8 @@ export class EffectRunner {
   }
 
   #hangUpTracker({ way }: NodeEffect & { type: 'hangUpTracker' }): void {
-    const { trackers, listeners } = this.#modules
+    const { trackers, openOffers, listeners } = this.#modules
+    openOffers.closed(way)
     if (trackers.hangUp(way) && trackers.waysTo(way.trackerId).length === 0)
       listeners.emit('tracker', way.trackerId, 'disconnected')
   }
