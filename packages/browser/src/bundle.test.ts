@@ -42,7 +42,7 @@ import { bundleForPages, type PageBundles } from './bundle.ts'
  * paths of links that are not looked up each time, and random numbers that are drawn ahead.
  * 1 kB is for clocks that are set right, storage nodes that are replaced, urgent signatures that workers check, and attaches that pass a full queue.
  */
-const budgetBytes = 214_600
+const budgetBytes = 217_800
 /**
  * What is loaded in addition for encryption; 1.4 kB of it is for going on where storage nodes do not answer for a while: keys that are soon
  * replaced, the last epoch that is looked for again, records that are stored later, and lists of keys that are not whole. 0.2 kB is for

@@ -15,8 +15,7 @@ import { afterEach, expect, it } from 'vitest'
 const crypto = await loadCrypto()
 const system = { crypto, clock: systemClock, random: systemRandom }
 const newIdentity = () => createIdentity(generatePrivateKey(systemRandom), crypto)
-const partNamed = (name: string): StreamPartId =>
-  toStreamPartId(toStreamId(`0x${'a'.repeat(40)}/${name}`), 0)
+const partNamed = (name: string): StreamPartId => toStreamPartId(toStreamId(`0x${'a'.repeat(40)}/${name}`), 0)
 const [shared, own] = [partNamed('shared'), partNamed('own')]
 
 const running: { stop(): Promise<void> }[] = []
@@ -25,7 +24,10 @@ afterEach(async () => {
 })
 
 async function startTracker(): Promise<Tracker> {
-  const tracker = createTracker({ listen: { port: 0 } }, { ...system, identity: newIdentity(), onError: fail })
+  const tracker = createTracker(
+    { listen: { port: 0 } },
+    { ...system, identity: newIdentity(), onError: fail },
+  )
   await tracker.start()
   running.push(tracker)
   return tracker

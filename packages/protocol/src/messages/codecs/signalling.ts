@@ -2,7 +2,13 @@ import { readList, readNodeId, readWord, writeList, writeNodeId, writeWord } fro
 import type { Reader } from '../../codec/reader.ts'
 import type { Writer } from '../../codec/writer.ts'
 import { limits } from '../../limits.ts'
-import { signalKinds, type IceServer, type IceServers, type OfferTaken, type Signal } from '../packets/signalling.ts'
+import {
+  signalKinds,
+  type IceServer,
+  type IceServers,
+  type OfferTaken,
+  type Signal,
+} from '../packets/signalling.ts'
 import type { TrackerError } from '../packets/overlay.ts'
 import type { BodyCodec } from './body-codec.ts'
 
