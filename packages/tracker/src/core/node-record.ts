@@ -9,7 +9,7 @@ import {
   type StreamPartId,
 } from '@runnel/protocol'
 import type { TrackerLimits } from '../limits.ts'
-import type { OpenOffer } from './open-offers.ts'
+import type { OpenOffer } from './open-offer.ts'
 import type { StreamPart } from './stream-part.ts'
 
 /** A node whose connection is open, or was until a moment ago. */

@@ -9,18 +9,10 @@ import {
 import type { TrackerLimits } from '../limits.ts'
 import type { Counters } from './counters.ts'
 import type { NodeRecord } from './node-record.ts'
+import type { OpenOffer } from './open-offer.ts'
 import type { Outbox } from './outbox.ts'
 import type { Signalling } from './signalling.ts'
 import type { DelayQueue } from './timing/delay-queue.ts'
-
-/** An offer that a node left for a neighbour that it is yet to be told of. */
-export interface OpenOffer {
-  readonly sessionId: number
-  /** The offer and its candidates so far; empty when it is taken. */
-  readonly signals: readonly Signal[]
-  /** The neighbour that has it; undefined while nobody has. */
-  readonly takenBy: NodeId | undefined
-}
 
 export interface OpenOffersModules {
   readonly nodes: ReadonlyMap<NodeId, NodeRecord>

@@ -58,7 +58,7 @@ describe('a neighbour that asks for the newest message of a key', () => {
     const { latest } = script.core.streamParts.get(partId) ?? expect.fail('not joined')
     expect(latest.keys).toBe(2)
     script.pass(60_000)
-    script.run({ ...feeds, reads: true } as typeof join)
+    script.run({ ...feeds, reads: true })
     expect(latest.keys).toBe(0)
     script.withNeighbours(2)
     script.run(data(2, batchAt([startMs + 60_000], { chainId: 'd', extensions })))
