@@ -1,7 +1,7 @@
-import type { NodeToTracker, Status } from '@runnel/protocol'
+import { toStreamPartId, type NodeToTracker, type Status } from '@runnel/protocol'
 import { VirtualClock, type OpenOfferRequest, type Transport } from '@runnel/transport'
 import { describe, expect, it } from 'vitest'
-import { idOf, partId } from '../core/core.testkit.ts'
+import { idOf, partId, streamId } from '../core/core.testkit.ts'
 import { directWay } from '../core/tracker-link/way.ts'
 import { OpenOffers } from './open-offers.ts'
 
@@ -10,6 +10,7 @@ const [self, other, trackerId] = [idOf(1), idOf(2), idOf(9)]
 const way = directWay({ nodeId: trackerId, url: 'wss://tracker.example' })
 const join: Status = { type: 'status', streamPartId: partId, counter: 0, neighbours: [], failed: [] }
 const leave = { type: 'leave', streamPartId: partId } as const
+const otherPartId = toStreamPartId(streamId, 1)
 const sessionId = 7
 const offer = { sessionId, kind: 'offer', payload: 'v=0' } as const
 
@@ -65,16 +66,16 @@ function world({
 }
 
 describe('a join', () => {
-  it('goes behind the offer, with what follows about the same stream part', () => {
+  it('goes behind the offer, with what follows about any stream part', () => {
     const { sent, offers, signal, request } = world()
     offers.send(way, join)
     offers.send(way, leave)
-    offers.send(way, { type: 'storing', streamPartId: partId, storing: true })
+    offers.send(way, { ...join, streamPartId: otherPartId })
     offers.send(way, { type: 'nodeInfo', contact: { addresses: [], dials: [] } })
     expect(sent).toEqual(['nodeInfo'])
     expect(request()?.signalDelayMs).toBe(50)
     signal()
-    expect(sent).toEqual(['nodeInfo', `offer to ${self}`, 'status', 'leave', 'storing'])
+    expect(sent).toEqual(['nodeInfo', `offer to ${self}`, 'status', 'leave', 'status'])
     offers.send(way, leave)
     expect(sent.at(-1)).toBe('leave')
   })
@@ -103,7 +104,7 @@ describe('a join', () => {
     const { sent, offers, signal } = world()
     offers.send(way, join)
     signal()
-    offers.send(way, { ...join, streamPartId: partId })
+    offers.send(way, { ...join, streamPartId: otherPartId })
     expect(sent).toEqual([`offer to ${self}`, 'status', 'status'])
     offers.taken(way, { type: 'offerTaken', sessionId, peerId: other })
     offers.send(way, join)

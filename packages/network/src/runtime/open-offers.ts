@@ -5,7 +5,6 @@ import {
   type NodeId,
   type NodeToTracker,
   type OfferTaken,
-  type StreamPartId,
 } from '@runnel/protocol'
 import type { OpenOffer, OpenSignal, Transport } from '@runnel/transport'
 import type { Way } from '../core/tracker-link/way.ts'
@@ -26,7 +25,6 @@ type Limits = Pick<NetworkLimits, 'openOfferMs' | 'offerWaitMs' | 'minOfferRttMs
 
 interface Held {
   readonly way: Way
-  readonly streamPartId: StreamPartId
   readonly packets: NodeToTracker[]
   readonly cancel: Cancel
 }
@@ -40,7 +38,7 @@ export class OpenOffers {
   readonly #limits: Limits
   readonly #modules: OpenOffersModules
   #current: { readonly way: Way; readonly offer: OpenOffer; readonly cancel: Cancel } | undefined
-  /** A join that waits for its offer, and what is to be sent about the same stream part after it. */
+  /** A join that waits for its offer, and what is to be sent about stream parts after it: the neighbour may be one in several of them. */
   #held: Held | undefined
 
   constructor(limits: Limits, modules: OpenOffersModules) {
@@ -51,7 +49,7 @@ export class OpenOffers {
   /** Sends a packet to a tracker: a join behind an offer, where that gains something. */
   send(way: Way, packet: NodeToTracker): void {
     const held = this.#held
-    if (held?.way.key === way.key && partOf(packet) === held.streamPartId) held.packets.push(packet)
+    if (held?.way.key === way.key && 'streamPartId' in packet) held.packets.push(packet)
     else if (!isJoin(packet) || !this.#mayOffer(way) || !this.#offer(way, packet))
       this.#modules.trackers.send(way, packet)
   }
@@ -94,7 +92,7 @@ export class OpenOffers {
   }
 
   /** False when there can be no offer now. */
-  #offer(way: Way, join: NodeToTracker & { readonly streamPartId: StreamPartId }): boolean {
+  #offer(way: Way, join: NodeToTracker): boolean {
     const { clock, transports, trackers } = this.#modules
     const rttMs = trackers.rttMs(way.trackerId)
     const offer = transports.find(signals)?.offerOpenly?.({
@@ -103,8 +101,7 @@ export class OpenOffers {
     })
     if (offer === undefined) return false
     const cancelWait = clock.schedule(this.#limits.offerWaitMs, () => this.#withdraw())
-    const { streamPartId } = join
-    this.#held = { way, streamPartId, packets: [join], cancel: cancelWait }
+    this.#held = { way, packets: [join], cancel: cancelWait }
     const cancel = clock.schedule(this.#limits.openOfferMs, () => this.#withdraw())
     this.#current = { way, offer, cancel }
     return true
@@ -146,9 +143,6 @@ export class OpenOffers {
 
 const signals = (transport: Transport): boolean => transport.offerOpenly !== undefined
 
-const partOf = (packet: NodeToTracker): StreamPartId | undefined =>
-  'streamPartId' in packet ? packet.streamPartId : undefined
-
 /** The first status of a stream part. */
-const isJoin = (packet: NodeToTracker): packet is NodeToTracker & { readonly type: 'status' } =>
+const isJoin = (packet: NodeToTracker): boolean =>
   packet.type === 'status' && packet.counter === 0 && packet.neighbours.length === 0
