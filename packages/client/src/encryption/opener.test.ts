@@ -6,9 +6,9 @@ import { crypto, streamId, userOf, World, type TestProcess, type TestUser } from
 
 const dayMs = 86_400_000
 const content = new TextEncoder().encode('a secret')
-const [owner, publisher, reader, writer] = (await Promise.all(
-  ['owner', 'publisher', 'reader', 'writer'].map(userOf),
-)) as [TestUser, TestUser, TestUser, TestUser]
+const [owner, publisher, reader, writer, late] = (await Promise.all(
+  ['owner', 'publisher', 'reader', 'writer', 'late reader'].map(userOf),
+)) as [TestUser, TestUser, TestUser, TestUser, TestUser]
 const both = { publishUntilMs: Infinity, subscribeUntilMs: Infinity }
 const reads = { subscribeUntilMs: Infinity }
 
@@ -542,6 +542,25 @@ describe('the epoch of a key holder', () => {
     await world.settle()
     holder.crash()
     expect(await opens(world.start(writer), own)).toBe('opened')
+  })
+
+  it('opens what a publisher that may not read sealed in it to who came while the holder was away, once it is back', async () => {
+    await hold()
+    world.setRights(writer.userId, { publishUntilMs: Infinity })
+    await world.settle()
+    const process = world.start(writer)
+    const own = await publish(holder)
+    holder.crash()
+    world.cards.set(late.userId, late.card)
+    world.setRights(late.userId, reads)
+    const sealed = await publish(process)
+    expect(epochOf(sealed)).toBe(epochOf(own))
+    const newcomer = world.start(late)
+    expect(await opens(newcomer, sealed)).toBe('KEY_NOT_FOUND')
+    await world.run((await streamOf(world.start(owner))).hold())
+    // A key that was given up rests for a while.
+    await world.pass(16_000)
+    expect(await opens(newcomer, sealed)).toBe('opened')
   })
 
   describe('and a publisher that has no link yet', () => {

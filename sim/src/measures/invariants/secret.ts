@@ -14,6 +14,8 @@ export interface SealedMessage {
   readonly publisherId: NodeId
   /** When its publisher began to seal it, in virtual time. */
   readonly sinceMs: number
+  /** The id of the epoch that it was sealed in. */
+  readonly keyId: string
   readonly content: string
 }
 
@@ -28,8 +30,8 @@ export class SecretChecker {
   }
 
   sealed(message: StreamMessage, content: Uint8Array, sinceMs: number): void {
-    const { publisherId } = message
-    this.#sealed.set(nameOf(message), { publisherId, sinceMs, content: textOf(content) })
+    const { publisherId, groupKeyId: keyId } = message
+    this.#sealed.set(nameOf(message), { publisherId, sinceMs, keyId, content: textOf(content) })
   }
 
   openedBy(userId: NodeId, message: StreamMessage, content: Uint8Array): void {

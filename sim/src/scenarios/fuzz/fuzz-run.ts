@@ -74,7 +74,7 @@ class FuzzRun {
   /** Whoever has a message opens it, if it may. */
   async #readAll(sealed: SealedWorld): Promise<void> {
     await this.#pass(keysRestMs)
-    sealed.retry()
+    await sealed.retry()
     await this.#pass(keysComeMs)
     sealed.check()
   }

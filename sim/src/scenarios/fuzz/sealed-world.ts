@@ -35,6 +35,8 @@ export class SealedWorld {
   readonly #modules: SealedWorldModules
   readonly #checker: SecretChecker
   #retriedMs = 0
+  /** Epochs whose keys somebody had who was there when it was tried again. */
+  #givable: ReadonlySet<string> = new Set()
 
   constructor({ history, hasHolder }: SealedPlan, modules: SealedWorldModules) {
     const { world, breaches } = modules
@@ -101,22 +103,44 @@ export class SealedWorld {
   }
 
   /** Who has something that it could not open tries again. */
-  retry(): void {
+  async retry(): Promise<void> {
     this.#retriedMs = this.stream.clock.monotonicMs()
-    for (const { user } of this.#modules.nodes.values()) user?.retry()
+    this.#givable = await this.#givableNow()
+    for (const user of this.#users) user.retry()
   }
 
   /** Some time after that. */
   check(): void {
-    for (const { user } of this.#modules.nodes.values())
-      if (user !== undefined) this.#checker.unopened(user.userId, user.unopened)
+    for (const user of this.#users) this.#checker.unopened(user.userId, user.unopened)
   }
 
-  /** Who may read, while the publisher is there to answer; without history only what was sealed since. */
-  #mustRead(userId: NodeId, { publisherId, sinceMs }: SealedMessage): boolean {
+  get #users(): readonly SealedUser[] {
+    return [...this.#modules.nodes.values()].flatMap(({ user }) => user ?? [])
+  }
+
+  /**
+   * Who may read, while the publisher is there, and somebody to answer; without history only what was sealed since. A publisher that may not
+   * read seals in the key holder's epoch and has only its own key in it: while the holder is away, it has nothing for a reader who came since.
+   */
+  #mustRead(userId: NodeId, { publisherId, sinceMs, keyId }: SealedMessage): boolean {
     const { stream } = this
-    const isPublisherThere = this.#modules.nodes.get(publisherId)?.user !== undefined
-    if (!isPublisherThere || sinceMs > this.#retriedMs) return false
+    if (!this.#isThere(publisherId) || !this.#givable.has(keyId) || sinceMs > this.#retriedMs) return false
     return stream.history === 'all' ? stream.reads(userId) : stream.readAlwaysSince(userId, sinceMs)
+  }
+
+  #isThere(userId: NodeId): boolean {
+    return this.#modules.nodes.get(userId)?.user !== undefined
+  }
+
+  /** Epochs of openers that are there, and those whose keys somebody in the key part was given. */
+  async #givableNow(): Promise<ReadonlySet<string>> {
+    const { openers, keyPart } = this.stream
+    const inKeyPart = [...this.#modules.nodes.values()].filter((node) => node.isIn(keyPart))
+    const givable = new Set<string>()
+    for (const [id, openerId] of openers) {
+      const known = await Promise.all(inKeyPart.map(async ({ user }) => user?.hasKey(id)))
+      if (this.#isThere(openerId) || known.includes(true)) givable.add(id)
+    }
+    return givable
   }
 }

@@ -1,10 +1,13 @@
 import {
   compareRefs,
   decodeBatch,
+  epochChain,
   keyPartition,
+  toEpochId,
   toStreamPartId,
   type Card,
   type Clock,
+  type EpochId,
   type NodeId,
   type Random,
   type StreamId,
@@ -45,6 +48,8 @@ export class SealedStream {
   readonly rights = new Map<NodeId, Permissions>()
   readonly cards = new Map<NodeId, Card>()
   readonly users = new Set<StreamUser>()
+  /** Who opened each epoch. */
+  readonly openers = new Map<EpochId, NodeId>()
   readonly clock: Clock
   /** Of the chain that the registry is on, and the one in which somebody lost the permission to read last. */
   block = 0
@@ -131,7 +136,11 @@ export class SealedStream {
   store(bytes: Uint8Array): void {
     const [message] = decodeBatch(bytes).messages
     if (message === undefined) return
-    const name = `${message.publisherId} ${message.messageChainId}`
+    const { publisherId, messageChainId } = message
+    const epochId = toEpochId(messageChainId.slice(1))
+    if (epochId !== undefined && messageChainId === epochChain(epochId))
+      this.openers.set(epochId, publisherId)
+    const name = `${publisherId} ${messageChainId}`
     const known = this.#newest.get(name)
     if (known === undefined || compareRefs(known, message) < 0) this.#newest.set(name, message)
   }

@@ -9,6 +9,7 @@ import {
   type BuiltBatch,
   type Card,
   type Crypto,
+  type EpochId,
   type Identity,
   type MessageDraft,
   type MessageRef,
@@ -138,6 +139,12 @@ export class SealedUser {
   /** Of what it took, what it could not open so far. */
   get unopened(): Iterable<StreamMessage> {
     return this.#unopened
+  }
+
+  /** Whether this process has the key of an epoch, and can give it to others. */
+  async hasKey(id: EpochId): Promise<boolean> {
+    const { known } = await this.#encryption.stream(this.#modules.stream.info.id)
+    return known.epochs(id).length > 0
   }
 
   /** Seals the next few messages, as a batch, and publishes them. */
