@@ -179,6 +179,7 @@ describe('messages', async () => {
     const authentic = new AuthenticChecker(a, modules)
     for (const message of sent) authentic.took(message)
     expect(authentic.has(keys[1] ?? '')).toBe(true)
+    expect([keys[0], keys.at(-1)].map((key = '') => authentic.hasLater(key))).toEqual([true, false])
     expect(found()).toBeUndefined()
     for (const message of sent) authentic.took(message)
     expect(found()).toBe('authentic')

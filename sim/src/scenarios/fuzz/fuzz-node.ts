@@ -158,9 +158,14 @@ export class FuzzNode {
     return this.#stays.get(id)?.authentic.taken ?? 0
   }
 
-  /** Whether it took a message of another node during this stay. */
+  /**
+   * Whether it took a message of another node during this stay. In a key part a later record of its chain takes its place: one that waits
+   * while its publisher is looked up may be overtaken, and is then of no use.
+   */
   has(id: StreamPartId, key: string): boolean {
-    return this.#stays.get(id)?.authentic.has(key) ?? false
+    const { authentic } = this.#stays.get(id) ?? {}
+    const isReplaced = id === this.#modules.sealed?.keyPart && authentic?.hasLater(key)
+    return authentic?.has(key) === true || isReplaced === true
   }
 
   neighbours(id: StreamPartId): ReadonlySet<NodeId> {

@@ -91,6 +91,7 @@ export class SealedWorld {
             onOpened(userId, message, content)
           },
         })
+        user.attend()
         if (userId === stream.keyHolder) user.hold()
         return user
       },

@@ -153,6 +153,12 @@ export class SealedUser {
     this.#publishing = this.#publishing.then(() => this.#publish(messages))
   }
 
+  /** Reads from now on, as who subscribes. */
+  attend(): void {
+    this.#modules.stream.begin()
+    void quietly(this.#encryption.attend(this.#modules.stream.info.id))
+  }
+
   /** Keeps the stream's keys. */
   hold(): void {
     this.#modules.stream.begin()
