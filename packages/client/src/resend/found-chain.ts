@@ -10,13 +10,15 @@ export class FoundChain {
     this.#gap = gap
   }
 
-  add(messages: readonly StreamMessage[]): void {
-    for (const message of messages) {
-      const { timestamp, sequenceNumber, previous } = message
-      if (compareRefs(message, this.#gap.after) <= 0 || compareRefs(message, this.#gap.upTo) > 0) continue
-      const place = previous && placeOf(previous)
-      this.#previous.set(`${timestamp} ${sequenceNumber}`, place)
-    }
+  /** Returns those of them that are in the gap. */
+  add(messages: readonly StreamMessage[]): readonly StreamMessage[] {
+    const { after, upTo } = this.#gap
+    const within = messages.filter(
+      (message) => compareRefs(message, after) > 0 && compareRefs(message, upTo) <= 0,
+    )
+    for (const { timestamp, sequenceNumber, previous } of within)
+      this.#previous.set(`${timestamp} ${sequenceNumber}`, previous && placeOf(previous))
+    return within
   }
 
   get isWhole(): boolean {

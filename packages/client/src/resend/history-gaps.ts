@@ -116,11 +116,8 @@ export class HistoryGaps {
         const verdict = await check.check(batch, signatures)
         if (found.bytes > limits.maxExactLastBytes || verdict === 'forged') break
         if (verdict !== 'good') continue
-        found.chain.add(batch.messages)
-        for (const message of batch.messages) {
-          if (compareRefs(message, after) <= 0 || compareRefs(message, upTo) > 0) continue
+        for (const message of found.chain.add(batch.messages))
           found.messages.set(`${message.timestamp} ${message.sequenceNumber}`, message)
-        }
       }
     } catch (error) {
       part.report(peer.nodeId, error)

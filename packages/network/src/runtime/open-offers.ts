@@ -23,10 +23,14 @@ export interface OpenOffersModules {
 
 type Limits = Pick<NetworkLimits, 'openOfferMs' | 'offerWaitMs' | 'minOfferRttMs'>
 
-interface Held {
+/** An offer that is made, or was left. */
+interface Current {
   readonly way: Way
-  readonly packets: NodeToTracker[]
-  readonly cancel: Cancel
+  readonly offer: OpenOffer
+  /** The join that waits for it, and what is to be sent about stream parts after that: the neighbour may be one in several. Undefined once it was left. */
+  waiting: NodeToTracker[] | undefined
+  /** Ends the time in which it is to be left, or then taken. */
+  cancel: Cancel
 }
 
 /**
@@ -37,9 +41,7 @@ interface Held {
 export class OpenOffers {
   readonly #limits: Limits
   readonly #modules: OpenOffersModules
-  #current: { readonly way: Way; readonly offer: OpenOffer; readonly cancel: Cancel } | undefined
-  /** A join that waits for its offer, and what is to be sent about stream parts after it: the neighbour may be one in several of them. */
-  #held: Held | undefined
+  #current: Current | undefined
 
   constructor(limits: Limits, modules: OpenOffersModules) {
     this.#limits = limits
@@ -48,8 +50,9 @@ export class OpenOffers {
 
   /** Sends a packet to a tracker: a join behind an offer, where that gains something. */
   send(way: Way, packet: NodeToTracker): void {
-    const held = this.#held
-    if (held?.way.key === way.key && 'streamPartId' in packet) held.packets.push(packet)
+    const current = this.#current
+    if (current?.way.key === way.key && current.waiting !== undefined && 'streamPartId' in packet)
+      current.waiting.push(packet)
     else if (!isJoin(packet) || !this.#mayOffer(way) || !this.#offer(way, packet))
       this.#modules.trackers.send(way, packet)
   }
@@ -64,19 +67,18 @@ export class OpenOffers {
     // The tracker passes it on that the offer is withdrawn.
     if (this.#modules.isLinked(peerId)) return this.#withdraw()
     current.offer.taken(peerId)
-    this.#forget()
+    this.#release(current)
+    this.#forget(current)
   }
 
   /** The connection to a tracker has ended. */
   closed(way: Way): void {
-    if (this.#held?.way.key === way.key) this.#release()
     if (this.#current?.way.key === way.key) this.#withdraw()
   }
 
   stop(): void {
-    this.#held?.cancel()
-    this.#held = undefined
-    if (this.#current !== undefined) this.#withdraw()
+    if (this.#current !== undefined) this.#current.waiting = undefined
+    this.#withdraw()
   }
 
   /**
@@ -85,7 +87,7 @@ export class OpenOffers {
    */
   #mayOffer(way: Way): boolean {
     const { transports, trackers } = this.#modules
-    if (this.#current !== undefined || this.#held !== undefined) return false
+    if (this.#current !== undefined) return false
     if (!trackers.hasCapability(way, openOffersCapability) || !trackers.hasSpoken(way)) return false
     if (transports.some((transport) => !signals(transport) && transport.addresses.length > 0)) return false
     return (trackers.rttMs(way.trackerId) ?? 0) >= this.#limits.minOfferRttMs
@@ -100,10 +102,8 @@ export class OpenOffers {
       send: (signal) => this.#signal(way, signal),
     })
     if (offer === undefined) return false
-    const cancelWait = clock.schedule(this.#limits.offerWaitMs, () => this.#withdraw())
-    this.#held = { way, packets: [join], cancel: cancelWait }
-    const cancel = clock.schedule(this.#limits.openOfferMs, () => this.#withdraw())
-    this.#current = { way, offer, cancel }
+    const cancel = clock.schedule(this.#limits.offerWaitMs, () => this.#withdraw())
+    this.#current = { way, offer, waiting: [join], cancel }
     return true
   }
 
@@ -111,27 +111,30 @@ export class OpenOffers {
   #signal(way: Way, signal: OpenSignal): boolean {
     const peerId = this.#modules.self
     const isSent = this.#modules.trackers.send(way, { type: 'signal', peerId, ...signal })
-    this.#release()
+    const current = this.#current
+    if (current?.waiting === undefined) return isSent
+    this.#release(current)
+    current.cancel()
+    current.cancel = this.#modules.clock.schedule(this.#limits.openOfferMs, () => this.#withdraw())
     return isSent
   }
 
-  #release(): void {
-    const held = this.#held
-    if (held === undefined) return
-    held.cancel()
-    this.#held = undefined
-    for (const packet of held.packets) this.#modules.trackers.send(held.way, packet)
+  #release(current: Current): void {
+    const { way, waiting = [] } = current
+    current.waiting = undefined
+    for (const packet of waiting) this.#modules.trackers.send(way, packet)
   }
 
   #withdraw(): void {
     const current = this.#current
-    this.#forget()
-    current?.offer.withdraw()
-    this.#release()
+    if (current === undefined) return
+    this.#forget(current)
+    current.offer.withdraw()
+    this.#release(current)
   }
 
-  #forget(): void {
-    this.#current?.cancel()
+  #forget({ cancel }: Current): void {
+    cancel()
     this.#current = undefined
   }
 

@@ -142,11 +142,10 @@ export class StreamPart {
     return Boolean(this.#members.get(a)?.told.has(b) || this.#members.get(b)?.told.has(a))
   }
 
-  /** Whether the two may have a link for this stream part: one was told of the other, or reports it. */
+  /** Whether the two may have a link for this stream part, beside an edge that one was told of: as a feeder and its host, or one reports the other. */
   mayBeLinked(a: NodeId, b: NodeId): boolean {
     const isReported = (by: NodeId, id: NodeId) => this.#members.get(by)?.reports(id) ?? false
-    const isTold = this.isToldEdge(a, b) || this.feeds.isToldEdge(a, b)
-    return isTold || isReported(a, b) || isReported(b, a)
+    return this.feeds.isToldEdge(a, b) || isReported(a, b) || isReported(b, a)
   }
 
   /**

@@ -154,28 +154,33 @@ export class MqttGateway {
     const bytes = message.payload.length
     identity.publishing++
     identity.publishingBytes += bytes
-    publishMessage(
-      message,
-      { account, session, client: identity.client },
-      this.#settings,
-      this.#modules.clock,
+    const publisher = { account, session, client: identity.client }
+    void this.#counted('a message of an MQTT client', session, () =>
+      publishMessage(message, publisher, this.#settings, this.#modules.clock),
     )
-      .then(
-        (reason) => {
-          this.counters.published++
-          done(reason)
-        },
-        (error: unknown) => {
-          this.counters.publishRefused++
-          const problem = this.#problemOf(error)
-          this.#refusals.add('a message of an MQTT client', problem.message, session.key)
-          done(problem)
-        },
-      )
+      .then(done)
       .finally(() => {
         identity.publishing--
         identity.publishingBytes -= bytes
       })
+  }
+
+  /** Counts what becomes of a message, and tells of a refusal: resolves to it. */
+  async #counted(
+    what: string,
+    session: Session,
+    publish: () => Promise<number>,
+  ): Promise<number | MqttProblem> {
+    try {
+      const reason = await publish()
+      this.counters.published++
+      return reason
+    } catch (error) {
+      this.counters.publishRefused++
+      const problem = this.#problemOf(error)
+      this.#refusals.add(what, problem.message, session.key)
+      return problem
+    }
   }
 
   subscribe(
@@ -270,14 +275,10 @@ export class MqttGateway {
     const { access, clock } = this.#modules
     const account = access.accountNamed(session.key.account)
     if (account === undefined) return
-    try {
+    await this.#counted('the will of an MQTT client', session, async () => {
       const { client, release } = await account.acquire()
-      await publishMessage(will, { account, session, client }, this.#settings, clock).finally(release)
-      this.counters.published++
-    } catch (error) {
-      this.counters.publishRefused++
-      this.#refusals.add('the will of an MQTT client', this.#problemOf(error).message, session.key)
-    }
+      return publishMessage(will, { account, session, client }, this.#settings, clock).finally(release)
+    })
   }
 
   #keep(session: Session, waitsMs: number | undefined): void {

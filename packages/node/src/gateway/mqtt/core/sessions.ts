@@ -102,8 +102,7 @@ export class Sessions {
     if (this.#sessions.get(idOf(session.key)) !== session) return
     if (isGraceful) session.will = undefined
     const endsMs = nowMs + 1000 * Math.min(session.expiryS, this.#limits.maxSessionExpiryS)
-    const willMs = session.will && Math.min(endsMs, nowMs + 1000 * session.will.delayS)
-    this.#away.set(session, { endsMs, willMs, isReturning: false })
+    this.#wait(session, endsMs, false, nowMs)
     this.#modules.effects.changed(session, endsMs - nowMs)
     this.#advance(session, nowMs)
     if (this.#away.size > this.#limits.maxAwaySessions) this.#limit(session.key.account)
@@ -121,11 +120,9 @@ export class Sessions {
     const session = new Session(kept.key, kept.own, kept.origin, this.#limits, this.#shares)
     this.#sessions.set(idOf(kept.key), session)
     session.restore(kept, journal)
-    const endsMs = nowMs + kept.leftMs
-    const willMs = kept.will && Math.min(endsMs, nowMs + 1000 * kept.will.delayS)
     const isReturning = kept.wasThere && this.#returning < this.#limits.maxReturningSessions
     if (isReturning) this.#returning++
-    this.#away.set(session, { endsMs, willMs, isReturning })
+    this.#wait(session, nowMs + kept.leftMs, isReturning, nowMs)
     return session
   }
 
@@ -171,6 +168,11 @@ export class Sessions {
     if (away.endsMs > nowMs) return
     this.#away.delete(session)
     this.#forget(idOf(session.key), session)
+  }
+
+  #wait(session: Session, endsMs: number, isReturning: boolean, nowMs: number): void {
+    const willMs = session.will && Math.min(endsMs, nowMs + 1000 * session.will.delayS)
+    this.#away.set(session, { endsMs, willMs, isReturning })
   }
 
   #publishWill(session: Session): void {
