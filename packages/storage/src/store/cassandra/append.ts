@@ -14,6 +14,7 @@ import { writeDelegations } from './delegations.ts'
 import { noteForgetting } from './forget-delegations.ts'
 import { listKeyChains } from './key-chains.ts'
 import { noteNewest } from './newest.ts'
+import { queryOptions } from './query-options.ts'
 import { bucketOf } from './stored-batch.ts'
 
 interface Statement {
@@ -31,7 +32,7 @@ interface Bucket {
 
 /** Bytes in one request; Cassandra warns above 5 KiB in a batch and refuses above 50 KiB, except for a single row. */
 const maxRequestBytes = 16 * 1024
-const options = { prepare: true, isIdempotent: true, logged: false }
+const options = { ...queryOptions, logged: false }
 
 /** Keys looked up in one request; of fewer the last is repeated, so that there are few statements to prepare. */
 const lookUpSizes = [1, 8, 64]

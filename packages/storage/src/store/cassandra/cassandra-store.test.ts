@@ -171,7 +171,8 @@ describe('a store in Cassandra', () => {
     await empty('conformance')
   })
 
-  it('keeps a delegation that was written lately, and deletes it later', async () => {
+  /** A store with two cursors of a chain, each under a delegation of its own. */
+  const withReplacedCursor = async () => {
     const place = await newForgettingPlace()
     const store = place.create()
     await store.open()
@@ -180,6 +181,11 @@ describe('a store in Cassandra', () => {
       batchOf(chainOf('@cursor', undefined, keyPartition), [at(i)], 20, 0, delegation),
     )
     await store.append(cursors, byRef(...delegations))
+    return { place, store, cursors }
+  }
+
+  it('keeps a delegation that was written lately, and deletes it later', async () => {
+    const { place, store, cursors } = await withReplacedCursor()
     const prune = () => store.prune(partOf(keyPartition), { replacedBeforeMs: 1_000 })
     expect([(await prune()).batches, await place.delegations()]).toEqual([1, 2])
     place.settle()
@@ -190,14 +196,7 @@ describe('a store in Cassandra', () => {
   })
 
   it('finds what earlier versions left of replaced cursors', async () => {
-    const place = await newForgettingPlace()
-    const store = place.create()
-    await store.open()
-    const delegations = [1, 2].map((fill) => delegationOf(fill))
-    const cursors = delegations.map((delegation, i) =>
-      batchOf(chainOf('@cursor', undefined, keyPartition), [at(i)], 20, 0, delegation),
-    )
-    await store.append(cursors, byRef(...delegations))
+    const { place, store } = await withReplacedCursor()
     await store.close()
     const of = `part = '${partOf(keyPartition)}'`
     await execute(

@@ -35,6 +35,7 @@ import { readDelegations } from './delegations.ts'
 import { forgetDelegations } from './forget-delegations.ts'
 import { readNewest, textOf, type BatchKey } from './newest.ts'
 import { Partitions } from './partitions.ts'
+import { queryOptions } from './query-options.ts'
 import type { Filter, StoredBatch } from './stored-batch.ts'
 import { pruneBatches } from './prune.ts'
 import { createSchema } from './schema.ts'
@@ -250,7 +251,7 @@ export class CassandraStore implements MessageStore {
   getMark(name: string): Promise<string | undefined> {
     return this.#do(async ({ client }) => {
       const query = `SELECT value FROM ${this.#options.keyspace}.marks WHERE name = ?`
-      const { rows } = await client.execute(query, [name], { prepare: true, isIdempotent: true })
+      const { rows } = await client.execute(query, [name], queryOptions)
       return rows[0] && String(rows[0].get('value'))
     })
   }
@@ -258,7 +259,7 @@ export class CassandraStore implements MessageStore {
   setMark(name: string, value: string): Promise<void> {
     return this.#do(async ({ client }) => {
       const query = `INSERT INTO ${this.#options.keyspace}.marks (name, value) VALUES (?, ?)`
-      await client.execute(query, [name, value], { prepare: true, isIdempotent: true })
+      await client.execute(query, [name, value], queryOptions)
     })
   }
 
@@ -318,7 +319,7 @@ export class CassandraStore implements MessageStore {
   async #unlist(client: Client, streamPartId: StreamPartId): Promise<void> {
     const query = `DELETE FROM ${this.#options.keyspace}.parts USING TIMESTAMP ? WHERE part = ?`
     const settledUs = (this.#now() - settledMs) * 1000
-    await client.execute(query, [settledUs, streamPartId], { prepare: true, isIdempotent: true })
+    await client.execute(query, [settledUs, streamPartId], queryOptions)
   }
 
   #requireOpen() {

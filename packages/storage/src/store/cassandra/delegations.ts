@@ -2,8 +2,8 @@ import type { Client } from 'cassandra-driver'
 import type { DelegationRef, MessageBatch, StreamPartId } from '@runnel/protocol'
 import { delegationPlaceOf, type EncodedDelegations } from '../stored-delegations.ts'
 import { forAll } from './concurrency.ts'
+import { queryOptions } from './query-options.ts'
 
-const options = { prepare: true, isIdempotent: true }
 /** References looked up in one request. */
 const lookUpSize = 64
 
@@ -20,13 +20,13 @@ export async function writeDelegations(
     client.execute(
       `INSERT INTO ${keyspace}.delegation_periods (part, period) VALUES (?, ?)`,
       [part, period],
-      options,
+      queryOptions,
     ),
   )
   const insert = `INSERT INTO ${keyspace}.delegations (part, period, ref, bytes) VALUES (?, ?, ?, ?)`
   const rows = periods.flatMap(({ part, period, refs }) => refs.map((ref) => [part, period, ref] as const))
   await forAll(rows, ([part, period, ref]) =>
-    client.execute(insert, [part, period, ref, Buffer.from(delegations.get(ref) ?? [])], options),
+    client.execute(insert, [part, period, ref, Buffer.from(delegations.get(ref) ?? [])], queryOptions),
   )
 }
 
@@ -45,7 +45,7 @@ export async function readDelegations(
     }),
   )
   await forAll(lookUps, async (lookUp) => {
-    const { rows } = await client.execute(query, [...lookUp], options)
+    const { rows } = await client.execute(query, [...lookUp], queryOptions)
     for (const row of rows) found.set(row.get('ref') as DelegationRef, row.get('bytes') as Uint8Array)
   })
   return found

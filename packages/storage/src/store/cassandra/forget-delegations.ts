@@ -4,6 +4,7 @@ import { firstRef, lastRef } from '../last-messages.ts'
 import { periodOf, timesOfPeriod } from '../stored-delegations.ts'
 import { forAll } from './concurrency.ts'
 import type { Partitions } from './partitions.ts'
+import { pagedOptions, queryOptions } from './query-options.ts'
 import type { StoredBatch } from './stored-batch.ts'
 import { settledMs } from './totals.ts'
 
@@ -18,8 +19,6 @@ interface ForgetModules {
 const maxRefsAtOnce = 100_000
 /** Periods looked up in one request. */
 const lookUpSize = 64
-const options = { prepare: true, isIdempotent: true }
-const paged = { ...options, autoPage: true }
 
 /**
  * Takes note of the periods of batches that are about to be deleted or replaced, so that what no batch names any more is found, also after a
@@ -35,12 +34,12 @@ export async function noteForgetting(
   const columns = isDue ? 'part, period, due) VALUES (?, ?, true' : 'part, period) VALUES (?, ?'
   for (let i = 0; i < periods.length; i += lookUpSize) {
     const query = `SELECT period FROM ${keyspace}.delegation_periods WHERE part = ? AND period IN ?`
-    const { rows } = await client.execute(query, [part, periods.slice(i, i + lookUpSize)], options)
+    const { rows } = await client.execute(query, [part, periods.slice(i, i + lookUpSize)], queryOptions)
     await forAll(rows, (row) =>
       client.execute(
         `INSERT INTO ${keyspace}.delegation_checks (${columns})`,
         [part, row.get('period')],
-        options,
+        queryOptions,
       ),
     )
   }
@@ -58,7 +57,7 @@ export async function forgetDelegations(
 ): Promise<void> {
   const { client, keyspace, partitions, now } = modules
   const periods = `SELECT period FROM ${keyspace}.delegation_periods WHERE part = ? AND period < ?`
-  const listed = await client.execute(`${periods} LIMIT 1`, [part, Number.MAX_SAFE_INTEGER], options)
+  const listed = await client.execute(`${periods} LIMIT 1`, [part, Number.MAX_SAFE_INTEGER], queryOptions)
   if (listed.rowLength === 0) return
   const settledUs = (now() - settledMs) * 1000
   const oldest = await partitions.overlapping({ from: firstRef, to: lastRef }).next()
@@ -69,7 +68,7 @@ export async function forgetDelegations(
     delegation_periods: settledUs - settledMs * 1000,
     delegation_checks: now() * 1000,
   }
-  for await (const row of await client.execute(periods, [part, before], paged)) {
+  for await (const row of await client.execute(periods, [part, before], pagedOptions)) {
     for (const [table, writtenBeforeUs] of Object.entries(tables))
       await forgetPeriod(modules, table, part, Number(row.get('period')), writtenBeforeUs)
   }
@@ -84,14 +83,14 @@ async function forgetPeriod(
   writtenBeforeUs: number,
 ): Promise<void> {
   const query = `DELETE FROM ${keyspace}.${table} USING TIMESTAMP ? WHERE part = ? AND period = ?`
-  await client.execute(query, [writtenBeforeUs, part, period], options)
+  await client.execute(query, [writtenBeforeUs, part, period], queryOptions)
 }
 
 /** Looks through the noted periods whose turn it is. One in which something is too recent stays noted. */
 async function forgetUnnamed(modules: ForgetModules, part: StreamPartId, reachedMs: number): Promise<void> {
   const { client, keyspace, now } = modules
   const query = `SELECT period, due FROM ${keyspace}.delegation_checks WHERE part = ?`
-  for await (const row of await client.execute(query, [part], paged)) {
+  for await (const row of await client.execute(query, [part], pagedOptions)) {
     const period = Number(row.get('period'))
     if (row.get('due') !== true && period >= periodOf(reachedMs)) continue
     // Of before the period is read: what is written from then on may be named by what is not seen.
@@ -114,12 +113,12 @@ async function forgetUnnamedOf(
     const query = `DELETE FROM ${keyspace}.delegations USING TIMESTAMP ? WHERE part = ? AND period = ? AND ref = ?`
     await forAll(await withoutNamed(modules, period, writtenUs), async ([ref, us]) => {
       isComplete &&= us <= settledUs
-      await client.execute(query, [settledUs, part, period, ref], options)
+      await client.execute(query, [settledUs, part, period, ref], queryOptions)
     })
   }
   let refs = new Map<string, number>()
   const query = `SELECT ref, WRITETIME(bytes) AS written FROM ${keyspace}.delegations WHERE part = ? AND period = ?`
-  for await (const row of await client.execute(query, [part, period], paged)) {
+  for await (const row of await client.execute(query, [part, period], pagedOptions)) {
     refs.set(String(row.get('ref')), Number(row.get('written')))
     if (refs.size < maxRefsAtOnce) continue
     await forget(refs)

@@ -9,9 +9,8 @@ import {
 import { levelOf } from '../span-levels.ts'
 import { countedBytes, delegationOf, type EncodedDelegations } from '../stored-delegations.ts'
 import { forAll } from './concurrency.ts'
+import { pagedOptions, queryOptions } from './query-options.ts'
 import { bucketOf, keyOf, toBatch, type Filter, type StoredBatch } from './stored-batch.ts'
-
-const options = { prepare: true, isIdempotent: true }
 
 /** A message chain of a key part. */
 export interface KeyChain {
@@ -46,7 +45,7 @@ export async function listKeyChains(
     const size = countedBytes(batch, delegationOf(batch, delegations))
     return [[part, chain.publisherId, chain.messageChainId, ...where, ...places, messages.length, size]]
   })
-  await forAll(rows, (row) => client.execute(query, row, options))
+  await forAll(rows, (row) => client.execute(query, row, queryOptions))
 }
 
 /** The batches listed of a chain that begin at a time or later, ordered by their first messages. */
@@ -63,7 +62,7 @@ export async function* readKeyChain(
   const query = `SELECT * FROM ${keyspace}.key_chains WHERE part = ? AND publisher = ? AND chain = ?
     AND first_time >= ? ORDER BY ${columns.join(', ')}`
   const params = [part, publisherId, messageChainId, fromMs]
-  for await (const row of await client.execute(query, params, { ...options, autoPage: true }))
+  for await (const row of await client.execute(query, params, pagedOptions))
     yield toBatch(Number(row.get('level')), Number(row.get('bucket')), row)
 }
 
@@ -79,5 +78,9 @@ export async function unlistKeyChain(
     keyOf(batch)
   const query = `DELETE FROM ${keyspace}.key_chains WHERE part = ? AND publisher = ? AND chain = ?
     AND first_time = ? AND first_number = ? AND last_time = ? AND last_number = ?`
-  await client.execute(query, [part, publisher, chain, firstTime, firstNumber, lastTime, lastNumber], options)
+  await client.execute(
+    query,
+    [part, publisher, chain, firstTime, firstNumber, lastTime, lastNumber],
+    queryOptions,
+  )
 }

@@ -3,9 +3,9 @@ import { keyTagIn, toNodeId, toStreamPartId, type MessageBatch, type StreamPartI
 import { levelOf } from '../span-levels.ts'
 import type { KeptValues } from '../message-store.ts'
 import { forAll } from './concurrency.ts'
+import { pagedOptions, queryOptions } from './query-options.ts'
 import { bucketOf, keyOf, type StoredBatch } from './stored-batch.ts'
 
-const options = { prepare: true, isIdempotent: true }
 /** Partitions of a stream part's keys, by the first bits of the tag. */
 const shards = Array.from({ length: 16 }, (_, shard) => shard)
 
@@ -37,7 +37,7 @@ export async function noteNewest(
   batches: readonly MessageBatch[],
 ): Promise<void> {
   const query = `INSERT INTO ${keyspace}.newest (part, shard, tag, value) VALUES (?, ?, ?, ?) USING TIMESTAMP ?`
-  await forAll(batches.flatMap(rowsOf), (row) => client.execute(query, row, options))
+  await forAll(batches.flatMap(rowsOf), (row) => client.execute(query, row, queryOptions))
 }
 
 function rowsOf({ chain, messages }: MessageBatch): unknown[][] {
@@ -71,7 +71,7 @@ export async function* readNewest(
   for (const shard of tag === undefined ? shards : [shardOf(tag)]) {
     const params = tag === undefined ? [part, shard] : [part, shard, Buffer.from(tag)]
     const text = tag === undefined ? query : `${query} AND tag = ?`
-    for await (const row of await client.execute(text, params, { ...options, autoPage: true }))
+    for await (const row of await client.execute(text, params, pagedOptions))
       yield newestOf(row.get('tag') as Uint8Array, String(row.get('value')))
   }
 }
@@ -113,7 +113,7 @@ export async function forgetNewest(
 ): Promise<void> {
   const query = `DELETE FROM ${keyspace}.newest USING TIMESTAMP ? WHERE part = ? AND shard = ? AND tag = ?`
   await forAll(some, ({ tag, timeMs }) =>
-    client.execute(query, [timeMs * 1000, part, shardOf(tag), Buffer.from(tag)], options),
+    client.execute(query, [timeMs * 1000, part, shardOf(tag), Buffer.from(tag)], queryOptions),
   )
 }
 

@@ -6,6 +6,7 @@ import { widthMsByLevel } from '../span-levels.ts'
 import { inSequence, mergeAsync } from './concurrency.ts'
 import { keyChainOf, readKeyChain, type KeyChain } from './key-chains.ts'
 import type { BatchKey } from './newest.ts'
+import { queryOptions } from './query-options.ts'
 import { bucketOf, keyOf, toBatch, type Filter, type StoredBatch } from './stored-batch.ts'
 
 /** Rows fetched at once when they hold no bytes. For rows with bytes: at first, until their size is known. */
@@ -180,7 +181,7 @@ export class Partitions {
   ): AsyncGenerator<types.Row> {
     let pageState: string | undefined
     do {
-      const options = { prepare: true, isIdempotent: true, fetchSize: fetchRows() }
+      const options = { ...queryOptions, fetchSize: fetchRows() }
       const page = await this.#client.execute(
         query,
         [...parameters],

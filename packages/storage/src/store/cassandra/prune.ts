@@ -8,6 +8,7 @@ import { noteForgetting } from './forget-delegations.ts'
 import { unlistKeyChain } from './key-chains.ts'
 import { forgetNewest, textOf, trimNewest } from './newest.ts'
 import type { Partitions } from './partitions.ts'
+import { queryOptions } from './query-options.ts'
 import { replacedCursors } from './replaced-cursors.ts'
 import { keyOf, type StoredBatch } from './stored-batch.ts'
 import { settledMs } from './totals.ts'
@@ -28,7 +29,6 @@ interface Pruned {
 
 /** Batches found and deleted at once. */
 const maxPrunedAtOnce = 1000
-const options = { prepare: true, isIdempotent: true }
 
 /** Deletes cursors that are replaced, batches that end before `olderThanMs`, and then the oldest until `excessBytes` are gone. */
 export async function pruneBatches(
@@ -102,7 +102,7 @@ async function deleteBatch(
     `DELETE FROM ${keyspace}.batches WHERE part = ? AND level = ? AND bucket = ? AND first_time = ? AND first_number = ?
      AND last_time = ? AND last_number = ? AND publisher = ? AND chain = ?`,
     [part, batch.level, batch.bucket, ...keyOf(batch)],
-    options,
+    queryOptions,
   )
   await unlistKeyChain(client, keyspace, part, batch)
 }
@@ -122,12 +122,12 @@ async function tidyBucket(
   const { rowLength } = await client.execute(
     `SELECT first_time FROM ${keyspace}.batches ${where} LIMIT 1`,
     [part, level, bucket],
-    options,
+    queryOptions,
   )
   if (rowLength > 0) {
     await listBucket(client, keyspace, { part, level, bucket })
     return
   }
   const query = `DELETE FROM ${keyspace}.buckets USING TIMESTAMP ? ${where}`
-  await client.execute(query, [listedBeforeUs, part, level, bucket], options)
+  await client.execute(query, [listedBeforeUs, part, level, bucket], queryOptions)
 }

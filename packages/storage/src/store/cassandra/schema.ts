@@ -1,6 +1,7 @@
 import type { Client } from 'cassandra-driver'
 import { isKeyPart, type StreamPartId } from '@runnel/protocol'
 import { storageError } from '../../errors.ts'
+import { pagedOptions, queryOptions } from './query-options.ts'
 
 /**
  * Batches of one partition begin within this time. At 1,000 messages of 200 bytes a second a partition comes
@@ -90,12 +91,11 @@ async function versionOf(client: Client, keyspace: string): Promise<number> {
 
 /** Has all hours of key parts checked: earlier versions left the delegations of replaced cursors there. */
 async function checkKeyParts(client: Client, keyspace: string): Promise<void> {
-  const paged = { prepare: true, isIdempotent: true, autoPage: true }
-  for await (const { part } of await client.execute(`SELECT part FROM ${keyspace}.parts`, [], paged)) {
+  for await (const { part } of await client.execute(`SELECT part FROM ${keyspace}.parts`, [], pagedOptions)) {
     if (!isKeyPart(String(part) as StreamPartId)) continue
     const periods = `SELECT period FROM ${keyspace}.delegation_periods WHERE part = ?`
     const note = `INSERT INTO ${keyspace}.delegation_checks (part, period, due) VALUES (?, ?, true)`
-    for await (const { period } of await client.execute(periods, [part], paged))
-      await client.execute(note, [part, period], { prepare: true, isIdempotent: true })
+    for await (const { period } of await client.execute(periods, [part], pagedOptions))
+      await client.execute(note, [part, period], queryOptions)
   }
 }

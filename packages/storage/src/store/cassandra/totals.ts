@@ -4,6 +4,7 @@ import type { StreamPartUsage } from '../message-store.ts'
 import { widthMsByLevel } from '../span-levels.ts'
 import { forAll } from './concurrency.ts'
 import type { Partitions } from './partitions.ts'
+import { queryOptions } from './query-options.ts'
 
 type Totals = Omit<StreamPartUsage, 'streamPartId'>
 
@@ -51,7 +52,7 @@ export class BucketTotals {
          min(first_time) AS oldest, max(last_time) AS newest
        FROM ${this.#keyspace}.batches WHERE part = ? AND level = ? AND bucket = ?`,
       [part, level, bucket],
-      { prepare: true, isIdempotent: true },
+      queryOptions,
     )
     const number = (column: string) => Number(rows[0]?.get(column) ?? 0)
     const batches = number('batches')
@@ -66,7 +67,7 @@ export class BucketTotals {
   /** It was emptied too soon after it was written to be taken off the list then. What is written now lists it again, with a later time. */
   async #unlist(part: StreamPartId, level: number, bucket: number, writtenUs: number): Promise<void> {
     const query = `DELETE FROM ${this.#keyspace}.buckets USING TIMESTAMP ? WHERE part = ? AND level = ? AND bucket = ?`
-    await this.#client.execute(query, [writtenUs, part, level, bucket], { prepare: true, isIdempotent: true })
+    await this.#client.execute(query, [writtenUs, part, level, bucket], queryOptions)
   }
 
   #remember(key: string, writtenUs: number, totals: Totals): void {
