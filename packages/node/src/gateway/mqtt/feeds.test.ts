@@ -1,4 +1,4 @@
-import type { RunnelClient, Subscription, SubscribeOptions } from '@runnel/client'
+import { clientError, type RunnelClient, type Subscription, type SubscribeOptions } from '@runnel/client'
 import { toNodeId } from '@runnel/protocol'
 import { VirtualClock } from '@runnel/transport'
 import { expect, it } from 'vitest'
@@ -77,4 +77,16 @@ it('does not go on when nobody has it any more', async () => {
   tries[0]?.options.onHistoryFailed?.(new Error('no storage node'))
   await later()
   expect([tries.length, world.failed]).toEqual([1, 0])
+})
+
+it('subscribes again once its user may read again', async () => {
+  const { world, feeds, subscription, later, tries } = open()
+  await feeds.add(subscription)
+  tries[0]?.options.onEnded?.(clientError('NO_SUBSCRIBE_PERMISSION'))
+  world.fails = true
+  await later()
+  world.fails = false
+  await later()
+  await later()
+  expect(tries.map(({ fails }) => fails)).toEqual([false, true, false])
 })
