@@ -14,7 +14,7 @@ const own = toNodeId(`0x${'a'.repeat(40)}`)
 function open() {
   const clock = new VirtualClock()
   const tries: { fails: boolean; options: SubscribeOptions }[] = []
-  const world = { clock, tries, ended: 0, failed: 0, fails: false }
+  const world = { clock, tries, ended: 0, revoked: 0, failed: 0, fails: false }
   const opened = {
     unsubscribe: () => void world.ended++,
     caughtUp: () => new Promise(() => {}),
@@ -32,6 +32,7 @@ function open() {
         places: () => places,
         wasKept: () => true,
         joined: () => undefined,
+        ended: () => void world.revoked++,
         failed: () => void world.failed++,
       },
     },
@@ -89,4 +90,5 @@ it('subscribes again once its user may read again', async () => {
   await later()
   await later()
   expect(tries.map(({ fails }) => fails)).toEqual([false, true, false])
+  expect(world.revoked).toBe(1)
 })

@@ -20,6 +20,8 @@ export interface FeedsEvents {
   closed(feedId: string): void
   /** A message came that the node before this one missed. */
   missed(): void
+  /** The client's user may not read it any more. */
+  ended(error: unknown): void
   /** What was missed could not be read. */
   failed(error: unknown): void
 }
@@ -173,7 +175,7 @@ class Feed {
     const partitions = partition === undefined ? {} : { partitions: [partition] }
     const opened = this.#modules.client.subscribe(
       target,
-      { ...partitions, ...this.#missed(), onEnded: (error) => this.#later(error), asBytes: true },
+      { ...partitions, ...this.#missed(), onEnded: (error) => this.#ended(error), asBytes: true },
       (message) => this.#pass(message),
     )
     this.#passed = 0
@@ -205,11 +207,20 @@ class Feed {
     }
   }
 
+  /** Said once: it may last. */
+  #ended(error: unknown): void {
+    if (this.#isClosed) return
+    this.#modules.events.ended(error)
+    this.#later(error)
+  }
+
   /** What was missed is not read, or the client's user may not read any more: tries again a little later. */
   #later(error: unknown): void {
     if (this.#isClosed) return
-    this.#modules.events.failed(error)
-    if (this.#places?.isBehind === true) this.#places.failed()
+    if (this.#places?.isBehind === true) {
+      this.#modules.events.failed(error)
+      this.#places.failed()
+    }
     this.#cancelAgain()
     this.#cancelAgain = this.#modules.clock.schedule(this.#limits.resumeAgainMs, () => this.#again())
   }
