@@ -129,6 +129,33 @@ async function sendUntilGot(got: readonly Got[], kind: MediaObject['kind'], send
 }
 
 describe('a session', () => {
+  it('tells of a partition that its user may not read any more, and does not take it for read', async () => {
+    const user = newAccount()
+    const stream = toStreamId(`${owner.nodeId}/brief`)
+    const clock = new VirtualClock({ startMs: Date.now() })
+    const permissions = [{ user: user.nodeId, publish: true, subscribe: clock.now() + 60_000 }]
+    const trackers = [{ nodeId: tracker.nodeId, url: tracker.url }]
+    const document = { version: 1 as const, trackers, streams: [{ id: stream, permissions }] }
+    const client = await clients.create(
+      { privateKey: user.privateKey, network: { kind: 'static', document } },
+      { clock },
+    )
+    const session = await openSession(stream, { name: 'Ada' }, { client })
+    sessions.push(session)
+    const fault = new Promise((resolve) => session.on('fault', resolve))
+    clock.advanceBy(60_000)
+    const reason = { code: 'NO_SUBSCRIBE_PERMISSION' }
+    expect(await fault).toMatchObject(reason)
+    await expect(session.read([])).rejects.toMatchObject(reason)
+    let isClosed = false
+    const closing = session.close().then(() => client.close())
+    void closing.then(() => (isClosed = true))
+    await until(() => {
+      clock.advanceBy(1_000)
+      return isClosed
+    }).toBe(true)
+  })
+
   it('tells its members of each other, of their tracks, and of who goes', async () => {
     const { ada, ben } = await pair()
     const track = ada.session.publishTrack(sound)
