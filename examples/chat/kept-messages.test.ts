@@ -33,3 +33,13 @@ it('are the newest', () => {
       .map(({ text }) => text),
   ).toEqual(['2', '3'])
 })
+
+it('are shown also where there is no room for them', () => {
+  vi.stubGlobal('localStorage', {
+    getItem: () => null,
+    setItem: () => {
+      throw new DOMException('full', 'QuotaExceededError')
+    },
+  })
+  expect(keptMessages('lobby', 2).add(message(1), said)).toBe(true)
+})

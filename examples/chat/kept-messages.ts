@@ -20,6 +20,13 @@ export function keptMessages(room: string, max: number) {
   /** By this page: another tab may have kept what this one has yet to show. */
   const shown = new Set<string>()
   const kept = (): Kept[] => JSON.parse(localStorage.getItem(key) ?? '[]') as Kept[]
+  const keep = (messages: readonly Kept[]): void => {
+    try {
+      localStorage.setItem(key, JSON.stringify(messages))
+    } catch {
+      // There is no room: it is shown all the same.
+    }
+  }
   const isNew = (id: string): boolean => {
     const isKnown = shown.has(id)
     shown.add(id)
@@ -36,7 +43,7 @@ export function keptMessages(room: string, max: number) {
     if (!isNew(id)) return false
     const before = kept()
     if (!before.some((message) => message.id === id))
-      localStorage.setItem(key, JSON.stringify([...before, { id, publisherId, name, text }].slice(-max)))
+      keep([...before, { id, publisherId, name, text }].slice(-max))
     return true
   }
   return { all, add }
