@@ -107,11 +107,12 @@ it('turns the pictures of a phone, and gives each whole to an encoder of its sha
   vi.stubGlobal(
     'OffscreenCanvas',
     class {
-      constructor(
-        public width: number,
-        public height: number,
-      ) {}
-      getContext = () => undefined
+      readonly getContext = () => undefined
+      width: number
+      height: number
+      constructor(width: number, height: number) {
+        ;[this.width, this.height] = [width, height]
+      }
     },
   )
   vi.stubGlobal(
