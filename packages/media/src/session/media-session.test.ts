@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { Readable } from 'node:stream'
 import { toStreamId } from '@runnel/protocol'
+import { systemClock } from '@runnel/protocol/system'
 import type { Tracker } from '@runnel/tracker'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { VirtualClock } from '../../../transport/src/memory/virtual-clock.ts'
@@ -202,6 +203,26 @@ describe('a session', () => {
     clock.advanceBy(mediaLimits.memberTtlMs + mediaLimits.catalogueEveryMs)
     expect(ben.session.isClosed).toBe(true)
     await until(() => clock.nextAtMs).toBe(undefined)
+  })
+
+  it('stays the member that it was when the clock of its machine is set right', async () => {
+    const minuteMs = 60_000
+    let aheadMs = 4 * minuteMs
+    const clock = { ...systemClock, now: () => systemClock.now() + aheadMs }
+    const client = await clients.create({ privateKey: newAccount().privateKey }, { clock })
+    const ada = await openSession(room, { name: 'Ada' }, { client })
+    sessions.push(ada)
+    const ben = await joinAs('Ben')
+    await until(() => [...namesOf(ada), ...namesOf(ben.session)]).toEqual(['Ben', 'Ada'])
+    const [before] = ben.session.members
+    aheadMs = -4 * minuteMs
+    const track = ada.publishTrack({ ...picture, source: 'screen' })
+    await until(() => ben.session.members[0]?.catalogue.tracks).toHaveLength(1)
+    await ben.session.read([track.track.partition])
+    const data = new Uint8Array(10)
+    await sendUntilGot(ben.got, 'video', () => track.send({ timestampUs: ada.nowUs(), isKey: true, data }))
+    expect(ben.session.members.map(({ id }) => id)).toEqual([before?.id])
+    expect(ben.left).toEqual([])
   })
 
   it('takes the place of an earlier session of its user, and of nobody else', async () => {
