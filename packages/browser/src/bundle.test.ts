@@ -44,7 +44,7 @@ import { bundleForPages, type PageBundles } from './bundle.ts'
  * 0.3 kB are for subscriptions that end with a reason where their user may not read any more, and for an error of tables that are too large.
  * 0.1 kB is for timers that browsers hold back, and sessions for which there is no room.
  */
-const budgetBytes = 218_100
+const budgetBytes = 218_400
 /**
  * What is loaded in addition for encryption; 1.4 kB of it is for going on where storage nodes do not answer for a while: keys that are soon
  * replaced, the last epoch that is looked for again, records that are stored later, and lists of keys that are not whole. 0.2 kB is for
