@@ -255,12 +255,13 @@ export interface Links {
    * with the lower id lists its transports: a WebSocket if one side is reachable (the other one dials; if both are, the lower
    * id dials), else WebRTC (the lower id offers). The side that dials in the first way dials in all, one after the other. The
    * passive side waits, with the same time limit. `alone` says that the peer was not told to connect: then this side dials in
-   * every way it can. `first` is as of a DialRequest.
+   * every way it can. `again` says that signals of an attempt before may have been lost, of either side: if the first way is by signals, this side dials
+   * anew, whoever did before. `first` is as of a DialRequest.
    */
   connect(
     peerId: NodeId,
     contact: Contact,
-    options?: { readonly alone?: boolean } & Pick<DialRequest, 'first'>,
+    options?: { readonly alone?: boolean; readonly again?: boolean } & Pick<DialRequest, 'first'>,
   ): void
   /** Marks the link as used by this side, whoever opened it: it is not closed as unused. */
   keep(peerId: NodeId): void

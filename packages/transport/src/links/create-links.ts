@@ -1,18 +1,10 @@
 import type { Cancel, Contact, NodeId, RunnelError, UrgentMessage } from '@runnel/protocol'
 import { transportError } from '../errors.ts'
-import type {
-  Connection,
-  DialRequest,
-  FindRequest,
-  LinkEvents,
-  Links,
-  SendMode,
-  Transport,
-} from '../ports.ts'
+import type { Connection, FindRequest, LinkEvents, Links, SendMode, Transport } from '../ports.ts'
 import { admissionProblem, listingProblem } from './admission-problem.ts'
 import { EventQueue } from './event-queue.ts'
 import { IdleLinks } from './idle-links.ts'
-import { planWays } from './link-plan.ts'
+import { planWays, type Way } from './link-plan.ts'
 import {
   linksDefaults,
   type LinksCounters,
@@ -80,19 +72,20 @@ class LinksOverTransports implements LinksOwner {
   connect(
     peerId: NodeId,
     peerContact: Contact,
-    options: { readonly alone?: boolean } & Pick<DialRequest, 'first'> = {},
+    { alone = false, again = false, first }: Parameters<Links['connect']>[2] = {},
   ): void {
     if (this.#stopped || peerId === this.#settings.self) return
-    const ways = planWays({
-      self: this.#settings.self,
-      contact: this.#settings.contact(),
-      transports: this.#transports,
-      peer: peerId,
-      peerContact,
-      alone: options.alone ?? false,
-      roleIn: (kind) => this.#transports.get(kind)?.roleWith?.(peerId),
-    })
-    this.#queue.during(() => this.#link(peerId).connect(ways, peerContact, options.first))
+    const planned = this.#waysTo(peerId, peerContact, alone)
+    const isAnew = again && this.#transports.get(planned[0]?.kind ?? '')?.handleSignal !== undefined
+    const ways = isAnew ? this.#waysTo(peerId, peerContact, true) : planned
+    this.#queue.during(() => this.#link(peerId).connect({ ways, contact: peerContact, first, isAnew }))
+  }
+
+  #waysTo(peer: NodeId, peerContact: Contact, alone: boolean): Way[] {
+    const { self, contact } = this.#settings
+    const transports = this.#transports
+    const roleIn = (kind: string) => transports.get(kind)?.roleWith?.(peer)
+    return planWays({ self, contact: contact(), transports, peer, peerContact, alone, roleIn })
   }
 
   find({ url, peerId, timeoutMs, onFound, onFail }: FindRequest): Cancel {

@@ -2,16 +2,14 @@ import {
   sameContact,
   type Cancel,
   type Clock,
-  type Contact,
   type NodeId,
   type RunnelError,
   type UrgentMessage,
 } from '@runnel/protocol'
-import type { CloseReason, Connection, DialRequest, SendMode, Transport } from '../ports.ts'
+import type { CloseReason, Connection, SendMode, Transport } from '../ports.ts'
 import type { UrgentDrop } from '../urgent/urgent-queue.ts'
 import { userOf } from './admission-problem.ts'
-import { Attempt } from './attempt.ts'
-import type { Way } from './link-plan.ts'
+import { Attempt, type AttemptOptions } from './attempt.ts'
 import type { LinksSettings } from './links-options.ts'
 import { isNewOneUsed, type Contender } from './settle.ts'
 import { duplicate, Spares } from './spares.ts'
@@ -52,6 +50,10 @@ export interface PeerLinkEvents {
   onFallback(peerId: NodeId): void
   /** There is nothing left to remember of this link. By then the peer may have another one: whoever heard that it closed may have begun it. */
   onIdle(peerId: NodeId, link: PeerLink): void
+}
+
+interface ConnectOptions extends Pick<AttemptOptions, 'ways' | 'contact' | 'first'> {
+  readonly isAnew?: boolean
 }
 
 const nothing: Cancel = () => {}
@@ -104,11 +106,12 @@ export class PeerLink {
     return this.#used !== undefined && userOf(this.#used.connection) !== userOf(connection)
   }
 
-  connect(ways: readonly Way[], contact: Contact, first?: DialRequest['first']): void {
+  /** `isAnew`: instead of the attempt under way. */
+  connect({ ways, contact, first, isAnew = false }: ConnectOptions): void {
     this.#claim()
     if (this.#used) return
     const waits = this.#attempt?.options.ways[0]?.role === 'wait' && ways[0]?.role === 'dial'
-    if (this.#attempt && !waits && sameContact(this.#attempt.options.contact, contact)) {
+    if (this.#attempt && !waits && !isAnew && sameContact(this.#attempt.options.contact, contact)) {
       this.#attempt.wanted = true
       return
     }
