@@ -21,9 +21,15 @@ interface MixedNode {
   stop(): Promise<void>
 }
 
+/** Hears of each signal, and says whether it arrives. */
+let onSignal = (_: Signal): boolean => true
+
 const nodes: MixedNode[] = []
 const rtc = new Map<NodeId, WebRtcTransport>()
-afterEach(async () => void (await Promise.all(nodes.splice(0).map((node) => node.stop()))))
+afterEach(async () => {
+  onSignal = () => true
+  await Promise.all(nodes.splice(0).map((node) => node.stop()))
+})
 
 /** A node with real transports; signals go from hand to hand. */
 async function createMixedNode(name: string, shape: Shape): Promise<MixedNode> {
@@ -36,7 +42,8 @@ async function createMixedNode(name: string, shape: Shape): Promise<MixedNode> {
   )
   const signalling = {
     send(signal: Signal) {
-      setImmediate(() => rtc.get(signal.peerId)?.handleSignal({ ...signal, peerId: nodeId }))
+      const arrives = onSignal(signal)
+      if (arrives) setImmediate(() => rtc.get(signal.peerId)?.handleSignal({ ...signal, peerId: nodeId }))
       return true
     },
   }
@@ -110,6 +117,35 @@ describe('Links over WebSocket and WebRTC', () => {
     expect(b.links.peers.get(a.nodeId)?.transport).toBe(transport)
     a.links.disconnect(b.nodeId, 'UNUSED', '')
     expect(await Promise.all([a.next(), b.next()])).toEqual(['closed UNUSED', 'closed UNUSED'])
+  })
+
+  it.each(['offers', 'waits for the offer'])(
+    'open when signals were lost and the side that %s begins again',
+    async (which) => {
+      const { promise: offerLost, resolve } = Promise.withResolvers<void>()
+      onSignal = ({ kind }) => {
+        if (kind === 'offer') resolve()
+        return false
+      }
+      const sides = await link('dialler', 'dialler')
+      const [lower, higher] = sides.toSorted((a, b) => (a.nodeId < b.nodeId ? -1 : 1)) as typeof sides
+      const [from, to] = which === 'offers' ? [lower, higher] : [higher, lower]
+      await offerLost
+      onSignal = () => true
+      from.links.connect(to.nodeId, to.contact, { again: true })
+      expect(await Promise.all(sides.map((side) => side.next()))).toEqual(['opened', 'opened'])
+    },
+  )
+
+  it('begin nothing again where the first way needs no signals', async () => {
+    const signals: Signal[] = []
+    onSignal = (signal) => signals.push(signal) > 0
+    const [a, b] = await link('reachable', 'dialler')
+    a.links.connect(b.nodeId, b.contact, { again: true })
+    b.links.connect(a.nodeId, a.contact, { again: true })
+    expect(await Promise.all([a.next(), b.next()])).toEqual(['opened', 'opened'])
+    expect(a.links.peers.get(b.nodeId)?.transport).toBe('websocket')
+    expect(signals).toEqual([])
   })
 
   it('open once when old contacts make both sides dial', async () => {

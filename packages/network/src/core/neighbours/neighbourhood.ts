@@ -45,7 +45,7 @@ export class Neighbourhood {
   /** The stream part has another tracker, or a new connection to the same one. Another one passes signals on once it has instructed this node. */
   newSession(part: StreamPart, lost: LostConnection | undefined, nowMs: number): void {
     part.newSession()
-    part.backSinceMs = lost && nowMs
+    if (lost !== undefined) part.backSinceMs = nowMs
     if (lost === 'this') this.#steps.dialAgain(part, nowMs)
   }
 
