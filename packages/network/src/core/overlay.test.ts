@@ -165,11 +165,22 @@ describe('changing neighbours', () => {
     script.run({ type: 'linkFailed', peerId: idOf(4), reason: 'unreachable' })
     script.pass(100)
     expect(script.run(back('this'))).toEqual(['connect 3 again'])
-    expect(script.run(opened(3), attach(3))).toEqual(['attach 3', 'neighbours [2 3]'])
-    // The peer named now may have offered before this node knew of it; so may one that a tracker had forgotten.
     script.pass(10)
-    expect(script.run(instruct(1, 2, 3, 5))).toEqual(['connect 5 again'])
-    expect(script.run(instruct(2, 2, 3, 5, 6))).toEqual(['connect 6'])
+    // The peer named now may have offered before this node knew of it.
+    expect(script.run(instruct(1, 2, 3, 4, 5))).toEqual(['connect 5 again'])
+    expect(script.run(instruct(2, 2, 3, 4, 5, 6))).toEqual(['connect 6'])
+  })
+
+  it('dials them anew once more where the first instruction takes long: the tracker may have forgotten this node', () => {
+    const script = new CoreScript()
+    script.run(join, instruct(1, 2, 3))
+    script.pass(100)
+    expect(script.run(back('this'))).toEqual(['connect 2 again', 'connect 3 again'])
+    expect(script.run(opened(2), attach(2))).toEqual(['attach 2', 'neighbours [2]'])
+    script.pass(networkLimits.minBackoffMs + 1)
+    expect(script.run(instruct(1, 2, 3))).toEqual(['connect 3 again'])
+    script.pass(networkLimits.minBackoffMs + 1)
+    expect(script.run(instruct(2, 2, 3))).toEqual([])
   })
 
   it('dials them anew when another tracker has named them, which passes on no signals before', () => {

@@ -63,13 +63,15 @@ export class EdgeSteps {
 
   /**
    * After the connection to the tracker was lost: dials those wanted peers anew that have no link yet. Signals to and from them may have been lost with
-   * it, and neither end would know.
+   * it, and neither end would know. With the first instruction also those that were dialled since, but not a moment ago: if the tracker had forgotten
+   * this node, it passed on nothing until now.
    */
   dialAgain(part: StreamPart, nowMs: number): void {
     const { backSinceMs, pursued } = part
     if (backSinceMs === undefined) return
+    const sinceMs = Math.max(backSinceMs, nowMs - this.#limits.minBackoffMs)
     for (const [peerId, contact] of pursued)
-      if (this.#modules.peers.mayDialAgain(peerId, backSinceMs, nowMs))
+      if (this.#modules.peers.mayDialAgain(peerId, sinceMs, nowMs))
         this.connect(part, peerId, contact, nowMs, true)
   }
 

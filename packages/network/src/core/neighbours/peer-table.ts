@@ -62,11 +62,11 @@ export class PeerTable {
     peer.dialledAtMs = nowMs
   }
 
-  /** Whether a peer has no link, was not dialled after this time, and does not have to wait for its next attempt. */
+  /** Whether a peer has no link, was not dialled at this time or later, and does not have to wait for its next attempt. */
   mayDialAgain(peerId: NodeId, sinceMs: number, nowMs: number): boolean {
     const peer = this.#peers.get(peerId)
     if (peer === undefined) return !this.isBanned(peerId, nowMs)
-    if (peer.state === 'opening') return peer.dialledAtMs <= sinceMs
+    if (peer.state === 'opening') return peer.dialledAtMs < sinceMs
     return peer.state === 'closed' && peer.retryAtMs <= nowMs
   }
 
