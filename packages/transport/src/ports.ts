@@ -183,6 +183,8 @@ export interface Transport {
   readonly addresses: readonly string[]
   /** Links opened by others. Set by the owner before `start`. */
   onInbound: (connection: Connection) => void
+  /** For a transport whose links are opened by signalling: an attempt by the peer has failed. Set by the owner before `start`. */
+  onInboundFailed?: (peerId: NodeId) => void
   /** Further addresses for contacts, which belong to no transport: where this node carries circuits. Default: none. */
   readonly offers?: readonly Address[]
   /** Counts of other things than links, by the names of the node's metrics. */

@@ -4,7 +4,7 @@ import type { Connection, FindRequest, LinkEvents, Links, SendMode, Transport } 
 import { admissionProblem, listingProblem } from './admission-problem.ts'
 import { EventQueue } from './event-queue.ts'
 import { IdleLinks } from './idle-links.ts'
-import { planWays, type Way } from './link-plan.ts'
+import { planWays } from './link-plan.ts'
 import {
   linksDefaults,
   type LinksCounters,
@@ -64,8 +64,10 @@ class LinksOverTransports implements LinksOwner {
       transports: this.#transports,
       refusalOf: (connection) => this.#refusalOf(connection),
     }
-    for (const transport of modules.transports)
+    for (const transport of modules.transports) {
       transport.onInbound = (connection) => this.#inbound(connection)
+      transport.onInboundFailed = (peerId) => this.#waitedInVain(peerId)
+    }
     this.#unwatchAdmission = modules.admission?.onChange(() => this.#closeUnlisted()) ?? (() => {})
   }
 
@@ -75,17 +77,24 @@ class LinksOverTransports implements LinksOwner {
     { alone = false, again = false, first }: Parameters<Links['connect']>[2] = {},
   ): void {
     if (this.#stopped || peerId === this.#settings.self) return
-    const planned = this.#waysTo(peerId, peerContact, alone)
-    const isAnew = again && this.#transports.get(planned[0]?.kind ?? '')?.handleSignal !== undefined
-    const ways = isAnew ? this.#waysTo(peerId, peerContact, true) : planned
-    this.#queue.during(() => this.#link(peerId).connect({ ways, contact: peerContact, first, isAnew }))
+    const isAnew = (kind: string) => again && this.#transports.get(kind)?.handleSignal !== undefined
+    const ways = planWays({
+      self: this.#settings.self,
+      contact: this.#settings.contact(),
+      transports: this.#transports,
+      peer: peerId,
+      peerContact,
+      alone,
+      roleIn: (kind) => (isAnew(kind) ? 'dial' : this.#transports.get(kind)?.roleWith?.(peerId)),
+    })
+    const attempt = { ways, contact: peerContact, first }
+    this.#queue.during(() => this.#link(peerId).connect(attempt, isAnew(ways[0]?.kind ?? '')))
   }
 
-  #waysTo(peer: NodeId, peerContact: Contact, alone: boolean): Way[] {
-    const { self, contact } = this.#settings
-    const transports = this.#transports
-    const roleIn = (kind: string) => transports.get(kind)?.roleWith?.(peer)
-    return planWays({ self, contact: contact(), transports, peer, peerContact, alone, roleIn })
+  /** It may be this side's turn to dial, now that the peer, whose offer came first, does so no longer. */
+  #waitedInVain(peerId: NodeId): void {
+    const attempt = this.#links.get(peerId)?.awaited
+    if (attempt !== undefined) this.connect(peerId, attempt.contact, { first: attempt.first })
   }
 
   find({ url, peerId, timeoutMs, onFound, onFail }: FindRequest): Cancel {

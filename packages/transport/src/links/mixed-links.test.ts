@@ -1,6 +1,7 @@
 import type { Contact, NodeId, Signal } from '@runnel/protocol'
 import { systemClock } from '@runnel/protocol/system'
 import { afterEach, describe, expect, it } from 'vitest'
+import type { OpenSignal } from '../ports.ts'
 import { testModules } from '../conformance/modules.testkit.ts'
 import { createPeerConnection } from '../webrtc/node-peer-connection.ts'
 import { WebRtcTransport } from '../webrtc/web-rtc-transport.ts'
@@ -136,6 +137,27 @@ describe('Links over WebSocket and WebRTC', () => {
       expect(await Promise.all(sides.map((side) => side.next()))).toEqual(['opened', 'opened'])
     },
   )
+
+  it('open when the offer is withdrawn for which the side waits that would offer otherwise', async () => {
+    const sides = [await createMixedNode('a', 'dialler'), await createMixedNode('b', 'dialler')]
+    const [lower, higher] = sides.toSorted((a, b) => (a.nodeId < b.nodeId ? -1 : 1)) as [MixedNode, MixedNode]
+    const toLower = (signal: OpenSignal): void =>
+      rtc.get(lower.nodeId)?.handleSignal({ type: 'signal', peerId: higher.nodeId, ...signal })
+    const sessionId = await new Promise<number>((resolve) => {
+      rtc.get(higher.nodeId)?.offerOpenly({
+        send(signal) {
+          if (signal.kind === 'offer') toLower(signal)
+          resolve(signal.sessionId)
+          return true
+        },
+      })
+    })
+    expect(rtc.get(lower.nodeId)?.roleWith(higher.nodeId)).toBe('wait')
+    lower.links.connect(higher.nodeId, higher.contact)
+    higher.links.connect(lower.nodeId, lower.contact)
+    toLower({ sessionId, kind: 'reject', payload: 'UNUSED' })
+    expect(await Promise.all(sides.map((side) => side.next()))).toEqual(['opened', 'opened'])
+  })
 
   it('begin nothing again where the first way needs no signals', async () => {
     const signals: Signal[] = []

@@ -52,10 +52,6 @@ export interface PeerLinkEvents {
   onIdle(peerId: NodeId, link: PeerLink): void
 }
 
-interface ConnectOptions extends Pick<AttemptOptions, 'ways' | 'contact' | 'first'> {
-  readonly isAnew?: boolean
-}
-
 const nothing: Cancel = () => {}
 
 interface Held extends Contender {
@@ -96,6 +92,12 @@ export class PeerLink {
     return this.#used !== undefined
   }
 
+  /** The attempt in which this side waits for the peer; undefined where there is none. */
+  get awaited(): AttemptOptions | undefined {
+    const options = this.#attempt?.options
+    return options?.ways[0]?.role === 'wait' ? options : undefined
+  }
+
   /** Whether this side has asked for the link, or sent something on it. */
   get isClaimed(): boolean {
     return this.#claimed
@@ -107,17 +109,17 @@ export class PeerLink {
   }
 
   /** `isAnew`: instead of the attempt under way. */
-  connect({ ways, contact, first, isAnew = false }: ConnectOptions): void {
+  connect(options: Pick<AttemptOptions, 'ways' | 'contact' | 'first'>, isAnew: boolean): void {
     this.#claim()
     if (this.#used) return
-    const waits = this.#attempt?.options.ways[0]?.role === 'wait' && ways[0]?.role === 'dial'
-    if (this.#attempt && !waits && !isAnew && sameContact(this.#attempt.options.contact, contact)) {
+    const waits = this.awaited !== undefined && options.ways[0]?.role === 'dial'
+    if (this.#attempt && !waits && !isAnew && sameContact(this.#attempt.options.contact, options.contact)) {
       this.#attempt.wanted = true
       return
     }
     this.#attempt?.cancel()
     const { peerId, settings } = this.#options
-    const attempt = new Attempt({ peerId, contact, ways, settings, first }, this.#modules, {
+    const attempt = new Attempt({ peerId, settings, ...options }, this.#modules, {
       onOpen: (connection) => {
         this.#attempt = undefined
         const refusal = this.#modules.refusalOf(connection)
