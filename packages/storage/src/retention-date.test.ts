@@ -90,3 +90,27 @@ it('begins with the newest message, where nothing is noted', async () => {
   await run(minuteMs)
   expect(leadMs()).toBe(0)
 })
+
+it('ages messages by the right clock at once after each start in which the clock began in the past', async () => {
+  const { clock, ahead, restart, leadMs, run } = await open()
+  await run(minuteMs)
+  for (let starts = 0; starts < 3; starts++) {
+    clock.moveWall(-yearMs)
+    await restart()
+    expect(leadMs()).toBe(0)
+    await run(2 * minuteMs)
+    expect(leadMs()).toBe(0)
+    clock.moveWall(yearMs)
+    await run(minuteMs)
+    expect([leadMs(), ahead]).toEqual([0, []])
+  }
+})
+
+it('goes back to a clock that says for long enough that it is earlier', async () => {
+  const { clock, leadMs, run } = await open()
+  clock.moveWall(-yearMs)
+  await run(clockBelievedAfterMs + minuteMs)
+  expect(leadMs()).toBe(0)
+  clock.moveWall(yearMs)
+  expect(leadMs()).toBe(yearMs)
+})

@@ -5,8 +5,9 @@ import type { MessageStore } from './store/message-store.ts'
 /** What is noted with each look, as dates of the wall clock and milliseconds. */
 interface DateMark {
   readonly dateMs: number
-  /** How long the clock has been ahead of that by now. */
+  /** How long the clock has been ahead of that by now, or behind it. */
   readonly aheadForMs: number
+  readonly behindForMs: number
 }
 
 export interface RetentionDateOptions {
@@ -25,7 +26,8 @@ export interface RetentionDateModules {
 /**
  * The date by which stored messages age. It is the wall clock's, unless that is ahead of the last date by much more time than has passed: then it
  * goes on with the time that passes, until the clock has said so for long enough. So a clock that goes wrong for some hours deletes nothing; after
- * a node was off, messages are deleted a day later.
+ * a node was off, messages are deleted a day later. A clock that is behind deletes nothing too early, and is not noted before it has said so for as
+ * long: some machines have none that runs while they are off, and begin in the past each time.
  */
 export class RetentionDate {
   readonly #options: RetentionDateOptions
@@ -34,6 +36,7 @@ export class RetentionDate {
   #dateMs = 0
   #atMs = 0
   #aheadForMs = 0
+  #behindForMs = 0
 
   constructor(options: RetentionDateOptions, modules: RetentionDateModules) {
     this.#options = options
@@ -48,13 +51,14 @@ export class RetentionDate {
     const newestMs = (await store.usage()).reduce((newest, part) => Math.max(newest, part.newestMs), 0)
     this.#dateMs = mark?.dateMs ?? (newestMs || clock.now())
     this.#aheadForMs = mark?.aheadForMs ?? 0
+    this.#behindForMs = mark?.behindForMs ?? 0
     this.#atMs = clock.monotonicMs()
   }
 
   /** In Unix milliseconds. */
   nowMs(): number {
     const wallMs = this.#modules.clock.now()
-    return this.#isAhead(wallMs) ? this.#passedMs() : wallMs
+    return this.#isOff(wallMs) ? Math.min(wallMs, this.#passedMs()) : wallMs
   }
 
   /** Looks at the clock, and notes what it says. To be called every minute or so. Throws what the store throws. */
@@ -63,15 +67,22 @@ export class RetentionDate {
     const wallMs = clock.now()
     const monotonicMs = clock.monotonicMs()
     const passedMs = this.#passedMs()
-    if (!this.#isAhead(wallMs)) this.#aheadForMs = 0
-    else if (this.#aheadForMs === 0) {
-      onAhead(wallMs - passedMs)
-      this.#aheadForMs = 1
-    } else this.#aheadForMs += monotonicMs - this.#atMs
-    const isBelieved = !this.#isAhead(wallMs) || this.#aheadForMs >= this.#options.limits.clockBelievedAfterMs
+    const lookedForMs = Math.max(1, monotonicMs - this.#atMs)
+    if (!this.#isOff(wallMs)) this.#aheadForMs = this.#behindForMs = 0
+    else if (wallMs < passedMs) this.#behindForMs += lookedForMs
+    else {
+      if (this.#aheadForMs === 0) onAhead(wallMs - passedMs)
+      this.#aheadForMs += lookedForMs
+    }
+    const offForMs = Math.max(this.#aheadForMs, this.#behindForMs)
+    const isBelieved = !this.#isOff(wallMs) || offForMs >= this.#options.limits.clockBelievedAfterMs
     this.#dateMs = isBelieved ? wallMs : passedMs
     this.#atMs = monotonicMs
-    const mark: DateMark = { dateMs: Math.floor(this.#dateMs), aheadForMs: Math.floor(this.#aheadForMs) }
+    const mark: DateMark = {
+      dateMs: Math.floor(this.#dateMs),
+      aheadForMs: Math.floor(this.#aheadForMs),
+      behindForMs: Math.floor(this.#behindForMs),
+    }
     await store.setMark(this.#mark, JSON.stringify(mark))
   }
 
@@ -80,8 +91,8 @@ export class RetentionDate {
     return this.#dateMs + this.#modules.clock.monotonicMs() - this.#atMs
   }
 
-  #isAhead(wallMs: number): boolean {
-    return wallMs - this.#passedMs() > this.#options.limits.maxClockLeadMs
+  #isOff(wallMs: number): boolean {
+    return Math.abs(wallMs - this.#passedMs()) > this.#options.limits.maxClockLeadMs
   }
 
   get #mark(): string {

@@ -157,6 +157,22 @@ describe('the registries of a signed document', () => {
     }
   })
 
+  it('go on to ask for changes only where one answer did not come', async () => {
+    const timeout = 30_000
+    tagged = 0
+    try {
+      await open({ sources: [url] })
+      await vi.waitUntil(() => unchanged > 0, { timeout })
+      takesNoTags = true
+      await vi.waitUntil(() => tagged > 0, { timeout })
+      takesNoTags = false
+      const before = unchanged
+      await vi.waitUntil(() => unchanged > before, { timeout })
+    } finally {
+      takesNoTags = false
+    }
+  })
+
   it('take the newest of several sources, and ask a server for changes only', async () => {
     served = write()
     write(add)

@@ -19,7 +19,8 @@ export class DocumentSource {
   readonly #place: string
   readonly #files: Files | undefined
   #entityTag: string | undefined
-  #takesTags = true
+  /** Whether it answered a request by a tag; undefined before there was one. */
+  #takesTags: boolean | undefined
   #text: string | undefined
 
   constructor(place: string, files: Files | undefined) {
@@ -50,7 +51,10 @@ export class DocumentSource {
     const text = await readBounded(response)
     // Not before all of it is there: an answer may break off.
     if (text !== undefined)
-      [this.#text, this.#entityTag] = [text, (this.#takesTags && response.headers.get('etag')) || undefined]
+      [this.#text, this.#entityTag] = [
+        text,
+        (this.#takesTags !== false && response.headers.get('etag')) || undefined,
+      ]
     return text
   }
 
@@ -58,12 +62,14 @@ export class DocumentSource {
   async #ask(signal: AbortSignal): Promise<Response> {
     if (this.#entityTag === undefined) return this.#get({}, signal)
     try {
-      return await this.#get({ 'if-none-match': this.#entityTag }, signal)
+      const response = await this.#get({ 'if-none-match': this.#entityTag }, signal)
+      this.#takesTags = true
+      return response
     } catch (error) {
-      // Nobody is told whether it was that, or the network.
+      // Nobody is told whether it was that, or the network: where it was taken before, it was the network.
       if (!(error instanceof TypeError)) throw error
       const response = await this.#get({}, signal)
-      this.#takesTags = false
+      this.#takesTags ??= false
       return response
     }
   }
