@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { randomEdgesPerNode } from './improve.ts'
 import { OverlayTopology } from './overlay-topology.ts'
+import { randomEdgesPerNode } from './random-edges.ts'
 import { seededRandom } from './random.testkit.ts'
 import { changedBetween, faultsOf, pictureOf } from './topology.testkit.ts'
 
