@@ -10,8 +10,8 @@ import { drawnArc } from './rewiring.ts'
 const randomTries = 16
 /** Candidates of one attempt to exchange random edges for the last miles of their ends. */
 const lastMileTries = 8
-/** As a logarithm: such an exchange has to shorten the last miles of two edges by the factor e^0.4 ≈ 1.5 in total. */
-const worthwhileGain = 0.4
+/** As a logarithm: such an exchange has to shorten the last miles of two edges by the factor e^0.2 ≈ 1.2 in total. */
+const worthwhileGain = 0.2
 
 /**
  * Exchanges a near edge for a random one. No node has fewer random edges afterwards, whatever c–e is; others that lack one are
