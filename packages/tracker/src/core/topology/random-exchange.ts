@@ -46,7 +46,7 @@ export function randomExchange<Id extends string>(
 export function lastMileExchange<Id extends string>(
   graph: BoundedGraph<Id>,
   a: Id,
-  { mayChange }: Proximity<Id>,
+  { mayChange, distanceMs }: Proximity<Id>,
   lengths: EdgeLengths<Id>,
   { random, reluctance }: Chooser<Id>,
 ): Exchange<Id> | undefined {
@@ -61,6 +61,8 @@ export function lastMileExchange<Id extends string>(
     if (e === undefined || !mayChange(c) || !mayChange(e)) continue
     if (!graph.connectable(a, c) || !graph.connectable(b, e)) continue
     if (reluctance(a, c) > 0 || reluctance(b, e) > 0) continue
+    // Unknown, or infinite after a failure.
+    if (!((distanceMs(a, c) ?? NaN) + (distanceMs(b, e) ?? NaN) < Infinity)) continue
     const gain = lengths.lastMileGainOf({ a, b, c, e })
     if (!(gain > bestGain)) continue
     best = { a, b, c, e }
