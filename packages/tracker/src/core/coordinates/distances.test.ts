@@ -86,24 +86,4 @@ describe('Distances', () => {
     distances.delete('b2')
     expect([distances.measuredMs('a', 'b2'), distances.size]).toEqual([undefined, 5])
   })
-
-  it('soon knows that two are in one place which have never measured each other', () => {
-    const distances = newDistances()
-    const random = seededRandom('places')
-    const nodes = Array.from({ length: 64 }, (_, n) => n)
-    const trueMs = (a: number, b: number) => 10 + 50 * Math.abs((a % 4) - (b % 4))
-    const peers = nodes.map((n) => [n + 4, n + 60, n + 8, n + 56, n + 21, n + 43].map((peer) => peer % 64))
-    for (let round = 0; round < 15; round++)
-      for (const n of nodes) {
-        const rttsMs = peers[n]?.map(
-          (peer) => [`n${peer}`, trueMs(n, peer) * (1 + 0.02 * random.next())] as const,
-        )
-        distances.report(`n${n}`, new Map(rttsMs))
-      }
-    const errorsMs = nodes
-      .map((n) => (distances.expectedMs(`n${n}`, `n${(n + 32) % 64}`) ?? Infinity) - trueMs(n, n + 32))
-      .map(Math.abs)
-      .sort((a, b) => a - b)
-    expect(errorsMs[32]).toBeLessThan(20)
-  })
 })
