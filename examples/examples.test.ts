@@ -59,12 +59,14 @@ interface OpenOptions {
   readonly query?: string
   /** What the page finds in `localStorage`. */
   readonly keeps?: Readonly<Record<string, string>>
+  /** Whether there is no room for more in it. */
+  readonly isFull?: boolean
 }
 
 async function open(
   example: Example,
   pages: number,
-  { query = '', keeps = {} }: OpenOptions = {},
+  { query = '', keeps = {}, isFull = false }: OpenOptions = {},
 ): Promise<Page[]> {
   const served = await serveExample(example, network)
   stops.push(() => served.stop())
@@ -73,10 +75,18 @@ async function open(
       const page = await browser.newPage()
       page.on('pageerror', (error) => errors.push(String(error)))
       await page.addInitScript((items) => Object.assign(localStorage, items), keeps)
+      if (isFull) await page.addInitScript(fillStorage)
       await page.goto(`${served.url}${query}`)
       return page
     }),
   )
+}
+
+/** Runs in a page. */
+function fillStorage(): void {
+  Storage.prototype.setItem = () => {
+    throw new DOMException('full', 'QuotaExceededError')
+  }
 }
 
 describe('the examples', () => {
@@ -120,6 +130,20 @@ describe('the examples', () => {
       await first?.locator('form').boundingBox(),
     ]
     expect(form?.y).toBeGreaterThan(list?.y ?? Infinity)
+  })
+
+  it('chat, and join a room, where the browser has no room to keep anything', async () => {
+    const keeps = { 'runnel-key-0': toHex(memberKeys[1]) }
+    const [page] = await open('chat', 1, { keeps, isFull: true })
+    await page?.getByText('You are in the room.').waitFor()
+    await page?.getByLabel('Your name').fill('Ada')
+    await page?.getByLabel('Message', { exact: true }).fill('there is no room')
+    await page?.getByRole('button').click()
+    await page?.locator('li').getByText('there is no room').waitFor()
+    const [room] = await open('room', 1, { isFull: true })
+    await room?.getByLabel('Your name').fill('Ada')
+    await room?.getByRole('button', { name: 'Join' }).click()
+    await room?.locator('#lobby').waitFor({ state: 'hidden' })
   })
 
   it('chat in an encrypted room with those who may', async () => {

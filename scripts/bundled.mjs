@@ -52,7 +52,8 @@ export function writeStamp() {
 const makers = [
   'package-lock.json',
   'tsconfig.base.json',
-  'scripts/bundle.mjs',
+  'packages/node/scripts/bundle-program.ts',
+  'scripts/bundled-licences.ts',
   'scripts/threads/entries.mjs',
   'contracts/scripts/bundle-ethers.ts',
 ]

@@ -1,10 +1,10 @@
 /** Bundles what `src/ethers.ts` names of ethers, with its types and licences, for the package of others. As a program: writes `dist/bundled/`. */
-import { readdirSync, readFileSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
-import { build, type BuildResult } from 'esbuild'
+import { join } from 'node:path'
+import { build } from 'esbuild'
 import { rollup } from 'rollup'
 import { dts } from 'rollup-plugin-dts'
+import { bundledLicences } from '../../scripts/bundled-licences.ts'
 
 const contracts = join(import.meta.dirname, '..')
 const entry = join(contracts, 'src/ethers.ts')
@@ -17,7 +17,7 @@ export async function bundleEthers(outdir: string): Promise<void> {
     bundleCode(join(outdir, 'ethers.browser.js'), 'browser'),
     bundleTypes(join(outdir, 'ethers.d.ts')),
   ])
-  await writeFile(join(outdir, 'LICENSES.md'), licences([inNode, inPage]))
+  await writeFile(join(outdir, 'LICENSES.md'), bundledLicences(contracts, [inNode.metafile, inPage.metafile]))
 }
 
 const bundleCode = (outfile: string, platform: 'node' | 'browser') =>
@@ -39,24 +39,6 @@ async function bundleTypes(file: string): Promise<void> {
   })
   await bundle.write({ file })
   await bundle.close()
-}
-
-/** The licence of every package of which there is code, once each. */
-function licences(results: readonly BuildResult[]): string {
-  const folders = results
-    .flatMap(({ metafile }) => Object.values(metafile?.outputs ?? {}))
-    .flatMap(({ inputs }) => Object.entries(inputs).filter(([, { bytesInOutput }]) => bytesInOutput > 0))
-    .flatMap(([input]) => /.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(input)?.[0] ?? [])
-    .map((folder) => resolve(contracts, folder))
-  return [...new Set(folders)].toSorted().map(licenceOf).join('\n')
-}
-
-function licenceOf(folder: string): string {
-  const manifest = readFileSync(join(folder, 'package.json'), 'utf8')
-  const { name, version } = JSON.parse(manifest) as { readonly name: string; readonly version: string }
-  const file = readdirSync(folder).find((entry) => /^licen[cs]e/i.test(entry))
-  if (file === undefined) throw new Error(`${name} has no licence beside it`)
-  return `## ${name} ${version}\n\n${readFileSync(join(folder, file), 'utf8').trim()}\n`
 }
 
 if (process.argv[1] === import.meta.filename) await bundleEthers(join(contracts, 'dist/bundled'))

@@ -1,10 +1,9 @@
 import { isRunnelError, storedKey, type RunnelClient } from '@runnel/client/browser'
-import { element, join, onSubmit, run, say, show, streamCalled } from '../shared/page.ts'
+import { element, join, keepName, keptName, onSubmit, run, say, show, streamCalled } from '../shared/page.ts'
 import { keptMessages, type ChatMessage } from './kept-messages.ts'
 
 /** Messages from before that are shown to whoever comes in. */
 const lastMessages = 50
-const nameKey = 'runnel-chat-name'
 
 /** Anybody may publish anything: only what is a chat message is shown. */
 function isChatMessage(content: unknown): content is ChatMessage {
@@ -38,14 +37,14 @@ async function listen(client: RunnelClient, room: string) {
 
 run(async () => {
   const name = element('name', HTMLInputElement)
-  name.value = localStorage.getItem(nameKey) ?? ''
+  name.value = keptName()
   // The same user at the next visit, so that somebody can let it into a room.
   const client = await join({ privateKey: await storedKey() })
   // What not everybody may read, as ?room=private, is encrypted without another line of code.
   const room = await streamCalled(client, new URLSearchParams(location.search).get('room') ?? 'lobby')
   const subscription = await listen(client, room)
   onSubmit('say', (fields) => {
-    localStorage.setItem(nameKey, name.value)
+    keepName(name.value)
     return client.publish(room, { name: name.value, text: String(fields.get('text')) })
   })
   await subscription.waitForNeighbours()

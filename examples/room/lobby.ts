@@ -1,8 +1,6 @@
-import { element, isComplete, say } from '../shared/page.ts'
+import { element, isComplete, keepName, keptName, say } from '../shared/page.ts'
 import { incompleteLink, isRoomSecret } from './room-key.ts'
 import { nameBefore } from './this-tab.ts'
-
-const nameKey = 'runnel-chat-name'
 
 /** Whether this address is that of a room, of a stream, or of none yet. Where it is only a part of a link, the page offers another way instead of its form. */
 export function isLinkWhole(): boolean {
@@ -20,7 +18,7 @@ export function isLinkWhole(): boolean {
 export function joined(): Promise<{ readonly name: string; readonly context: AudioContext }> {
   const name = element('name', HTMLInputElement)
   // Somebody may have typed before this runs.
-  if (name.value === '') name.value = nameBefore() ?? localStorage.getItem(nameKey) ?? ''
+  if (name.value === '') name.value = nameBefore() ?? keptName()
   const lobby = element('lobby', HTMLFormElement)
   // Before, it would load the page anew.
   element('join', HTMLButtonElement).disabled = false
@@ -28,7 +26,7 @@ export function joined(): Promise<{ readonly name: string; readonly context: Aud
     lobby.addEventListener('submit', (event) => {
       event.preventDefault()
       if (!isComplete(lobby)) return
-      localStorage.setItem(nameKey, name.value)
+      keepName(name.value)
       // It works once. The keyboard's focus would be lost with it.
       lobby.hidden = true
       element('title', HTMLHeadingElement).focus()

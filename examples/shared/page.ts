@@ -7,6 +7,9 @@ import {
   type RunnelClient,
 } from '@runnel/client/browser'
 
+/** Where the browser keeps what somebody is called. */
+const nameKey = 'runnel-chat-name'
+
 /** Messages shown; older ones are taken off the page. */
 const maxShown = 100
 
@@ -53,6 +56,24 @@ export function show(from: string, text: string, where: 'top' | 'bottom' = 'top'
   }
   while (messages.childElementCount > maxShown)
     (where === 'top' ? messages.lastElementChild : messages.firstElementChild)?.remove()
+}
+
+/** What somebody was called last in this browser; nothing where it keeps nothing. */
+export function keptName(): string {
+  try {
+    return localStorage.getItem(nameKey) ?? ''
+  } catch {
+    return ''
+  }
+}
+
+/** Where the browser keeps nothing, or has no room, the name is typed again the next time. */
+export function keepName(name: string): void {
+  try {
+    localStorage.setItem(nameKey, name)
+  } catch {
+    // It is of use now all the same.
+  }
 }
 
 /** Whether everything is filled in that has to be, with more than spaces; the browser points at what is not. Spaces around what was typed are taken away. */

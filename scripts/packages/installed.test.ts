@@ -146,6 +146,21 @@ describe('a project with @runnel/node', () => {
     expect(JSON.parse(report)).toMatchObject({ complete: true })
   })
 
+  it('runs the bundle, which finds from its own folder what is not in it', async () => {
+    project.write(
+      'bundled.js',
+      `import { createRequire } from 'node:module'
+      import { fileURLToPath } from 'node:url'
+      import { programUrl } from './node_modules/@runnel/node/bin/program.js'
+      const file = fileURLToPath(programUrl())
+      const own = createRequire(import.meta.url)('./node_modules/@runnel/node/package.json').dependencies
+      const outside = ['better-sqlite3', 'cassandra-driver', 'node-datachannel', 'secp256k1', 'tiny-secp256k1']
+      outside.forEach((name) => createRequire(file).resolve(name))
+      console.log(file.endsWith('/dist/program/main.js'), outside.filter((name) => !(name in own)))`,
+    )
+    expect(await project.run(node, 'bundled.js')).toBe('true []')
+  })
+
   it('knows its version, and names itself as it can be started there', async () => {
     const { version } = JSON.parse(readFileSync(join(root, 'packages/node/package.json'), 'utf8')) as {
       readonly version: string

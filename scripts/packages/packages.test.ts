@@ -80,3 +80,14 @@ describe.each(packageFolders)('the package of %s', (folder) => {
     expect(status, stdout).toBe(0)
   })
 })
+
+describe('the program in the package of packages/node', () => {
+  it('has the licences of what is in it, and loads `fetch` only where it is used', () => {
+    const { files, read } = packed.tarballs.find(({ name }) => name === 'node') as Tarball
+    const program = files.filter((file) => /^dist\/program\/.*\.js$/.test(file))
+    expect(program).toContain('dist/program/main.js')
+    expect(read('dist/program/LICENSES.md')).toMatch(/^## fastify \d/m)
+    // An import of these reads all that they export.
+    for (const file of program) expect(read(file), file).not.toMatch(/(from|import)\s*"(node:)?https?"/)
+  })
+})

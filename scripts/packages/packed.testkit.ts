@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { basename, join, relative } from 'node:path'
 import { bundleForPages } from '@runnel/browser/bundle'
 import { bundleEthers } from '../../contracts/scripts/bundle-ethers.ts'
+import { bundleProgram } from '../../packages/node/scripts/bundle-program.ts'
 
 export const root = join(import.meta.dirname, '../..')
 const omitted = new Set(['node_modules', '.git', '.tools', '.runnel', 'releases'])
@@ -45,6 +46,7 @@ export async function packAll(remote: string): Promise<Packed> {
   await Promise.all([
     bundleForPages(join(clone, 'packages/browser/dist/page')),
     bundleEthers(join(clone, 'contracts/dist/bundled')),
+    bundleProgram(join(clone, 'packages/node/dist/program')),
   ])
   execFileSync('git', ['init', '--quiet'], { cwd: clone })
   execFileSync('git', ['remote', 'add', 'origin', remote], { cwd: clone })

@@ -154,8 +154,9 @@ async function revokedOnce(network: KeyNetwork, owner: RunnelClient, load: Load)
   const heard = load.heardOf(reader.userId)
   await owner.grant(streamId, { user: reader.userId, permissions: ['subscribe'] })
   const { promise: reads, resolve } = Promise.withResolvers<void>()
+  const ended = Promise.withResolvers<unknown>()
   let lastReadMs = 0
-  await reader.subscribe(streamId, {}, ({ timestamp }) => {
+  await reader.subscribe(streamId, { onEnded: ended.resolve }, ({ timestamp }) => {
     lastReadMs = timestamp
     resolve()
   })
@@ -166,7 +167,9 @@ async function revokedOnce(network: KeyNetwork, owner: RunnelClient, load: Load)
   const minedMs = Date.now()
   const blindAtMs = (await within(maxBlindMs, 'blinding a reader', next ?? Promise.resolve(undefined)))
     ?.timestamp
-  await within(maxBlindMs, 'letting go of a reader', untilAlone(reader, streamId))
+  // Its neighbours let go of it, or it has left by itself.
+  const isLeft = Promise.race([untilAlone(reader, streamId), ended.promise])
+  await within(maxBlindMs, 'letting go of a reader', isLeft)
   await reader.close()
   return { blind: (blindAtMs ?? minedMs) - minedMs, lastRead: Math.max(0, lastReadMs - minedMs) }
 }

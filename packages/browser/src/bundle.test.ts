@@ -41,8 +41,11 @@ import { bundleForPages, type PageBundles } from './bundle.ts'
  * 0.1 kB is for telling what a slow link explains of useless data from what it does not, 0.4 for urgent messages that wait for their publisher,
  * paths of links that are not looked up each time, and random numbers that are drawn ahead.
  * 1 kB is for clocks that are set right, storage nodes that are replaced, urgent signatures that workers check, and attaches that pass a full queue.
+ * 0.3 kB are for subscriptions that end with a reason where their user may not read any more, and for an error of tables that are too large.
+ * 0.1 kB is for timers that browsers hold back, and sessions for which there is no room.
+ * 0.3 kB are for dialling anew where signals were lost with a connection to a tracker, or the other side has given up.
  */
-const budgetBytes = 217_800
+const budgetBytes = 218_600
 /**
  * What is loaded in addition for encryption; 1.4 kB of it is for going on where storage nodes do not answer for a while: keys that are soon
  * replaced, the last epoch that is looked for again, records that are stored later, and lists of keys that are not whole. 0.2 kB is for

@@ -3,6 +3,7 @@ import { addressOf } from '@runnel/protocol'
 import type { Tracker } from '@runnel/tracker'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { networkOf, startTracker } from './network.testkit.ts'
+import type { Driver } from './tab-driver.testkit.ts'
 import { Tabs, value } from './tabs.testkit.ts'
 
 const streamId = `0x${'b'.repeat(40)}/light`
@@ -62,3 +63,26 @@ it('takes part through two nodes, without WebRTC and without a tracker, and miss
   await Promise.all(closing)
   await tab.close()
 })
+
+it('sends what is more than its link takes at once also while the browser holds back its timers, as of a page that nobody sees', async () => {
+  const [host, member] = [await start(true), await start(false)]
+  const lengths: number[] = []
+  const all = Promise.withResolvers<undefined>()
+  await member.subscribe(streamId, {}, ({ content }) => {
+    if (lengths.push(String(content).length) === 20) all.resolve(undefined)
+  })
+  const tab = await tabs.open()
+  const url = addressOf(host.network.contact, 'websocket') ?? ''
+  await value(tab.open({ network: networkOf(tracker, streamId), via: [url] }))
+  await value(tab.subscribe(streamId))
+  await tab.neighbours(1)
+  const published = await tab.page.evaluate(async (id) => {
+    const { driver } = globalThis as unknown as { driver: Driver }
+    Object.assign(globalThis, { setTimeout: () => 0 })
+    return Promise.all(Array.from({ length: 20 }, () => driver.publish(id, 'x'.repeat(200_000))))
+  }, streamId)
+  expect(published.filter((outcome) => 'code' in outcome)).toEqual([])
+  await all.promise
+  expect(lengths).toEqual(Array(20).fill(200_000))
+  await tab.close()
+}, 60_000)

@@ -1,6 +1,7 @@
 import type { Tracker } from '@runnel/tracker'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type * as Runnel from './index.ts'
 import { networkOf, startTracker } from './network.testkit.ts'
 import { Tabs, value } from './tabs.testkit.ts'
 
@@ -55,6 +56,23 @@ describe('a page is told', () => {
     }
     const tab = await tabs.open({ prepare })
     expect(await tab.storedKey()).toMatchObject({ code: 'STORAGE_BLOCKED' })
+  })
+
+  it('that it no longer waits for what another tab asks of its user', async () => {
+    const tab = await tabs.open()
+    const code = await tab.page.evaluate(async () => {
+      const { runnel } = globalThis as unknown as { runnel: typeof Runnel }
+      const store = runnel.originStore()
+      const begun = new Promise((resolve) => {
+        void store.exclusively('session', () => new Promise(() => resolve(undefined)))
+      })
+      await begun
+      const stop = new AbortController()
+      const waiting = store.exclusively('session', () => Promise.resolve(), stop.signal)
+      stop.abort()
+      return waiting.catch((error: unknown) => (error as { code?: unknown }).code)
+    })
+    expect(code).toBe('ABORTED')
   })
 
   it('that the browser is offline', async () => {

@@ -97,4 +97,25 @@ describe('a page whose user has a wallet', { timeout: 60_000 }, () => {
     expect(asked).toEqual(all)
     await context.close()
   })
+
+  it('is let in, and reads, where the browser has no room for what was signed', async () => {
+    const streamId = await newStream('full')
+    const context = await tabs.browser.newContext()
+    const asked = await askedOf(context)
+    const tab = await tabs.open({ context, prepare: wallet() })
+    await tab.page.evaluate(() => {
+      for (let length = 1024 * 1024; length >= 1;) {
+        try {
+          localStorage.setItem(`filled ${localStorage.length}`, 'x'.repeat(length))
+        } catch {
+          length = Math.floor(length / 2)
+        }
+      }
+    })
+    await open(tab)
+    await publishStored(streamId, 'one')
+    expect(await value(tab.history(streamId, 1))).toEqual(['one'])
+    expect(asked.filter((what) => what === 'Delegation')).toHaveLength(1)
+    await context.close()
+  })
 })

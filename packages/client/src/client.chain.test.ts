@@ -136,6 +136,48 @@ describe('streams on a chain', () => {
     await expect(guest.publish(id, 2)).rejects.toMatchObject({ code: 'NO_PUBLISH_PERMISSION' })
   })
 
+  it('end the subscriptions of a user whose permission was revoked, with the reason, also where it is granted again', async () => {
+    const [owner, guest] = await Promise.all([clients.create(alice), clients.create(bob)])
+    const { id } = await owner.createStream({ path: newPath() })
+    const granted = permissionsChanged(guest, id, guest.userId)
+    await owner.grant(id, { user: guest.userId, permissions: ['subscribe'] })
+    await granted
+    const reason = { code: 'NO_SUBSCRIBE_PERMISSION' }
+    const iterated = await guest.subscribe(id)
+    const called = Promise.withResolvers<Error>()
+    await guest.subscribe(id, { onEnded: called.resolve }, () => {})
+    const responding = Promise.withResolvers<Error>()
+    await guest.respond(id, () => 1, { onEnded: responding.resolve })
+    await owner.publish(id, 'before')
+    await expect.poll(() => iterated.counters().received).toBe(1)
+    const told = nextStatus(guest, 'subscription-ended')
+    await owner.revoke(id, { user: guest.userId, permissions: ['subscribe'] })
+    expect(await told).toMatchObject({ streamId: id, error: reason })
+    expect(await called.promise).toMatchObject(reason)
+    expect(await responding.promise).toMatchObject(reason)
+    const grantedAgain = permissionsChanged(guest, id, guest.userId)
+    await owner.grant(id, { user: guest.userId, permissions: ['subscribe'] })
+    await grantedAgain
+    const next = await guest.subscribe(id)
+    await owner.publish(id, 'after')
+    for await (const { content } of next) if (content === 'after') break
+    expect(await take(iterated, 1)).toMatchObject([{ content: 'before' }])
+    await expect(take(iterated, 1)).rejects.toMatchObject(reason)
+  })
+
+  it('end the subscriptions of a stream that is deleted, while they read', async () => {
+    const [owner, guest] = await Promise.all([clients.create(alice), clients.create(bob)])
+    const { id } = await owner.createStream({ path: newPath() })
+    const granted = permissionsChanged(guest, id, guest.userId)
+    await owner.grant(id, { user: guest.userId, permissions: ['subscribe'] })
+    await granted
+    const reading = expect(take(await guest.subscribe(id), 1)).rejects.toMatchObject({
+      code: 'STREAM_NOT_FOUND',
+    })
+    await owner.deleteStream(id)
+    await reading
+  })
+
   it('are told apart from a chain that cannot be written to without money', async () => {
     const { privateKey } = newAccount()
     const poor = await clients.create({ privateKey })

@@ -365,6 +365,11 @@ export const clientErrors = {
     remedy:
       'It is broken or hostile, and nothing that it sent after that is used. Remove it from the stream.',
   },
+  TABLE_TOO_LARGE: {
+    summary: 'The table of a partition is larger than allowed',
+    remedy:
+      'Give a larger maxBytes if there is memory for it, or read single keys with last. Tables of streams with more partitions are smaller.',
+  },
   RESEND_INCOMPLETE: {
     summary: 'A storage node sent less than it announced',
     remedy:

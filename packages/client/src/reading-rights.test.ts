@@ -95,6 +95,21 @@ describe('a user who may publish for ever', () => {
     },
   )
 
+  it('and read until a time is told then where it reads, and where it begins to read later', async () => {
+    const { parts, clock, cache } = setUp({ permissions: [{ ...forEver, subscribe: startMs + 60_000 }] })
+    await cache.permissionsOf(id, user)
+    const told: string[] = []
+    parts.join(info, 0, { onDenied: () => void told.push('first') })
+    clock.advanceBy(59_999)
+    await settled()
+    expect(told).toEqual([])
+    clock.advanceBy(1)
+    await settled()
+    expect(told).toEqual(['first'])
+    parts.join(info, 1, { onDenied: () => void told.push('second') })
+    expect(told).toEqual(['first', 'second'])
+  })
+
   it('is a feeder when its permission to read is revoked, also while it is subscribed', async () => {
     const { parts, cache, told, change } = setUp({ permissions: [{ ...forEver, subscribe: true }] })
     await cache.permissionsOf(id, user)

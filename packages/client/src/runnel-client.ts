@@ -556,7 +556,7 @@ export class RunnelClient implements AsyncDisposable {
 
   /**
    * Reads the stream as a table: the newest message of each key, checked, from up to three storage nodes. Yields partition after partition, in
-   * order of time, without removed keys. Throws the errors of `resend`.
+   * order of time, without removed keys. Throws the errors of `resend`, and TABLE_TOO_LARGE.
    */
   async *table<T = unknown>(
     streamId: string,

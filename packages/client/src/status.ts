@@ -112,6 +112,8 @@ export type ClientStatus =
    * be read from storage; other live messages are delivered.
    */
   | { readonly type: 'history-failed'; readonly streamId: StreamId; readonly error: Error }
+  /** A subscription ended, because the user lost the permission to subscribe, or the stream was deleted: `error` says which. */
+  | { readonly type: 'subscription-ended'; readonly streamId: StreamId; readonly error: RunnelError }
   /** A subscription's callback threw or rejected; the next message is still delivered. */
   | { readonly type: 'callback-failed'; readonly streamId: StreamId; readonly error: unknown }
   /**

@@ -20,13 +20,17 @@ export interface PartUse {
   readonly fillGaps?: boolean
   /** Default true. False where it only publishes: the user need not be allowed to read then. */
   readonly reads?: boolean
+  /** Of one that reads: called, perhaps again and again, where the user may not, as far as is known: nothing comes then. Must not leave in the call. */
+  readonly onDenied?: (() => void) | undefined
 }
+
+type KnownUse = PartUse & Required<Omit<PartUse, 'onDenied'>>
 
 type PartJoin = Required<JoinOptions>
 
 interface UsedPart {
   readonly scope: PermissionScope
-  readonly uses: Set<Required<PartUse>>
+  readonly uses: Set<KnownUse>
   /** Whether the stream's owner asks for last values to be kept, as of the last use that began. */
   keepsLatest: boolean
   /** As the node was last told. */
@@ -54,10 +58,14 @@ export class StreamParts {
   }
 
   /** Joins, unless already in; gaps are filled while anybody wants it. The function it returns gives up this use; it is idempotent. */
-  join(stream: StreamInfo, partition: number, { fillGaps = true, reads = true }: PartUse = {}): () => void {
+  join(
+    stream: StreamInfo,
+    partition: number,
+    { fillGaps = true, reads = true, onDenied }: PartUse = {},
+  ): () => void {
     const streamPartId = toStreamPartId(stream.id, partition)
     const release = this.use(stream)
-    const use = { fillGaps, reads }
+    const use = { fillGaps, reads, onDenied }
     const scope = permissionScope(stream.id, partition)
     this.#modules.rights.watch(scope)
     const known = this.#parts.get(streamPartId)
@@ -67,10 +75,11 @@ export class StreamParts {
       known.keepsLatest = keepsLatest
       this.#rejoin(streamPartId, known)
     } else {
-      const part = { scope, uses: new Set([use]), keepsLatest, joined: { ...use, keepsLatest } }
+      const part = { scope, uses: new Set([use]), keepsLatest, joined: { fillGaps, reads, keepsLatest } }
       part.joined = this.#wanted(part)
       this.#modules.node.join(streamPartId, part.joined)
       this.#parts.set(streamPartId, part)
+      tellIfDenied(part)
     }
     return once(() => {
       this.#leave(streamPartId, use)
@@ -113,7 +122,7 @@ export class StreamParts {
     return this.#neighbours.get(streamPartId) ?? 0
   }
 
-  #leave(streamPartId: StreamPartId, use: Required<PartUse>): void {
+  #leave(streamPartId: StreamPartId, use: KnownUse): void {
     const part = this.#parts.get(streamPartId)
     if (part === undefined) return
     part.uses.delete(use)
@@ -133,9 +142,11 @@ export class StreamParts {
   #rejoin(streamPartId: StreamPartId, part: UsedPart): void {
     const wanted = this.#wanted(part)
     const { fillGaps, reads, keepsLatest } = part.joined
-    if (wanted.fillGaps === fillGaps && wanted.reads === reads && wanted.keepsLatest === keepsLatest) return
-    part.joined = wanted
-    this.#modules.node.join(streamPartId, wanted)
+    if (wanted.fillGaps !== fillGaps || wanted.reads !== reads || wanted.keepsLatest !== keepsLatest) {
+      part.joined = wanted
+      this.#modules.node.join(streamPartId, wanted)
+    }
+    tellIfDenied(part)
   }
 
   /** A user that may read is a neighbour in the overlay, even if it only publishes, unless it is light; one that may not never is. */
@@ -145,6 +156,10 @@ export class StreamParts {
     const reads = (isWanted || !isLight) && rights.reads(scope, isWanted)
     return { fillGaps: [...uses].some(({ fillGaps }) => fillGaps), reads, keepsLatest }
   }
+}
+
+function tellIfDenied({ joined, uses }: UsedPart): void {
+  if (!joined.reads) for (const use of uses) use.onDenied?.()
 }
 
 function once(run: () => void): () => void {

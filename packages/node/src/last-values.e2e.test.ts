@@ -52,6 +52,10 @@ describe('last values and tables, with storage nodes', { timeout: timeoutMs }, (
       ['a', 3],
       ['b', 5],
     ])
+    await expect(collect(reader.table(stream, { maxBytes: 1_000 }))).rejects.toMatchObject({
+      code: 'TABLE_TOO_LARGE',
+      message: expect.stringContaining('maxBytes, which is 1000'),
+    })
     expect((await reader.last(stream, { key: 'a', from: 'storage' }))?.content).toBe(3)
     expect(await reader.last(stream, { key: 'c', from: 'storage' })).toBeUndefined()
     expect(await reader.last(stream, { key: 'd', from: 'storage' })).toBeUndefined()

@@ -1,6 +1,12 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { createClient, readNetworkFile, type ClientConfig, type RunnelClient } from '@runnel/client'
+import {
+  createClient,
+  readNetworkFile,
+  type ClientConfig,
+  type ContentStep,
+  type RunnelClient,
+} from '@runnel/client'
 import { deployRegistries, trackerRegistry } from '@runnel/contracts'
 import { startAnvil } from '@runnel/contracts/anvil'
 import { createIdentity, generatePrivateKey, loadCrypto } from '@runnel/protocol'
@@ -68,13 +74,19 @@ export class StorageNetwork {
     return key.replace('0x', '')
   }
 
-  async client(config: Partial<ClientConfig> = {}): Promise<RunnelClient> {
-    const client = await createClient({
-      network: readNetworkFile(this.networkFile),
-      registry: { pollIntervalMs: 50 },
-      transports: { websocket: {}, webrtc: false },
-      ...config,
-    })
+  async client(
+    config: Partial<ClientConfig> = {},
+    modules: { readonly contentSteps?: readonly ContentStep[] } = {},
+  ): Promise<RunnelClient> {
+    const client = await createClient(
+      {
+        network: readNetworkFile(this.networkFile),
+        registry: { pollIntervalMs: 50 },
+        transports: { websocket: {}, webrtc: false },
+        ...config,
+      },
+      modules,
+    )
     this.#clients.push(client)
     return client
   }

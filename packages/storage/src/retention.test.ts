@@ -2,7 +2,9 @@ import { createdToleranceMs } from '@runnel/client'
 import { describe, expect, it } from 'vitest'
 import { DiskQuota } from './disk-quota.ts'
 import { oldestKeptMs, pruneAll, retentionOf, retentionOfKeys } from './retention.ts'
-import { openTestStore } from './storage.testkit.ts'
+import { RetentionDate } from './retention-date.ts'
+import { storageLimits } from './storage-limits.ts'
+import { openTestStore, TestClock } from './storage.testkit.ts'
 import { at, batchOf, chainOf, keyedBatch, partOf, streamId } from './store/batches.testkit.ts'
 
 const msPerDay = 86_400_000
@@ -87,6 +89,33 @@ describe('pruneAll', () => {
       [partOf(1), 3],
     ])
     expect(oldestKeptMs({ maxAgeDays: 1.5, notBeforeMs: 0 }, nowMs)).toBe(98.5 * msPerDay)
+    await remove()
+  })
+
+  it('deletes nothing because a clock goes ahead, until it has said so for long', async () => {
+    const { store, remove } = await openTestStore()
+    const clock = new TestClock()
+    const { clockBelievedAfterMs: believedAfterMs } = storageLimits
+    const hourMs = 3_600_000
+    await store.append([batchOf(chainOf('c'), [at(clock.now())])])
+    const date = new RetentionDate(
+      { nodeId: '0x1', limits: storageLimits },
+      { store, clock, onAhead: () => {} },
+    )
+    await date.begin()
+    const prune = async () => {
+      await date.look()
+      const retentionOf = async () => ({ maxAgeDays: 30, notBeforeMs: 0 })
+      const modules = { store, retentionOf, nowMs: () => date.nowMs(), maxValuesOf: () => 0 }
+      return (await pruneAll(modules, new AbortController().signal)).batches
+    }
+    clock.moveWall(365 * msPerDay)
+    let passedMs = 0
+    for (; passedMs < believedAfterMs; passedMs += hourMs) {
+      expect(await prune()).toBe(0)
+      clock.pass(hourMs)
+    }
+    expect(await prune()).toBe(1)
     await remove()
   })
 

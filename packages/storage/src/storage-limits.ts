@@ -88,6 +88,10 @@ export const storageLimits = {
   maxValues: 100_000,
   /** How often messages beyond the retention are deleted. */
   pruneIntervalMs: 60_000,
+  /** A clock that is further ahead of the date it told before, and of the time since then, deletes nothing for its age at first. */
+  maxClockLeadMs: 3_600_000,
+  /** For how long, while the node runs, it has to be ahead until messages age by it. */
+  clockBelievedAfterMs: 24 * 3_600_000,
 } as const
 
 export type StorageLimits = { readonly [L in keyof typeof storageLimits]: number }

@@ -68,6 +68,13 @@ export class StorageLog {
     )
   }
 
+  clockAhead(leadMs: number): void {
+    this.#logger.warn(
+      { leadMs: Math.round(leadMs) },
+      'the clock went ahead by more time than has passed, or this node was off: messages are not deleted for their age before it has said so for a day. Check the clock',
+    )
+  }
+
   registryFailed(error: unknown): void {
     const { code, text } = describe(error)
     const level = this.#registryFailure === code ? 'debug' : 'warn'

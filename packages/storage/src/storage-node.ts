@@ -24,6 +24,7 @@ import type { Logger } from './ports.ts'
 import { checkBatch } from './repair/check-batch.ts'
 import { RepairMarks } from './repair/repair-marks.ts'
 import { Repair } from './repair/repair.ts'
+import { RetentionDate } from './retention-date.ts'
 import { oldestKeptMs, pruneAll, retentionOf, retentionOfKeys, type StreamRetention } from './retention.ts'
 import { Answers } from './server/answers.ts'
 import { createLinkRoom, type LinkRoom } from './server/link-room.ts'
@@ -62,6 +63,7 @@ export class StorageNode {
   readonly #cards: CardKeeper
   readonly #cardServer: CardServer
   readonly #marks: RepairMarks
+  readonly #date: RetentionDate
   readonly #repair: Repair
   readonly #kept: KeptParts
   /** By the monotonic clock. */
@@ -80,6 +82,10 @@ export class StorageNode {
     this.#log = new StorageLog({ location: store.location }, { logger, clock })
     this.#createdMs = clock.monotonicMs()
     this.#marks = new RepairMarks({ nodeId: client.nodeId, runMs: clock.now() }, { store })
+    this.#date = new RetentionDate(
+      { nodeId: client.nodeId, limits: options.limits },
+      { store, clock, onAhead: (leadMs) => this.#log.clockAhead(leadMs) },
+    )
     this.#quota = new DiskQuota(options, { store })
     this.#delegations = new KnownDelegations(client.network.delegations)
     this.#ingest = this.#createIngest()
@@ -164,6 +170,7 @@ export class StorageNode {
     await untilDone(() => store.open(), retrying)
     // What is stored can be read from now on, even if nothing can be written.
     await untilDone(() => this.#marks.begin(), retrying)
+    await untilDone(() => this.#date.begin(), retrying)
     this.#log.storeWorked('opening')
     this.#stops.push(
       every(clock, limits.markIntervalMs, () => this.#inBackground('marking', this.#noteAlive())),
@@ -350,7 +357,7 @@ export class StorageNode {
 
   /** What began before is due to be deleted, or had to make room. */
   async #oldestMs(streamPartId: StreamPartId): Promise<number> {
-    const oldestMs = oldestKeptMs(await this.#retention(streamPartId), this.#modules.clock.now())
+    const oldestMs = oldestKeptMs(await this.#retention(streamPartId), this.#date.nowMs())
     return Math.max(oldestMs, await this.#quota.goneBeforeMs(streamPartId))
   }
 
@@ -368,14 +375,15 @@ export class StorageNode {
   }
 
   async #prune(): Promise<void> {
-    const { store, clock } = this.#modules
+    const { store } = this.#modules
+    await this.#date.look()
     const retentionOf = (streamPartId: StreamPartId) => this.#retention(streamPartId)
     // What is no longer asked to be kept ages as a whole.
     const maxValuesOf = (id: StreamPartId) => (this.#kept.isGivenUp(id) ? 0 : this.#options.limits.maxValues)
     const modules = {
       store: { usage: () => store.usage(), prune: this.#quota.prune },
       retentionOf,
-      nowMs: () => clock.now(),
+      nowMs: () => this.#date.nowMs(),
       maxValuesOf,
     }
     this.#prunedBatches += (await pruneAll(modules, this.#stopping.signal)).batches

@@ -183,6 +183,8 @@ export interface Transport {
   readonly addresses: readonly string[]
   /** Links opened by others. Set by the owner before `start`. */
   onInbound: (connection: Connection) => void
+  /** For a transport whose links are opened by signalling: an attempt by the peer has failed. Set by the owner before `start`. */
+  onInboundFailed?: (peerId: NodeId) => void
   /** Further addresses for contacts, which belong to no transport: where this node carries circuits. Default: none. */
   readonly offers?: readonly Address[]
   /** Counts of other things than links, by the names of the node's metrics. */
@@ -255,12 +257,13 @@ export interface Links {
    * with the lower id lists its transports: a WebSocket if one side is reachable (the other one dials; if both are, the lower
    * id dials), else WebRTC (the lower id offers). The side that dials in the first way dials in all, one after the other. The
    * passive side waits, with the same time limit. `alone` says that the peer was not told to connect: then this side dials in
-   * every way it can. `first` is as of a DialRequest.
+   * every way it can. `again` says that signals of an attempt before may have been lost, of either side: if the first way is by signals, this side dials
+   * anew, whoever did before. `first` is as of a DialRequest.
    */
   connect(
     peerId: NodeId,
     contact: Contact,
-    options?: { readonly alone?: boolean } & Pick<DialRequest, 'first'>,
+    options?: { readonly alone?: boolean; readonly again?: boolean } & Pick<DialRequest, 'first'>,
   ): void
   /** Marks the link as used by this side, whoever opened it: it is not closed as unused. */
   keep(peerId: NodeId): void

@@ -12,6 +12,7 @@ import type { SessionStore } from '../identity/session-store.ts'
 import type { RunnelClient } from '../runnel-client.ts'
 import { readNetworkFile } from './files.ts'
 import { originStore } from './origin-store.ts'
+import { withRoom } from './with-room.ts'
 
 /**
  * Joins a network: checks the configuration, reads the registries and starts a node. Resolves before any tracker is connected. Throws
@@ -56,11 +57,11 @@ function namingPage(config: CoreConfig): CoreConfig {
   return { ...config, delegationRequest: { requester: location.origin, ...config.delegationRequest } }
 }
 
-/** All tabs of the origin share what one of them asked for; where the browser keeps nothing each asks for itself. */
+/** All tabs of the origin share what one of them asked for; where the browser keeps nothing, or has no room, each asks for itself. */
 function sessionsOf({ signer, wallet }: ClientConfig): SessionStore | undefined {
   if (signer === undefined && wallet === undefined) return undefined
   try {
-    return originStore()
+    return withRoom(originStore())
   } catch (error) {
     if (isRunnelError(error, 'STORAGE_BLOCKED')) return undefined
     throw error

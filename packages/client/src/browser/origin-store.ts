@@ -27,10 +27,14 @@ export function originStore(): SessionStore {
 }
 
 function openStorage(): Storage {
+  let storage: Storage | null
   try {
     // Reading the property is what a browser refuses.
-    return localStorage
+    storage = localStorage
   } catch (cause) {
     throw clientError('STORAGE_BLOCKED', undefined, { cause })
   }
+  // In apps that show pages without letting them store anything.
+  if (storage === null) throw clientError('STORAGE_BLOCKED')
+  return storage
 }

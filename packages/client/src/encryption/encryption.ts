@@ -3,11 +3,13 @@ import {
   clearUntilMs,
   encryptionChoiceIn,
   keyPartition,
+  parseStreamPartId,
   toNodeId,
   type Card,
   type NodeId,
   type StreamId,
   type StreamMessage,
+  type StreamPartId,
 } from '@runnel/protocol'
 import { streamNotFound } from '../errors.ts'
 import type { RegistryChange, StreamInfo } from '../registry/ports.ts'
@@ -73,6 +75,13 @@ export class Encryption {
   /** A message of a key part came. */
   receive(message: StreamMessage): void {
     if (message.partition === keyPartition) this.#streams?.get(message.streamId)?.receive(message)
+  }
+
+  /** The neighbours in a stream part changed. */
+  neighboursChanged(streamPartId: StreamPartId, neighbours: readonly NodeId[]): void {
+    if (this.#streams === undefined) return
+    const { streamId, partition } = parseStreamPartId(streamPartId)
+    if (partition === keyPartition) this.#streams.get(streamId)?.neighboursChanged(neighbours)
   }
 
   /** The registry changed. */

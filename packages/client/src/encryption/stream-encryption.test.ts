@@ -1,4 +1,4 @@
-import { isRunnelError, type NodeId } from '@runnel/protocol'
+import { isRunnelError, keyPartition, toStreamPartId, type NodeId } from '@runnel/protocol'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { clientError } from '../errors.ts'
 import { streamId, userOf, World, type TestProcess, type TestUser } from './world.testkit.ts'
@@ -205,4 +205,21 @@ describe('a reader whose permission ended', () => {
     world.setRights(reader.userId, { subscribeUntilMs: Infinity })
     expect(await opensNext(gone)).toBe('opened')
   })
+})
+
+it('asks again for a key that was given up as soon as somebody comes who may have it', async () => {
+  world.weather.isUnstored = true
+  const batch = await world.run(process.publish(content))
+  const reading = world.start(reader)
+  // The publisher is away.
+  world.weather.isDeaf = true
+  const notFound = expect.objectContaining({ code: 'KEY_NOT_FOUND' })
+  await expect(world.run(reading.open(batch))).rejects.toEqual(notFound)
+  world.weather.isDeaf = false
+  const beganMs = world.clock.monotonicMs()
+  await expect(world.run(reading.open(batch))).rejects.toEqual(notFound)
+  expect(world.clock.monotonicMs() - beganMs).toBe(0)
+
+  reading.encryption.neighboursChanged(toStreamPartId(streamId, keyPartition), [publisher.userId])
+  expect(await world.run(reading.open(batch))).toEqual(content)
 })

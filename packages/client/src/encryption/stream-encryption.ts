@@ -83,6 +83,8 @@ export class StreamEncryption {
   readonly #openersKeys: OpenersKeys
   readonly #background: Background
   readonly #closing = new AbortController()
+  /** In the key part. */
+  #neighbours: readonly NodeId[] = []
   /** Aborted when the key holder links this user. */
   #linked = new AbortController()
 
@@ -194,6 +196,12 @@ export class StreamEncryption {
 
   receive(message: StreamMessage): void {
     this.keyPart.receive(message)
+  }
+
+  /** The neighbours in the key part changed: one that is new may have keys that were given up. */
+  neighboursChanged(neighbours: readonly NodeId[]): void {
+    if (neighbours.some((id) => !this.#neighbours.includes(id))) this.#search.wake()
+    this.#neighbours = neighbours
   }
 
   /** The permissions of a user, or of anybody, changed. */

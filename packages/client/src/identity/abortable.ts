@@ -9,6 +9,10 @@ export async function abortable<T>(promise: Promise<T>, signal: AbortSignal | un
   signal.addEventListener('abort', onAbort, { once: true })
   try {
     return await Promise.race([promise, aborted])
+  } catch (error) {
+    // What is told of the signal too may end first, with an error of its own.
+    if (signal.aborted) return await aborted
+    throw error
   } finally {
     signal.removeEventListener('abort', onAbort)
   }

@@ -58,11 +58,17 @@ export interface TableOptions<T = unknown> extends Decoding<T> {
   readonly partitions?: readonly number[] | undefined
   /** Called for messages that are left out because they cannot be opened or decoded; there is a status 'undecodable' too. */
   readonly onUndecodable?: ((message: UndecodableMessage) => void) | undefined
+  /**
+   * How large the table of a partition may be: bytes of the batches with its values, which may have more messages, and 512 for each batch. A larger
+   * one throws TABLE_TOO_LARGE. Default 128 MiB.
+   */
+  readonly maxBytes?: number | undefined
   readonly signal?: AbortSignal | undefined
 }
 
 const tableOptions: OptionNames<TableOptions> = {
   ...{ partitions: true, onUndecodable: true, signal: true, raw: true, asBytes: true, schema: true },
+  maxBytes: true,
 }
 
 export interface LatestValuesModules extends ResendModules {
@@ -180,6 +186,10 @@ export class LatestValues {
   /** The newest message of each key, in the order of their times; without those that were removed. */
   async *table(streamId: StreamId, options: TableOptions): AsyncGenerator<Message, void, undefined> {
     checkOptions('table', options, tableOptions)
+    const { maxBytes: maxTableBytes = this.#limits.maxTableBytes } = options
+    if (!(typeof maxTableBytes === 'number' && maxTableBytes > 0))
+      throw clientError('INVALID_ARGUMENT', 'maxBytes is a number above 0')
+    const limits = { ...this.#limits, maxTableBytes }
     const { history } = this.#modules
     const stream = await requirePermission('subscribe', streamId, this.#modules)
     if (history.closing.aborted) throw clientError('CLIENT_CLOSED')
@@ -188,7 +198,7 @@ export class LatestValues {
     const modules = { ...this.#modules, ...history.sourceModules, check: history.check }
     for (const plan of plans) {
       const request = { streamPartId: plan.streamPartId, tag: undefined }
-      const newest = await newestStored(request, plan, this.#limits, modules, signal)
+      const newest = await newestStored(request, plan, limits, modules, signal)
       for (const message of newest) {
         if (isRemoval(message)) continue
         const result = await this.#tryOpen(message, options, signal)

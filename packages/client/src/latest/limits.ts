@@ -14,10 +14,10 @@ export const latestLimits = {
   timeoutMs: 5_000,
   /** A stream part joined in order to ask is left when nobody has asked for this long. */
   lingerMs: 10_000,
-  /** Keys in the table of a stream part that one storage node may send. */
-  maxTableKeys: 100_000,
-  /** Bytes of the batches of these keys. */
-  maxTableBytes: 64 * 1024 * 1024,
+  /** Bytes of the table of a stream part that one storage node may send, with `tableBatchBytes` for each batch; unless the caller says otherwise. */
+  maxTableBytes: 128 * 1024 * 1024,
+  /** What a batch takes in memory besides its bytes. */
+  tableBatchBytes: 512,
 } as const
 
 export type LatestLimits = { readonly [L in keyof typeof latestLimits]: number }

@@ -27,7 +27,7 @@ interface Held {
 
 /**
  * The newest message of each key of a stream part, or of one key, that any of up to three storage nodes has, checked; in the order of their
- * times. Rejects with RESEND_FAILED or RESEND_DENIED when none answers, ABORTED, or what the registry throws.
+ * times. Rejects with RESEND_FAILED, RESEND_DENIED or TABLE_TOO_LARGE when none answers that can be read, ABORTED, or what the registry throws.
  */
 export async function newestStored(
   request: TableRequest,
@@ -106,6 +106,8 @@ async function goodOnes(
 }
 
 function failure({ streamPartId }: TableRequest, errors: readonly unknown[]): Error {
+  const tooLarge = errors.find((error) => isRunnelError(error, 'TABLE_TOO_LARGE'))
+  if (tooLarge !== undefined) return asError(tooLarge)
   const isDenied = errors.length > 0 && errors.every((error) => isRunnelError(error, 'RESEND_DENIED'))
   const reasons = errors.map((error) => asError(error).message).join('; ')
   const code = isDenied ? 'RESEND_DENIED' : 'RESEND_FAILED'

@@ -15,6 +15,7 @@ const batchBytes = small[0]?.bytes.length ?? expect.fail()
 async function ask(
   everyMs: number,
   batches = small,
+  maxTableBytes: number = latestLimits.maxTableBytes,
 ): Promise<{ readonly result: unknown; readonly tookMs: number }> {
   const clock = new VirtualClock()
   let answer: (answer: StorageAnswer) => void = () => {}
@@ -43,7 +44,7 @@ async function ask(
   const reading = readTable(
     request,
     { nodeId, address: '' } as never,
-    latestLimits,
+    { ...latestLimits, maxTableBytes },
     modules,
     new AbortController().signal,
   )
@@ -72,4 +73,12 @@ it('gives up a storage node that answers again and again, and little', async () 
   const { result, tookMs } = await ask(idleTimeoutMs - 1)
   expect(result).toMatchObject({ code: 'RESEND_TIMEOUT' })
   expect(tookMs).toBeLessThan(3 * idleTimeoutMs)
+})
+
+it('takes no more than it may, and says so', async () => {
+  const three = small.slice(0, 3)
+  const bytes = three.reduce((sum, batch) => sum + batch.bytes.length + latestLimits.tableBatchBytes, 0)
+  expect((await ask(1, three, bytes)).result).toEqual(three)
+  const { result } = await ask(1, three, bytes - 1)
+  expect(result).toMatchObject({ code: 'TABLE_TOO_LARGE', message: expect.stringContaining(`${bytes - 1}`) })
 })

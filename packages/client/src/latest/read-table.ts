@@ -24,7 +24,7 @@ export interface ReadTableModules extends SourceModules {
 
 /**
  * The batches in which one storage node has the newest messages of keys, unchecked but for their stream part. Rejects with RESEND_LINK_LOST,
- * RESEND_TIMEOUT, RESEND_DENIED, RESEND_REFUSED, RESEND_INVALID_ANSWER or ABORTED.
+ * RESEND_TIMEOUT, RESEND_DENIED, RESEND_REFUSED, RESEND_INVALID_ANSWER, TABLE_TOO_LARGE or ABORTED.
  */
 export async function readTable(
   { streamPartId, tag }: TableRequest,
@@ -44,10 +44,16 @@ export async function readTable(
   const take = (batch: MessageBatch) => {
     const { streamId, partition } = batch.chain
     bytes += batch.bytes.length
-    const isTooMuch = batches.length >= limits.maxTableKeys || bytes > limits.maxTableBytes
-    if (isTooMuch || toStreamPartId(streamId, partition) !== streamPartId)
+    if (toStreamPartId(streamId, partition) !== streamPartId)
       return reject(clientError('RESEND_INVALID_ANSWER', `${nodeId}: what was not asked for`))
     batches.push(batch)
+    if (bytes + batches.length * limits.tableBatchBytes > limits.maxTableBytes)
+      return reject(
+        clientError(
+          'TABLE_TOO_LARGE',
+          `${streamPartId} at ${nodeId}: more than maxBytes, which is ${limits.maxTableBytes}`,
+        ),
+      )
     taken += batch.bytes.length + 4
     if (taken * 4 < windowBytes) return
     send(taken)

@@ -1,5 +1,6 @@
 import type { NetworkNode } from '@runnel/network'
 import { asError, clientError } from '../errors.ts'
+import type { Encryption } from '../encryption/encryption.ts'
 import type { Faults } from '../faults.ts'
 import type { Gate } from '../gate.ts'
 import { toMessagesWithheld } from '../light/host-messages.ts'
@@ -11,6 +12,7 @@ import type { StreamParts } from '../stream-parts.ts'
 export interface NodeHearers {
   readonly gate: Pick<Gate, 'replaced'>
   readonly parts: Pick<StreamParts, 'neighboursChanged'>
+  readonly encryption: Pick<Encryption, 'neighboursChanged'>
   readonly phases: Phases
   readonly faults: Faults
   readonly logger: Logger
@@ -20,12 +22,13 @@ export interface NodeHearers {
 /** Hears how the node does among others, and tells of it. */
 export function hearNode(
   node: Pick<NetworkNode, 'on' | 'nodeId'>,
-  { gate, parts, phases, faults, logger, status }: NodeHearers,
+  { gate, parts, encryption, phases, faults, logger, status }: NodeHearers,
 ): void {
   phases.onReached = (phase, afterMs) => status.emit({ type: 'phase', phase, afterMs })
   node.on('neighbours', (streamPartId, neighbours) => {
     if (neighbours.length > 0) phases.reach('neighbour')
     parts.neighboursChanged(streamPartId, neighbours)
+    encryption.neighboursChanged(streamPartId, neighbours)
     status.emit({ type: 'neighbours', streamPartId, neighbours })
   })
   node.on('host', ({ url, nodeId, state, error }) => {

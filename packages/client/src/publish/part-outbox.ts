@@ -155,7 +155,7 @@ export class PartOutbox {
       reject(clientError('CLIENT_CLOSED', 'before it was sent'))
   }
 
-  /** Nodes refused what was sent by the clock that was ahead; what waits to be sent gets the time that it is. */
+  /** Nodes refused what was sent by the clock that was ahead; what waits to be sent gets the time that it is. Members of media sessions are known by what stands before the dot. */
   #beginAnew(nowMs: number): void {
     const { chain } = this.#options
     const messageChainId = `${chain.messageChainId}.${++this.#begunAnew}`

@@ -30,11 +30,11 @@ export type RequestHandler<T = unknown> = (request: Message<T>) => unknown
 /** Which requests to answer, and how to read their content. */
 export type RespondOptions<T = unknown> = Pick<
   SubscribeOptions<T>,
-  'partitions' | 'schema' | 'signal' | 'onUndecodable'
+  'partitions' | 'schema' | 'signal' | 'onUndecodable' | 'onEnded'
 >
 
 export const respondOptions: OptionNames<RespondOptions> = {
-  ...{ partitions: true, schema: true, signal: true, onUndecodable: true },
+  ...{ partitions: true, schema: true, signal: true, onUndecodable: true, onEnded: true },
 }
 
 /** Answers requests until `unsubscribe`; requests that are then being handled are still answered. */
@@ -90,14 +90,18 @@ export class Responder {
   async #serve(subscription: Subscription, handler: RequestHandler, side: SidePart): Promise<void> {
     const handled = new Set<Promise<void>>()
     this.#count(side.stream.id, 1)
-    for await (const message of subscription) {
-      const tag = requestTagIn(message.headers)
-      if (tag === undefined) continue
-      const done: Promise<void> = this.#answer(message, tag, handler, side).finally(() =>
-        handled.delete(done),
-      )
-      handled.add(done)
-      if (handled.size >= requestLimits.maxHandled) await Promise.race(handled)
+    try {
+      for await (const message of subscription) {
+        const tag = requestTagIn(message.headers)
+        if (tag === undefined) continue
+        const done: Promise<void> = this.#answer(message, tag, handler, side).finally(() =>
+          handled.delete(done),
+        )
+        handled.add(done)
+        if (handled.size >= requestLimits.maxHandled) await Promise.race(handled)
+      }
+    } catch {
+      // It may not read any more: a status, and `onEnded`, tell why.
     }
     this.#count(side.stream.id, -1)
     await Promise.all(handled)

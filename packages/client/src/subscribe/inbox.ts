@@ -28,6 +28,7 @@ export class Inbox {
   readonly #counters = { delivered: 0, dropped: 0, callbackFailures: 0 }
   #writers = 0
   #isClosing = false
+  #failure: Error | undefined
   #hasCallback = false
   #slow = false
 
@@ -100,6 +101,12 @@ export class Inbox {
     }
   }
 
+  /** As `close`, but an iteration throws the error after what is queued. */
+  fail(error: Error): void {
+    this.#failure = error
+    this.close()
+  }
+
   /** Ends when nobody pushes any more; what is queued can still be taken. Idempotent. */
   close(): void {
     this.#isClosing = true
@@ -113,6 +120,7 @@ export class Inbox {
   async #next(): Promise<IteratorResult<Message, undefined>> {
     const result = await this.#queue.next()
     if (!result.done) this.#counters.delivered++
+    else if (this.#failure !== undefined && !this.#hasCallback) throw this.#failure
     if (this.#queue.length === 0) this.#slow = false
     return result
   }

@@ -1,5 +1,13 @@
 import type { Delivery, Equivocation, Gap, NetworkNode } from '@runnel/network'
-import { isUrgentChain, toStreamPartId, type Clock, type StreamId, type StreamPartId } from '@runnel/protocol'
+import {
+  isRunnelError,
+  isUrgentChain,
+  toStreamPartId,
+  type Clock,
+  type RunnelError,
+  type StreamId,
+  type StreamPartId,
+} from '@runnel/protocol'
 import { LRU } from 'tiny-lru'
 import type { ContentSteps } from '../content/content-steps.ts'
 import { reportUndecodable, type Decoding } from '../content/decode.ts'
@@ -67,6 +75,12 @@ export interface SubscribeOptions<T = unknown> extends Decoding<T> {
    * read from storage. There is a status 'history-failed' too.
    */
   readonly onHistoryFailed?: ((error: Error) => void) | undefined
+  /**
+   * Called when the subscription has ended because the user lost the permission to subscribe (NO_SUBSCRIBE_PERMISSION) or the stream was deleted
+   * (STREAM_NOT_FOUND). There is a status 'subscription-ended' too, and an iteration throws the error after the queued messages. Not for a
+   * prefix, which goes on with its other streams: see the status 'prefix'.
+   */
+  readonly onEnded?: ((error: RunnelError) => void) | undefined
   /** Called when a publisher was shown to have signed two messages for one place; there is a status 'equivocation' too. */
   readonly onEquivocation?: ((equivocation: MessageEquivocation) => void) | undefined
   /** Ends the subscription as `unsubscribe` does; if there is none yet, `subscribe` rejects with ABORTED. */
@@ -77,7 +91,7 @@ const subscribeOptions: OptionNames<SubscribeOptions> = {
   ...{ partitions: true, maxStreams: true, raw: true, asBytes: true, schema: true, resend: true },
   ...{ maxQueuedMessages: true, maxQueuedBytes: true },
   ...{ order: true, fillGaps: true, onUndecodable: true, onGap: true, onEquivocation: true, signal: true },
-  ...{ onHistoryFailed: true, urgent: true, resendWhereStored: true },
+  ...{ onHistoryFailed: true, onEnded: true, urgent: true, resendWhereStored: true },
 }
 
 export interface SubscriberOptions {
@@ -112,6 +126,9 @@ type SharedDestination = Destination & { readonly shared: { readonly histories: 
 
 /** Gaps remembered as reported. */
 const maxReportedGaps = 1_000
+
+/** What ends a subscription that runs. A delegation that ended may be renewed, and has statuses of its own. */
+const finalCodes = ['NO_SUBSCRIBE_PERMISSION', 'STREAM_NOT_FOUND']
 
 /** Subscribes, and hands what the node delivers to the subscriptions of its stream part. */
 export class Subscriber {
@@ -349,8 +366,28 @@ export class Subscriber {
       this.#byStreamPart.set(id, (this.#byStreamPart.get(id) ?? new Set()).add(subscription))
     // After it is listed: what the node delivers while joining is not to be missed.
     const { fillGaps = true } = options
-    for (const partition of partitions) releases.push(parts.join(stream, partition, { fillGaps }))
+    // Who follows many streams looks after them.
+    const onDenied = shared ? undefined : () => void this.#endIfDenied(subscription, inbox, options)
+    for (const partition of partitions) releases.push(parts.join(stream, partition, { fillGaps, onDenied }))
     return subscription
+  }
+
+  /** Nothing comes any more: ends it with the reason, if that is final. Never rejects. */
+  async #endIfDenied(
+    subscription: QueuedSubscription,
+    inbox: Inbox,
+    { onEnded }: SubscribeOptions,
+  ): Promise<void> {
+    const { streamId } = subscription
+    try {
+      await requirePermission('subscribe', streamId, this.#modules)
+    } catch (error) {
+      if (!isRunnelError(error) || !finalCodes.includes(error.code) || !this.#all.has(subscription)) return
+      inbox.fail(error)
+      void subscription.unsubscribe()
+      this.#modules.status.emit({ type: 'subscription-ended', streamId, error })
+      this.#inform(streamId, () => onEnded?.(error))
+    }
   }
 
   #inform(streamId: StreamId, call: () => void): void {

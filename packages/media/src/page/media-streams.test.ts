@@ -1,11 +1,12 @@
 /// <reference lib="dom" />
 import { getEventListeners } from 'node:events'
-import { afterEach, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { picturesOf } from './media-streams.ts'
 
-const stop = new AbortController()
+let stop = new AbortController()
 const track = Object.assign(new EventTarget(), { readyState: 'live' })
 const listeners = () => [getEventListeners(stop.signal, 'abort'), getEventListeners(track, 'ended')].flat()
+const pictures = () => picturesOf(track as unknown as MediaStreamTrack, stop.signal)
 
 /** A video element that has the next picture at once, until it has none any more. */
 class Video {
@@ -20,17 +21,51 @@ class Video {
   }
 }
 
-afterEach(() => void vi.unstubAllGlobals())
+/** One whose pictures are not drawn. */
+class UndrawnVideo extends Video {
+  override requestVideoFrameCallback = (): number => 1
+}
 
-it('takes pictures from an element with as many listeners for the last as for the first, and ends when it is called off', async () => {
-  vi.stubGlobal('document', { createElement: () => new Video() })
+const show = (hidden: boolean, createElement: () => Video): unknown =>
+  vi.stubGlobal('document', { hidden, createElement })
+
+beforeEach(() => {
+  stop = new AbortController()
   vi.stubGlobal('MediaStream', class {})
   vi.stubGlobal('VideoFrame', class {})
+})
+afterEach(() => {
+  vi.useRealTimers()
+  vi.unstubAllGlobals()
+})
+
+it('takes pictures from an element with as many listeners for the last as for the first, and ends when it is called off', async () => {
+  show(false, () => new Video())
   const counts = new Set<number>()
-  const pictures: VideoFrame[] = []
-  for await (const picture of picturesOf(track as unknown as MediaStreamTrack, stop.signal)) {
+  const taken: VideoFrame[] = []
+  for await (const picture of pictures()) {
     counts.add(listeners().length)
-    pictures.push(picture)
+    taken.push(picture)
   }
-  expect([pictures.length, [...counts], listeners()]).toEqual([100, [2], []])
+  expect([taken.length, [...counts], listeners()]).toEqual([100, [2], []])
+})
+
+it('takes pictures also while nobody sees the page, which is told of none then', async () => {
+  vi.useFakeTimers()
+  show(true, () => new UndrawnVideo())
+  const taking = pictures()
+  for (let n = 0; n < 3; n++) {
+    const next = taking.next()
+    await vi.advanceTimersByTimeAsync(1_000)
+    expect((await next).done).toBe(false)
+  }
+})
+
+it('takes each picture once while somebody sees the page', async () => {
+  vi.useFakeTimers()
+  show(false, () => new UndrawnVideo())
+  const next = pictures().next()
+  await vi.advanceTimersByTimeAsync(10_000)
+  stop.abort()
+  expect((await next).done).toBe(true)
 })

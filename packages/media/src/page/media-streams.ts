@@ -4,6 +4,9 @@ interface TrackProcessor {
   readonly readable: ReadableStream<VideoFrame>
 }
 
+/** A page that nobody sees draws nothing, so it hears of hardly any picture: it looks for itself this often, or as often as the browser lets it, about once a second. */
+const lookEveryMs = 200
+
 type TrackProcessorConstructor = new (options: { readonly track: MediaStreamTrack }) => TrackProcessor
 
 /**
@@ -50,10 +53,17 @@ async function* fromElement(track: MediaStreamTrack, signal: AbortSignal): Async
     while (!signal.aborted && track.readyState === 'live') {
       const next = Promise.withResolvers<void>()
       wake = next.resolve
-      const id = video.requestVideoFrameCallback(() => next.resolve())
+      let isNew = false
+      const id = video.requestVideoFrameCallback(() => {
+        isNew = true
+        wake()
+      })
+      const timer = setTimeout(wake, lookEveryMs)
       await next.promise
+      clearTimeout(timer)
       video.cancelVideoFrameCallback(id)
-      if (!signal.aborted && track.readyState === 'live') yield new VideoFrame(video)
+      const isWanted = isNew || document.hidden
+      if (isWanted && !signal.aborted && track.readyState === 'live') yield new VideoFrame(video)
     }
   } finally {
     signal.removeEventListener('abort', stop)

@@ -68,6 +68,10 @@ export async function publishAudio(
     const node = await collectorIn(context)
     // Nobody is told of sound that does not run.
     await startSound(context)
+    // A call, a device that is gone, or a computer that slept has stopped it; the browser leaves it to the page to go on.
+    context.addEventListener('statechange', () => {
+      if (context.state !== 'running' && context.state !== 'closed') context.resume().catch(() => {})
+    })
     const publisher = session.publishTrack({
       ...{ kind: 'audio', source, codec: 'opus', sampleRate, numberOfChannels: 1, frameMs, bitrate },
     })

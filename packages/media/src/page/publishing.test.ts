@@ -31,14 +31,20 @@ const client = {
 }
 
 /** An audio context in which nothing sounds. */
-class Context {
+class Context extends EventTarget {
   state = 'running'
   audioWorklet = { addModule: () => Promise.resolve() }
   createMediaStreamSource = () => ({ connect: () => {} })
-  resume = () => Promise.resolve()
+  resume = () => Promise.resolve(void (this.state = 'running'))
 
   constructor() {
+    super()
     contexts.push(this)
+  }
+
+  become(state: string): void {
+    this.state = state
+    this.dispatchEvent(new Event('statechange'))
   }
 
   close(): Promise<void> {
@@ -142,6 +148,22 @@ it('sound that ended while it was published is not announced any more', async ()
   await publishAudio(session, trackOf('ended'), { source: 'microphone' })
   expect(contexts.map(({ state }) => state)).toEqual(['closed'])
   expect(said.map(({ tracks }) => tracks.length)).toEqual([0, 0])
+})
+
+it('sound that was interrupted, as by a call, goes on when it may, unless it was ended', async () => {
+  const published = await publishAudio(session, trackOf('live'), { source: 'microphone' })
+  const [context] = contexts
+  const interrupted = vi.fn(() => Promise.reject(new Error('the call goes on')))
+  const resume = context?.resume
+  Object.assign(context ?? {}, { resume: interrupted })
+  context?.become('interrupted')
+  expect(interrupted).toHaveBeenCalledTimes(1)
+  Object.assign(context ?? {}, { resume })
+  context?.become('suspended')
+  expect(context?.state).toBe('running')
+  published.close()
+  context?.become('closed')
+  expect(context?.state).toBe('closed')
 })
 
 it('sound that does not start is not announced, and leaves no audio context behind', async () => {

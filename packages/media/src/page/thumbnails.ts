@@ -67,8 +67,10 @@ export class Thumbnails {
     try {
       decoder.configure({ codec, optimizeForLatency: true })
       decoder.decode(new EncodedVideoChunk({ type: 'key', timestamp: 0, data }))
-      await Promise.all([decoder.flush(), decoded.promise])
-      return await decoded.promise
+      // Of a key frame that shows nothing there is no picture then: the others wait for their turn.
+      const flushed = decoder.flush().then(() => decoded.reject(new Error('a key frame that shows nothing')))
+      const [picture] = await Promise.all([decoded.promise, flushed])
+      return picture
     } finally {
       if (decoder.state !== 'closed') decoder.close()
     }

@@ -5,12 +5,13 @@ import { TrackPublisher } from '../session/track-publisher.ts'
 import { VideoRendition } from './video-rendition.ts'
 
 const given: VideoEncoderConfig[] = []
+const encoded: VideoFrame[] = []
 let failNewest: VideoEncoderInit['error']
 
 /** An encoder that encodes nothing. */
 class Encoder {
   encodeQueueSize = 0
-  encode = () => {}
+  encode = (frame: VideoFrame) => void encoded.push(frame)
   static isConfigSupported = () => Promise.resolve({ supported: true })
   state = 'unconfigured'
 
@@ -35,6 +36,7 @@ afterEach(() => {
   vi.useRealTimers()
   vi.unstubAllGlobals()
   given.length = 0
+  encoded.length = 0
 })
 
 /** A rendition in VP8, and its track. */
@@ -99,4 +101,46 @@ it('encodes with the rate that was told last: from the beginning, in another cod
     ['av1', 280_000],
   ])
   expect(faults).toHaveLength(1)
+})
+
+it('turns the pictures of a phone, and gives each whole to an encoder of its shape', async () => {
+  vi.stubGlobal(
+    'OffscreenCanvas',
+    class {
+      readonly getContext = () => undefined
+      width: number
+      height: number
+      constructor(width: number, height: number) {
+        ;[this.width, this.height] = [width, height]
+      }
+    },
+  )
+  vi.stubGlobal(
+    'VideoFrame',
+    class {
+      readonly displayWidth: number
+      readonly displayHeight: number
+      close = () => {}
+      constructor({ width, height }: OffscreenCanvas) {
+        ;[this.displayWidth, this.displayHeight] = [width, height]
+      }
+    },
+  )
+  const { rendition } = renditionOf(() => {})
+  await rendition.useCodec('vp8')
+  const turned = (rotation: number, displayWidth: number, displayHeight: number) =>
+    ({ rotation, displayWidth, displayHeight }) as unknown as VideoFrame
+  rendition.encode(turned(180, 640, 360), 0)
+  rendition.encode(turned(90, 360, 640), 100_000)
+  await vi.waitFor(() => expect(given).toHaveLength(2))
+  rendition.encode(turned(90, 360, 640), 200_000)
+  const sizeOf = (frame: VideoFrame | undefined) => [frame?.displayWidth, frame?.displayHeight]
+  expect(given.map(({ width, height }) => [width, height])).toEqual([
+    [640, 360],
+    [202, 360],
+  ])
+  expect([sizeOf(encoded[0]), sizeOf(encoded.at(-1))]).toEqual([
+    [640, 360],
+    [202, 360],
+  ])
 })

@@ -185,8 +185,10 @@ export class VideoRendition {
     const isUpright = rotation === 0 && !flip
     const isSized = picture.displayWidth === width && picture.displayHeight === height
     if (isUpright && (isSized || this.#encoderScales)) return new VideoFrame(picture, { timestamp })
-    this.#canvas ??= new OffscreenCanvas(width, height)
-    this.#canvas.getContext('2d')?.drawImage(picture, 0, 0, width, height)
-    return new VideoFrame(this.#canvas, { timestamp })
+    const canvas = (this.#canvas ??= new OffscreenCanvas(width, height))
+    // The format is another once the picture has another shape, as that of a phone that is turned.
+    if (canvas.width !== width || canvas.height !== height) Object.assign(canvas, { width, height })
+    canvas.getContext('2d')?.drawImage(picture, 0, 0, width, height)
+    return new VideoFrame(canvas, { timestamp })
   }
 }

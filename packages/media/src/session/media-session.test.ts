@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { Readable } from 'node:stream'
 import { toStreamId } from '@runnel/protocol'
+import { systemClock } from '@runnel/protocol/system'
 import type { Tracker } from '@runnel/tracker'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { VirtualClock } from '../../../transport/src/memory/virtual-clock.ts'
@@ -129,6 +130,33 @@ async function sendUntilGot(got: readonly Got[], kind: MediaObject['kind'], send
 }
 
 describe('a session', () => {
+  it('tells of a partition that its user may not read any more, and does not take it for read', async () => {
+    const user = newAccount()
+    const stream = toStreamId(`${owner.nodeId}/brief`)
+    const clock = new VirtualClock({ startMs: Date.now() })
+    const permissions = [{ user: user.nodeId, publish: true, subscribe: clock.now() + 60_000 }]
+    const trackers = [{ nodeId: tracker.nodeId, url: tracker.url }]
+    const document = { version: 1 as const, trackers, streams: [{ id: stream, permissions }] }
+    const client = await clients.create(
+      { privateKey: user.privateKey, network: { kind: 'static', document } },
+      { clock },
+    )
+    const session = await openSession(stream, { name: 'Ada' }, { client })
+    sessions.push(session)
+    const fault = new Promise((resolve) => session.on('fault', resolve))
+    clock.advanceBy(60_000)
+    const reason = { code: 'NO_SUBSCRIBE_PERMISSION' }
+    expect(await fault).toMatchObject(reason)
+    await expect(session.read([])).rejects.toMatchObject(reason)
+    let isClosed = false
+    const closing = session.close().then(() => client.close())
+    void closing.then(() => (isClosed = true))
+    await until(() => {
+      clock.advanceBy(1_000)
+      return isClosed
+    }).toBe(true)
+  })
+
   it('tells its members of each other, of their tracks, and of who goes', async () => {
     const { ada, ben } = await pair()
     const track = ada.session.publishTrack(sound)
@@ -175,6 +203,26 @@ describe('a session', () => {
     clock.advanceBy(mediaLimits.memberTtlMs + mediaLimits.catalogueEveryMs)
     expect(ben.session.isClosed).toBe(true)
     await until(() => clock.nextAtMs).toBe(undefined)
+  })
+
+  it('stays the member that it was when the clock of its machine is set right', async () => {
+    const minuteMs = 60_000
+    let aheadMs = 4 * minuteMs
+    const clock = { ...systemClock, now: () => systemClock.now() + aheadMs }
+    const client = await clients.create({ privateKey: newAccount().privateKey }, { clock })
+    const ada = await openSession(room, { name: 'Ada' }, { client })
+    sessions.push(ada)
+    const ben = await joinAs('Ben')
+    await until(() => [...namesOf(ada), ...namesOf(ben.session)]).toEqual(['Ben', 'Ada'])
+    const [before] = ben.session.members
+    aheadMs = -4 * minuteMs
+    const track = ada.publishTrack({ ...picture, source: 'screen' })
+    await until(() => ben.session.members[0]?.catalogue.tracks).toHaveLength(1)
+    await ben.session.read([track.track.partition])
+    const data = new Uint8Array(10)
+    await sendUntilGot(ben.got, 'video', () => track.send({ timestampUs: ada.nowUs(), isKey: true, data }))
+    expect(ben.session.members.map(({ id }) => id)).toEqual([before?.id])
+    expect(ben.left).toEqual([])
   })
 
   it('takes the place of an earlier session of its user, and of nobody else', async () => {

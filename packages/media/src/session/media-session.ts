@@ -265,7 +265,13 @@ export class MediaSession implements AsyncDisposable {
   #subscribe(partition: number): Promise<Subscription> {
     const subscription = this.#client.subscribe(
       this.#streamId,
-      { partitions: [partition], urgent: 'others' },
+      {
+        ...{ partitions: [partition], urgent: 'others' },
+        onEnded: (error) => {
+          this.#subscriptions.delete(partition)
+          this.#emit('fault', error)
+        },
+      },
       (message) => this.#onMessage(message),
     )
     // Otherwise it could not be tried again.

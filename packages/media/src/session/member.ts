@@ -27,7 +27,11 @@ export function replacedBy(
   )
 }
 
+/** What a chain's name ends with that was begun anew, in one partition or the other, as the clock of the process was set right. */
+const begunAnew = /\.\d+$/
+
 /** Of a process: its urgent messages have a chain of their own, whose name is that of the others behind one character. */
 export function memberIdOf({ publisherId, messageChainId, urgent }: Message): string {
-  return `${publisherId}/${urgent === undefined ? messageChainId : messageChainId.slice(1)}`
+  const chainId = urgent === undefined ? messageChainId : messageChainId.slice(1)
+  return `${publisherId}/${chainId.replace(begunAnew, '')}`
 }

@@ -18,6 +18,6 @@ export interface MediaEvents {
   readonly object: [member: Member, object: MediaObject, place: ObjectPlace]
   /** A message in the stream, from this member too, that is not part of the session: a chat. */
   readonly message: [message: Message]
-  /** Something could not be published; the session goes on. */
+  /** Something could not be published, or the user may not read a partition any more; the session goes on. */
   readonly fault: [error: unknown]
 }

@@ -291,7 +291,8 @@ export class CoreScript {
   #effects(): OverlayEffects {
     const note = (line: string): void => void this.lines.push(line)
     return {
-      connect: (peerId, _, alone) => note(`connect ${short(peerId)}${alone ? ' alone' : ''}`),
+      connect: (peerId, _, alone, again) =>
+        note(`connect ${short(peerId)}${alone ? ' alone' : ''}${again === true ? ' again' : ''}`),
       disconnect: (peerId, code) => note(`disconnect ${short(peerId)} ${code}`),
       sendControl: (peerId, packet, mayLose) => {
         this.sent.push(packet)

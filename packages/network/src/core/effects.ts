@@ -29,8 +29,14 @@ export interface Owner {
 
 /** What a node core wants done, in order. */
 export type NodeEffect =
-  /** `alone`: the peer was not told to connect too. */
-  | { readonly type: 'connect'; readonly peerId: NodeId; readonly contact: Contact; readonly alone: boolean }
+  /** `alone`: the peer was not told to connect too. `again`: what was signalled before may have been lost, here or there. */
+  | {
+      readonly type: 'connect'
+      readonly peerId: NodeId
+      readonly contact: Contact
+      readonly alone: boolean
+      readonly again: boolean
+    }
   | {
       readonly type: 'disconnect'
       readonly peerId: NodeId

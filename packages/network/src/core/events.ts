@@ -42,6 +42,9 @@ export type NodeEvent =
   /** The peer was found through a tracker of the stream part: signals for it go there. */
   | { readonly type: 'found'; readonly peerId: NodeId; readonly streamPartId: StreamPartId }
 
+/** The connection to a tracker that was lost before there was one to this tracker: to the same one, or to another. */
+export type LostConnection = 'this' | 'other'
+
 /** Every event of overlays. */
 export type OverlayEvent =
   /** If joined already, only the rest changes. Without `reads` the node is a feeder. `keepsLatest`: see `LatestBatches`. */
@@ -53,8 +56,12 @@ export type OverlayEvent =
       readonly keepsLatest?: boolean
     }
   | { readonly type: 'leave'; readonly streamPartId: StreamPartId }
-  /** The stream part has a new tracker, or a new connection to it: counters start again. */
-  | { readonly type: 'trackerSession'; readonly streamPartId: StreamPartId }
+  /** The stream part has a new tracker, or a new connection to it: counters start again. `lost`: signals may have been lost. */
+  | {
+      readonly type: 'trackerSession'
+      readonly streamPartId: StreamPartId
+      readonly lost?: LostConnection | undefined
+    }
   | { readonly type: 'instruction'; readonly instruction: Instruction }
   /** `attached`: the peer has had our attach there, behind our proof (`NodeCore.firstAttach`). */
   | {

@@ -321,7 +321,8 @@ export class NodeCore {
 
   #overlayEffects(): OverlayEffects {
     return {
-      connect: (peerId, contact, alone) => this.#push({ type: 'connect', peerId, contact, alone }),
+      connect: (peerId, contact, alone, again = false) =>
+        this.#push({ type: 'connect', peerId, contact, alone, again }),
       disconnect: (peerId, code, text) => this.#push({ type: 'disconnect', peerId, code, text }),
       sendControl: (peerId, packet, mayLose = false) =>
         this.#push({ type: 'sendControl', peerId, packet, mayLose }),
@@ -397,8 +398,8 @@ export class NodeCore {
       },
       sendLeave: (way, streamPartId) =>
         this.#push({ type: 'sendToTracker', way, packet: { type: 'leave', streamPartId } }),
-      newSession: (streamPartId) => {
-        this.#overlay.handle({ type: 'trackerSession', streamPartId }, this.#time)
+      newSession: (streamPartId, lost) => {
+        this.#overlay.handle({ type: 'trackerSession', streamPartId, lost }, this.#time)
         this.#storage.newTracker(streamPartId)
       },
       newTracker: (streamPartId) => this.#storage.newTracker(streamPartId),

@@ -31,8 +31,8 @@ export const reliably: CopyWay = { mayLose: false }
  * the event is handled.
  */
 export interface OverlayEffects {
-  /** `alone`: the peer was not told to connect too. */
-  connect(peerId: NodeId, contact: Contact, alone: boolean): void
+  /** `alone`: the peer was not told to connect too. `again`: what was signalled before may have been lost. */
+  connect(peerId: NodeId, contact: Contact, alone: boolean, again?: boolean): void
   disconnect(peerId: NodeId, code: 'MISBEHAVED' | 'UNUSED', text: string): void
   /** `mayLose`: it is of no use late, or is asked for again, and need not arrive. */
   sendControl(peerId: NodeId, packet: ControlPacket, mayLose?: boolean): void

@@ -1,3 +1,4 @@
+import { toStreamPartId } from '@runnel/protocol'
 import { describe, expect, it } from 'vitest'
 import {
   attach,
@@ -17,9 +18,18 @@ import {
   partId,
   publish,
   startMs,
+  streamId,
 } from './core.testkit.ts'
 import { networkLimits } from '../limits.ts'
-import type { OverlayEvent } from './events.ts'
+import type { LostConnection, OverlayEvent } from './events.ts'
+
+const otherPartId = toStreamPartId(streamId, 1)
+/** There is a tracker again after the connection to one was lost. */
+const back = (lost: LostConnection, streamPartId = partId): OverlayEvent => ({
+  type: 'trackerSession',
+  streamPartId,
+  lost,
+})
 
 describe('joining', () => {
   it('asks the tracker, opens links, attaches, and reports once when all are attached', () => {
@@ -146,6 +156,53 @@ describe('changing neighbours', () => {
     script.run(instruct(1, 2))
     script.pass(1_000)
     expect(script.status()).toBe('#1 [] failed [2:timeout]')
+  })
+
+  it('dials anew who has no link when the connection to the tracker is back, as signals may be lost', () => {
+    const script = new CoreScript()
+    script.run(join, instruct(1, 2, 3, 4), opened(2), attach(2))
+    // It waits for its next attempt.
+    script.run({ type: 'linkFailed', peerId: idOf(4), reason: 'unreachable' })
+    script.pass(100)
+    expect(script.run(back('this'))).toEqual(['connect 3 again'])
+    script.pass(10)
+    // The peer named now may have offered before this node knew of it.
+    expect(script.run(instruct(1, 2, 3, 4, 5))).toEqual(['connect 5 again'])
+    expect(script.run(instruct(2, 2, 3, 4, 5, 6))).toEqual(['connect 6'])
+  })
+
+  it('dials them anew once more where the first instruction takes long: the tracker may have forgotten this node', () => {
+    const script = new CoreScript()
+    script.run(join, instruct(1, 2, 3))
+    script.pass(100)
+    expect(script.run(back('this'))).toEqual(['connect 2 again', 'connect 3 again'])
+    expect(script.run(opened(2), attach(2))).toEqual(['attach 2', 'neighbours [2]'])
+    script.pass(networkLimits.minBackoffMs + 1)
+    expect(script.run(instruct(1, 2, 3))).toEqual(['connect 3 again'])
+    script.pass(networkLimits.minBackoffMs + 1)
+    expect(script.run(instruct(2, 2, 3))).toEqual([])
+  })
+
+  it('dials them anew when another tracker has named them, which passes on no signals before', () => {
+    const script = new CoreScript()
+    script.run(join, instruct(1, 2))
+    script.pass(100)
+    expect(script.run(back('other'))).toEqual([])
+    // One that redirects names nobody.
+    expect(script.run({ type: 'trackerSession', streamPartId: partId })).toEqual([])
+    expect(script.run(instruct(1, 2))).toEqual(['connect 2 again'])
+  })
+
+  it('dials a peer anew once, however many stream parts have their tracker back', () => {
+    const script = new CoreScript()
+    const instructOther = { ...instruct(1, 2) } as OverlayEvent & { type: 'instruction' }
+    const other = { instruction: { ...instructOther.instruction, streamPartId: otherPartId } }
+    const both = [instruct(1, 2), { ...instructOther, ...other }] as const
+    script.run(join, { ...join, streamPartId: otherPartId }, ...both)
+    script.pass(100)
+    expect(script.run(back('other'), back('other', otherPartId))).toEqual([])
+    script.pass(10)
+    expect(script.run(...both)).toEqual(['connect 2 again'])
   })
 
   it('tells nothing of a transport that has no number', () => {

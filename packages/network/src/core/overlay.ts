@@ -124,7 +124,7 @@ export class Overlay {
         guests?.detached()
         break
       case 'trackerSession':
-        parts.withPart(event.streamPartId, (part) => part.newSession())
+        parts.withPart(event.streamPartId, (part) => neighbourhood.newSession(part, event.lost, nowMs))
         break
       case 'instruction':
         this.#onInstruction(event, nowMs)

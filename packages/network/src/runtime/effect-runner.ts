@@ -150,12 +150,12 @@ export class EffectRunner {
   }
 
   /** Whom no tracker told to connect too, it may not have named either: nothing is said before such a peer is proven. */
-  #connect({ peerId, contact, alone }: NodeEffect & { type: 'connect' }): void {
+  #connect({ peerId, contact, alone, again }: NodeEffect & { type: 'connect' }): void {
     const first = (): Uint8Array | undefined => {
       const packet = this.#modules.firstAttach(peerId)
       return packet === undefined ? undefined : encodePacket(packet)
     }
-    this.#modules.links.connect(peerId, contact, { alone, first: alone ? undefined : first })
+    this.#modules.links.connect(peerId, contact, { alone, again, first: alone ? undefined : first })
   }
 
   #findHost({ url, nodeId: expected }: HostAddress): void {

@@ -6,7 +6,6 @@ import { listenForStop } from '../cli/stop-signal.ts'
 import { tellOfEnd } from '../cli/tell-of-end.ts'
 import { streamsArgument, streamsPositional } from '../cli/stream-argument.ts'
 import { tellOfPrefix } from '../cli/tell-of-prefix.ts'
-import { tellOfRevocation } from '../cli/tell-of-revocation.ts'
 import { withClient } from '../cli/with-client.ts'
 import { nodeError } from '../errors.ts'
 import { formatMessage } from './format-message.ts'
@@ -103,7 +102,6 @@ export const subscribe = defineCommand({
       const streamId = streamOf(client)
       void tellOfEnd(client)
       if (isPrefix) void tellOfPrefix(client)
-      else void tellOfRevocation(client, streamId)
       if (reader !== undefined) {
         const how = { name: reader, group, start: begin, raw, meta, count, durationMs, signal: stop.signal }
         const done = await readDurably(client, streamId, how, output)
@@ -126,15 +124,18 @@ export const subscribe = defineCommand({
         () => clearTimeout(alone),
       )
       let printed = 0
-      for await (const message of subscription) {
-        const bytes =
-          raw && message.content instanceof Uint8Array
-            ? message.content
-            : formatMessage(message, meta, isPrefix)
-        if (!(await output.write(bytes)) || ++printed === count) break
+      try {
+        for await (const message of subscription) {
+          const bytes =
+            raw && message.content instanceof Uint8Array
+              ? message.content
+              : formatMessage(message, meta, isPrefix)
+          if (!(await output.write(bytes)) || ++printed === count) break
+        }
+      } finally {
+        clearTimeout(timer)
+        clearTimeout(alone)
       }
-      clearTimeout(timer)
-      clearTimeout(alone)
       if (printed === 0 && isSomewhere && !stop.signal.aborted) trackers.requireReached()
       const { dropped } = subscription.counters()
       if (missing > 0)

@@ -1,7 +1,8 @@
 import { execFileSync } from 'node:child_process'
-import { describe, expect, it } from 'vitest'
+import { promisify } from 'node:util'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import type { Clock } from '../ports.ts'
-import { createSystemClock, systemClock } from './system-clock.ts'
+import { createSystemClock, systemClock, type SystemClock } from './system-clock.ts'
 
 const fired = (clock: Clock, delayMs: number) =>
   new Promise<void>((resolve) => clock.schedule(delayMs, resolve))
@@ -71,5 +72,47 @@ describe('systemClock', () => {
 
   it('is there', async () => {
     await fired(systemClock, 0)
+  })
+})
+
+describe('the system clock of a page whose timers are held back', () => {
+  const pause = promisify(setImmediate)
+  let nowMs = 0
+  afterEach(() => {
+    vi.restoreAllMocks()
+    vi.unstubAllGlobals()
+  })
+
+  function clockOfPage(): SystemClock {
+    nowMs = 0
+    vi.spyOn(performance, 'now').mockImplementation(() => nowMs)
+    vi.stubGlobal('setTimeout', () => 1)
+    return createSystemClock({ keepsProcessAlive: true })
+  }
+
+  it('calls what is late once something comes, the earliest first, and once', async () => {
+    const clock = clockOfPage()
+    const called: string[] = []
+    clock.schedule(20_000, () => called.push('second'))
+    clock.schedule(10_000, () => called.push('first'))
+    clock.schedule(15_000, () => called.push('cancelled'))()
+    clock.schedule(60_000, () => called.push('not yet'))
+    for (const cameMs of [9_000, 10_500, 30_000, 31_500]) {
+      nowMs = cameMs
+      clock.catchUp()
+      await pause()
+      expect(called).toEqual(cameMs < 30_000 ? [] : ['first', 'second'])
+    }
+  })
+
+  it('does not call what was cancelled by what was called before it', async () => {
+    const clock = clockOfPage()
+    const called: string[] = []
+    clock.schedule(1, () => cancel())
+    const cancel = clock.schedule(2, () => called.push('cancelled'))
+    nowMs = 5_000
+    clock.catchUp()
+    await pause()
+    expect(called).toEqual([])
   })
 })

@@ -1,4 +1,5 @@
 import type { Clock } from '../ports.ts'
+import { HeldTimers } from './held-timers.ts'
 
 /** Runs a function after the events of this turn, as `setImmediate` does; browsers have it as a message to oneself. */
 function endOfTurnScheduler(): (fn: () => void) => void {
@@ -22,18 +23,36 @@ export interface SystemClockOptions {
   readonly keepsProcessAlive: boolean
 }
 
+export interface SystemClock extends Clock {
+  /** In a page, when something came: makes up for timers that the browser holds back. */
+  catchUp(): void
+}
+
 /** The system's time. What is scheduled for later than 2³¹ ms, 24.8 days, from now is called then already. */
-export function createSystemClock(options: SystemClockOptions): Clock {
+export function createSystemClock(options: SystemClockOptions): SystemClock {
+  const monotonicMs = (): number => performance.now()
+  const endOfTurn = endOfTurnScheduler()
+  const held = new HeldTimers({ clock: { monotonicMs, endOfTurn } })
   return {
     now: () => Date.now(),
-    monotonicMs: () => performance.now(),
+    monotonicMs,
     schedule(delayMs, fn) {
+      const call = (): void => {
+        cancel()
+        fn()
+      }
       // A timer with a longer delay fires at once.
-      const timer: unknown = setTimeout(fn, Math.min(delayMs, 2 ** 31 - 1))
+      const timer: unknown = setTimeout(call, Math.min(delayMs, 2 ** 31 - 1))
+      const release = isNodeTimer(timer) ? undefined : held.add(delayMs, call)
+      const cancel = (): void => {
+        release?.()
+        clearTimeout(timer as ReturnType<typeof setTimeout>)
+      }
       if (!options.keepsProcessAlive && isNodeTimer(timer)) timer.unref()
-      return () => clearTimeout(timer as ReturnType<typeof setTimeout>)
+      return cancel
     },
-    endOfTurn: endOfTurnScheduler(),
+    endOfTurn,
+    catchUp: () => held.catchUp(),
   }
 }
 
@@ -43,4 +62,4 @@ function isNodeTimer(timer: unknown): timer is NodeJS.Timeout {
 }
 
 /** The clock of a production process. What is stopped cancels what it has scheduled, and then the process can end. */
-export const systemClock: Clock = createSystemClock({ keepsProcessAlive: true })
+export const systemClock: SystemClock = createSystemClock({ keepsProcessAlive: true })

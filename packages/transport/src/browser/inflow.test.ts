@@ -6,10 +6,12 @@ import { Inflow, inflowLimits } from './inflow.ts'
 /** Time that work takes, and turns that come when asked for. */
 class Turns {
   elapsedMs = 0
+  caughtUp = 0
   readonly planned: (() => void)[] = []
   readonly clock = {
     monotonicMs: () => this.elapsedMs,
     endOfTurn: (fn: () => void) => void this.planned.push(fn),
+    catchUp: () => void this.caughtUp++,
   }
 
   /** How long each planned turn took. */
@@ -52,6 +54,8 @@ describe('the inflow of a page', () => {
     inflow.receive(small, (frame) => frames.push(frame))
     expect(frames).toEqual([small])
     expect(turns.planned).toEqual([])
+    // The page may be one whose timers are held back.
+    expect(turns.caughtUp).toBe(1)
   })
 
   it('gives the page a turn in the middle of a frame, and keeps the order of all channels', () => {

@@ -1,5 +1,5 @@
-import { forEachPacket, type Clock } from '@runnel/protocol'
-import { systemClock } from '@runnel/protocol/system'
+import { forEachPacket } from '@runnel/protocol'
+import { systemClock, type SystemClock } from '@runnel/protocol/system'
 
 export const inflowLimits = {
   /** How long arrived frames are handled in one go; then the page gets a turn to draw and to answer its user. */
@@ -16,6 +16,8 @@ const minPieceBytes = 512
 /** Approximate overhead of a piece beyond its bytes. */
 const pieceOverheadBytes = 128
 
+type InflowClock = Pick<SystemClock, 'monotonicMs' | 'endOfTurn' | 'catchUp'>
+
 interface Piece {
   readonly bytes: number
   readonly run: () => void
@@ -27,15 +29,12 @@ interface Piece {
  */
 export class Inflow {
   readonly #limits: typeof inflowLimits
-  readonly #clock: Pick<Clock, 'monotonicMs' | 'endOfTurn'>
+  readonly #clock: InflowClock
   readonly #waiting: Piece[] = []
   #waitingBytes = 0
   #planned = false
 
-  constructor(
-    limits: Partial<typeof inflowLimits>,
-    modules: { clock: Pick<Clock, 'monotonicMs' | 'endOfTurn'> },
-  ) {
+  constructor(limits: Partial<typeof inflowLimits>, modules: { clock: InflowClock }) {
     this.#limits = { ...inflowLimits, ...limits }
     this.#clock = modules.clock
   }
@@ -44,6 +43,7 @@ export class Inflow {
   receive(frame: Uint8Array, onFrame: (frame: Uint8Array) => void): void {
     for (const piece of piecesOf(frame)) this.#wait({ bytes: piece.length, run: () => onFrame(piece) })
     this.#inTurn()
+    this.#clock.catchUp()
   }
 
   /** Runs after everything that came before. */

@@ -1,14 +1,6 @@
 import type { Cancel, Contact, NodeId, RunnelError, UrgentMessage } from '@runnel/protocol'
 import { transportError } from '../errors.ts'
-import type {
-  Connection,
-  DialRequest,
-  FindRequest,
-  LinkEvents,
-  Links,
-  SendMode,
-  Transport,
-} from '../ports.ts'
+import type { Connection, FindRequest, LinkEvents, Links, SendMode, Transport } from '../ports.ts'
 import { admissionProblem, listingProblem } from './admission-problem.ts'
 import { EventQueue } from './event-queue.ts'
 import { IdleLinks } from './idle-links.ts'
@@ -72,27 +64,37 @@ class LinksOverTransports implements LinksOwner {
       transports: this.#transports,
       refusalOf: (connection) => this.#refusalOf(connection),
     }
-    for (const transport of modules.transports)
+    for (const transport of modules.transports) {
       transport.onInbound = (connection) => this.#inbound(connection)
+      transport.onInboundFailed = (peerId) => this.#waitedInVain(peerId)
+    }
     this.#unwatchAdmission = modules.admission?.onChange(() => this.#closeUnlisted()) ?? (() => {})
   }
 
   connect(
     peerId: NodeId,
     peerContact: Contact,
-    options: { readonly alone?: boolean } & Pick<DialRequest, 'first'> = {},
+    { alone = false, again = false, first }: Parameters<Links['connect']>[2] = {},
   ): void {
     if (this.#stopped || peerId === this.#settings.self) return
+    const isAnew = (kind: string) => again && this.#transports.get(kind)?.handleSignal !== undefined
     const ways = planWays({
       self: this.#settings.self,
       contact: this.#settings.contact(),
       transports: this.#transports,
       peer: peerId,
       peerContact,
-      alone: options.alone ?? false,
-      roleIn: (kind) => this.#transports.get(kind)?.roleWith?.(peerId),
+      alone,
+      roleIn: (kind) => (isAnew(kind) ? 'dial' : this.#transports.get(kind)?.roleWith?.(peerId)),
     })
-    this.#queue.during(() => this.#link(peerId).connect(ways, peerContact, options.first))
+    const attempt = { ways, contact: peerContact, first }
+    this.#queue.during(() => this.#link(peerId).connect(attempt, isAnew(ways[0]?.kind ?? '')))
+  }
+
+  /** It may be this side's turn to dial, now that the peer, whose offer came first, does so no longer. */
+  #waitedInVain(peerId: NodeId): void {
+    const attempt = this.#links.get(peerId)?.awaited
+    if (attempt !== undefined) this.connect(peerId, attempt.contact, { first: attempt.first })
   }
 
   find({ url, peerId, timeoutMs, onFound, onFail }: FindRequest): Cancel {

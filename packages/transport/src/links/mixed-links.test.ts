@@ -1,6 +1,7 @@
 import type { Contact, NodeId, Signal } from '@runnel/protocol'
 import { systemClock } from '@runnel/protocol/system'
 import { afterEach, describe, expect, it } from 'vitest'
+import type { OpenSignal } from '../ports.ts'
 import { testModules } from '../conformance/modules.testkit.ts'
 import { createPeerConnection } from '../webrtc/node-peer-connection.ts'
 import { WebRtcTransport } from '../webrtc/web-rtc-transport.ts'
@@ -21,9 +22,15 @@ interface MixedNode {
   stop(): Promise<void>
 }
 
+/** Hears of each signal, and says whether it arrives. */
+let onSignal = (_: Signal): boolean => true
+
 const nodes: MixedNode[] = []
 const rtc = new Map<NodeId, WebRtcTransport>()
-afterEach(async () => void (await Promise.all(nodes.splice(0).map((node) => node.stop()))))
+afterEach(async () => {
+  onSignal = () => true
+  await Promise.all(nodes.splice(0).map((node) => node.stop()))
+})
 
 /** A node with real transports; signals go from hand to hand. */
 async function createMixedNode(name: string, shape: Shape): Promise<MixedNode> {
@@ -36,7 +43,8 @@ async function createMixedNode(name: string, shape: Shape): Promise<MixedNode> {
   )
   const signalling = {
     send(signal: Signal) {
-      setImmediate(() => rtc.get(signal.peerId)?.handleSignal({ ...signal, peerId: nodeId }))
+      const arrives = onSignal(signal)
+      if (arrives) setImmediate(() => rtc.get(signal.peerId)?.handleSignal({ ...signal, peerId: nodeId }))
       return true
     },
   }
@@ -110,6 +118,56 @@ describe('Links over WebSocket and WebRTC', () => {
     expect(b.links.peers.get(a.nodeId)?.transport).toBe(transport)
     a.links.disconnect(b.nodeId, 'UNUSED', '')
     expect(await Promise.all([a.next(), b.next()])).toEqual(['closed UNUSED', 'closed UNUSED'])
+  })
+
+  it.each(['offers', 'waits for the offer'])(
+    'open when signals were lost and the side that %s begins again',
+    async (which) => {
+      const { promise: offerLost, resolve } = Promise.withResolvers<void>()
+      onSignal = ({ kind }) => {
+        if (kind === 'offer') resolve()
+        return false
+      }
+      const sides = await link('dialler', 'dialler')
+      const [lower, higher] = sides.toSorted((a, b) => (a.nodeId < b.nodeId ? -1 : 1)) as typeof sides
+      const [from, to] = which === 'offers' ? [lower, higher] : [higher, lower]
+      await offerLost
+      onSignal = () => true
+      from.links.connect(to.nodeId, to.contact, { again: true })
+      expect(await Promise.all(sides.map((side) => side.next()))).toEqual(['opened', 'opened'])
+    },
+  )
+
+  it('open when the offer is withdrawn for which the side waits that would offer otherwise', async () => {
+    const sides = [await createMixedNode('a', 'dialler'), await createMixedNode('b', 'dialler')]
+    const [lower, higher] = sides.toSorted((a, b) => (a.nodeId < b.nodeId ? -1 : 1)) as [MixedNode, MixedNode]
+    const toLower = (signal: OpenSignal): void =>
+      rtc.get(lower.nodeId)?.handleSignal({ type: 'signal', peerId: higher.nodeId, ...signal })
+    const sessionId = await new Promise<number>((resolve) => {
+      rtc.get(higher.nodeId)?.offerOpenly({
+        send(signal) {
+          if (signal.kind === 'offer') toLower(signal)
+          resolve(signal.sessionId)
+          return true
+        },
+      })
+    })
+    expect(rtc.get(lower.nodeId)?.roleWith(higher.nodeId)).toBe('wait')
+    lower.links.connect(higher.nodeId, higher.contact)
+    higher.links.connect(lower.nodeId, lower.contact)
+    toLower({ sessionId, kind: 'reject', payload: 'UNUSED' })
+    expect(await Promise.all(sides.map((side) => side.next()))).toEqual(['opened', 'opened'])
+  })
+
+  it('begin nothing again where the first way needs no signals', async () => {
+    const signals: Signal[] = []
+    onSignal = (signal) => signals.push(signal) > 0
+    const [a, b] = await link('reachable', 'dialler')
+    a.links.connect(b.nodeId, b.contact, { again: true })
+    b.links.connect(a.nodeId, a.contact, { again: true })
+    expect(await Promise.all([a.next(), b.next()])).toEqual(['opened', 'opened'])
+    expect(a.links.peers.get(b.nodeId)?.transport).toBe('websocket')
+    expect(signals).toEqual([])
   })
 
   it('open once when old contacts make both sides dial', async () => {

@@ -2,16 +2,14 @@ import {
   sameContact,
   type Cancel,
   type Clock,
-  type Contact,
   type NodeId,
   type RunnelError,
   type UrgentMessage,
 } from '@runnel/protocol'
-import type { CloseReason, Connection, DialRequest, SendMode, Transport } from '../ports.ts'
+import type { CloseReason, Connection, SendMode, Transport } from '../ports.ts'
 import type { UrgentDrop } from '../urgent/urgent-queue.ts'
 import { userOf } from './admission-problem.ts'
-import { Attempt } from './attempt.ts'
-import type { Way } from './link-plan.ts'
+import { Attempt, type AttemptOptions } from './attempt.ts'
 import type { LinksSettings } from './links-options.ts'
 import { isNewOneUsed, type Contender } from './settle.ts'
 import { duplicate, Spares } from './spares.ts'
@@ -94,6 +92,12 @@ export class PeerLink {
     return this.#used !== undefined
   }
 
+  /** The attempt in which this side waits for the peer; undefined where there is none. */
+  get awaited(): AttemptOptions | undefined {
+    const options = this.#attempt?.options
+    return options?.ways[0]?.role === 'wait' ? options : undefined
+  }
+
   /** Whether this side has asked for the link, or sent something on it. */
   get isClaimed(): boolean {
     return this.#claimed
@@ -104,17 +108,18 @@ export class PeerLink {
     return this.#used !== undefined && userOf(this.#used.connection) !== userOf(connection)
   }
 
-  connect(ways: readonly Way[], contact: Contact, first?: DialRequest['first']): void {
+  /** `isAnew`: instead of the attempt under way. */
+  connect(options: Pick<AttemptOptions, 'ways' | 'contact' | 'first'>, isAnew: boolean): void {
     this.#claim()
     if (this.#used) return
-    const waits = this.#attempt?.options.ways[0]?.role === 'wait' && ways[0]?.role === 'dial'
-    if (this.#attempt && !waits && sameContact(this.#attempt.options.contact, contact)) {
+    const waits = this.awaited !== undefined && options.ways[0]?.role === 'dial'
+    if (this.#attempt && !waits && !isAnew && sameContact(this.#attempt.options.contact, options.contact)) {
       this.#attempt.wanted = true
       return
     }
     this.#attempt?.cancel()
     const { peerId, settings } = this.#options
-    const attempt = new Attempt({ peerId, contact, ways, settings, first }, this.#modules, {
+    const attempt = new Attempt({ peerId, settings, ...options }, this.#modules, {
       onOpen: (connection) => {
         this.#attempt = undefined
         const refusal = this.#modules.refusalOf(connection)

@@ -98,6 +98,7 @@ export class WebRtcTransport implements Transport {
   readonly kind = 'webrtc'
   readonly addresses = ['']
   onInbound: (connection: Connection) => void = () => {}
+  onInboundFailed: (peerId: NodeId) => void = () => {}
   readonly counters: WebRtcCounters = {
     dials: 0,
     opened: 0,
@@ -317,7 +318,10 @@ export class WebRtcTransport implements Transport {
       { peerId, sessionId, side: 'inbound', timeoutMs: this.#settings.dialTimeoutMs },
       {
         onOpen: (connection) => this.onInbound(connection),
-        onFail: () => this.counters.failed++,
+        onFail: () => {
+          this.counters.failed++
+          this.onInboundFailed(peerId)
+        },
       },
     )
     attempt.start(payload)

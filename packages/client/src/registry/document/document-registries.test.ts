@@ -29,6 +29,8 @@ let served: string | undefined
 /** Whether answers break off, and how many have. */
 let [isCutOff, cutOff] = [false, 0]
 let unchanged: number
+/** Whether it takes no requests by a tag, as servers of another origin may take none from a page; and how many there were. */
+let [takesNoTags, tagged] = [false, 0]
 let server: Server
 let url: string
 let document: NetworkDocument
@@ -49,6 +51,9 @@ beforeAll(async () => {
       response
         .writeHead(200, { etag: tag, 'content-length': served.length })
         .write('{', () => response.destroy())
+    } else if (takesNoTags && request.headers['if-none-match'] !== undefined) {
+      tagged++
+      response.destroy()
     } else if (request.headers['if-none-match'] === tag) {
       unchanged++
       response.writeHead(304).end()
@@ -135,6 +140,21 @@ describe('the registries of a signed document', () => {
     await heard(({ change }) => change?.kind === 'permissions' && change.block === 4)
     expect(await registries.streams.permissionTable(streamId)).toMatchObject({ block: 4, lossBlock: 4 })
     expect(registries.document?.()).toBe(readFileSync(file, 'utf8'))
+  })
+
+  it('follow a server that lets a page read the document, and not ask by its tag', async () => {
+    ;[takesNoTags, tagged] = [true, 0]
+    try {
+      const registries = await open({ sources: [url] })
+      served = write(add)
+      await heard(isChange('stream'))
+      expect(await registries.streams.getStream(streamId)).toBeDefined()
+      served = write(grant)
+      await heard(isChange('permissions'))
+      expect([tagged, news.filter(({ health }) => health)]).toEqual([1, []])
+    } finally {
+      takesNoTags = false
+    }
   })
 
   it('take the newest of several sources, and ask a server for changes only', async () => {

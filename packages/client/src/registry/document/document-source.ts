@@ -19,6 +19,7 @@ export class DocumentSource {
   readonly #place: string
   readonly #files: Files | undefined
   #entityTag: string | undefined
+  #takesTags = true
   #text: string | undefined
 
   constructor(place: string, files: Files | undefined) {
@@ -40,11 +41,7 @@ export class DocumentSource {
 
   /** Undefined where it is too large. */
   async #fetch(signal: AbortSignal): Promise<string | undefined> {
-    const headers = this.#entityTag === undefined ? {} : { 'if-none-match': this.#entityTag }
-    const response = await fetch(this.#place, {
-      ...{ headers, cache: 'no-store', credentials: 'omit' },
-      signal: AbortSignal.any([signal, AbortSignal.timeout(requestTimeoutMs)]),
-    })
+    const response = await this.#ask(signal)
     if (response.status === 304 && this.#text !== undefined) return this.#text
     if (!response.ok) {
       await response.body?.cancel()
@@ -52,8 +49,30 @@ export class DocumentSource {
     }
     const text = await readBounded(response)
     // Not before all of it is there: an answer may break off.
-    if (text !== undefined) [this.#text, this.#entityTag] = [text, response.headers.get('etag') ?? undefined]
+    if (text !== undefined)
+      [this.#text, this.#entityTag] = [text, (this.#takesTags && response.headers.get('etag')) || undefined]
     return text
+  }
+
+  /** Whether it is another one than before, if that can be asked: a server may let pages of other origins read it, and not send this header (Fetch, section 4.8). */
+  async #ask(signal: AbortSignal): Promise<Response> {
+    if (this.#entityTag === undefined) return this.#get({}, signal)
+    try {
+      return await this.#get({ 'if-none-match': this.#entityTag }, signal)
+    } catch (error) {
+      // Nobody is told whether it was that, or the network.
+      if (!(error instanceof TypeError)) throw error
+      const response = await this.#get({}, signal)
+      this.#takesTags = false
+      return response
+    }
+  }
+
+  #get(headers: Readonly<Record<string, string>>, signal: AbortSignal): Promise<Response> {
+    return fetch(this.#place, {
+      ...{ headers, cache: 'no-store', credentials: 'omit' },
+      signal: AbortSignal.any([signal, AbortSignal.timeout(requestTimeoutMs)]),
+    })
   }
 
   #fail(cause: unknown): never {

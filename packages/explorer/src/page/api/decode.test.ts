@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { cluster, nodeList, partList, topologyPage } from './answers.ts'
+import { cluster, nodeList, partList, propagation, topologyPage } from './answers.ts'
 import { Malformed } from './decode.ts'
 
 const id = (n: number) => `0x${n.toString(16).padStart(40, '0')}`
@@ -29,6 +29,15 @@ describe('what a tracker answers', () => {
     const told = { a: id(1), b: id(2), rttMs: null, near: false, transport: null, relayed: false }
     expect(page.edges).toEqual([told, told])
     expect(page.places.size).toBe(0)
+  })
+
+  it('is shown whatever one member says of its round-trip times', () => {
+    // The longest that fits into a status: of 32 bits, tenths of a millisecond, and one for what is unknown.
+    const longestMs = (2 ** 32 - 2) / 10
+    const edges = [edge, { ...edge, rttMs: longestMs }]
+    expect(topologyPage({ ...topology, edges }).edges).toEqual(edges)
+    const delays = { meanMs: 3 * longestMs, p99Ms: 10 * longestMs, edges: 2, measuredEdges: 2 }
+    expect(propagation({ processingMs: 1, delays }).delays).toEqual(delays)
   })
 
   it.each([

@@ -61,11 +61,25 @@ export class EdgeSteps {
     if (part.schedule.settle(plan.settled, nowMs)) effects.statusDue(part.id)
   }
 
-  connect(part: StreamPart, peerId: NodeId, contact: Contact, nowMs: number): void {
+  /**
+   * After the connection to the tracker was lost: dials those wanted peers anew that have no link yet. Signals to and from them may have been lost with
+   * it, and neither end would know. With the first instruction also those that were dialled since, but not a moment ago: if the tracker had forgotten
+   * this node, it passed on nothing until now.
+   */
+  dialAgain(part: StreamPart, nowMs: number): void {
+    const { backSinceMs, pursued } = part
+    if (backSinceMs === undefined) return
+    const sinceMs = Math.max(backSinceMs, nowMs - this.#limits.minBackoffMs)
+    for (const [peerId, contact] of pursued)
+      if (this.#modules.peers.mayDialAgain(peerId, sinceMs, nowMs))
+        this.connect(part, peerId, contact, nowMs, true)
+  }
+
+  connect(part: StreamPart, peerId: NodeId, contact: Contact, nowMs: number, again = false): void {
     const { peers, effects } = this.#modules
     // The order matters: a peer must not count as being dialled when it is not.
     // The hosts of a feeder are not told of it: nobody else dials.
-    effects.connect(peerId, contact, !part.reads)
+    effects.connect(peerId, contact, !part.reads, again)
     peers.opening(peerId, contact, nowMs)
   }
 

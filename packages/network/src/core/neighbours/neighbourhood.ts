@@ -1,5 +1,6 @@
 import type { DetachReason, NodeId, PermissionScope, StreamId, Time } from '@runnel/protocol'
 import type { NetworkLimits } from '../../limits.ts'
+import type { LostConnection } from '../events.ts'
 import type { OverlayEffects } from '../overlay-effects.ts'
 import type { StreamPart } from '../stream-part/stream-part.ts'
 import { Attaches, type AttachesModules } from './attaches.ts'
@@ -41,10 +42,19 @@ export class Neighbourhood {
     return Math.min(this.#modules.peers.dueMs, this.news.dueMs)
   }
 
+  /** The stream part has another tracker, or a new connection to the same one. Another one passes signals on once it has instructed this node. */
+  newSession(part: StreamPart, lost: LostConnection | undefined, nowMs: number): void {
+    part.newSession()
+    if (lost !== undefined) part.backSinceMs = nowMs
+    if (lost === 'this') this.#steps.dialAgain(part, nowMs)
+  }
+
   instructed(part: StreamPart, nowMs: number): void {
     for (const peerId of part.wanted.keys()) {
       if (this.#modules.peers.isBanned(peerId, nowMs)) this.#steps.report(part, peerId, 'misbehaved')
     }
+    this.#steps.dialAgain(part, nowMs)
+    part.backSinceMs = undefined
     // A peer that is found in another way by now need not be dialled to the end in the one before.
     for (const [peerId, contact] of part.pursued)
       if (this.#modules.peers.isOpeningOtherwise(peerId, contact))

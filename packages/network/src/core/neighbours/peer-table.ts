@@ -15,6 +15,7 @@ interface Peer {
   state: LinkView['state']
   /** As it was dialled last. */
   contact: Contact | undefined
+  dialledAtMs: number
   retryAtMs: number
   /** Failed or lost links in a row. */
   failures: number
@@ -58,6 +59,15 @@ export class PeerTable {
     const peer = this.#of(peerId, nowMs)
     peer.state = 'opening'
     peer.contact = contact
+    peer.dialledAtMs = nowMs
+  }
+
+  /** Whether a peer has no link, was not dialled at this time or later, and does not have to wait for its next attempt. */
+  mayDialAgain(peerId: NodeId, sinceMs: number, nowMs: number): boolean {
+    const peer = this.#peers.get(peerId)
+    if (peer === undefined) return !this.isBanned(peerId, nowMs)
+    if (peer.state === 'opening') return peer.dialledAtMs < sinceMs
+    return peer.state === 'closed' && peer.retryAtMs <= nowMs
   }
 
   /** Whether it is being dialled by another contact than this. */
@@ -168,6 +178,7 @@ export class PeerTable {
       peer = {
         state: 'closed',
         contact: undefined,
+        dialledAtMs: nowMs,
         retryAtMs,
         failures: 0,
         uses: 0,

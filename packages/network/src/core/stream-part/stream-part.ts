@@ -82,6 +82,8 @@ export class StreamPart {
   readonly departed = new RareSet<NodeId>()
   /** When a permission to read ends, or the registry is to be asked again. */
   readersDueMs = Infinity
+  /** Since when there is a tracker again after the connection to one was lost; undefined once it has sent an instruction. */
+  backSinceMs: number | undefined
   /** When `reconcile` wants to look again. */
   wakeAtMs = Infinity
   delivered = 0

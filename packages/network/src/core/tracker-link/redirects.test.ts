@@ -73,7 +73,7 @@ describe('a tracker that redirects', () => {
     after(redirect(play, wayTo(2), 1, 20))
     after(() => links.opened(wayTo(1, 2), 30))
     expect(until(1_000)).toEqual(['1000: dial 1'])
-    expect(after(() => links.closed(wayTo(1, 2), 5_000))).toEqual(['session 0', 'status 2 0'])
+    expect(after(() => links.closed(wayTo(1, 2), 5_000))).toEqual(['session 0 after other', 'status 2 0'])
   })
 
   it('is asked again quickly at first, and ever more rarely', () => {
@@ -136,7 +136,7 @@ describe('a circuit', () => {
     const play = refusedFirst(1, 2, 3)
     const { links, after } = play
     expect(after(() => links.closed(wayTo(2), 20))).toEqual(['dial 3'])
-    expect(after(() => links.opened(wayTo(3), 30))).toEqual(['info 3', 'session 0', 'status 3 0'])
+    expect(after(() => links.opened(wayTo(3), 30))).toEqual(['info 3', 'session 0 after other', 'status 3 0'])
     expect(after(redirect(play, wayTo(3), 2, 40))).toEqual(['dial 2/3'])
     expect(after(() => links.opened(wayTo(2, 3), 50))).toEqual(['info 2/3', 'session 0', 'status 2/3 0'])
     expect(after(redirect(play, wayTo(2, 3), 1, 60))).toEqual(['dial 1/2/3'])

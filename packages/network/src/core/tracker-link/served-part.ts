@@ -20,6 +20,8 @@ export class ServedPart {
   visits = 0
   /** The connected tracker that serves it. */
   home: TrackerContact | undefined
+  /** The tracker that served it until the connection was lost; undefined once one serves it again. */
+  lostId: NodeId | undefined
   /** Whether a tracker has ever sent it an instruction. */
   instructed = false
   /** It lost a neighbour since its tracker was last told of it. */

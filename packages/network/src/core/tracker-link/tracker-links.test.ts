@@ -107,6 +107,21 @@ describe('a tracker that cannot be reached', () => {
     expect(pausesMs).toEqual([1_000, 2_000, 4_000, 1_000, 2_000])
   })
 
+  it('is told apart from another one when it is there again: signals may have gone with the connection', () => {
+    const { links, after, until } = script(1, 2)
+    links.join(partId, 0)
+    links.opened(wayTo(1), 10)
+    links.closed(wayTo(1), minute)
+    links.closed(wayTo(2), minute + 1)
+    until(minute + 1_000)
+    expect(after(() => links.opened(wayTo(1), minute + 1_010))).toContain('session 0 after this')
+    links.closed(wayTo(1), 2 * minute)
+    until(2 * minute)
+    expect(after(() => links.opened(wayTo(2), 2 * minute + 10))).toContain('session 0 after other')
+    until(3 * minute)
+    expect(after(() => links.opened(wayTo(1), 3 * minute))).toContain('session 0')
+  })
+
   it('gives way to the next at once when it refuses', () => {
     const { links, after } = script(1, 2, 3)
     links.join(partId, 0)
@@ -259,7 +274,7 @@ describe('a tracker that is connected and does not answer', () => {
     open(1, 300 + trackerAnswerMs)
     expect(links.homeOf(partId)).toBe(idOf(1))
     until(minute)
-    expect(after(() => links.closed(wayTo(1), minute))).toEqual(['session 0', 'status 2 0'])
+    expect(after(() => links.closed(wayTo(1), minute))).toEqual(['session 0 after other', 'status 2 0'])
   })
 
   it('is left at once, and told so, when an earlier one opens before it has answered', () => {

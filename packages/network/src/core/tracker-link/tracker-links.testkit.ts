@@ -50,7 +50,8 @@ export function script(...trackers: number[]) {
         say('status', way, part)
       },
       sendLeave: (way, part) => say('leave', way, part),
-      newSession: (part) => lines.push(`session ${part.at(-1)}`),
+      newSession: (part, lost) =>
+        lines.push(`session ${part.at(-1)}${lost === undefined ? '' : ` after ${lost}`}`),
       newTracker: (part) => lines.push(`tracker ${part.at(-1)}`),
       silent: (id, part) => lines.push(`silent ${numberOf(id)} ${part.at(-1)}`),
       partFailed: (_, error) => {

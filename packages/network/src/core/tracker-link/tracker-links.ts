@@ -1,5 +1,6 @@
 import type { NodeId, StreamPartId } from '@runnel/protocol'
 import type { TrackerAddress } from '../../ports.ts'
+import type { LostConnection } from '../events.ts'
 import { ServedPart } from './served-part.ts'
 import { StatusTurns, type StatusTurnsLimits, type Turn } from './status-turns.ts'
 import type { TrackerContact } from './tracker-contact.ts'
@@ -17,8 +18,11 @@ interface TrackerEffects {
   sendNodeInfo(way: Way): void
   sendStatus(way: Way, streamPartId: StreamPartId): void
   sendLeave(way: Way, streamPartId: StreamPartId): void
-  /** Another tracker, or a new connection to the same one, serves the joined stream part from now on. */
-  newSession(streamPartId: StreamPartId): void
+  /**
+   * Another tracker, or a new connection to the same one, serves the joined stream part from now on. `lost`: that to this one, or to the one before,
+   * was lost.
+   */
+  newSession(streamPartId: StreamPartId, lost: LostConnection | undefined): void
   /** Another tracker, or a new connection to the same one, can be asked about the visited stream part from now on. */
   newTracker(streamPartId: StreamPartId): void
   /** Work of a stream part had a fault: it has no tracker until it is joined again. */
@@ -299,12 +303,14 @@ export class TrackerLinks {
     part.unanswered = 0
     if (home === undefined) return
     part.deferredLeaves.delete(home.trackerId)
+    const lost = part.lostId && (part.lostId === home.trackerId ? 'this' : 'other')
+    part.lostId = undefined
     if (!part.joined) return this.#modules.effects.newTracker(part.id)
     if (!part.instructed) {
       part.askedAtMs = nowMs
       this.#review(nowMs + this.#limits.trackerAnswerMs)
     }
-    this.#modules.effects.newSession(part.id)
+    this.#modules.effects.newSession(part.id, lost)
     this.#statuses.add(part.id)
   }
 
@@ -441,6 +447,7 @@ export class TrackerLinks {
       if (isGone) part.disconnected(trackerId)
       if (part.home !== contact) continue
       part.home = undefined
+      part.lostId = trackerId
       // They were passed over in favour of this one.
       part.silent.clear()
     }

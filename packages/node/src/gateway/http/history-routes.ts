@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream'
-import { clientError, type Message } from '@runnel/client'
+import { clientError, type Message, type TableOptions } from '@runnel/client'
 import type { Cancel } from '@runnel/protocol'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { messageFields } from '../../cli/message-fields.ts'
@@ -8,10 +8,13 @@ import type { GatewayAccount } from '../access/account.ts'
 import { requireReading, streamOf, type Caller } from '../callers.ts'
 import type { Gateway } from '../gateway.ts'
 import { gatewayLimits } from '../limits.ts'
+import { LeftOut } from '../reading/left-out.ts'
 import { parseQuery, partitionsOf, publisherOf, queries, selectionOf } from './queries.ts'
 import type { GatewayRequests } from './requests.ts'
 
 type StreamRequest = FastifyRequest<{ Params: { streamId: string } }>
+
+type ReadOptions = Required<Pick<TableOptions, 'signal' | 'onUndecodable'>>
 
 /** Bytes prepared for a reader that does not take them yet. */
 const readAheadBytes = 64 * 1024
@@ -33,8 +36,8 @@ export function addHistoryRoutes(server: FastifyInstance, requests: GatewayReque
     if (selection === undefined)
       throw clientError('INVALID_ARGUMENT', 'give last=N, or from=… and perhaps to=…')
     const filter = { partitions: partitionsOf(query.partition), publisherId: publisherOf(query.publisher) }
-    return lines(reply, account, ({ client }, signal) =>
-      client.resend(streamId, selection, { ...filter, signal }),
+    return lines(reply, account, ({ client }, how) =>
+      client.resend(streamId, selection, { ...filter, ...how }),
     )
   })
 
@@ -43,7 +46,7 @@ export function addHistoryRoutes(server: FastifyInstance, requests: GatewayReque
     const { partition } = parseQuery(queries.table, request.query)
     const streamId = streamIdOf(request, account)
     const partitions = partitionsOf(partition)
-    return lines(reply, account, ({ client }, signal) => client.table(streamId, { partitions, signal }))
+    return lines(reply, account, ({ client }, how) => client.table(streamId, { partitions, ...how }))
   })
 
   server.get('/v1/streams/:streamId/last', async (request: StreamRequest) => {
@@ -61,11 +64,11 @@ export function addHistoryRoutes(server: FastifyInstance, requests: GatewayReque
     }
   })
 
-  /** Answers with a message a line, read as they are taken. */
+  /** Answers with a message a line, read as they are taken, and at the end with what was left out, a reason a line. */
   async function lines(
     reply: FastifyReply,
     account: GatewayAccount,
-    read: (caller: Caller, signal: AbortSignal) => AsyncGenerator<Message, void, undefined>,
+    read: (caller: Caller, how: ReadOptions) => AsyncGenerator<Message, void, undefined>,
   ) {
     const gone = new AbortController()
     const caller = await callers.stay(account, () => reply.raw.destroy())
@@ -84,7 +87,8 @@ export function addHistoryRoutes(server: FastifyInstance, requests: GatewayReque
       reply.hijack()
       return caller.release()
     }
-    const messages = read(caller, gone.signal)
+    const leftOut = new LeftOut()
+    const messages = read(caller, { signal: gone.signal, onUndecodable: leftOut.add })
     // What is wrong with the request is known with the first message: an answer that has begun has no status left.
     const first = await messages.next()
     async function* texts() {
@@ -93,6 +97,7 @@ export function addHistoryRoutes(server: FastifyInstance, requests: GatewayReque
         yield `${JSON.stringify(messageFields(next.value))}\n`
         tookSome()
       }
+      for (const undecodable of leftOut.fields()) yield `${JSON.stringify({ undecodable })}\n`
     }
     tookSome()
     const body = Readable.from(texts(), { objectMode: false, highWaterMark: readAheadBytes })

@@ -1,4 +1,4 @@
-import type { Message } from '@runnel/client'
+import type { ContentStep, Message } from '@runnel/client'
 import {
   buildBatch,
   ContentType,
@@ -128,6 +128,31 @@ describe('the HTTP gateway', { timeout: timeoutMs }, () => {
     const gone = await gateway.get(streamPath(stream, 'last?key=k'), { method: 'DELETE' })
     expect(gone.status).toBe(200)
     expect((await gateway.get(streamPath(stream, 'last?key=k'))).status).toBe(404)
+  })
+
+  it('says at the end of history and of a table how many messages were left out, and why', async () => {
+    const stream = await network.newStream('left-out')
+    const broken: ContentStep = {
+      name: 'broken',
+      seal: (messages) =>
+        messages.map((message) => ({ ...message, contentType: ContentType.json, content: Buffer.from('{') })),
+      ...{ isSealed: () => false, open: (message) => message },
+    }
+    const publisher = await network.network.client(
+      { privateKey: network.network.ownerKey },
+      { contentSteps: [broken] },
+    )
+    await publisher.publish(stream, 1, { key: 'a' })
+    await publisher.waitForStorage(await publisher.publish(stream, 2, { key: 'b' }))
+    await network.owner.waitForStorage(await network.owner.publish(stream, 3, { key: 'c' }))
+    for (const rest of ['messages?last=10', 'table']) {
+      const answer = await gateway.get(streamPath(stream, rest))
+      const lines = (await answer.text()).trim().split('\n')
+      expect(lines.map((line): unknown => JSON.parse(line))).toMatchObject([
+        { content: 3 },
+        { undecodable: { count: 2, last: { streamId: stream }, problem: { remedy: expect.any(String) } } },
+      ])
+    }
   })
 
   it('waits for storage, and answers the same for an idempotency key', async () => {

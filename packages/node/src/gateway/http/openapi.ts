@@ -13,6 +13,8 @@ const ok = (description: string, type: string, schema: Json) => ({
   200: { description, ...content(type, schema) },
 })
 const message = ref('schemas', 'Message')
+const messageOrLeftOut = { oneOf: [message, ref('schemas', 'LeftOut')] }
+const lines = 'One message a line. At the end a line for each reason why messages were left out.'
 const headerOf = (name: string, description: string) => ({
   ...{ name, in: 'header', description, schema: { type: 'string' } },
 })
@@ -104,6 +106,16 @@ const schemas = {
       },
     ],
   },
+  LeftOut: objectOf({
+    undecodable: {
+      ...objectOf({
+        count: { type: 'integer', description: 'Messages left out for this reason.' },
+        last: ref('schemas', 'Place'),
+        problem: ref('schemas', 'Problem'),
+      }),
+      description: 'Messages that cannot be opened or decoded.',
+    },
+  }),
   Problem: objectOf({
     ...{ type: string, title: string, status: integer, detail: string, code: string },
     remedy: { type: 'string', description: 'What to do.' },
@@ -143,7 +155,7 @@ export const openApi = {
       post: operation('publish', 'Publish a message, or many', queries.publish, published, bodies, [
         headerOf('Idempotency-Key', 'Repeated within ten minutes, a request is answered as the first was.'),
       ]),
-      get: operation('history', 'Stored messages', queries.history, ok('One message a line.', 'application/x-ndjson', message)), // prettier-ignore
+      get: operation('history', 'Stored messages', queries.history, ok(lines, 'application/x-ndjson', messageOrLeftOut)), // prettier-ignore
     },
     '/v1/streams/{streamId}/batches': {
       post: operation(
@@ -171,7 +183,7 @@ export const openApi = {
       delete: operation('remove', 'Take the value of a key away', queries.remove, ok('Published.', 'application/json', ref('schemas', 'Published'))), // prettier-ignore
     },
     '/v1/streams/{streamId}/table': {
-      get: operation('table', 'The newest message of each key', queries.table, ok('One message a line.', 'application/x-ndjson', message)), // prettier-ignore
+      get: operation('table', 'The newest message of each key', queries.table, ok(lines, 'application/x-ndjson', messageOrLeftOut)), // prettier-ignore
     },
   },
   components: {

@@ -1,4 +1,4 @@
-import type { RunnelClient, Subscription, SubscribeOptions } from '@runnel/client'
+import { clientError, type RunnelClient, type Subscription, type SubscribeOptions } from '@runnel/client'
 import { toNodeId } from '@runnel/protocol'
 import { VirtualClock } from '@runnel/transport'
 import { expect, it } from 'vitest'
@@ -14,7 +14,7 @@ const own = toNodeId(`0x${'a'.repeat(40)}`)
 function open() {
   const clock = new VirtualClock()
   const tries: { fails: boolean; options: SubscribeOptions }[] = []
-  const world = { clock, tries, ended: 0, failed: 0, fails: false }
+  const world = { clock, tries, ended: 0, revoked: 0, failed: 0, fails: false }
   const opened = {
     unsubscribe: () => void world.ended++,
     caughtUp: () => new Promise(() => {}),
@@ -32,6 +32,7 @@ function open() {
         places: () => places,
         wasKept: () => true,
         joined: () => undefined,
+        ended: () => void world.revoked++,
         failed: () => void world.failed++,
       },
     },
@@ -77,4 +78,17 @@ it('does not go on when nobody has it any more', async () => {
   tries[0]?.options.onHistoryFailed?.(new Error('no storage node'))
   await later()
   expect([tries.length, world.failed]).toEqual([1, 0])
+})
+
+it('subscribes again once its user may read again', async () => {
+  const { world, feeds, subscription, later, tries } = open()
+  await feeds.add(subscription)
+  tries[0]?.options.onEnded?.(clientError('NO_SUBSCRIBE_PERMISSION'))
+  world.fails = true
+  await later()
+  world.fails = false
+  await later()
+  await later()
+  expect(tries.map(({ fails }) => fails)).toEqual([false, true, false])
+  expect(world.revoked).toBe(1)
 })

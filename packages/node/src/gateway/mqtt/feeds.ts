@@ -20,6 +20,8 @@ export interface FeedsEvents {
   closed(feedId: string): void
   /** A message came that the node before this one missed. */
   missed(): void
+  /** The client's user may not read it any more. */
+  ended(error: unknown): void
   /** What was missed could not be read. */
   failed(error: unknown): void
 }
@@ -173,7 +175,7 @@ class Feed {
     const partitions = partition === undefined ? {} : { partitions: [partition] }
     const opened = this.#modules.client.subscribe(
       target,
-      { ...partitions, ...this.#missed(), asBytes: true },
+      { ...partitions, ...this.#missed(), onEnded: (error) => this.#ended(error), asBytes: true },
       (message) => this.#pass(message),
     )
     this.#passed = 0
@@ -201,25 +203,34 @@ class Feed {
     return {
       resend: { from: Math.max(0, places.heardMs - this.#limits.maxCatchUpMs) },
       resendWhereStored: true,
-      onHistoryFailed: (error: Error) => this.#later(places, error),
+      onHistoryFailed: (error: Error) => this.#later(error),
     }
   }
 
-  /** What was missed is not read: tries again a little later. */
-  #later(places: FeedPlaces, error: unknown): void {
+  /** Said once: it may last. */
+  #ended(error: unknown): void {
     if (this.#isClosed) return
-    this.#modules.events.failed(error)
-    places.failed()
+    this.#modules.events.ended(error)
+    this.#later(error)
+  }
+
+  /** What was missed is not read, or the client's user may not read any more: tries again a little later. */
+  #later(error: unknown): void {
+    if (this.#isClosed) return
+    if (this.#places?.isBehind === true) {
+      this.#modules.events.failed(error)
+      this.#places.failed()
+    }
     this.#cancelAgain()
-    this.#cancelAgain = this.#modules.clock.schedule(this.#limits.resumeAgainMs, () => this.#again(places))
+    this.#cancelAgain = this.#modules.clock.schedule(this.#limits.resumeAgainMs, () => this.#again())
   }
 
   /** What came meanwhile comes again: it may be behind what was missed. */
-  #again(places: FeedPlaces): void {
+  #again(): void {
     this.#end()
-    places.again()
+    if (this.#places?.isBehind === true) this.#places.again()
     this.#opened = this.#open()
-    this.#opened.catch((error: unknown) => this.#later(places, error))
+    this.#opened.catch((error: unknown) => this.#later(error))
   }
 
   #end(): void {

@@ -101,6 +101,7 @@ export class Leases {
       joined: () => joined(client.account),
       closed: (feedId) => keeper.feedClosed(idOf(feedId)),
       missed: () => void counters.missedDelivered++,
+      ended: (err) => logger.warn({ err }, 'a stream that MQTT clients read ended: it is tried again'),
       failed: (err) => logger.warn({ err }, 'what MQTT sessions missed is not read yet'),
       maySee: (subscription, streamId) => this.maySee(subscription, streamId),
       delivered,

@@ -1,6 +1,6 @@
 import type { Message, RunnelClient, SubscribeOptions, UndecodableMessage } from '@runnel/client'
 import { clientError } from '@runnel/client'
-import { toNodeId, toStreamId, toStreamPartId } from '@runnel/protocol'
+import { toNodeId, toStreamId, toStreamPartId, type RunnelError } from '@runnel/protocol'
 import { expect, it } from 'vitest'
 import { leftOutFields } from './left-out-fields.ts'
 import { StreamReader } from './stream-reader.ts'
@@ -35,7 +35,7 @@ async function start(cursor?: string) {
       said.push([last.ref.timestamp, count])
       return new Promise<void>((resolve) => rooms.push(resolve))
     },
-    ...{ gap: () => {}, lost: () => {}, ended: () => {} },
+    ...{ gap: () => {}, lost: () => {}, ended: (error: unknown) => void said.push(error) },
   }
   const reader = new StreamReader({ streamId, cursor }, { client, sink, clock: { now: () => 1_000 } })
   await reader.start()
@@ -44,6 +44,7 @@ async function start(cursor?: string) {
     reader,
     said,
     leaveOut,
+    endWith: (error: RunnelError) => given.onEnded?.(error),
     give: (timestamp: number) => give(messageAt(timestamp)),
     takes: () => rooms.shift()?.(),
   }
@@ -68,4 +69,12 @@ it('tells how many, the place of the last, and why', () => {
     last: { ...place, timestamp: 5, sequenceNumber: 0 },
     problem: { code: 'NO_READING_KEY', remedy: expect.any(String) },
   })
+})
+
+it('ends with the reason where its user may not read any more', async () => {
+  const { said, give, endWith } = await start()
+  const error = clientError('NO_SUBSCRIBE_PERMISSION')
+  endWith(error)
+  give(1_001)
+  expect(said).toEqual([error])
 })

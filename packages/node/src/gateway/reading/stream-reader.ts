@@ -127,6 +127,7 @@ export class StreamReader<Frame> {
         onGap: (gap) => sink.gap(gap),
         onUndecodable: (found) => void this.#leaveOut(found),
         onHistoryFailed: (error) => this.#end(error),
+        onEnded: (error) => this.#end(error),
       },
       (message) => this.#arrived(message),
     )

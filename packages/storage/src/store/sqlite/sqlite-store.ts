@@ -240,7 +240,8 @@ export class SqliteStore implements MessageStore {
     try {
       await this.#writer.call('open', undefined)
       keepAddonLoaded()
-      await Promise.all(this.#readers.map((reader) => reader.call('open', undefined)))
+      // The other threads start with their first request: each is 10 MB or more.
+      await this.#reader.call('open', undefined)
       this.#isOpen = true
     } catch (error) {
       await this.#stopThreads()
