@@ -38,6 +38,24 @@ describe('a topology-aware overlay', () => {
     expect(exchanges / 160).toBeLessThan(exchangeBurst + 60 * exchangesPerSecond)
   })
 
+  it('gives nodes exchanges back for neighbours that left, and no more than they have at first', () => {
+    const exchangeBurst = 4
+    const limits = { exchangeBurst, exchangesPerSecond: 1e-9 }
+    const world = new ProximityWorld({ nodes: 320, table, limits })
+    const exchanged = () => world.story.core.counters.get('edgesExchanged')
+    world.run(60_000)
+    const before = exchanged()
+    world.run(60_000)
+    // All are spent.
+    expect(exchanged() - before).toBeLessThan(10)
+    for (const id of [...world.places.keys()].slice(0, 160)) world.leave(id)
+    world.run(60_000)
+    const more = exchanged() - before
+    expect(more).toBeGreaterThan(160)
+    // Two edges of four nodes each time.
+    expect(2 * more).toBeLessThanOrEqual(exchangeBurst * 320)
+  })
+
   it('is right again after a place is lost, and finds its way back', () => {
     const world = new ProximityWorld({ nodes: 320, table })
     world.run(200_000)
