@@ -18,3 +18,12 @@ it('says how long to wait for tokens, and takes none', () => {
   expect(bucket.waitMs(250)).toBe(250)
   expect(bucket.waitMs(500)).toBe(0)
 })
+
+it('takes tokens that are given, as far as they fit', () => {
+  const bucket = new TokenBucket({ perSecond: 2, burst: 3 }, 0)
+  bucket.take(0, 3)
+  bucket.give(1)
+  expect([bucket.take(0), bucket.take(0)]).toEqual([true, false])
+  bucket.give(9)
+  expect([bucket.take(0, 4), bucket.take(0, 3)]).toEqual([false, true])
+})

@@ -19,6 +19,11 @@ export class TokenBucket {
     return true
   }
 
+  /** Adds `count` tokens, as far as they fit. */
+  give(count: number): void {
+    this.#tokens = Math.min(this.#burst, this.#tokens + count)
+  }
+
   /** Whether there are `count` tokens; takes none. */
   has(nowMs: number, count = 1): boolean {
     const earned = (Math.max(0, nowMs - this.#filledAt) / 1000) * this.#perSecond

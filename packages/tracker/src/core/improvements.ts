@@ -16,6 +16,11 @@ const improvedShare = 8
 /** … and one in this many when all were tried this often and nothing was found. */
 const restingShare = 128
 const roundsBeforeRest = 4
+/**
+ * Exchanges that a node gets back, up to its burst, when a neighbour has left: what took its place was drawn at random. Without them an overlay of which
+ * half was replaced stays worse, as those that stayed have spent theirs.
+ */
+const exchangesPerLoss = 20
 
 /** Looks for better neighbours for the nodes of an overlay, one after the other. */
 export class Improvements {
@@ -32,6 +37,11 @@ export class Improvements {
   get due(): number {
     const { size } = this.#modules.overlay.topology
     return Math.ceil(size / (this.#attemptsInVain > roundsBeforeRest * size ? restingShare : improvedShare))
+  }
+
+  /** A neighbour of these nodes has left. */
+  lost(ids: Iterable<NodeId>): void {
+    for (const id of ids) this.#modules.members.get(id)?.exchanges?.give(exchangesPerLoss)
   }
 
   /** There may be more to find than before. */

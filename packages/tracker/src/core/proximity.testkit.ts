@@ -1,4 +1,5 @@
 import { seededRandom, type NodeId, type Random } from '@runnel/protocol'
+import type { TrackerLimits } from '../limits.ts'
 import { nodeId, partA, statusOf, TrackerStory } from './tracker-core.testkit.ts'
 
 /** One-way delays between places, in milliseconds, with the names of the places. */
@@ -16,6 +17,7 @@ export interface ProximityWorldOptions {
   readonly seed?: string
   readonly overlay?: 'random' | 'topology-aware'
   readonly degree?: number
+  readonly limits?: Partial<TrackerLimits>
 }
 
 /** What a node takes to check a message and pass it on, in milliseconds; a ping is answered at once. */
@@ -46,16 +48,17 @@ export class ProximityWorld {
   claim = (_from: NodeId, _to: NodeId, measuredMs: number): number => measuredMs
   /** By what a node says that it is linked, as a number; by default it says nothing. */
   transport = (_from: NodeId, _to: NodeId): number | undefined => undefined
-  readonly #options: Required<Pick<ProximityWorldOptions, 'seed' | 'overlay' | 'degree'>>
+  readonly #options: Required<Pick<ProximityWorldOptions, 'seed' | 'overlay' | 'degree' | 'limits'>>
   readonly #table: DelayTable
   readonly #random: Random
   #heard = 0
 
   constructor(options: ProximityWorldOptions) {
-    const { nodes, table, lastMileMs = 0, seed = 'world', overlay = 'topology-aware', degree = 4 } = options
+    const { nodes, table, lastMileMs = 0, seed = 'world', overlay = 'topology-aware' } = options
+    const { degree = 4, limits = {} } = options
     this.#table = table
     this.#random = seededRandom(seed)
-    this.#options = { seed, overlay, degree }
+    this.#options = { seed, overlay, degree, limits }
     this.story = new TrackerStory(this.#options)
     for (let n = 0; n < nodes; n++) {
       const id = nodeId(n + 1)

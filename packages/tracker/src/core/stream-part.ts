@@ -233,7 +233,9 @@ export class StreamPart {
     this.#instructions.mark(this.#adoption.delete(nodeId))
     this.#instructions.forget(nodeId)
     this.topology.forget(nodeId)
-    this.#instructions.mark(this.topology.remove(nodeId))
+    const changed = this.topology.remove(nodeId)
+    this.#improvements.lost(changed)
+    this.#instructions.mark(changed)
     this.#host.settle(member)
     this.#host.onRemoved(this, nodeId)
   }

@@ -15,8 +15,19 @@ const disputeMs = 20
  * distances of nodes with few samples are reduced by up to this share, and some links are tried in vain.
  */
 const optimism = 0.75
+/**
+ * How often a node learns from each of its times in a row. Once is too slow: after a minute, nodes of one place would still be
+ * placed more than 10 ms apart, and never try each other.
+ */
+const learningPasses = 4
 /** Longer times only show that a node is useless as a neighbour. */
 const maxLearntMs = 2_000
+
+/** What a coordinate is learnt from. */
+interface Sample {
+  readonly other: Coordinate
+  readonly rttMs: number
+}
 
 interface Place<Id extends string> {
   /** Round-trip times that the node reported, newest last. */
@@ -87,16 +98,21 @@ export class Distances<Id extends string> {
   learn(id: Id): void {
     const place = this.#places.get(id)
     if (place === undefined) return
-    let samples = 0
+    const samples = this.#samplesOf(id, place)
+    for (let pass = 0; pass < learningPasses; pass++)
+      for (const { other, rttMs } of samples) learnDistance(place.coordinate, other, rttMs, this.#random)
+    place.samples = samples.length
+  }
+
+  #samplesOf(id: Id, place: Place<Id>): Sample[] {
+    const samples: Sample[] = []
     for (const peer of place.claimedMs.keys()) {
       const rttMs = this.measuredMs(id, peer)
-      const other = this.#places.get(peer)
-      if (rttMs === undefined || rttMs === Infinity || other === undefined || this.#isDisputed(id, peer))
-        continue
-      learnDistance(place.coordinate, other.coordinate, Math.min(rttMs, maxLearntMs), this.#random)
-      samples++
+      const other = this.#places.get(peer)?.coordinate
+      if (rttMs === undefined || rttMs === Infinity || other === undefined) continue
+      if (!this.#isDisputed(id, peer)) samples.push({ other, rttMs: Math.min(rttMs, maxLearntMs) })
     }
-    place.samples = samples
+    return samples
   }
 
   /** The time that both have measured; undefined unless both have. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { randomEdgesPerNode } from './improve.ts'
 import { OverlayTopology } from './overlay-topology.ts'
+import { randomEdgesPerNode } from './random-edges.ts'
 import { seededRandom } from './random.testkit.ts'
 import { changedBetween, faultsOf, pictureOf } from './topology.testkit.ts'
 
@@ -52,6 +52,22 @@ describe('improving an overlay', () => {
         if (topology.exchange(id, proximity).outcome === 'stranding') refused++
     expect(refused).toBeGreaterThan(0)
     expect(stranded()).toEqual([])
+  })
+
+  it('gives nodes with short last miles their random edges to each other, and so those with long ones', () => {
+    const topology = grown(400)
+    const lastMileMs = (id: string) => (Number(id) % 2) * 20
+    const withLastMile = (a: string, b: string) => distanceMs(a, b) + lastMileMs(a) + lastMileMs(b)
+    const mixedShare = () => {
+      const random = [...topology.edges()].filter(([a, b]) => !topology.isNear(a, b))
+      return random.filter(([a, b]) => lastMileMs(a) !== lastMileMs(b)).length / random.length
+    }
+    expect(mixedShare()).toBeGreaterThan(0.4)
+    for (let round = 0; round < 30; round++)
+      for (const id of topology.nodes())
+        topology.exchange(id, { distanceMs: withLastMile, mayChange: () => true })
+    expect(mixedShare()).toBeLessThan(0.25)
+    expect(faultsOf(topology, 4)).toEqual([])
   })
 
   it('keeps degrees exact, the graph connected and random edges at every node, whatever happens between', () => {

@@ -3,9 +3,11 @@ import type { Chooser } from './chooser.ts'
 import { connectComponents, reconnectChanged } from './connect-components.ts'
 import { fillSlots, fillSlotsByCutting } from './fill-slots.ts'
 import { GraphEdit } from './graph-edit.ts'
-import { improveAt, randomEdgesPerNode, type Improvement, type Proximity } from './improve.ts'
+import { improveAt, type Improvement } from './improve.ts'
 import { longestEdges } from './longest-edges.ts'
 import { OverlayGraph, type OverlayGraphModules } from './overlay-graph.ts'
+import type { Proximity } from './proximity.ts'
+import { randomEdges, randomEdgesPerNode } from './random-edges.ts'
 
 export interface OverlayTopologyOptions {
   /** Neighbours per node once there are more than `degree` nodes; a whole number ≥ 2. */
@@ -138,8 +140,7 @@ export class OverlayTopology<Id extends string> extends OverlayGraph<Id> impleme
 
   /** How many of the node's edges were drawn without regard to distance. */
   randomEdges(id: Id): number {
-    if (!this.has(id)) return 0
-    return [...this.graph.linksOf(id).values()].filter(({ near }) => !near).length
+    return this.has(id) ? randomEdges(this.graph, id) : 0
   }
 
   #repair(edit: GraphEdit<Id>, chooser: Chooser<Id>): ReadonlySet<Id> {
