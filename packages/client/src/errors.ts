@@ -6,6 +6,10 @@ export const clientErrors = {
     summary: 'The configuration is invalid',
     remedy: 'Correct what the message names. ClientConfig documents every setting.',
   },
+  NODE_TOO_OLD: {
+    summary: 'This Node is too old',
+    remedy: 'Install Node 22.13 or newer.',
+  },
   CONTENT_MISMATCH: {
     summary: 'The content of a message does not match the schema',
     remedy: 'Ask its publisher to send what the schema allows, or relax the schema.',

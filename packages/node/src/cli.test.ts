@@ -115,6 +115,7 @@ describe('runnel refuses', () => {
     ['node --storage-retention-streams {x --network static.json', 78, 'CONFIG_INVALID', 'storage.retention'],
     ['node --storage-engine oracle --network static.json', 64, 'USAGE', 'not "oracle", but one of "sqlite"'],
     [`subscribe ${someone}/missing --network static.json`, 1, 'STREAM_NOT_FOUND', 'missing'],
+    ['subscribe /mine --network static.json', 78, 'KEY_REQUIRED', 'a path alone names a stream of your own'],
   ])('%s (exit code %i)', async (line, exitCode, code, hint) => {
     const result = await runRunnel(
       line.split(' ').filter((word) => word !== ''),

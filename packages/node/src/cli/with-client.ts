@@ -1,4 +1,5 @@
 import { createClient, type RunnelClient, type TransportsConfig } from '@runnel/client'
+import { isRunnelError } from '@runnel/protocol'
 import { resolveReadingKey } from '../keys/reading-keys.ts'
 import { nodeError } from '../errors.ts'
 import { requireUserKey, resolveUser } from '../keys/resolve-user.ts'
@@ -45,7 +46,9 @@ export async function withClient<T>(
       transports: via === undefined ? { websocket: {}, webrtc: {} } : transportsTo(via),
       via,
     })
-    return await workWith(client, clock, work)
+    return await workWith(client, clock, work).catch((error: unknown) => {
+      throw user === undefined ? withoutKey(error, client) : error
+    })
   } catch (error) {
     // A wrong clock has errors that do not name it.
     await clock.told
@@ -53,6 +56,12 @@ export async function withClient<T>(
   } finally {
     clock.stop()
   }
+}
+
+/** Who gives no key has no streams: a path alone names one of a key that was forgotten. */
+function withoutKey(error: unknown, { userId }: RunnelClient): unknown {
+  if (!isRunnelError(error, 'STREAM_NOT_FOUND') || !error.message.includes(`${userId}/`)) return error
+  return nodeError('KEY_REQUIRED', 'a path alone names a stream of your own', { cause: error })
 }
 
 /** Hosts are found where nodes listen, which is not where their HTTP is. */

@@ -1,6 +1,6 @@
 import { rpcUrlsOf } from '@runnel/contracts'
 import { httpUrlOf } from '../cli/tracker-state.ts'
-import { readNetwork, type DescribedNetwork } from '../cli/network-source.ts'
+import { networkByDefault, readNetwork, type DescribedNetwork } from '../cli/network-source.ts'
 import type { BrokerConfig } from '../config/schema.ts'
 import type { TrackerAddress } from '@runnel/network'
 import { createStore, storeConfigOf } from '@runnel/storage'
@@ -37,9 +37,11 @@ export async function examine(config: BrokerConfig, env: Environment): Promise<F
   ]
 }
 
-async function networkFindings({ network: file }: BrokerConfig): Promise<Finding[]> {
+async function networkFindings(config: BrokerConfig): Promise<Finding[]> {
+  let file: string
   let network: DescribedNetwork
   try {
+    file = config.network ?? networkByDefault()
     network = readNetwork(file)
   } catch (error) {
     return [failureOf('network', error)]
@@ -54,7 +56,7 @@ async function networkFindings({ network: file }: BrokerConfig): Promise<Finding
   const ofEndpoints = network.kind === 'chain' ? await checkEndpoints(network) : []
   const isReached = ofTrackers.some(({ state }) => state === 'ok')
   return [
-    ok('network', file ?? 'from RUNNEL_NETWORK'),
+    ok('network', file),
     finding,
     ...ofEndpoints,
     ...ofTrackers,

@@ -1,4 +1,5 @@
 import { describeError } from '../cli/describe-error.ts'
+import { withProgram } from '../cli/program-name.ts'
 
 /** What one check found. */
 export interface Finding {
@@ -14,11 +15,11 @@ export function ok(check: string, message: string): Finding {
 }
 
 export function warning(check: string, message: string, remedy: string): Finding {
-  return { check, state: 'warning', message, remedy }
+  return { check, state: 'warning', message, remedy: withProgram(remedy) }
 }
 
 export function failure(check: string, message: string, remedy: string): Finding {
-  return { check, state: 'error', message, remedy }
+  return { check, state: 'error', message, remedy: withProgram(remedy) }
 }
 
 /** What was thrown, as a finding. */
