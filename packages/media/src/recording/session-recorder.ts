@@ -95,9 +95,8 @@ export class SessionRecorder implements AsyncDisposable {
     readonly toPartitions: number
   }): Promise<void> {
     try {
-      this.#subscription = await this.#client.subscribe(this.#from, { urgent: true }, (message) =>
-        this.#see(message),
-      )
+      const how = { urgent: true, onEnded: (error: Error) => this.#hearsNoMore(error) }
+      this.#subscription = await this.#client.subscribe(this.#from, how, (message) => this.#see(message))
       const begun = await Promise.allSettled(
         partitions.map((partition) =>
           this.#client.record(this.#from, this.#to, {
@@ -134,6 +133,12 @@ export class SessionRecorder implements AsyncDisposable {
     await this.#subscription?.unsubscribe()
     await Promise.all(this.#recordings.map((recording) => recording.stop()))
     if (this.#recordings.length > 0) await this.#write({ ...this.#notes.take(this.#moment()), isLast: true })
+  }
+
+  /** Without what is said of tracks nobody could play what is recorded from then on. */
+  #hearsNoMore(error: Error): void {
+    this.#options.onFault?.(error)
+    void this.stop()
   }
 
   #see(message: Message): void {

@@ -1,10 +1,15 @@
 import type { ClientStatus } from '@runnel/client/browser'
-import { protocolError, RunnelError } from '@runnel/protocol'
+import { protocolError, RunnelError, type StreamId } from '@runnel/protocol'
 import { describe, expect, it } from 'vitest'
 import { troublesAfter, worstOf, type Troubles } from './live-news.ts'
 
 const removed = { type: 'admission', isListed: false, error: protocolError('NODE_NOT_LISTED') } as const
 const replaced = { type: 'replaced', error: new RunnelError('NODE_REPLACED', '', '') } as const
+const ended = {
+  type: 'subscription-ended',
+  streamId: '0xa/b' as StreamId,
+  error: new RunnelError('NO_SUBSCRIBE_PERMISSION', '', ''),
+} as const
 const renewed = { type: 'delegation', state: 'renewed', leftMs: 1 } as const
 
 const after = (...statuses: readonly ClientStatus[]) =>
@@ -24,6 +29,7 @@ describe('what keeps the page from taking part', () => {
     ],
     ['a user who is no longer listed', removed, /not on its list/],
     ['another page with the same key', replaced, /same key.*join again/],
+    ['a stream that the user may not read any more', ended, /may not subscribe/],
   ] as const)('is %s', (_, status, sentence) => expect(after(status)).toMatch(sentence))
 
   it('stays until the same news says that it is over', () => {

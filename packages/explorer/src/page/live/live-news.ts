@@ -5,6 +5,8 @@ import { liveSentence } from './live-sentences.ts'
 export interface Troubles {
   /** Another page goes by the same key: for good. */
   readonly replaced?: string | undefined
+  /** The user may not read the stream any more, or it is gone: for good. */
+  readonly ended?: string | undefined
   readonly admission?: string | undefined
   readonly delegation?: string | undefined
 }
@@ -14,6 +16,8 @@ export function troublesAfter(status: ClientStatus, before: Troubles): Troubles 
   switch (status.type) {
     case 'replaced':
       return { ...before, replaced: liveSentence(status.error) }
+    case 'subscription-ended':
+      return { ...before, ended: liveSentence(status.error) }
     case 'admission':
       return { ...before, admission: status.error && liveSentence(status.error) }
     case 'delegation':
@@ -25,8 +29,8 @@ export function troublesAfter(status: ClientStatus, before: Troubles): Troubles 
 }
 
 /** The one that lasts longest. */
-export const worstOf = ({ replaced, admission, delegation }: Troubles): string | undefined =>
-  replaced ?? admission ?? delegation
+export const worstOf = ({ replaced, ended, admission, delegation }: Troubles): string | undefined =>
+  replaced ?? ended ?? admission ?? delegation
 
 /** The status itself carries no such error. */
 function expired(): Error {

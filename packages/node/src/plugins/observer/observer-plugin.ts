@@ -54,8 +54,12 @@ function createObserverPlugin({ streams }: ObserverConfig): ObserverPlugin {
     chain.account.record(message, message.previous)
   }
   return {
-    start: async ({ client }) => {
-      subscriptions = await Promise.all(streams.map((stream) => client.subscribe(stream, {}, record)))
+    start: async ({ client, logger }) => {
+      const subscribe = (stream: string) => {
+        const onEnded = (err: Error) => logger.warn({ err, stream }, 'a stream is observed no longer')
+        return client.subscribe(stream, { onEnded }, record)
+      }
+      subscriptions = await Promise.all(streams.map(subscribe))
     },
     stop: async () => {
       await Promise.all(subscriptions.map((subscription) => subscription.unsubscribe()))

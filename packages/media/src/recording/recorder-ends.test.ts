@@ -24,3 +24,28 @@ it('a recorder ends, with its timer, once its client is closed', async () => {
   await expect.poll(() => faults.length).toBe(1)
   expect(clock.nextAtMs).toBeUndefined()
 })
+
+it('a recorder ends where its user may not read the session any more', async () => {
+  const denied = new RunnelError('NO_SUBSCRIBE_PERMISSION', 'revoked', 'ask for it')
+  let onEnded: (error: Error) => void = () => {}
+  let stopped = 0
+  const recording = { recorded: 0, failed: 0, stop: () => Promise.resolve(void stopped++) }
+  const client = {
+    publish: () => Promise.resolve(),
+    subscribe: (_: string, options: { onEnded: typeof onEnded }) => {
+      onEnded = options.onEnded
+      return Promise.resolve({ unsubscribe: () => Promise.resolve() })
+    },
+    record: () => Promise.resolve(recording),
+    getStream: (id: string) => Promise.resolve({ id, partitions: 1, metadata: {} }),
+    getStorageNodes: () => Promise.resolve([{ nodeId: '0xb' }]),
+  }
+  const clock = new VirtualClock()
+  const faults: unknown[] = []
+  const options = { onFault: (error: unknown) => faults.push(error) }
+  await recordSession('0xa/room', '0xa/recordings', options, { client: client as never, clock })
+  onEnded(denied)
+  expect(faults).toEqual([denied])
+  await expect.poll(() => stopped).toBe(1)
+  expect(clock.nextAtMs).toBeUndefined()
+})
