@@ -223,7 +223,8 @@ export const clientErrors = {
   },
   CHAIN_UNREACHABLE: {
     summary: 'The chain does not answer',
-    remedy: 'Check the RPC URL and the network. Known data stays in use.',
+    remedy:
+      'Check the RPC URL and the network. If the chain is that of runnel up, start it again. Known data stays in use.',
   },
   CHAIN_DISPUTED: {
     summary: 'The endpoints of the chain disagree',
