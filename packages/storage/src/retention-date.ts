@@ -68,14 +68,15 @@ export class RetentionDate {
     const monotonicMs = clock.monotonicMs()
     const passedMs = this.#passedMs()
     const lookedForMs = Math.max(1, monotonicMs - this.#atMs)
-    if (!this.#isOff(wallMs)) this.#aheadForMs = this.#behindForMs = 0
+    const isOff = this.#isOff(wallMs)
+    if (!isOff) this.#aheadForMs = this.#behindForMs = 0
     else if (wallMs < passedMs) this.#behindForMs += lookedForMs
     else {
       if (this.#aheadForMs === 0) onAhead(wallMs - passedMs)
       this.#aheadForMs += lookedForMs
     }
     const offForMs = Math.max(this.#aheadForMs, this.#behindForMs)
-    const isBelieved = !this.#isOff(wallMs) || offForMs >= this.#options.limits.clockBelievedAfterMs
+    const isBelieved = !isOff || offForMs >= this.#options.limits.clockBelievedAfterMs
     this.#dateMs = isBelieved ? wallMs : passedMs
     this.#atMs = monotonicMs
     const mark: DateMark = {

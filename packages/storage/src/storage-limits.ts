@@ -88,9 +88,9 @@ export const storageLimits = {
   maxValues: 100_000,
   /** How often messages beyond the retention are deleted. */
   pruneIntervalMs: 60_000,
-  /** A clock that is further ahead of the date it told before, and of the time since then, deletes nothing for its age at first. */
+  /** A clock that is further from the date it told before, and the time since then, is not believed at first: nothing is deleted for its age by it. */
   maxClockLeadMs: 3_600_000,
-  /** For how long, while the node runs, it has to be ahead until messages age by it. */
+  /** For how long, while the node runs, it has to say so until messages age by it. */
   clockBelievedAfterMs: 24 * 3_600_000,
 } as const
 

@@ -232,10 +232,6 @@ export class SqliteStore implements MessageStore {
     return this.#writer.call('pruneCards', maxCards)
   }
 
-  get #readers() {
-    return [this.#reader, this.#counter, this.#searcher]
-  }
-
   async #open(): Promise<void> {
     try {
       await this.#writer.call('open', undefined)
@@ -269,7 +265,7 @@ export class SqliteStore implements MessageStore {
 
   /** The writer last, which then writes the log back into the file. */
   async #stopThreads(): Promise<void> {
-    await Promise.all(this.#readers.map((reader) => reader.stop()))
+    await Promise.all([this.#reader, this.#counter, this.#searcher].map((reader) => reader.stop()))
     await this.#writer.stop()
   }
 }
