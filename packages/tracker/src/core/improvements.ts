@@ -39,7 +39,7 @@ export class Improvements {
     return Math.ceil(size / (this.#attemptsInVain > roundsBeforeRest * size ? restingShare : improvedShare))
   }
 
-  /** A neighbour of these nodes has left. */
+  /** These nodes have other neighbours, as a node has left. */
   lost(ids: Iterable<NodeId>): void {
     for (const id of ids) this.#modules.members.get(id)?.exchanges?.give(exchangesPerLoss)
   }

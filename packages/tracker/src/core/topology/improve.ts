@@ -29,7 +29,7 @@ interface Choice<Id extends string> {
  *
  * The measure is the sum of the logarithms of the edges' times. Unlike their plain sum, it is lower when nodes with a short
  * last mile are linked to each other, which makes fast paths through the overlay. The edge to each node's nearest neighbour counts
- * twice, as seen from that node, so that those with a long last mile have a way to the fast paths, too. O(degree²) except for the
+ * half as much again, as seen from that node, so that those with a long last mile have a way to the fast paths, too. O(degree²) except for the
  * check that the graph is connected, which only an actual exchange needs.
  */
 export function improveAt<Id extends string>(

@@ -4,6 +4,7 @@ import type { Chooser } from './chooser.ts'
 import type { EdgeLengths, Exchange } from './edge-lengths.ts'
 import type { Proximity } from './proximity.ts'
 import { randomEdges, randomEdgesPerNode } from './random-edges.ts'
+import { randomArc } from './rewiring.ts'
 
 /** Candidates for a neighbour in one attempt: this many drawn from all nodes, and as many from the neighbours' neighbours. */
 const candidatesOfEachKind = 4
@@ -61,9 +62,7 @@ function* candidatesFor<Id extends string>(
   random: Chooser<Id>['random'],
 ): Generator<Id> {
   for (let i = 0; i < candidatesOfEachKind; i++) {
-    // All have the same degree, so the end of a random edge is a random node.
-    const edge = graph.edges.at(randomPosition(graph.edges.size, random))
-    yield random.next() < 0.5 ? edge.a : edge.b
+    yield randomArc(graph, random)[0]
     const neighbour = randomNeighbour(graph, a, random)
     const next = neighbour === undefined ? undefined : randomNeighbour(graph, neighbour, random)
     if (next !== undefined) yield next

@@ -4,7 +4,7 @@ import type { Chooser } from './chooser.ts'
 import type { EdgeLengths, Exchange } from './edge-lengths.ts'
 import type { Proximity } from './proximity.ts'
 import { lacksRandom } from './random-edges.ts'
-import { drawnArc } from './rewiring.ts'
+import { drawnArc, randomArc } from './rewiring.ts'
 
 /** Edges drawn in one attempt to give a node a random edge it lacks. */
 const randomTries = 16
@@ -20,21 +20,20 @@ const worthwhileGain = 0.2
 export function randomExchange<Id extends string>(
   graph: BoundedGraph<Id>,
   a: Id,
-  { mayChange }: Proximity<Id>,
-  { random, reluctance }: Chooser<Id>,
+  proximity: Proximity<Id>,
+  chooser: Chooser<Id>,
 ): Exchange<Id> | undefined {
-  const nearEnds = [...graph.linksOf(a)].filter(([end, { near }]) => near && mayChange(end))
+  const { random } = chooser
+  const nearEnds = [...graph.linksOf(a)].filter(([end, { near }]) => near && proximity.mayChange(end))
   const ends = nearEnds.map(([end]) => end)
   const lacking = ends.filter((end) => lacksRandom(graph, end))
   const from = lacking.length > 0 ? lacking : ends
   const b = from[randomPosition(from.length, random)]
   if (b === undefined) return undefined
   for (let i = 0; i < randomTries; i++) {
-    const edge = graph.edges.at(randomPosition(graph.edges.size, random))
-    const [c, e] = random.next() < 0.5 ? [edge.a, edge.b] : [edge.b, edge.a]
+    const [c, e] = randomArc(graph, random)
     if (i < randomTries / 2 && !(lacksRandom(graph, c) && lacksRandom(graph, e))) continue
-    if (!mayChange(c) || !mayChange(e) || !graph.connectable(a, c) || !graph.connectable(b, e)) continue
-    if (reluctance(a, c) === 0 && reluctance(b, e) === 0) return { a, b, c, e }
+    if (isPossible(graph, { a, b, c, e }, proximity, chooser)) return { a, b, c, e }
   }
   return undefined
 }
@@ -46,21 +45,20 @@ export function randomExchange<Id extends string>(
 export function lastMileExchange<Id extends string>(
   graph: BoundedGraph<Id>,
   a: Id,
-  { mayChange, distanceMs }: Proximity<Id>,
+  proximity: Proximity<Id>,
   lengths: EdgeLengths<Id>,
-  { random, reluctance }: Chooser<Id>,
+  chooser: Chooser<Id>,
 ): Exchange<Id> | undefined {
+  const { random } = chooser
+  const { mayChange, distanceMs } = proximity
   const b = drawnRandomEnd(graph, a, random)
   if (b === undefined || !mayChange(b)) return undefined
   let best: Exchange<Id> | undefined
   let bestGain = worthwhileGain
   for (let i = 0; i < lastMileTries; i++) {
-    const drawn = graph.edges.at(randomPosition(graph.edges.size, random))
-    const c = random.next() < 0.5 ? drawn.a : drawn.b
+    const [c] = randomArc(graph, random)
     const e = drawnRandomEnd(graph, c, random)
-    if (e === undefined || !mayChange(c) || !mayChange(e)) continue
-    if (!graph.connectable(a, c) || !graph.connectable(b, e)) continue
-    if (reluctance(a, c) > 0 || reluctance(b, e) > 0) continue
+    if (e === undefined || !isPossible(graph, { a, b, c, e }, proximity, chooser)) continue
     // Unknown, or infinite after a failure.
     if (!((distanceMs(a, c) ?? NaN) + (distanceMs(b, e) ?? NaN) < Infinity)) continue
     const gain = lengths.lastMileGainOf({ a, b, c, e })
@@ -86,17 +84,27 @@ function drawnRandomEnd<Id extends string>(
 export function spreadExchange<Id extends string>(
   graph: BoundedGraph<Id>,
   a: Id,
-  { mayChange }: Proximity<Id>,
+  proximity: Proximity<Id>,
   chooser: Chooser<Id>,
 ): Exchange<Id> | undefined {
   const b = chooser.diversity?.oneTooMany(a)
-  if (b === undefined || !mayChange(b)) return undefined
+  if (b === undefined || !proximity.mayChange(b)) return undefined
   for (let i = 0; i < randomTries; i++) {
     const arc = drawnArc(graph, chooser)
     if (arc === undefined) continue
     const [c, e] = arc
-    if (!mayChange(c) || !mayChange(e) || !graph.connectable(a, c) || !graph.connectable(b, e)) continue
-    if (chooser.reluctance(a, c) === 0 && chooser.reluctance(b, e) === 0) return { a, b, c, e }
+    if (isPossible(graph, { a, b, c, e }, proximity, chooser)) return { a, b, c, e }
   }
   return undefined
+}
+
+/** Whether c and e may change, and neither new edge is impossible or avoided. */
+function isPossible<Id extends string>(
+  graph: BoundedGraph<Id>,
+  { a, b, c, e }: Exchange<Id>,
+  { mayChange }: Proximity<Id>,
+  { reluctance }: Chooser<Id>,
+): boolean {
+  if (!mayChange(c) || !mayChange(e) || !graph.connectable(a, c) || !graph.connectable(b, e)) return false
+  return reluctance(a, c) === 0 && reluctance(b, e) === 0
 }

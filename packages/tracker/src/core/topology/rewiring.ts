@@ -1,5 +1,5 @@
 import type { BoundedGraph } from './bounded-graph.ts'
-import { cheapest, cheapestDrawn, randomPosition, type Choice } from './cheapest.ts'
+import { cheapest, cheapestDrawn, randomPosition, type Choice, type RandomSource } from './cheapest.ts'
 import type { Chooser } from './chooser.ts'
 
 /** An edge read in one of its two directions. */
@@ -97,6 +97,12 @@ function doubleSwitchCost<Id extends string>(
   if ((x === y && a === e) || (x === e && a === y)) return Infinity
   const both = x === y ? (diversity?.reluctanceToBoth(x, a, e) ?? 0) : 0
   return reluctance(x, a) + reluctance(b, c) + reluctance(e, y) + both
+}
+
+/** An edge, and one of its directions. All nodes have the same degree, so the first end is a random node. */
+export function randomArc<Id extends string>(graph: BoundedGraph<Id>, random: RandomSource): Arc<Id> {
+  const { a, b } = graph.edges.at(randomPosition(graph.edges.size, random))
+  return random.next() < 0.5 ? [a, b] : [b, a]
 }
 
 /** An edge of a node, with every network equally likely, read from that node. */
