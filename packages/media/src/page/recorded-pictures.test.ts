@@ -2,41 +2,12 @@
 import { afterEach, expect, it, vi } from 'vitest'
 import { picture as track } from '../recording/members.testkit.ts'
 import { RecordedPictures } from './recorded-pictures.ts'
-
-/** A decoder whose pictures are nothing but their times; it shows no chunk of which the first byte is 0. */
-class Decoder {
-  state = 'unconfigured'
-  readonly #output: VideoDecoderInit['output']
-
-  constructor({ output }: VideoDecoderInit) {
-    this.#output = output
-  }
-
-  configure(): void {
-    this.state = 'configured'
-  }
-
-  decode({ timestamp, data }: EncodedVideoChunkInit): void {
-    const frame = { timestamp, displayWidth: 320, displayHeight: 180, close: () => {} }
-    if ((data as Uint8Array)[0] !== 0) queueMicrotask(() => this.#output(frame as VideoFrame))
-  }
-
-  close(): void {
-    this.state = 'closed'
-  }
-}
-
-class Chunk {
-  constructor(init: EncodedVideoChunkInit) {
-    Object.assign(this, init)
-  }
-}
+import { stubVideoDecoder } from './video-decoder.testkit.ts'
 
 afterEach(() => void vi.unstubAllGlobals())
 
 it('goes on past what is decoded but not shown, such as alternative reference frames', async () => {
-  vi.stubGlobal('VideoDecoder', Decoder)
-  vi.stubGlobal('EncodedVideoChunk', Chunk)
+  stubVideoDecoder()
   const canvas = { getContext: () => ({ drawImage: () => {} }), width: 0, height: 0 }
   const painted = new Set<number>()
   const pictures = new RecordedPictures({

@@ -4,45 +4,12 @@ import { ada, picture as track } from '../recording/members.testkit.ts'
 import type { MediaRecording } from '../recording/recording.ts'
 import { TimeLine } from '../recording/time-line.ts'
 import { Thumbnails } from './thumbnails.ts'
-
-/** A decoder that shows no chunk of which the first byte is 0. */
-class Decoder {
-  state = 'unconfigured'
-  readonly #output: VideoDecoderInit['output']
-
-  constructor({ output }: VideoDecoderInit) {
-    this.#output = output
-  }
-
-  configure(): void {
-    this.state = 'configured'
-  }
-
-  decode({ data }: EncodedVideoChunkInit): void {
-    const frame = { displayWidth: 320, displayHeight: 180, close: () => {} }
-    if ((data as Uint8Array)[0] !== 0) this.#output(frame as VideoFrame)
-  }
-
-  flush(): Promise<void> {
-    return Promise.resolve()
-  }
-
-  close(): void {
-    this.state = 'closed'
-  }
-}
-
-class Chunk {
-  constructor(init: EncodedVideoChunkInit) {
-    Object.assign(this, init)
-  }
-}
+import { stubVideoDecoder } from './video-decoder.testkit.ts'
 
 afterEach(() => void vi.unstubAllGlobals())
 
 it('are made though one before shows nothing', async () => {
-  vi.stubGlobal('VideoDecoder', Decoder)
-  vi.stubGlobal('EncodedVideoChunk', Chunk)
+  stubVideoDecoder()
   vi.stubGlobal('document', { createElement: () => ({ getContext: () => null }) })
   const timeLine = new TimeLine()
   const keys = [1_000, 2_000].map((atMs) => ({ memberId: ada.id, track: track.id, atMs, timestampUs: atMs }))
