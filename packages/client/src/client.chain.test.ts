@@ -165,6 +165,22 @@ describe('streams on a chain', () => {
     await expect(take(iterated, 1)).rejects.toMatchObject(reason)
   })
 
+  it('go on with a subscription whose permission is soon back, as when a chain reverts the block of a grant', async () => {
+    const [owner, guest] = await Promise.all([clients.create(alice), clients.create(bob)])
+    const { id } = await owner.createStream({ path: newPath() })
+    const change = async (does: 'grant' | 'revoke') => {
+      const changed = permissionsChanged(guest, id, guest.userId)
+      await owner[does](id, { user: guest.userId, permissions: ['subscribe'] })
+      await changed
+    }
+    await change('grant')
+    const subscription = await guest.subscribe(id)
+    await change('revoke')
+    await change('grant')
+    await owner.publish(id, 'after')
+    expect(await take(subscription, 1)).toMatchObject([{ content: 'after' }])
+  })
+
   it('end the subscriptions of a stream that is deleted, while they read', async () => {
     const [owner, guest] = await Promise.all([clients.create(alice), clients.create(bob)])
     const { id } = await owner.createStream({ path: newPath() })

@@ -1,6 +1,5 @@
 import type { Delivery, Equivocation, Gap, NetworkNode } from '@runnel/network'
 import {
-  isRunnelError,
   isUrgentChain,
   toStreamPartId,
   type Clock,
@@ -31,6 +30,7 @@ import type { RegistryCache } from '../registry/registry-cache.ts'
 import type { DelegationChecks } from '../registry/registry-delegations.ts'
 import type { StatusHub } from '../status.ts'
 import type { StreamParts } from '../stream-parts.ts'
+import { Denial } from './denial.ts'
 import { toMessageEquivocation, type MessageEquivocation } from './equivocation.ts'
 import type { MessageGap } from './gap.ts'
 import { HistoryJoin } from './history-join.ts'
@@ -77,7 +77,7 @@ export interface SubscribeOptions<T = unknown> extends Decoding<T> {
   readonly onHistoryFailed?: ((error: Error) => void) | undefined
   /**
    * Called when the subscription has ended because the user lost the permission to subscribe (NO_SUBSCRIBE_PERMISSION) or the stream was deleted
-   * (STREAM_NOT_FOUND). There is a status 'subscription-ended' too, and an iteration throws the error after the queued messages. Not for a
+   * (STREAM_NOT_FOUND), and it was not back after 20 seconds. There is a status 'subscription-ended' too, and an iteration throws the error after the queued messages. Not for a
    * prefix, which goes on with its other streams: see the status 'prefix'.
    */
   readonly onEnded?: ((error: RunnelError) => void) | undefined
@@ -126,9 +126,6 @@ type SharedDestination = Destination & { readonly shared: { readonly histories: 
 
 /** Gaps remembered as reported. */
 const maxReportedGaps = 1_000
-
-/** What ends a subscription that runs. A delegation that ended may be renewed, and has statuses of its own. */
-const finalCodes = ['NO_SUBSCRIBE_PERMISSION', 'STREAM_NOT_FOUND']
 
 /** Subscribes, and hands what the node delivers to the subscriptions of its stream part. */
 export class Subscriber {
@@ -367,27 +364,31 @@ export class Subscriber {
     // After it is listed: what the node delivers while joining is not to be missed.
     const { fillGaps = true } = options
     // Who follows many streams looks after them.
-    const onDenied = shared ? undefined : () => void this.#endIfDenied(subscription, inbox, options)
+    const ending = new AbortController()
+    releases.push(() => ending.abort())
+    const denial = shared ? undefined : this.#denial(subscription, inbox, options, ending.signal)
+    const onDenied = denial && (() => denial.suspect())
     for (const partition of partitions) releases.push(parts.join(stream, partition, { fillGaps, onDenied }))
     return subscription
   }
 
-  /** Nothing comes any more: ends it with the reason, if that is final. Never rejects. */
-  async #endIfDenied(
+  /** Nothing comes any more where its user may not read: if that is final, the subscription ends with the reason. */
+  #denial(
     subscription: QueuedSubscription,
     inbox: Inbox,
     { onEnded }: SubscribeOptions,
-  ): Promise<void> {
+    signal: AbortSignal,
+  ): Denial {
     const { streamId } = subscription
-    try {
-      await requirePermission('subscribe', streamId, this.#modules)
-    } catch (error) {
-      if (!isRunnelError(error) || !finalCodes.includes(error.code) || !this.#all.has(subscription)) return
+    const { clock, status } = this.#modules
+    const check = () => requirePermission('subscribe', streamId, this.#modules)
+    const onFinal = (error: RunnelError) => {
       inbox.fail(error)
       void subscription.unsubscribe()
-      this.#modules.status.emit({ type: 'subscription-ended', streamId, error })
+      status.emit({ type: 'subscription-ended', streamId, error })
       this.#inform(streamId, () => onEnded?.(error))
     }
+    return new Denial({ clock, check, onFinal, signal })
   }
 
   #inform(streamId: StreamId, call: () => void): void {
