@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream'
-import { clientError, type Message, type TableOptions } from '@runnel/client'
+import { clientError, type Message, type ResendOptions } from '@runnel/client'
 import type { Cancel } from '@runnel/protocol'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { messageFields } from '../../cli/message-fields.ts'
@@ -14,7 +14,7 @@ import type { GatewayRequests } from './requests.ts'
 
 type StreamRequest = FastifyRequest<{ Params: { streamId: string } }>
 
-type ReadOptions = Required<Pick<TableOptions, 'signal' | 'onUndecodable'>>
+type ReadOptions = Required<Pick<ResendOptions, 'signal' | 'onUndecodable' | 'onGap'>>
 
 /** Bytes prepared for a reader that does not take them yet. */
 const readAheadBytes = 64 * 1024
@@ -46,7 +46,10 @@ export function addHistoryRoutes(server: FastifyInstance, requests: GatewayReque
     const { partition } = parseQuery(queries.table, request.query)
     const streamId = streamIdOf(request, account)
     const partitions = partitionsOf(partition)
-    return lines(reply, account, ({ client }, how) => client.table(streamId, { partitions, ...how }))
+    // A table is of single values: what lies between them is not missing.
+    return lines(reply, account, ({ client }, { signal, onUndecodable }) =>
+      client.table(streamId, { partitions, signal, onUndecodable }),
+    )
   })
 
   server.get('/v1/streams/:streamId/last', async (request: StreamRequest) => {
@@ -88,7 +91,9 @@ export function addHistoryRoutes(server: FastifyInstance, requests: GatewayReque
       return caller.release()
     }
     const leftOut = new LeftOut()
-    const messages = read(caller, { signal: gone.signal, onUndecodable: leftOut.add })
+    const messages = read(caller, {
+      ...{ signal: gone.signal, onUndecodable: leftOut.add, onGap: leftOut.addGap },
+    })
     // What is wrong with the request is known with the first message: an answer that has begun has no status left.
     const first = await messages.next()
     async function* texts() {
@@ -97,7 +102,7 @@ export function addHistoryRoutes(server: FastifyInstance, requests: GatewayReque
         yield `${JSON.stringify(messageFields(next.value))}\n`
         tookSome()
       }
-      for (const undecodable of leftOut.fields()) yield `${JSON.stringify({ undecodable })}\n`
+      for (const fields of leftOut.fields()) yield `${JSON.stringify(fields)}\n`
     }
     tookSome()
     const body = Readable.from(texts(), { objectMode: false, highWaterMark: readAheadBytes })

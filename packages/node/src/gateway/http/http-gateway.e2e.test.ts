@@ -6,7 +6,10 @@ import {
   EncryptionType,
   generatePrivateKey,
   loadCrypto,
+  toStreamId,
   type BatchDraft,
+  type Identity,
+  type MessageRef,
 } from '@runnel/protocol'
 import { systemRandom } from '@runnel/protocol/system'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -37,6 +40,12 @@ describe('the HTTP gateway', { timeout: timeoutMs }, () => {
     await stopAll()
     await network.stop()
   }, timeoutMs)
+
+  const postBatch = (stream: string, bytes: Uint8Array) =>
+    gateway.get(streamPath(stream, 'batches'), {
+      ...{ method: 'POST', body: new Uint8Array(bytes) },
+      headers: { 'content-type': 'application/octet-stream' },
+    })
 
   it('publishes JSON, text and bytes, which other clients read', async () => {
     const stream = await network.newStream('kinds')
@@ -155,6 +164,37 @@ describe('the HTTP gateway', { timeout: timeoutMs }, () => {
     }
   })
 
+  it('says at the end of history which messages others name and no storage node has', async () => {
+    const stream = await network.newStream('gaps')
+    const crypto = await loadCrypto()
+    const device = createIdentity(generatePrivateKey(systemRandom), crypto)
+    await network.owner.grant(stream, { user: device.nodeId, permissions: ['publish'] })
+    const nowMs = Date.now()
+    for (const draft of [
+      draftOf(stream, device, nowMs),
+      draftOf(stream, device, nowMs + 2, { timestamp: nowMs + 1, sequenceNumber: 0 }),
+    ]) {
+      const { bytes } = buildBatch(draft, crypto, device)
+      let answer = await postBatch(stream, bytes)
+      // The gateway follows the registry.
+      while (answer.status === 403) answer = await postBatch(stream, bytes)
+      expect(answer.status).toBe(200)
+      await network.owner.waitForStorage({
+        ...draft.chain,
+        timestamp: draft.messages[0]!.timestamp,
+        sequenceNumber: 0,
+      })
+    }
+    const answer = await gateway.get(streamPath(stream, 'messages?last=10'))
+    const lines = (await answer.text()).trim().split('\n')
+    const place = (timestamp: number) => ({ timestamp, sequenceNumber: 0 })
+    expect(lines.map((line): unknown => JSON.parse(line))).toMatchObject([
+      { content: `at ${nowMs}` },
+      { content: `at ${nowMs + 2}` },
+      { gaps: { count: 1, last: { messageChainId: 'device', after: place(nowMs), upTo: place(nowMs + 1) } } },
+    ])
+  })
+
   it('waits for storage, and answers the same for an idempotency key', async () => {
     const stream = await network.newStream('once')
     const post = (body: string, key: string) =>
@@ -176,21 +216,8 @@ describe('the HTTP gateway', { timeout: timeoutMs }, () => {
     const stream = await network.newStream('signed')
     const crypto = await loadCrypto()
     const device = createIdentity(generatePrivateKey(systemRandom), crypto)
-    const draft = (timestamp: number): BatchDraft => ({
-      chain: { streamId: stream, partition: 0, publisherId: device.nodeId, messageChainId: 'device' },
-      messages: [
-        {
-          ...{ timestamp, sequenceNumber: 0, previous: undefined },
-          ...{ contentType: ContentType.text, encryptionType: EncryptionType.none, groupKeyId: '' },
-          content: new TextEncoder().encode(`at ${timestamp}`),
-        },
-      ],
-    })
-    const post = (bytes: Uint8Array) =>
-      gateway.get(streamPath(stream, 'batches'), {
-        ...{ method: 'POST', body: new Uint8Array(bytes) },
-        headers: { 'content-type': 'application/octet-stream' },
-      })
+    const draft = (timestamp: number) => draftOf(stream, device, timestamp)
+    const post = (bytes: Uint8Array) => postBatch(stream, bytes)
     const codeOf = async (answer: Response) => ((await answer.json()) as { code: string }).code
     const nowMs = Date.now()
     const first = buildBatch(draft(nowMs), crypto, device)
@@ -310,3 +337,20 @@ describe('the HTTP gateway', { timeout: timeoutMs }, () => {
     expect([bulk.status, await bulk.json()]).toMatchObject([400, { published: 2, line: 3, problem: { code: 'INPUT_INVALID' } }]) // prettier-ignore
   })
 })
+
+/** One message of a device that signs for itself. */
+function draftOf(streamId: string, device: Identity, timestamp: number, previous?: MessageRef): BatchDraft {
+  return {
+    chain: {
+      ...{ streamId: toStreamId(streamId), partition: 0 },
+      ...{ publisherId: device.nodeId, messageChainId: 'device' },
+    },
+    messages: [
+      {
+        ...{ timestamp, sequenceNumber: 0, previous },
+        ...{ contentType: ContentType.text, encryptionType: EncryptionType.none, groupKeyId: '' },
+        content: new TextEncoder().encode(`at ${timestamp}`),
+      },
+    ],
+  }
+}

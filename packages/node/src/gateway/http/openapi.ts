@@ -13,8 +13,9 @@ const ok = (description: string, type: string, schema: Json) => ({
   200: { description, ...content(type, schema) },
 })
 const message = ref('schemas', 'Message')
-const messageOrLeftOut = { oneOf: [message, ref('schemas', 'LeftOut')] }
-const lines = 'One message a line. At the end a line for each reason why messages were left out.'
+const messageOrLeftOut = { oneOf: [message, ref('schemas', 'LeftOut'), ref('schemas', 'Gaps')] }
+const lines =
+  'One message a line. At the end a line for each reason why messages were left out, and one for gaps.'
 const headerOf = (name: string, description: string) => ({
   ...{ name, in: 'header', description, schema: { type: 'string' } },
 })
@@ -114,6 +115,18 @@ const schemas = {
         problem: ref('schemas', 'Problem'),
       }),
       description: 'Messages that cannot be opened or decoded.',
+    },
+  }),
+  Gaps: objectOf({
+    gaps: {
+      ...objectOf({
+        count: { type: 'integer', description: 'Gaps: runs of messages that are missing.' },
+        last: objectOf({
+          ...{ streamPartId: string, publisherId: string, messageChainId: string },
+          ...{ after: { type: 'object' }, upTo: { type: 'object' } },
+        }),
+      }),
+      description: 'Messages of history that others name and no storage node has.',
     },
   }),
   Problem: objectOf({

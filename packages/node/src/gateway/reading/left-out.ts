@@ -1,4 +1,4 @@
-import type { UndecodableMessage } from '@runnel/client'
+import type { MessageGap, UndecodableMessage } from '@runnel/client'
 import { leftOutFields } from './left-out-fields.ts'
 
 interface Counted {
@@ -6,9 +6,14 @@ interface Counted {
   last: UndecodableMessage
 }
 
-/** What an answer leaves out because it cannot be opened or decoded, by the code of the reason, of which there are few. */
+/**
+ * What an answer lacks: messages that cannot be opened or decoded, by the code of the reason, of which there are few, and gaps, which no storage
+ * node could fill.
+ */
 export class LeftOut {
   readonly #byCode = new Map<string, Counted>()
+  #gaps = 0
+  #lastGap: MessageGap | undefined
 
   readonly add = (found: UndecodableMessage): void => {
     const { code } = found.error
@@ -20,8 +25,17 @@ export class LeftOut {
     }
   }
 
-  /** For each reason how many there are, the place of the last, and the problem. */
+  readonly addGap = (gap: MessageGap): void => {
+    this.#gaps++
+    this.#lastGap = gap
+  }
+
+  /** For each reason how many there are, the place of the last, and the problem; then how many gaps there are, and the last. */
   fields(): readonly Readonly<Record<string, unknown>>[] {
-    return [...this.#byCode.values()].map(({ last, count }) => leftOutFields(last, count))
+    const undecodable = [...this.#byCode.values()].map(({ last, count }) => ({
+      undecodable: leftOutFields(last, count),
+    }))
+    if (this.#lastGap === undefined) return undecodable
+    return [...undecodable, { gaps: { count: this.#gaps, last: this.#lastGap } }]
   }
 }
