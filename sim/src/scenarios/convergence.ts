@@ -1,6 +1,7 @@
 import type { NodeId } from '@runnel/protocol'
 import type { OverlayStrategyName } from '@runnel/protocol'
 import type { LatencyModel } from '../latency/latency-model.ts'
+import { noArchive } from '../world/no-archive.ts'
 import { World } from '../world/world.ts'
 
 export interface ConvergenceOptions {
@@ -37,7 +38,7 @@ export async function watchConvergence(options: ConvergenceOptions): Promise<Con
     await world.advanceTo((joiningMs * (index + 1)) / model.nodes)
     const name = `node ${index}`
     indexes.set(world.identity(name).nodeId, index)
-    const { node, nodeId } = await world.addNode(name, { fill: () => Promise.resolve() })
+    const { node, nodeId } = await world.addNode(name, noArchive)
     node.on('neighbours', (_, neighbours) => watch.changed(nodeId, neighbours))
     nodes.push(node)
   }

@@ -5,6 +5,7 @@ import type { Overlay } from '../experiments/experiment.ts'
 import { meanDelayMs } from '../graphs/shortest-delays.ts'
 import { WeightedGraph } from '../graphs/weighted-graph.ts'
 import type { LatencyModel } from '../latency/latency-model.ts'
+import { noArchive } from '../world/no-archive.ts'
 import { World, type SimNode } from '../world/world.ts'
 import { OverlayWatch, type WatchReport } from './overlay-watch.ts'
 import { Settling } from './settling.ts'
@@ -36,8 +37,6 @@ const maxFormingMs = 900_000
 const maxReplacingMs = 30_000
 /** Nodes whose delays to all others are looked at in a sample. */
 const sampledSources = 16
-
-const noArchive = { fill: () => Promise.resolve() }
 
 /** What was seen of an overlay while it formed: the attached neighbours at every change, the wanted ones four times a second. */
 export interface FormationWatch extends WatchReport {

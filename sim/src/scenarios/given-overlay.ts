@@ -2,6 +2,7 @@ import { decodePacket, encodePacket, type Contact, type NodeId } from '@runnel/p
 import type { Connection, Transport } from '@runnel/transport'
 import { simError } from '../errors.ts'
 import { ChainPublisher } from '../world/chain-publisher.ts'
+import { noArchive } from '../world/no-archive.ts'
 import { World } from '../world/world.ts'
 import { processingMs } from './formation.ts'
 
@@ -52,7 +53,7 @@ export async function floodGivenOverlay(options: GivenOverlayOptions): Promise<G
     const { nodeId } = world.identity(`node ${index}`)
     places.set(nodeId, index)
     tracker.numbers.set(nodeId, index)
-    nodes.push(await world.addNode(`node ${index}`, { fill: () => Promise.resolve() }))
+    nodes.push(await world.addNode(`node ${index}`, noArchive))
   }
   const { clock, crypto, streamPartId } = world
   await world.advanceTo(clock.monotonicMs() + openingMs)

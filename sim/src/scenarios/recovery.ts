@@ -1,6 +1,7 @@
 import type { NodeId } from '@runnel/protocol'
 import type { OverlayStrategyName } from '@runnel/protocol'
 import type { LatencyModel } from '../latency/latency-model.ts'
+import { noArchive } from '../world/no-archive.ts'
 import { World, type Death, type SimNode } from '../world/world.ts'
 
 export interface RecoveryOptions {
@@ -52,7 +53,7 @@ export async function runRecovery(options: RecoveryOptions): Promise<Recovery> {
     await world.advanceTo((joiningMs * (index + 1)) / model.nodes)
     const name = `node ${index}`
     indexes.set(world.identity(name).nodeId, index)
-    nodes.push(await world.addNode(name, { fill: () => Promise.resolve() }))
+    nodes.push(await world.addNode(name, noArchive))
   }
   const lostAtMs = joiningMs + formingMs
   await world.advanceTo(lostAtMs)

@@ -3,6 +3,7 @@ import { urgentFieldsOf, type Identity, type NodeId } from '@runnel/protocol'
 import { frameDelays, type FrameDelays } from '../measures/frame-delays.ts'
 import { mean } from '../measures/statistics.ts'
 import { UrgentPublisher } from '../world/urgent-publisher.ts'
+import { noArchive } from '../world/no-archive.ts'
 import type { SimNode } from '../world/world.ts'
 import { Camera, layerOf, picturesPerS, type Layer } from './camera.ts'
 import { Formation, type FormationOptions } from './formation.ts'
@@ -34,8 +35,6 @@ const tickMs = 10
 const settlingMs = 3_000
 /** Light nodes come within this time, and have as much again to attach. */
 const attachingMs = 5_000
-
-const noArchive = { fill: () => Promise.resolve() }
 
 /** One sender, whose sound and pictures all others watch: production nodes in an overlay that has settled. */
 export async function runViewers(

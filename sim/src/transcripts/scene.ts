@@ -1,5 +1,6 @@
 import type { BuiltBatch, NodeId } from '@runnel/protocol'
 import { ChainPublisher, messageNumber } from '../world/chain-publisher.ts'
+import { noArchive } from '../world/no-archive.ts'
 import { World, type SimNode } from '../world/world.ts'
 
 /** How long the scene takes, in milliseconds of virtual time. */
@@ -21,7 +22,6 @@ export interface Scene {
   play(onPublish: () => void): Promise<void>
 }
 
-const noArchive = { fill: () => Promise.resolve() }
 const names = ['tracker', 'first', 'second', 'third']
 
 /** Sets the scene, up to where the third node comes. The same each time. */

@@ -1,5 +1,6 @@
 import { decodePacket, encodePacket, readPackets, type NodeId } from '@runnel/protocol'
 import type { Connection } from '@runnel/transport'
+import { noArchive } from '../world/no-archive.ts'
 import { tapped } from '../world/tapped-transport.ts'
 import { setScene, type Scene } from './scene.ts'
 
@@ -24,7 +25,7 @@ export async function recordTranscript(): Promise<Step[]> {
     const step = { atMs: world.clock.monotonicMs() - startMs, to: scene.nameOf(peerId) }
     steps.push(packet === undefined ? step : { ...step, packet: hexOf(packet) })
   }
-  const { node } = await world.addNode('third', { fill: () => Promise.resolve() }, {}, (transport) => {
+  const { node } = await world.addNode('third', noArchive, {}, (transport) => {
     const dial = transport.dial.bind(transport)
     transport.dial = (request) => {
       if (request.peerId !== undefined) add(request.peerId)

@@ -1,11 +1,11 @@
 import type { NodeId } from '@runnel/protocol'
 import { describe, expect, it } from 'vitest'
 import { ChainPublisher, messageNumber } from './chain-publisher.ts'
+import { noArchive } from './no-archive.ts'
 import { World, type SimNode } from './world.ts'
 
 const hourMs = 3_600_000
 const nodeCount = 12
-const noArchive = { fill: () => Promise.resolve() }
 
 /** A network of production nodes and a production tracker that loses every twentieth frame, and what happens in it. */
 class Network {

@@ -1,23 +1,16 @@
 import type { NodeId } from '@runnel/protocol'
-import type { Overlay } from '../../experiments/experiment.ts'
-import type { LatencyModel } from '../../latency/latency-model.ts'
 import { FloodWatch, type FloodCosts } from '../../measures/flood-costs.ts'
 import { ChainPublisher } from '../../world/chain-publisher.ts'
-import { World, type SimNode } from '../../world/world.ts'
+import { noArchive } from '../../world/no-archive.ts'
+import type { SimNode, World } from '../../world/world.ts'
+import { createPlacedWorld, formingMs, joiningMs, type PlacedWorldOptions } from '../placed-world.ts'
 import { Attacker, type Attack } from './attacker.ts'
 
-export interface AttackOptions {
-  readonly seed: string
+export interface AttackOptions extends PlacedWorldOptions {
   readonly attack: Attack
   readonly nodes: number
   readonly attackers: number
-  readonly degree: number
-  readonly overlay: Overlay
-  /** Of all, attackers too. */
-  readonly model: LatencyModel
   readonly fillGaps: boolean
-  /** See `WorldOptions`. */
-  readonly thinFloods?: boolean | undefined
   /** Messages of each publisher in a second. Default 1. */
   readonly rate?: number | undefined
 }
@@ -40,14 +33,6 @@ export interface AttackReport extends FloodCosts {
   readonly victim: { readonly mostAttackers: number; readonly eclipsedMs: number; readonly missed: number }
 }
 
-/** All join within this time. */
-const joiningMs = 10_000
-/** Until the attack strikes: random overlays are complete at once, others improve for a while. */
-const formingMs = { random: 15_000, 'topology-aware': 60_000, tree: 60_000 } as const satisfies Record<
-  Overlay,
-  number
->
-const processingMs = 0.3
 const publishers = 5
 /** How long each publishes. */
 const publishingMs = 10_000
@@ -58,26 +43,14 @@ const settlingMs = 30_000
 /** Attackers around a victim that are not beside it leave and come again this often. */
 const rejoinMs = 2_000
 const lookMs = 250
-const noArchive = { fill: () => Promise.resolve() }
 
 /** Honest nodes and attackers in one stream part, and what comes of the messages of the honest. */
 export async function runAttack(
   options: AttackOptions,
   onProgress: (text: string) => void,
 ): Promise<AttackReport> {
-  const { seed, degree, overlay, model, thinFloods = true } = options
   const places = new Map<NodeId, number>()
-  const placeOf = (nodeId: NodeId): number => places.get(nodeId) ?? 0
-  const world = await World.create({
-    seed,
-    degree,
-    overlay,
-    thinFloods,
-    jitterMs: 0,
-    lossRate: () => 0,
-    onPassing: (second) => onProgress(`second ${second}`),
-    latencyMs: (from, to) => model.oneWayMs(placeOf(from), placeOf(to)) + processingMs,
-  })
+  const world = await createPlacedWorld(options, places, onProgress)
   const run = new AttackRun(options, world, places)
   await run.join()
   await run.strike()

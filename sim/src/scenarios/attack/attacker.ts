@@ -1,5 +1,6 @@
 import { encodePacket, PacketType, type NodeId, type Status, type StreamPartId } from '@runnel/protocol'
 import type { Connection, Transport } from '@runnel/transport'
+import { noArchive } from '../../world/no-archive.ts'
 import { tapped } from '../../world/tapped-transport.ts'
 import type { SimNode, World } from '../../world/world.ts'
 import { answerEarly, tinyRttMs, withStatus } from './false-times.ts'
@@ -18,7 +19,6 @@ export interface AttackerModules {
 const seekMs = 5_000
 /** Neighbours a hub claims to have in a status; more than this is no status. */
 const maxClaimed = 64
-const noArchive = { fill: () => Promise.resolve() }
 
 /** A production node whose packets are changed on their way out, and which opens additional links of its own. */
 export class Attacker {

@@ -1,23 +1,16 @@
 import { PacketType, type NodeId } from '@runnel/protocol'
-import type { Overlay } from '../../experiments/experiment.ts'
-import type { LatencyModel } from '../../latency/latency-model.ts'
 import { FloodWatch, type FloodCosts } from '../../measures/flood-costs.ts'
 import { Recoveries } from '../../measures/recoveries.ts'
 import { ChainPublisher } from '../../world/chain-publisher.ts'
+import { noArchive } from '../../world/no-archive.ts'
 import { tapped } from '../../world/tapped-transport.ts'
-import { World, type SimNode } from '../../world/world.ts'
+import type { SimNode, World } from '../../world/world.ts'
+import { createPlacedWorld, formingMs, joiningMs, type PlacedWorldOptions } from '../placed-world.ts'
 
-export interface ChurnOptions {
-  readonly seed: string
+export interface ChurnOptions extends PlacedWorldOptions {
   readonly nodes: number
-  readonly degree: number
-  readonly overlay: Overlay
-  /** With places for all that ever join. */
-  readonly model: LatencyModel
   /** So many of a hundred nodes leave, and as many join, in a minute; `half`: half of all are lost at one instant. */
   readonly rate: number | 'half'
-  /** See `WorldOptions`. */
-  readonly thinFloods?: boolean | undefined
   /** Messages of each publisher in a second. Default 1. */
   readonly messagesPerS?: number | undefined
 }
@@ -40,39 +33,21 @@ export interface ChurnReport extends FloodCosts {
   readonly edgeChangesPerNodeMinute: number
 }
 
-const joiningMs = 10_000
-const formingMs = { random: 15_000, 'topology-aware': 60_000, tree: 60_000 } as const satisfies Record<
-  Overlay,
-  number
->
 /** Of joins, leaves and messages. */
 const churnMs = 60_000
 /** Half are lost so long after the first message. */
 const halfLostMs = 5_000
 const settlingMs = 40_000
 const lookMs = 100
-const processingMs = 0.3
 const publishers = 3
-const noArchive = { fill: () => Promise.resolve() }
 
 /** Nodes come and go while others publish. */
 export async function runChurn(
   options: ChurnOptions,
   onProgress: (text: string) => void,
 ): Promise<ChurnReport> {
-  const { seed, degree, overlay, model, thinFloods = true } = options
   const places = new Map<NodeId, number>()
-  const placeOf = (nodeId: NodeId): number => places.get(nodeId) ?? 0
-  const world = await World.create({
-    seed,
-    degree,
-    overlay,
-    thinFloods,
-    jitterMs: 0,
-    lossRate: () => 0,
-    onPassing: (second) => onProgress(`second ${second}`),
-    latencyMs: (from, to) => model.oneWayMs(placeOf(from), placeOf(to)) + processingMs,
-  })
+  const world = await createPlacedWorld(options, places, onProgress)
   const run = new ChurnRun(options, world, places)
   await run.form()
   await run.churn()

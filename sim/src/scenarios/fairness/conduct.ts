@@ -1,4 +1,5 @@
 import type { NodeId, Status } from '@runnel/protocol'
+import { noArchive } from '../../world/no-archive.ts'
 import { tapped } from '../../world/tapped-transport.ts'
 import type { SimNode, World } from '../../world/world.ts'
 import { answerEarly, tinyRttMs, withStatus } from '../attack/false-times.ts'
@@ -26,7 +27,6 @@ const exaggeration = 10
 const largestRttMs = 6_553
 /** How long it looks at its neighbours before it leaves them. */
 const rejoinMs = 5_000
-const noArchive = { fill: () => Promise.resolve() }
 
 /** A production node that has joined, and does what `conduct` says. */
 export async function startNodeOf(conduct: Conduct, name: string, modules: ConductModules): Promise<SimNode> {

@@ -29,6 +29,7 @@ import { PublishedMessages } from '../../measures/invariants/published.ts'
 import { TraceHash } from '../../measures/trace-hash.ts'
 import { ChainPublisher, messageNumber } from '../../world/chain-publisher.ts'
 import { evenLatencies } from '../../world/latencies.ts'
+import { noArchive } from '../../world/no-archive.ts'
 import { tapped, type Tap } from '../../world/tapped-transport.ts'
 import { World, type Death } from '../../world/world.ts'
 import { FuzzNode } from './fuzz-node.ts'
@@ -46,7 +47,6 @@ const floodWithinMs = 5_000
 export const quietWithinMs = 60_000
 /** A registry's answer, where publishers are looked up, unless the plan has another. */
 const usualAnswerMs = 200
-const noArchive = { fill: () => Promise.resolve() }
 
 /** A world, its nodes, and the checkers that watch them. */
 export class FuzzWorld {

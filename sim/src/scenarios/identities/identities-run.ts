@@ -7,6 +7,7 @@ import {
 } from '@runnel/protocol'
 import { ChainPublisher, messageNumber } from '../../world/chain-publisher.ts'
 import { actingUnder, delegatedSigner, DelegationChecks, delegationTo } from '../../world/delegates.ts'
+import { noArchive } from '../../world/no-archive.ts'
 import { World, type SimNode } from '../../world/world.ts'
 
 export interface IdentitiesOptions {
@@ -56,7 +57,6 @@ const formingMs = 10_000
 const settlingMs = 4_000
 const messagesEach = 2
 const latencyMs = 20
-const noArchive = { fill: () => Promise.resolve() }
 
 interface Process extends SimNode {
   readonly user: Identity

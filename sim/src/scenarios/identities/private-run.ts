@@ -1,6 +1,7 @@
 import { limits, type Delegation, type NodeAdmission, type NodeId } from '@runnel/protocol'
 import { TrackerClosedError } from '@runnel/network'
 import { actingUnder, delegationTo } from '../../world/delegates.ts'
+import { noArchive } from '../../world/no-archive.ts'
 import { World } from '../../world/world.ts'
 
 export interface PrivateOptions {
@@ -23,7 +24,6 @@ export interface PrivateReport {
 const joinEveryMs = 1
 const formingMs = 10_000
 const latencyMs = 20
-const noArchive = { fill: () => Promise.resolve() }
 
 /** Users of a private network bring one node too many each, and somebody comes who is not on the list. */
 export async function runPrivate(

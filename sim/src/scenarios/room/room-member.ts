@@ -1,4 +1,5 @@
 import { parseStreamPartId, type StreamPartId, type UrgentMessage } from '@runnel/protocol'
+import { noArchive } from '../../world/no-archive.ts'
 import { tapped } from '../../world/tapped-transport.ts'
 import { UrgentPublisher } from '../../world/urgent-publisher.ts'
 import type { SimNode, World, WrapTransport } from '../../world/world.ts'
@@ -19,8 +20,6 @@ const lifetimeMs = 1_000
 const shifts = 4
 /** How often it is asked to send. */
 export const tickMs = 5
-
-const noArchive = { fill: () => Promise.resolve() }
 
 export const kindOfPart = (streamPartId: StreamPartId): Kind =>
   parseStreamPartId(streamPartId).partition === 0 ? 'sound' : 'pictures'

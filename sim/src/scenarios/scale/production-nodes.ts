@@ -1,9 +1,8 @@
 import type { NodeId } from '@runnel/protocol'
+import { noArchive } from '../../world/no-archive.ts'
 import { World, type SimNode } from '../../world/world.ts'
 import { processingMs } from '../formation.ts'
 import { limitsFor, type GrowingOverlay, type ScaleOptions } from './scale-run.ts'
-
-const noArchive = { fill: () => Promise.resolve() }
 
 /** Production nodes and a production tracker. */
 export class ProductionNodes implements GrowingOverlay {
