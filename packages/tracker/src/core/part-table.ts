@@ -40,9 +40,9 @@ export class PartTable {
   handOver(id: StreamPartId, leaderId: NodeId): void {
     const part = this.#state.parts.get(id)
     const members = part && this.#faults.within(part, () => part.dissolve())
-    const nodeIds = [...(members ?? []), ...this.#faults.takeResting(id).keys()]
-    this.#state.roles.dropPart(id)
-    this.#state.counters.count('handedOver', nodeIds.length)
+    const [resting, waiting] = [this.#faults.takeResting(id).keys(), this.#state.roles.dropPart(id)]
+    const nodeIds = new Set([...(members ?? []), ...resting, ...waiting])
+    this.#state.counters.count('handedOver', nodeIds.size)
     for (const nodeId of nodeIds)
       this.#state.outbox.send(nodeId, { type: 'redirect', streamPartId: id, leaderId })
   }

@@ -124,10 +124,17 @@ export class Roles {
     this.#forget(key)
   }
 
-  /** Another tracker leads the stream part. */
-  dropPart(id: StreamPartId): void {
-    for (const { node, status } of this.kept(parseStreamPartId(id).streamId))
-      if (status.streamPartId === id) this.drop(node.nodeId, id)
+  /** Stream parts of which statuses are kept. */
+  get streamPartIds(): ReadonlySet<StreamPartId> {
+    return new Set(Array.from(this.#kept.values(), ({ status }) => status.streamPartId))
+  }
+
+  /** Another tracker leads the stream part. Returns the nodes whose statuses were kept. */
+  dropPart(id: StreamPartId): NodeId[] {
+    const kept = this.kept(parseStreamPartId(id).streamId)
+    const nodeIds = kept.flatMap(({ node, status }) => (status.streamPartId === id ? [node.nodeId] : []))
+    for (const nodeId of nodeIds) this.drop(nodeId, id)
+    return nodeIds
   }
 
   #forget(key: string): void {

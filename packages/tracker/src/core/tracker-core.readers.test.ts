@@ -183,6 +183,20 @@ describe('while the registry has not answered', () => {
     expect(codes(story.advance(defaultTrackerLimits.registryRetryMs))).toEqual(['NOT_PERMITTED'])
   })
 
+  it('a newcomer is sent on to the tracker that leads from now on, and makes no second overlay', () => {
+    const { story, registry } = storyOf()
+    const leaderId = nodeId(50)
+    story.join(stranger)
+    expect(story.core.ledParts()).toEqual([partA])
+    const effects = story.handle({ type: 'handOver', streamPartId: partA, leaderId })
+    const redirect = { type: 'redirect', streamPartId: partA, leaderId }
+    expect(effects).toEqual([{ type: 'send', to: stranger, packet: redirect }])
+    expect(story.core.ledParts()).toEqual([])
+    registry.readers.set(stranger, Infinity)
+    story.handle(resolved(stranger))
+    expect(story.core.streamParts.size).toBe(0)
+  })
+
   it('a newcomer that has left does not come back when it answers', () => {
     const { story, registry } = storyOf(1, 2)
     story.join(stranger)
