@@ -112,12 +112,10 @@ export class Feeds {
     return this.#feeders.delete(nodeId)
   }
 
-  /** What each would report now. */
-  statuses(): { readonly nodeId: NodeId; readonly status: Status }[] {
-    return Array.from(this.#feeders, ([nodeId, { status, counter }]) => ({
-      nodeId,
-      status: { ...status, counter, failed: [] },
-    }))
+  /** What a feeder would report now. */
+  statusOf(nodeId: NodeId): Status | undefined {
+    const feeder = this.#feeders.get(nodeId)
+    return feeder && { ...feeder.status, counter: feeder.counter, failed: [] }
   }
 
   /** Tells feeders whose hosts have changed. True when there were any. */

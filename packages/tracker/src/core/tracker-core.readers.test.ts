@@ -114,6 +114,29 @@ describe('who may not read', () => {
     expect(told.find(({ to }) => to === nodeId(1))?.neighbours).toEqual([nodeId(3)])
   })
 
+  it('is in again as soon as the registry says so, also where it has nothing to report, and stores what it stored', () => {
+    const { story, registry } = storyOf(1, 2)
+    const alone = toStreamPartId(streamId, 1)
+    for (const n of [1, 2]) story.packet(nodeId(n), statusOf(partA, 1, [nodeId(3 - n)]))
+    story.packet(nodeId(1), statusOf(alone))
+    story.packet(nodeId(1), storing(alone))
+    const { counter } = instructions(story.effects).find(({ part }) => part === alone) ?? { counter: NaN }
+    registry.readers.set(nodeId(1), 0)
+    // The chain has taken back the block with its permission …
+    story.handle({ type: 'permissionsChanged', streamId })
+    expect(story.core.streamParts.has(alone)).toBe(false)
+    registry.readers.set(nodeId(1), Infinity)
+    // … and has it in the next one.
+    const effects = [...story.handle({ type: 'permissionsChanged', streamId }), ...story.advance(1_000)]
+    const told = instructions(effects).find(({ part }) => part === alone)
+    expect(told).toMatchObject({ to: nodeId(1), neighbours: [] })
+    expect(told?.counter).toBeGreaterThan(counter)
+    expect([...story.core.storage.nodes(alone)]).toEqual([nodeId(1)])
+    expect([...(story.core.streamParts.get(partA)?.topology.neighbours(nodeId(1)) ?? [])]).toEqual([
+      nodeId(2),
+    ])
+  })
+
   it('is taken out when its time is over', () => {
     const { story, registry } = storyOf(1, 2)
     registry.readers.set(stranger, 60_000)
