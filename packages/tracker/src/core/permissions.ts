@@ -11,7 +11,7 @@ import type { CoreState } from './core-state.ts'
 import type { NodeRecord } from './node-record.ts'
 import type { PartFaults } from './part-faults.ts'
 import type { PartTable } from './part-table.ts'
-import { userOf, type KeptStatus } from './roles.ts'
+import { isCurrent, userOf, type KeptStatus } from './roles.ts'
 import type { StreamPart } from './stream-part.ts'
 
 /** Which nodes may be in which stream part, as far as the registry has answered. */
@@ -104,9 +104,10 @@ export class Permissions {
 
   /** Lets nodes take part that may now. */
   #tryAgain(kept: readonly KeptStatus[]): void {
-    for (const { node, status } of kept) {
+    for (const one of kept) {
+      const { node, status } = one
       const { streamPartId, membership } = status
-      if (!this.#isPresent(node)) {
+      if (!this.#isPresent(node) || !isCurrent(one)) {
         this.#state.roles.drop(node.nodeId, streamPartId)
         continue
       }

@@ -206,6 +206,21 @@ describe('while the registry has not answered', () => {
     expect(codes(story.advance(defaultTrackerLimits.registryRetryMs))).toEqual(['NOT_PERMITTED'])
   })
 
+  it('a newcomer that was disconnected says anew what it joins: it may be with another tracker by now', () => {
+    const { story, registry } = storyOf(1)
+    story.join(stranger)
+    story.packet(stranger, storing(partA))
+    story.disconnect(stranger)
+    story.connect(stranger)
+    registry.readers.set(stranger, Infinity)
+    story.handle(resolved(stranger))
+    story.handle({ type: 'permissionsChanged', streamId })
+    expect(story.core.streamParts.get(partA)?.members.has(stranger)).toBe(false)
+    story.packet(stranger, statusOf(partA))
+    expect(story.core.streamParts.get(partA)?.members.has(stranger)).toBe(true)
+    expect(story.core.storage.count(partA)).toBe(0)
+  })
+
   it('a newcomer is sent on to the tracker that leads from now on, and makes no second overlay', () => {
     const { story, registry } = storyOf()
     const leaderId = nodeId(50)
