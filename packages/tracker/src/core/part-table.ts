@@ -113,8 +113,21 @@ export class PartTable {
     this.#state.missing.add(streamId, this.#state.nowMs)
     for (const part of this.partsOf(streamId)) {
       this.#state.counters.count('streamsMissing')
+      for (const id of [...part.members.keys(), ...part.feeds.nodeIds])
+        this.keepStatus(part, this.#state.nodes.get(id))
       this.#dissolve(part, 'STREAM_UNKNOWN')
     }
+  }
+
+  /**
+   * Keeps what a node would report, as it is about to be put out, until it may be there again: a chain that takes a block back has the same in
+   * the next one, and nodes that have nothing new to report do not report.
+   */
+  keepStatus(part: StreamPart, node: NodeRecord | undefined): void {
+    const status = node && part.statusOf(node.nodeId)
+    if (node === undefined || status === undefined) return
+    const counter = Math.max(status.counter, part.counterOf(node.nodeId))
+    this.#state.roles.keep(node, { ...status, counter })
   }
 
   *partsOf(streamId: StreamId): Generator<StreamPart> {

@@ -65,8 +65,6 @@ export class Permissions {
   #deny(node: NodeRecord, id: StreamPartId): void {
     this.#state.counters.count('membersDenied')
     const part = this.#state.parts.get(id)
-    const kept = this.#state.roles.keptIn(node.nodeId, id)
-    if (kept !== undefined && this.#state.storage.has(node.nodeId, id)) kept.storing = true
     if (part !== undefined && node.parts.has(part)) this.#faults.within(part, () => part.remove(node.nodeId))
     this.#state.outbox.error(node, 'NOT_PERMITTED', id)
   }
@@ -123,12 +121,22 @@ export class Permissions {
   }
 
   permissionsChanged(streamId: StreamId | undefined): void {
-    const { parts: all, roles } = this.#state
-    const parts = streamId === undefined ? [...all.values()] : this.#partTable.partsOf(streamId)
+    const parts = streamId === undefined ? [...this.#state.parts.values()] : this.#partTable.partsOf(streamId)
     // Without those that are put out now.
-    const kept = (streamId === undefined ? [...roles.streamIds] : [streamId]).flatMap((id) => roles.kept(id))
+    const kept = this.#keptOf(streamId)
     for (const part of parts) this.#faults.within(part, () => this.#checkMembers(part))
     this.#tryAgain(kept)
+  }
+
+  /** A stream may exist that did not; any, when none is given. */
+  streamsChanged(streamId: StreamId | undefined): void {
+    this.#state.missing.forget(streamId)
+    this.#tryAgain(this.#keptOf(streamId))
+  }
+
+  #keptOf(streamId: StreamId | undefined): KeptStatus[] {
+    const { roles } = this.#state
+    return (streamId === undefined ? [...roles.streamIds] : [streamId]).flatMap((id) => roles.kept(id))
   }
 
   /** Removes nodes that may no longer be there. */
@@ -139,14 +147,6 @@ export class Permissions {
     }
   }
 
-  /** A chain takes blocks back and has the same in the next: whoever is put out so, and has nothing new to report, reports nothing. */
-  #keepLast(part: StreamPart, node: NodeRecord): void {
-    const status = part.statusOf(node.nodeId)
-    if (status === undefined) return
-    const counter = Math.max(status.counter, part.counterOf(node.nodeId))
-    this.#state.roles.keep(node, { ...status, counter })
-  }
-
   /** Removes a node that may no longer be there. One whose permission is unknown stays until the registry answers. */
   #checkNode(part: StreamPart, node: NodeRecord): void {
     const reads = part.members.has(node.nodeId)
@@ -154,7 +154,7 @@ export class Permissions {
     const scope = scopeOfPart(part.id)
     const role = this.#state.roles.roleOf(node, scope, reads, this.#state.nowMs)
     if (role.kind === 'none') {
-      this.#keepLast(part, node)
+      this.#partTable.keepStatus(part, node)
       this.#deny(node, part.id)
     } else if (role.kind === 'unknown') this.#ask(scope, node)
     else this.#state.permitsEndAtMs = Math.min(this.#state.permitsEndAtMs, role.untilMs)

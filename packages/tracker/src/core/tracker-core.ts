@@ -54,7 +54,7 @@ export class TrackerCore {
     replica: ({ streamPartId, replica }) => this.#partTable.expect(streamPartId, replica),
     overlay: ({ streamId, overlay }) => this.#partTable.choose(streamId, overlay),
     streamMissing: ({ streamId }) => this.#partTable.streamMissing(streamId),
-    streamsChanged: ({ streamId }) => this.#state.missing.forget(streamId),
+    streamsChanged: ({ streamId }) => this.#permissions.streamsChanged(streamId),
     userResolved: ({ found, ...question }) => this.#permissions.userResolved(question, found),
     permissionsChanged: ({ streamId }) => this.#permissions.permissionsChanged(streamId),
     stalled: () => this.#nodeTable.forgetAll(),

@@ -1,6 +1,6 @@
 import type { OverlayChoice, StreamId } from '@runnel/protocol'
 import { describe, expect, it } from 'vitest'
-import { codes, nodeId, partA, partB, statusOf, TrackerStory } from '../core/tracker-core.testkit.ts'
+import { codes, nodeId, partA, partB, statusOf, storing, TrackerStory } from '../core/tracker-core.testkit.ts'
 import { KnownStreams, type StreamFacts } from './known-streams.ts'
 
 const [streamOfA, streamOfB] = [partA, partB].map((id) => id.slice(0, id.indexOf('#')) as StreamId)
@@ -117,6 +117,34 @@ describe('a stream that the registry does not have', () => {
     story.packet(nodeId(1), statusOf(partA))
     await answer(undefined)
     expect([...story.core.streamParts.keys()]).toEqual([partA])
+  })
+
+  it('has its nodes again as soon as it is back, as after a chain took back its block: they report nothing new', async () => {
+    const { story, deny, answer, changed } = setUp()
+    for (const n of [1, 2]) story.join(nodeId(n), partA)
+    await answer(undefined)
+    for (const n of [1, 2]) story.packet(nodeId(n), statusOf(partA, 1, [nodeId(3 - n)]))
+    story.packet(nodeId(1), storing(partA))
+    changed(streamOfA)
+    await deny()
+    story.join(nodeId(3), partA)
+    expect(story.core.streamParts.size).toBe(0)
+    changed(streamOfA)
+    await answer(undefined)
+    const part = story.core.streamParts.get(partA)
+    expect([...(part?.members.keys() ?? [])]).toEqual([1, 2, 3].map(nodeId))
+    expect(part?.topology.hasEdge(nodeId(1), nodeId(2))).toBe(true)
+    expect([...story.core.storage.nodes(partA)]).toEqual([nodeId(1)])
+  })
+
+  it('does not get back who has left meanwhile', async () => {
+    const { story, deny, answer, changed } = setUp()
+    story.join(nodeId(1), partA)
+    await deny()
+    story.packet(nodeId(1), { type: 'leave', streamPartId: partA })
+    changed(streamOfA)
+    await answer(undefined)
+    expect(story.core.streamParts.size).toBe(0)
   })
 
   it('is given up when it is deleted, and kept while nobody can say', async () => {

@@ -52,9 +52,9 @@ export class KnownStreams {
     const { core, source, changed: tell } = this.#modules
     core.onNewStreamPart = (id) => this.#look(streamOf(id))
     this.#unfollow = source.onChange((changed) => {
-      tell(changed)
       for (const id of core.streamParts.keys())
         if (changed === undefined || streamOf(id) === changed) this.#look(streamOf(id))
+      tell(changed)
     })
   }
 
