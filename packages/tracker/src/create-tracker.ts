@@ -193,7 +193,7 @@ export function createTracker(options: TrackerOptions, modules: TrackerModules):
   const streams =
     modules.streams &&
     new KnownStreams({
-      ...{ core, source: modules.streams },
+      ...{ core, source: modules.streams, clock, retryMs: limits.registryRetryMs },
       missing: (streamId) => {
         logger?.debug({ streamId }, 'the registry has no such stream')
         runtime.handle({ type: 'streamMissing', streamId })

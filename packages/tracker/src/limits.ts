@@ -32,7 +32,7 @@ export interface TrackerLimits {
    * network with the most is forgotten, and its node asks again.
    */
   readonly maxWaitingStatuses: number
-  /** Pause before a registry that did not answer about a user is asked again, in milliseconds. */
+  /** Pause before a registry that did not answer about a user or a stream is asked again, in milliseconds. */
   readonly registryRetryMs: number
   /** Such streams remembered; the oldest are forgotten first. */
   readonly maxMissingStreams: number

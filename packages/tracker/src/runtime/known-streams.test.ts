@@ -1,9 +1,12 @@
 import type { OverlayChoice, StreamId } from '@runnel/protocol'
+import { VirtualClock } from '@runnel/transport'
 import { describe, expect, it } from 'vitest'
 import { codes, nodeId, partA, partB, statusOf, storing, TrackerStory } from '../core/tracker-core.testkit.ts'
 import { KnownStreams, type StreamFacts } from './known-streams.ts'
 
 const [streamOfA, streamOfB] = [partA, partB].map((id) => id.slice(0, id.indexOf('#')) as StreamId)
+
+const retryMs = 5_000
 
 const random = { strategy: 'random' } as const
 const aware = { strategy: 'topology-aware' } as const
@@ -11,11 +14,12 @@ const aware = { strategy: 'topology-aware' } as const
 /** Owners who answer when the test says so. */
 function setUp() {
   const story = new TrackerStory()
+  const clock = new VirtualClock()
   const chosen: [StreamId, OverlayChoice | undefined][] = []
   const questions: { streamId: StreamId; settle: PromiseWithResolvers<StreamFacts | undefined> }[] = []
   let changed: (streamId: StreamId | undefined) => void = () => {}
   const overlays = new KnownStreams({
-    core: story.core,
+    ...{ core: story.core, clock, retryMs },
     chosen: (streamId, overlay) => chosen.push([streamId, overlay]),
     missing: (streamId) => story.handle({ type: 'streamMissing', streamId }),
     changed: (streamId) => story.handle({ type: 'streamsChanged', streamId }),
@@ -40,7 +44,7 @@ function setUp() {
     questions.shift()?.settle.resolve(undefined)
     await new Promise(setImmediate)
   }
-  return { story, overlays, deny, chosen, questions, answer, changed: (id?: StreamId) => changed(id) }
+  return { story, clock, overlays, deny, chosen, questions, answer, changed: (id?: StreamId) => changed(id) }
 }
 
 describe('the choices of owners', () => {
@@ -81,6 +85,23 @@ describe('the choices of owners', () => {
     await new Promise(setImmediate)
     expect(chosen).toEqual([])
     expect(story.core.counters.get('streamLookupsFailed')).toBe(1)
+  })
+
+  it('are asked for again after a while when nobody could say, of what is still served', async () => {
+    const { story, chosen, questions, answer, clock } = setUp()
+    story.join(nodeId(1), partA)
+    story.join(nodeId(2), partB)
+    for (const { settle } of questions.splice(0)) settle.reject(new Error('the chain is away'))
+    await new Promise(setImmediate)
+    story.packet(nodeId(2), { type: 'leave', streamPartId: partB })
+    clock.advanceBy(retryMs - 1)
+    expect(questions).toEqual([])
+    clock.advanceBy(1)
+    expect(questions.map(({ streamId }) => streamId)).toEqual([streamOfA])
+    await answer(aware)
+    expect(chosen).toEqual([[streamOfA, aware]])
+    clock.advanceBy(10 * retryMs)
+    expect(questions).toEqual([])
   })
 
   it('are no longer asked for, nor heard, after the stop', async () => {
