@@ -112,6 +112,7 @@ export class Packets {
 
   #join(node: NodeRecord, status: Status): void {
     if (this.#state.resting.has(status.streamPartId)) return this.#faults.keepStatus(node, status)
+    const isServed = this.#state.parts.has(status.streamPartId)
     const part = this.#partTable.partFor(node, status.streamPartId)
     if (part === undefined) return this.#keepForMissing(node, status)
     if (this.#state.resting.has(part.id)) return this.#faults.keepStatus(node, status)
@@ -122,6 +123,8 @@ export class Packets {
     this.#faults.within(part, () => this.#report(part, node, status))
     // Its status may have caused the fault: the others are together again without it.
     if (this.#state.resting.nodesOf(part.id)?.delete(node.nodeId)) node.resting.delete(part.id)
+    // Others that were there may have been put out as if there were no such stream.
+    if (!isServed) this.#permissions.tryAgain(parseStreamPartId(part.id).streamId)
   }
 
   /** Until there is such a stream. */

@@ -109,6 +109,8 @@ export class Permissions {
         this.#state.roles.drop(node.nodeId, streamPartId)
         continue
       }
+      // Letting in one may have let in others.
+      if (this.#state.roles.keptIn(node.nodeId, streamPartId) !== one) continue
       const scope = scopeOfPart(streamPartId)
       const role = this.#state.roles.roleOf(node, scope, membership?.reads ?? true, this.#state.nowMs)
       if (role.kind === 'unknown') this.#ask(scope, node)
@@ -131,6 +133,11 @@ export class Permissions {
   /** A stream may exist that did not; any, when none is given. */
   streamsChanged(streamId: StreamId | undefined): void {
     this.#state.missing.forget(streamId)
+    this.tryAgain(streamId)
+  }
+
+  /** Lets nodes take part in a stream, or in all, that wait and may now. */
+  tryAgain(streamId: StreamId | undefined): void {
     this.#tryAgain(this.#keptOf(streamId))
   }
 

@@ -1,4 +1,4 @@
-import type { OverlayChoice, StreamId } from '@runnel/protocol'
+import { toStreamPartId, type OverlayChoice, type StreamId, type StreamPartId } from '@runnel/protocol'
 import { VirtualClock } from '@runnel/transport'
 import { describe, expect, it } from 'vitest'
 import { codes, nodeId, partA, partB, statusOf, storing, TrackerStory } from '../core/tracker-core.testkit.ts'
@@ -6,6 +6,7 @@ import { KnownStreams, type StreamFacts } from './known-streams.ts'
 
 const [streamOfA, streamOfB] = [partA, partB].map((id) => id.slice(0, id.indexOf('#')) as StreamId)
 
+const another = toStreamPartId(streamOfA as StreamId, 1)
 const retryMs = 5_000
 
 const random = { strategy: 'random' } as const
@@ -156,6 +157,21 @@ describe('a stream that the registry does not have', () => {
     expect([...(part?.members.keys() ?? [])]).toEqual([1, 2, 3].map(nodeId))
     expect(part?.topology.hasEdge(nodeId(1), nodeId(2))).toBe(true)
     expect([...story.core.storage.nodes(partA)]).toEqual([nodeId(1)])
+  })
+
+  it('has them again with the first that joins, where the registry only seemed not to have it', async () => {
+    const { story, deny, answer } = setUp()
+    for (const n of [1, 2]) story.join(nodeId(n), partA)
+    for (const n of [1, 2]) story.packet(nodeId(n), statusOf(another))
+    await deny()
+    // In something else, so that they stay connected.
+    for (const n of [1, 2]) story.packet(nodeId(n), statusOf(partB))
+    story.advance(60_000)
+    story.join(nodeId(3), partA)
+    await answer(undefined)
+    const inPart = (id: StreamPartId) => [...(story.core.streamParts.get(id)?.members.keys() ?? [])].sort()
+    expect(inPart(partA)).toEqual([1, 2, 3].map(nodeId))
+    expect(inPart(another)).toEqual([1, 2].map(nodeId))
   })
 
   it('does not get back who has left meanwhile', async () => {
