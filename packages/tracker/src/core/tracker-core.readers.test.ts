@@ -429,6 +429,45 @@ describe('a feeder', () => {
   })
 })
 
+describe('very many feeders of few members', () => {
+  const feeders = Array.from({ length: 1_000 }, (_, n) => nodeId(1_000 + n))
+  const hostile = nodeId(2)
+
+  function crowd(): TrackerStory {
+    const { story, registry } = storyOf(1)
+    registry.readers.set(hostile, Infinity)
+    for (const id of feeders) {
+      registry.publishers.set(id, true)
+      story.connect(id)
+      story.packet(id, { ...statusOf(partA), membership: feeds })
+    }
+    story.advance(10_000)
+    story.effects.length = 0
+    return story
+  }
+
+  it('are each told of a member that comes', () => {
+    const story = crowd()
+    story.join(hostile)
+    story.advance(1_000)
+    const told = instructions(story.effects).filter(({ to }) => to !== hostile && to !== nodeId(1))
+    expect(new Set(told.map(({ to }) => to)).size).toBe(feeders.length)
+    expect(told.every(({ neighbours }) => neighbours.length === 2)).toBe(true)
+  })
+
+  it('are not all told each time one comes and goes', () => {
+    const story = crowd()
+    story.connect(hostile)
+    for (let n = 0; n < 50; n++) {
+      story.packet(hostile, statusOf(partA, n))
+      story.advance(10)
+      story.packet(hostile, { type: 'leave', streamPartId: partA })
+      story.advance(10)
+    }
+    expect(instructions(story.effects).length).toBeLessThan(6 * feeders.length)
+  })
+})
+
 describe('a node that acts for a user by delegation', () => {
   const user = nodeId(7)
   const node = nodeId(8)
