@@ -198,7 +198,10 @@ export function createTracker(options: TrackerOptions, modules: TrackerModules):
         logger?.debug({ streamId }, 'the registry has no such stream')
         runtime.handle({ type: 'streamMissing', streamId })
       },
-      changed: (streamId) => runtime.handle({ type: 'streamsChanged', streamId }),
+      changed: (streamId) => {
+        runtime.handle({ type: 'streamsChanged', streamId })
+        cluster?.streamsChanged(streamId)
+      },
       chosen: (streamId, overlay) => {
         if (Object.hasOwn(streamOverlays, streamId)) return
         runtime.handle({ type: 'overlay', streamId, overlay })
