@@ -30,8 +30,8 @@ const compareMs = 10_000
 const graceMs = 1_000
 
 /**
- * Several endpoints of one chain, as one. Blocks never go backwards, whoever answers: what was read once is not unread by changing to an
- * endpoint that is behind.
+ * Several endpoints of one chain, as one. Blocks never go backwards, whoever answers: what was read before a question is not unread by its
+ * answer from an endpoint that is behind.
  */
 export class RpcPool {
   readonly #quorum: number
@@ -90,6 +90,7 @@ export class RpcPool {
     const answered = new Map<unknown, RpcAnswer>()
     const incomplete = new Map<unknown, RpcAnswer>()
     const behind: RpcReply[] = []
+    const least = this.#seen
     const out = new Set(this.#endpoints.filter(({ isInService }) => !isInService))
     const open = () => payloads.filter(({ id }) => !answered.has(id))
     let failure: unknown
@@ -97,13 +98,13 @@ export class RpcPool {
       const asked = open()
       // One that is out of service is asked where nobody else answers.
       if (asked.length === 0 || (out.has(endpoint) && answered.size + incomplete.size > 0)) break
-      const reply = await this.#ask(endpoint, asked).catch((error: unknown) => void (failure = error))
+      const reply = await this.#ask(endpoint, asked, least).catch((error: unknown) => void (failure = error))
       if (reply === undefined) continue
-      if (this.#isBehind(endpoint, reply)) {
+      if (reply.block < least) {
         behind.push(reply)
         continue
       }
-      this.#seen = reply.block
+      this.#see(reply.block)
       this.#allBehindSinceMs = undefined
       for (const [i, answer] of reply.answers.entries()) {
         const payload = asked[i]
@@ -121,15 +122,16 @@ export class RpcPool {
   /** All at once, at a block that a quorum of them has. */
   async #agree(payloads: readonly JsonRpcPayload[]): Promise<RpcAnswer[]> {
     const endpoints = this.#voters()
-    const heights = endpoints.map((endpoint) => this.#ask(endpoint, []))
-    const block = await this.#agreeOnBlock(heights)
+    const least = this.#seen
+    const heights = endpoints.map((endpoint) => this.#ask(endpoint, [], least))
+    const block = await this.#agreeOnBlock(heights, least)
     if (block === undefined) {
       const behind = (await Promise.allSettled(heights)).flatMap((one) =>
         one.status === 'fulfilled' ? one.value : [],
       )
       return this.#allAreBehind(behind, () => this.#agree(payloads))
     }
-    this.#seen = block
+    this.#see(block)
     this.#allBehindSinceMs = undefined
     const isBlockNumber = ({ method }: JsonRpcPayload) => method === 'eth_blockNumber'
     const known = payloads.filter(isBlockNumber).map(({ id }) => ({ id, result: hexOf(block) }))
@@ -149,8 +151,8 @@ export class RpcPool {
     return [...known, ...(await this.#vote(asked, replies))]
   }
 
-  /** The newest block that a quorum has and that is not older than what was seen; undefined where there is none. */
-  async #agreeOnBlock(heights: readonly Promise<RpcReply>[]): Promise<number | undefined> {
+  /** The newest block that a quorum has and that is not older than `least`; undefined where there is none. */
+  async #agreeOnBlock(heights: readonly Promise<RpcReply>[], least: number): Promise<number | undefined> {
     const blocks: number[] = []
     const failures: unknown[] = []
     await new Promise<void>((resolve) => {
@@ -162,7 +164,7 @@ export class RpcPool {
       const look = () => {
         const reached = reachedBy(this.#quorum, blocks)
         if (blocks.length + failures.length === heights.length) done()
-        else if (reached === undefined || reached < this.#seen) return
+        else if (reached === undefined || reached < least) return
         else if (this.#seen > 0) done()
         else grace ??= setTimeout(done, graceMs)
       }
@@ -176,7 +178,7 @@ export class RpcPool {
     })
     if (blocks.length < this.#quorum) throw failures[0]
     const block = reachedBy(this.#quorum, blocks) ?? 0
-    return block < this.#seen ? undefined : block
+    return block < least ? undefined : block
   }
 
   async #vote(
@@ -254,7 +256,12 @@ export class RpcPool {
     return isKnown ? { id: payload.id, result: hash } : undefined
   }
 
-  async #ask(endpoint: RpcEndpoint, payloads: readonly JsonRpcPayload[]): Promise<RpcReply> {
+  /** It is behind with a block older than `least`: not with one that others have only told since it was asked. */
+  async #ask(
+    endpoint: RpcEndpoint,
+    payloads: readonly JsonRpcPayload[],
+    least = this.#seen,
+  ): Promise<RpcReply> {
     let reply: RpcReply
     try {
       reply = await endpoint.ask(payloads)
@@ -268,14 +275,13 @@ export class RpcPool {
       const message = `${endpoint.shown} serves ${chainId}, configured is ${this.#chainId}`
       throw new RpcError('CHAIN_MISMATCH', message)
     }
-    if (!this.#isBehind(endpoint, reply)) endpoint.isFine()
+    if (reply.block >= least) endpoint.isFine()
+    else endpoint.isBehind(this.#modules.monotonicMs(), least)
     return reply
   }
 
-  #isBehind(endpoint: RpcEndpoint, { block }: RpcReply): boolean {
-    if (block >= this.#seen) return false
-    endpoint.isBehind(this.#modules.monotonicMs(), this.#seen)
-    return true
+  #see(block: number): void {
+    this.#seen = Math.max(this.#seen, block)
   }
 
   /** Throws CHAIN_UNREACHABLE, or, once all have been for long, asks again for what they have. */
@@ -321,7 +327,7 @@ export class RpcPool {
   }
 
   #compare({ block }: RpcReply): void {
-    if (this.#quorum === 1) this.#seen = Math.max(this.#seen, block)
+    if (this.#quorum === 1) this.#see(block)
   }
 
   /** What is read after a transaction was mined must know of it. */
@@ -329,7 +335,7 @@ export class RpcPool {
     const result: unknown = 'result' in answer ? answer.result : undefined
     if (typeof result !== 'object' || result === null || !('transactionHash' in result)) return
     const block = Number(Reflect.get(result, 'blockNumber'))
-    if (Number.isSafeInteger(block)) this.#seen = Math.max(this.#seen, block)
+    if (Number.isSafeInteger(block)) this.#see(block)
   }
 }
 

@@ -55,6 +55,23 @@ function open(count: number, rpcQuorum?: number): { provider: JsonRpcProvider; r
 
 const until = (isSo: () => boolean | Promise<boolean>) => vi.waitUntil(isSo, { timeout: 30_000, interval: 5 })
 
+/** Asks, and before the answers come, asks what is answered about a newer block. */
+async function overtaken<T>(provider: JsonRpcProvider, ask: () => Promise<T>): Promise<T> {
+  const block = await provider.getBlockNumber()
+  const { promise: held, resolve: release } = Promise.withResolvers<void>()
+  for (const proxy of proxies) proxy.held = held
+  const answer = ask()
+  const settled = answer.catch(() => {})
+  const asked = proxies.filter(({ mood, asked }) => mood === undefined && asked.size > 0)
+  await until(() => asked.every(({ holds }) => holds > 0))
+  for (const proxy of proxies) proxy.held = undefined
+  await mine(1)
+  expect(await provider.getBlockNumber()).toBe(block + 1)
+  release()
+  await settled
+  return answer
+}
+
 const states = (route: RpcRoute) => route.statuses.map(({ state }) => state)
 
 describe('several endpoints, of which one is believed', () => {
@@ -104,6 +121,14 @@ describe('several endpoints, of which one is believed', () => {
     // Nobody else is left.
     second().mood = 'dead'
     await expect(provider.getBlockNumber()).rejects.toMatchObject({ code: 'CHAIN_UNREACHABLE' })
+  })
+
+  it('answers what was overtaken by a newer block, also when there is nobody else to ask', async () => {
+    const { provider, route } = open(2)
+    await setBalance(7)
+    second().mood = 'dead'
+    expect(await overtaken(provider, () => provider.getBalance(account))).toBe(7n)
+    expect(states(route)[0]).toBe('ok')
   })
 
   it('notices that the first is stuck at a block', async () => {
@@ -235,6 +260,13 @@ describe('three endpoints, of which two have to agree', () => {
     await expect(provider.getBlockNumber()).rejects.toThrow()
     second().mood = undefined
     expect(await provider.getBlockNumber()).toBe(await direct.getBlockNumber())
+  })
+
+  it('answers what was overtaken by a newer block', async () => {
+    const { provider, route } = open(3)
+    await setBalance(7)
+    expect(await overtaken(provider, () => provider.getBalance(account))).toBe(7n)
+    expect(states(route)).toEqual(['ok', 'ok', 'ok'])
   })
 
   it('is not led on by one that claims blocks which are not there', async () => {

@@ -21,6 +21,10 @@ export interface RpcProxy {
   maxBlock: number
   /** What it makes of the chain's answer. */
   lie: (asked: Rpc, answer: Rpc) => Rpc
+  /** What it holds answers back for that it has; undefined: for nothing. */
+  held: Promise<void> | undefined
+  /** Answers that it holds back. */
+  holds: number
   /** Requests so far, by method. */
   readonly asked: Map<string, number>
   stop(): Promise<void>
@@ -29,7 +33,7 @@ export interface RpcProxy {
 export async function startRpcProxy(target: string): Promise<RpcProxy> {
   const headers = { 'content-type': 'application/json' }
   const forward = async (asked: readonly Rpc[]): Promise<Rpc[]> => {
-    const behind = asked.map((one) => held(one, proxy.maxBlock))
+    const behind = asked.map((one) => atMost(one, proxy.maxBlock))
     const response = await fetch(target, { method: 'POST', headers, body: JSON.stringify(behind) })
     const answers = (await response.json()) as Rpc[]
     return asked.map((one, i) => proxy.lie(one, lagging(one, answers[i] ?? {}, proxy.maxBlock)))
@@ -41,7 +45,11 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
     void body.then(async (asked) => {
       const list = Array.isArray(asked) ? (asked as Rpc[]) : [asked as Rpc]
       for (const { method = '' } of list) proxy.asked.set(method, (proxy.asked.get(method) ?? 0) + 1)
+      const { held } = proxy
       const answers = await forward(list)
+      proxy.holds++
+      await held
+      proxy.holds--
       response.writeHead(200, headers).end(JSON.stringify(Array.isArray(asked) ? answers : answers[0]))
     })
   })
@@ -50,6 +58,8 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v3/secret-key`,
     mood: undefined,
     maxBlock: Infinity,
+    held: undefined,
+    holds: 0,
     lie: (_, answer) => answer,
     asked: new Map(),
     stop: async () => {
@@ -63,7 +73,7 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
 }
 
 /** What is asked of the newest block is asked of the newest that it admits to. */
-function held(asked: Rpc, maxBlock: number): Rpc {
+function atMost(asked: Rpc, maxBlock: number): Rpc {
   if (!Number.isFinite(maxBlock)) return asked
   return { ...asked, params: (asked.params ?? []).map((one) => (one === 'latest' ? hex(maxBlock) : one)) }
 }

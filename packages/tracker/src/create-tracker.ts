@@ -193,12 +193,15 @@ export function createTracker(options: TrackerOptions, modules: TrackerModules):
   const streams =
     modules.streams &&
     new KnownStreams({
-      ...{ core, source: modules.streams },
+      ...{ core, source: modules.streams, clock, retryMs: limits.registryRetryMs },
       missing: (streamId) => {
         logger?.debug({ streamId }, 'the registry has no such stream')
         runtime.handle({ type: 'streamMissing', streamId })
       },
-      changed: (streamId) => runtime.handle({ type: 'streamsChanged', streamId }),
+      changed: (streamId) => {
+        runtime.handle({ type: 'streamsChanged', streamId })
+        cluster?.streamsChanged(streamId)
+      },
       chosen: (streamId, overlay) => {
         if (Object.hasOwn(streamOverlays, streamId)) return
         runtime.handle({ type: 'overlay', streamId, overlay })

@@ -28,11 +28,11 @@ export interface TrackerLimits {
    */
   readonly missingStreamMs: number
   /**
-   * Statuses kept of nodes whose users the registry denies, or has not answered about; above it, the oldest of the
-   * network with the most is forgotten, and its node asks again.
+   * Statuses kept of nodes whose users the registry denies, or has not answered about, or whose stream it does not have;
+   * above it, the oldest of the network with the most is forgotten, and its node asks again.
    */
   readonly maxWaitingStatuses: number
-  /** Pause before a registry that did not answer about a user is asked again, in milliseconds. */
+  /** Pause before a registry that did not answer about a user or a stream is asked again, in milliseconds. */
   readonly registryRetryMs: number
   /** Such streams remembered; the oldest are forgotten first. */
   readonly maxMissingStreams: number

@@ -137,6 +137,20 @@ describe('a cluster of trackers', { timeout: 120_000 }, () => {
     expect(await leader.metric('cluster_circuits_refused_total')).toBe(1)
   })
 
+  it('hands a stream part over as soon as its owner names another tracker', async () => {
+    const { registry, trackers } = await cluster(2)
+    const [leader, successor] = inOrder(part(), trackers) as [ClusterTracker, ClusterTracker]
+    const node = await connected(leader)
+    node.send(statusOf(part()))
+    await node.receive('instruction')
+    registry.name(streamId, [successor.nodeId])
+    expect(await node.receive('redirect')).toMatchObject({ leaderId: successor.nodeId })
+    // The other one knows it, too.
+    const other = await connected(successor)
+    other.send(statusOf(part()))
+    await other.receive('instruction')
+  })
+
   it('has the trackers lead that a stream names', async () => {
     const { registry, trackers } = await cluster(3)
     const [first, second, third] = inOrder(part(), trackers) as [

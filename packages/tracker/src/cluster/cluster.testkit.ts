@@ -10,6 +10,7 @@ import { systemClock, systemRandom } from '@runnel/protocol/system'
 import { createTracker, type Tracker } from '../create-tracker.ts'
 import type { TrackerLogger } from '../logger.ts'
 import type { TrackerOptions } from '../options.ts'
+import type { StreamSource } from '../runtime/known-streams.ts'
 import type { ClusterView } from './cluster-view.ts'
 import type { RegisteredTracker, TrackerRegistryView } from './ports.ts'
 
@@ -20,6 +21,15 @@ export class TestRegistry implements TrackerRegistryView {
   trackers: readonly RegisteredTracker[] = []
   readonly own = new Map<StreamId, readonly NodeId[]>()
   readonly #listeners = new Set<() => void>()
+  readonly #streamListeners = new Set<(streamId: StreamId | undefined) => void>()
+  /** Every stream exists. */
+  readonly streams: StreamSource = {
+    factsOf: async () => ({ overlay: undefined }),
+    onChange: (listener) => {
+      this.#streamListeners.add(listener)
+      return () => this.#streamListeners.delete(listener)
+    },
+  }
 
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener)
@@ -28,6 +38,12 @@ export class TestRegistry implements TrackerRegistryView {
 
   ownTrackers(streamId: StreamId): Promise<readonly NodeId[]> {
     return Promise.resolve(this.own.get(streamId) ?? [])
+  }
+
+  /** A stream names other trackers from now on. */
+  name(streamId: StreamId, trackers: readonly NodeId[]): void {
+    this.own.set(streamId, trackers)
+    for (const listener of [...this.#streamListeners]) listener(streamId)
   }
 
   set(trackers: readonly RegisteredTracker[]): void {
@@ -94,7 +110,7 @@ const failTest = (error: unknown): void => {
 }
 
 export async function startClusterTracker(
-  registry: TrackerRegistryView,
+  registry: TrackerRegistryView & { readonly streams?: StreamSource },
   options: TrackerOptions = {},
   privateKey = generatePrivateKey(systemRandom),
   admission?: NodeAdmission,
@@ -110,7 +126,17 @@ export async function startClusterTracker(
     cluster: { privateKey, ...options.cluster },
   }
   const system = { clock: systemClock, random: systemRandom }
-  const modules = { identity, crypto, logger, registry, admission, onError, ...system }
+  const { streams } = registry
+  const modules = {
+    identity,
+    crypto,
+    logger,
+    registry,
+    admission,
+    onError,
+    ...system,
+    ...(streams && { streams }),
+  }
   const tracker = createTracker(all, modules)
   await tracker.start()
   const { url, nodeId } = tracker

@@ -1,4 +1,4 @@
-import { Alarm, type Cancel, type NodeId } from '@runnel/protocol'
+import { Alarm, type Cancel, type NodeId, type StreamId } from '@runnel/protocol'
 import { joinChannels, type PooledChannel } from '@runnel/transport'
 import { trackerError, trackerErrors } from '../errors.ts'
 import type { PacketRouter } from '../runtime/tracker-runtime.ts'
@@ -31,6 +31,7 @@ export class Cluster implements PacketRouter {
   readonly #records: ClusterRecords
   readonly #succession: Succession
   readonly #router: PartRouter
+  readonly #ownTrackers: OwnTrackers
   readonly #seldom: SeldomLog
   readonly #alarm: Alarm
   /** Open circuits over this tracker. */
@@ -69,6 +70,11 @@ export class Cluster implements PacketRouter {
       leads: (id) => this.#isRunning && core.streamParts.has(id),
       continue: (streamPartId, replica) => modules.runtime.handle({ type: 'replica', streamPartId, replica }),
     })
+    this.#ownTrackers = new OwnTrackers(limits, {
+      ...{ clock, count },
+      lookUp: (streamId) => registry.ownTrackers(streamId),
+      onKnown: (streamId) => this.#act(() => this.#router.streamKnown(streamId)),
+    })
     this.#router = new PartRouter(limits, this.#routerModules())
   }
 
@@ -105,6 +111,14 @@ export class Cluster implements PacketRouter {
 
   gone: PacketRouter['gone'] = (nodeId) =>
     isolated({}, { fault: this.#fault }, () => this.#router.gone(nodeId))
+
+  /** A stream may name other trackers now; any, when none is given. */
+  streamsChanged(streamId: StreamId | undefined): void {
+    this.#act(() => {
+      this.#ownTrackers.changed(streamId)
+      if (streamId === undefined) this.#router.registryChanged()
+    })
+  }
 
   /** Opens a circuit for a node, to the last tracker of `path` over those before it. Rejects with CIRCUIT_UNAVAILABLE. */
   async openCircuit(path: readonly NodeId[]): Promise<PooledChannel> {
@@ -206,18 +220,13 @@ export class Cluster implements PacketRouter {
   }
 
   #routerModules(): PartRouterModules {
-    const { clock, core, identity, logger, registry, runtime } = this.#modules
+    const { core, identity, logger, runtime } = this.#modules
     const self = identity.nodeId
     const count = (name: ClusterCounterName, by?: number) => this.counters.count(name, by)
-    const ownTrackers = new OwnTrackers(this.#options.limits, {
-      ...{ clock, count },
-      lookUp: (streamId) => registry.ownTrackers(streamId),
-      onKnown: (streamId) => this.#act(() => this.#router.streamKnown(streamId)),
-    })
     return {
       ...{ self, count, fault: this.#fault },
       registered: () => this.#registered.ids,
-      ownTrackers: (streamId) => ownTrackers.of(streamId),
+      ownTrackers: (streamId) => this.#ownTrackers.of(streamId),
       leads: (id) => core.leads(id),
       ledParts: () => core.ledParts(),
       prepare: (status) => this.#succession.prepare(status),

@@ -27,6 +27,8 @@ export class OwnTrackers {
   readonly #modules: OwnTrackersModules
   readonly #known: LRU<Known>
   readonly #asking = new Set<StreamId>()
+  /** What was known at this time of any stream has to be looked up again. */
+  #allChangedAt = -Infinity
 
   constructor(limits: OwnTrackersLimits, modules: OwnTrackersModules) {
     this.#limits = limits
@@ -38,7 +40,7 @@ export class OwnTrackers {
   of(streamId: StreamId): readonly NodeId[] | undefined {
     const known = this.#known.peek(streamId)
     const nowMs = this.#modules.clock.monotonicMs()
-    if (known !== undefined && nowMs - known.askedAt < this.#limits.streamLifetimeMs) return known.trackers
+    if (known !== undefined && this.#isFresh(known, nowMs)) return known.trackers
     if (!this.#asking.has(streamId)) {
       if (this.#asking.size < this.#limits.maxLookups) this.#ask(streamId)
       else {
@@ -47,6 +49,22 @@ export class OwnTrackers {
       }
     }
     return known?.trackers
+  }
+
+  /** A stream may name others now; any, when none is given. One that was asked about is at once again, any when it is asked for. */
+  changed(streamId: StreamId | undefined): void {
+    if (streamId === undefined) {
+      this.#allChangedAt = this.#modules.clock.monotonicMs()
+      return
+    }
+    const known = this.#known.peek(streamId)
+    if (known === undefined) return
+    this.#known.set(streamId, { ...known, askedAt: -Infinity })
+    this.of(streamId)
+  }
+
+  #isFresh({ askedAt }: Known, nowMs: number): boolean {
+    return askedAt > this.#allChangedAt && nowMs - askedAt < this.#limits.streamLifetimeMs
   }
 
   /** While the registry does not answer, a stream counts as naming none. */

@@ -20,6 +20,8 @@ export interface FeedsModules {
   readonly host: StreamPartHost
 }
 
+/** Feeders told at once: the others have their turn after the quiet window. Of few members each that comes or goes is news for all of them. */
+const maxToldAtOnce = 256
 /** Random draws of an unusable member before the feeder gets fewer. */
 const maxDraws = 8
 
@@ -112,20 +114,21 @@ export class Feeds {
     return this.#feeders.delete(nodeId)
   }
 
-  /** What each would report now. */
-  statuses(): { readonly nodeId: NodeId; readonly status: Status }[] {
-    return Array.from(this.#feeders, ([nodeId, { status, counter }]) => ({
-      nodeId,
-      status: { ...status, counter, failed: [] },
-    }))
+  /** What a feeder would report now. */
+  statusOf(nodeId: NodeId): Status | undefined {
+    const feeder = this.#feeders.get(nodeId)
+    return feeder && { ...feeder.status, counter: feeder.counter, failed: [] }
   }
 
-  /** Tells feeders whose hosts have changed. True when there were any. */
+  /** Tells feeders whose hosts have changed, those first that have waited for longest. True when there were any. */
   flush(): boolean {
-    const told = this.#changed.size > 0
-    for (const nodeId of this.#changed) this.#tell(nodeId)
-    this.#changed.clear()
-    return told
+    let told = 0
+    for (const nodeId of this.#changed) {
+      if (told++ === maxToldAtOnce) break
+      this.#changed.delete(nodeId)
+      this.#tell(nodeId)
+    }
+    return told > 0
   }
 
   #lose(nodeId: NodeId, hostId: NodeId): void {

@@ -1,6 +1,9 @@
 import { noEntries, type NodeId, type Status } from '@runnel/protocol'
 import type { Member } from './member.ts'
 
+/** The longest round-trip time that counts, in milliseconds: a link whose pings take longer is taken for dead. */
+const maxRttMs = 12_000
+
 /** What a node would report now, as far as the tracker knows. */
 export function statusOf(member: Member, claimed: ReadonlySet<NodeId> | undefined): Status {
   const neighbours = [...(claimed ?? member.told)].map((nodeId) => {
@@ -25,7 +28,7 @@ export function rttsOf(
 ): ReadonlyMap<NodeId, number> {
   const rttsMs = new Map<NodeId, number>()
   for (const { nodeId, rttMs } of status.neighbours)
-    if (rttMs !== undefined) rttsMs.set(members.get(nodeId)?.nodeId ?? nodeId, rttMs)
+    if (rttMs !== undefined) rttsMs.set(members.get(nodeId)?.nodeId ?? nodeId, Math.min(rttMs, maxRttMs))
   return rttsMs
 }
 

@@ -16,6 +16,8 @@ import type { StreamPart } from './stream-part.ts'
 export class NodeRecord {
   readonly nodeId: NodeId
   connected = true
+  /** How often it has connected again. */
+  reconnects = 0
   /** False of one that only the replica of another tracker named so far. */
   hasConnected = true
   /** The network it comes from, as given by `networkOf`; undefined where it is unknown. */

@@ -19,6 +19,7 @@ export class NodeTable {
     if (node === undefined) return this.#newNode(nodeId, network, actingFor)
     node.actingFor = actingFor
     node.hasConnected = true
+    node.reconnects++
     node.about = undefined
     this.#state.storage.forget(nodeId)
     this.#state.openOffers.drop(node)

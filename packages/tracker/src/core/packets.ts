@@ -1,4 +1,5 @@
 import {
+  parseStreamPartId,
   sameContact,
   TokenBucket,
   type AskCount,
@@ -111,8 +112,9 @@ export class Packets {
 
   #join(node: NodeRecord, status: Status): void {
     if (this.#state.resting.has(status.streamPartId)) return this.#faults.keepStatus(node, status)
+    const isServed = this.#state.parts.has(status.streamPartId)
     const part = this.#partTable.partFor(node, status.streamPartId)
-    if (part === undefined) return
+    if (part === undefined) return this.#keepForMissing(node, status)
     if (this.#state.resting.has(part.id)) return this.#faults.keepStatus(node, status)
     this.#state.counters.count('statuses')
     node.parts.add(part)
@@ -121,6 +123,14 @@ export class Packets {
     this.#faults.within(part, () => this.#report(part, node, status))
     // Its status may have caused the fault: the others are together again without it.
     if (this.#state.resting.nodesOf(part.id)?.delete(node.nodeId)) node.resting.delete(part.id)
+    // Others that were there may have been put out as if there were no such stream.
+    if (!isServed) this.#permissions.tryAgain(parseStreamPartId(part.id).streamId)
+  }
+
+  /** Until there is such a stream. */
+  #keepForMissing(node: NodeRecord, status: Status): void {
+    const { missing, roles, nowMs } = this.#state
+    if (missing.has(parseStreamPartId(status.streamPartId).streamId, nowMs)) roles.keep(node, status)
   }
 
   #report(part: StreamPart, node: NodeRecord, status: Status): void {

@@ -45,6 +45,8 @@ export function createPartHost(state: CoreState, nodeTable: NodeTable): StreamPa
       node?.parts.delete(part)
       node?.unconfirmed.delete(part)
       if (node?.connected && node.parts.size === 0) state.schedule.idle.add(node, state.nowMs)
+      const kept = state.roles.keptIn(id, part.id)
+      if (kept !== undefined && state.storage.has(id, part.id)) kept.storing = true
       state.storage.delete(id, part.id)
       state.touched.add(part)
     },

@@ -40,9 +40,9 @@ export class PartTable {
   handOver(id: StreamPartId, leaderId: NodeId): void {
     const part = this.#state.parts.get(id)
     const members = part && this.#faults.within(part, () => part.dissolve())
-    const nodeIds = [...(members ?? []), ...this.#faults.takeResting(id).keys()]
-    this.#state.roles.dropPart(id)
-    this.#state.counters.count('handedOver', nodeIds.length)
+    const [resting, waiting] = [this.#faults.takeResting(id).keys(), this.#state.roles.dropPart(id)]
+    const nodeIds = new Set([...(members ?? []), ...resting, ...waiting])
+    this.#state.counters.count('handedOver', nodeIds.size)
     for (const nodeId of nodeIds)
       this.#state.outbox.send(nodeId, { type: 'redirect', streamPartId: id, leaderId })
   }
@@ -113,8 +113,21 @@ export class PartTable {
     this.#state.missing.add(streamId, this.#state.nowMs)
     for (const part of this.partsOf(streamId)) {
       this.#state.counters.count('streamsMissing')
+      for (const id of [...part.members.keys(), ...part.feeds.nodeIds])
+        this.keepStatus(part, this.#state.nodes.get(id))
       this.#dissolve(part, 'STREAM_UNKNOWN')
     }
+  }
+
+  /**
+   * Keeps what a node would report, as it is about to be put out, until it may be there again: a chain that takes a block back has the same in
+   * the next one, and nodes that have nothing new to report do not report.
+   */
+  keepStatus(part: StreamPart, node: NodeRecord | undefined): void {
+    const status = node && part.statusOf(node.nodeId)
+    if (node === undefined || status === undefined) return
+    const counter = Math.max(status.counter, part.counterOf(node.nodeId))
+    this.#state.roles.keep(node, { ...status, counter })
   }
 
   *partsOf(streamId: StreamId): Generator<StreamPart> {

@@ -11,7 +11,7 @@ import type { CoreState } from './core-state.ts'
 import type { NodeRecord } from './node-record.ts'
 import type { PartFaults } from './part-faults.ts'
 import type { PartTable } from './part-table.ts'
-import { userOf, type KeptStatus } from './roles.ts'
+import { isCurrent, userOf, type KeptStatus } from './roles.ts'
 import type { StreamPart } from './stream-part.ts'
 
 /** Which nodes may be in which stream part, as far as the registry has answered. */
@@ -102,12 +102,15 @@ export class Permissions {
 
   /** Lets nodes take part that may now. */
   #tryAgain(kept: readonly KeptStatus[]): void {
-    for (const { node, status } of kept) {
+    for (const one of kept) {
+      const { node, status } = one
       const { streamPartId, membership } = status
-      if (!this.#isPresent(node)) {
+      if (!this.#isPresent(node) || !isCurrent(one)) {
         this.#state.roles.drop(node.nodeId, streamPartId)
         continue
       }
+      // Letting in one may have let in others.
+      if (this.#state.roles.keptIn(node.nodeId, streamPartId) !== one) continue
       const scope = scopeOfPart(streamPartId)
       const role = this.#state.roles.roleOf(node, scope, membership?.reads ?? true, this.#state.nowMs)
       if (role.kind === 'unknown') this.#ask(scope, node)
@@ -121,9 +124,26 @@ export class Permissions {
 
   permissionsChanged(streamId: StreamId | undefined): void {
     const parts = streamId === undefined ? [...this.#state.parts.values()] : this.#partTable.partsOf(streamId)
+    // Without those that are put out now.
+    const kept = this.#keptOf(streamId)
     for (const part of parts) this.#faults.within(part, () => this.#checkMembers(part))
-    for (const id of streamId === undefined ? [...this.#state.roles.streamIds] : [streamId])
-      this.#tryAgain(this.#state.roles.kept(id))
+    this.#tryAgain(kept)
+  }
+
+  /** A stream may exist that did not; any, when none is given. */
+  streamsChanged(streamId: StreamId | undefined): void {
+    this.#state.missing.forget(streamId)
+    this.tryAgain(streamId)
+  }
+
+  /** Lets nodes take part in a stream, or in all, that wait and may now. */
+  tryAgain(streamId: StreamId | undefined): void {
+    this.#tryAgain(this.#keptOf(streamId))
+  }
+
+  #keptOf(streamId: StreamId | undefined): KeptStatus[] {
+    const { roles } = this.#state
+    return (streamId === undefined ? [...roles.streamIds] : [streamId]).flatMap((id) => roles.kept(id))
   }
 
   /** Removes nodes that may no longer be there. */
@@ -140,8 +160,10 @@ export class Permissions {
     if (node.member === undefined || !(reads || part.feeds.has(node.nodeId))) return
     const scope = scopeOfPart(part.id)
     const role = this.#state.roles.roleOf(node, scope, reads, this.#state.nowMs)
-    if (role.kind === 'none') this.#deny(node, part.id)
-    else if (role.kind === 'unknown') this.#ask(scope, node)
+    if (role.kind === 'none') {
+      this.#partTable.keepStatus(part, node)
+      this.#deny(node, part.id)
+    } else if (role.kind === 'unknown') this.#ask(scope, node)
     else this.#state.permitsEndAtMs = Math.min(this.#state.permitsEndAtMs, role.untilMs)
   }
 }

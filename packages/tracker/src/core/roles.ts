@@ -32,6 +32,8 @@ export type Role =
 export interface KeptStatus {
   readonly node: NodeRecord
   readonly status: Status
+  /** The node's `reconnects` when it reported: on a new connection it reports anew what it still is in. */
+  readonly reconnects: number
   /** Whether the node said meanwhile that it stores the stream part. */
   storing: boolean
 }
@@ -97,8 +99,8 @@ export class Roles {
   keep(node: NodeRecord, status: Status): void {
     const { streamId } = parseStreamPartId(status.streamPartId)
     const key = keyOf(node.nodeId, status.streamPartId)
-    const before = this.#kept.get(key)
-    this.#kept.set(key, { node, status, storing: before?.node === node && before.storing })
+    const storing = this.keptIn(node.nodeId, status.streamPartId)?.storing ?? false
+    this.#kept.set(key, { node, status, reconnects: node.reconnects, storing })
     const nodes = this.#keysOf.get(streamId) ?? new Map<NodeId, Set<string>>()
     this.#keysOf.set(streamId, nodes)
     nodes.set(node.nodeId, (nodes.get(node.nodeId) ?? new Set()).add(key))
@@ -114,7 +116,8 @@ export class Roles {
   }
 
   keptIn(nodeId: NodeId, id: StreamPartId): KeptStatus | undefined {
-    return this.#kept.get(keyOf(nodeId, id))
+    const kept = this.#kept.get(keyOf(nodeId, id))
+    return kept !== undefined && isCurrent(kept) ? kept : undefined
   }
 
   /** The node has joined the stream part, or has left it. */
@@ -124,10 +127,17 @@ export class Roles {
     this.#forget(key)
   }
 
-  /** Another tracker leads the stream part. */
-  dropPart(id: StreamPartId): void {
-    for (const { node, status } of this.kept(parseStreamPartId(id).streamId))
-      if (status.streamPartId === id) this.drop(node.nodeId, id)
+  /** Stream parts of which statuses are kept. */
+  get streamPartIds(): ReadonlySet<StreamPartId> {
+    return new Set(Array.from(this.#kept.values(), ({ status }) => status.streamPartId))
+  }
+
+  /** Another tracker leads the stream part. Returns the nodes whose statuses were kept. */
+  dropPart(id: StreamPartId): NodeId[] {
+    const kept = this.kept(parseStreamPartId(id).streamId)
+    const nodeIds = kept.flatMap(({ node, status }) => (status.streamPartId === id ? [node.nodeId] : []))
+    for (const nodeId of nodeIds) this.drop(nodeId, id)
+    return nodeIds
   }
 
   #forget(key: string): void {
@@ -141,6 +151,11 @@ export class Roles {
     if (keys?.size === 0) nodes?.delete(kept.node.nodeId)
     if (nodes?.size === 0) this.#keysOf.delete(streamId)
   }
+}
+
+/** Whether the node has not connected again since. */
+export function isCurrent({ node, reconnects }: KeptStatus): boolean {
+  return node.reconnects === reconnects
 }
 
 function keyOf(nodeId: NodeId, id: StreamPartId): string {

@@ -64,6 +64,11 @@ export class StorageDirectory {
     for (const id of this.#partsOf.get(nodeId) ?? []) this.delete(nodeId, id)
   }
 
+  /** Whether a node stores a stream part. */
+  has(nodeId: NodeId, id: StreamPartId): boolean {
+    return this.#partsOf.get(nodeId)?.has(id) ?? false
+  }
+
   /** How many nodes store a stream part. */
   count(id: StreamPartId): number {
     return this.#nodesOf.get(id)?.size ?? 0

@@ -194,11 +194,18 @@ export class StreamPart {
 
   /** What each node would report now. */
   statuses(): { readonly nodeId: NodeId; readonly status: Status }[] {
-    const claimed = (id: NodeId) => (this.#adoption.has(id) ? this.#adoption.claimedBy(id) : undefined)
-    const members = [...this.#members.values()]
-      .filter(({ state }) => state !== 'expected')
-      .map((member) => ({ nodeId: member.nodeId, status: statusOf(member, claimed(member.nodeId)) }))
-    return [...members, ...this.feeds.statuses()]
+    return [...this.#members.keys(), ...this.feeds.nodeIds].flatMap((nodeId) => {
+      const status = this.statusOf(nodeId)
+      return status === undefined ? [] : [{ nodeId, status }]
+    })
+  }
+
+  /** What a node would report now; undefined for one that has not reported yet. */
+  statusOf(nodeId: NodeId): Status | undefined {
+    const member = this.#members.get(nodeId)
+    if (member === undefined) return this.feeds.statusOf(nodeId)
+    if (member.state === 'expected') return undefined
+    return statusOf(member, this.#adoption.has(nodeId) ? this.#adoption.claimedBy(nodeId) : undefined)
   }
 
   /** Removes all nodes without telling them. Returns those that had reported. */

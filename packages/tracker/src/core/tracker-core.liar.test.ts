@@ -1,5 +1,7 @@
+import { seededRandom } from '@runnel/protocol'
 import { describe, expect, it } from 'vitest'
 import { overlaySnapshot } from '../cluster/overlay-snapshot.ts'
+import { predictionLimits, Predictions } from '../http/predictions.ts'
 import { instructions, nodeId, partA, statusOf, TrackerStory, webrtcContact } from './tracker-core.testkit.ts'
 
 const [liar, unknown] = [nodeId(90), nodeId(99)]
@@ -67,4 +69,23 @@ describe('a liar that names unknown neighbours again and again', () => {
       expect(topology?.neighbours(liar).size).toBe(4)
     })
   }
+})
+
+it('a liar that tells of a round-trip time of days does not spoil what is predicted for others', async () => {
+  const story = besieged()
+  const part = story.core.streamParts.get(partA)
+  if (part === undefined) throw new Error('nobody has joined')
+  story.advance(1_000)
+  for (const [id, { toldCounter }] of part.members) {
+    const rttMs = id === liar ? 429_496_729 : 20
+    const neighbours = [...part.topology.neighbours(id)].map((other) => ({ nodeId: other, rttMs }))
+    story.packet(id, { ...statusOf(partA, toldCounter), neighbours })
+  }
+  const predictions = new Predictions(
+    { processingMs: 1, limits: predictionLimits },
+    { random: seededRandom('prediction'), nowMs: () => story.now, turn: async () => {} },
+  )
+  const { delays } = (await predictions.of(part)) ?? {}
+  expect(delays?.meanMs).toBeGreaterThan(10)
+  expect(delays?.meanMs).toBeLessThan(1_000)
 })

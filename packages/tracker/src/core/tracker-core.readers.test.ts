@@ -114,6 +114,29 @@ describe('who may not read', () => {
     expect(told.find(({ to }) => to === nodeId(1))?.neighbours).toEqual([nodeId(3)])
   })
 
+  it('is in again as soon as the registry says so, also where it has nothing to report, and stores what it stored', () => {
+    const { story, registry } = storyOf(1, 2)
+    const alone = toStreamPartId(streamId, 1)
+    for (const n of [1, 2]) story.packet(nodeId(n), statusOf(partA, 1, [nodeId(3 - n)]))
+    story.packet(nodeId(1), statusOf(alone))
+    story.packet(nodeId(1), storing(alone))
+    const { counter } = instructions(story.effects).find(({ part }) => part === alone) ?? { counter: NaN }
+    registry.readers.set(nodeId(1), 0)
+    // The chain has taken back the block with its permission …
+    story.handle({ type: 'permissionsChanged', streamId })
+    expect(story.core.streamParts.has(alone)).toBe(false)
+    registry.readers.set(nodeId(1), Infinity)
+    // … and has it in the next one.
+    const effects = [...story.handle({ type: 'permissionsChanged', streamId }), ...story.advance(1_000)]
+    const told = instructions(effects).find(({ part }) => part === alone)
+    expect(told).toMatchObject({ to: nodeId(1), neighbours: [] })
+    expect(told?.counter).toBeGreaterThan(counter)
+    expect([...story.core.storage.nodes(alone)]).toEqual([nodeId(1)])
+    expect([...(story.core.streamParts.get(partA)?.topology.neighbours(nodeId(1)) ?? [])]).toEqual([
+      nodeId(2),
+    ])
+  })
+
   it('is taken out when its time is over', () => {
     const { story, registry } = storyOf(1, 2)
     registry.readers.set(stranger, 60_000)
@@ -181,6 +204,35 @@ describe('while the registry has not answered', () => {
     story.handle(resolved(nodeId(2), false))
     registry.readers.set(nodeId(2), 0)
     expect(codes(story.advance(defaultTrackerLimits.registryRetryMs))).toEqual(['NOT_PERMITTED'])
+  })
+
+  it('a newcomer that was disconnected says anew what it joins: it may be with another tracker by now', () => {
+    const { story, registry } = storyOf(1)
+    story.join(stranger)
+    story.packet(stranger, storing(partA))
+    story.disconnect(stranger)
+    story.connect(stranger)
+    registry.readers.set(stranger, Infinity)
+    story.handle(resolved(stranger))
+    story.handle({ type: 'permissionsChanged', streamId })
+    expect(story.core.streamParts.get(partA)?.members.has(stranger)).toBe(false)
+    story.packet(stranger, statusOf(partA))
+    expect(story.core.streamParts.get(partA)?.members.has(stranger)).toBe(true)
+    expect(story.core.storage.count(partA)).toBe(0)
+  })
+
+  it('a newcomer is sent on to the tracker that leads from now on, and makes no second overlay', () => {
+    const { story, registry } = storyOf()
+    const leaderId = nodeId(50)
+    story.join(stranger)
+    expect(story.core.ledParts()).toEqual([partA])
+    const effects = story.handle({ type: 'handOver', streamPartId: partA, leaderId })
+    const redirect = { type: 'redirect', streamPartId: partA, leaderId }
+    expect(effects).toEqual([{ type: 'send', to: stranger, packet: redirect }])
+    expect(story.core.ledParts()).toEqual([])
+    registry.readers.set(stranger, Infinity)
+    story.handle(resolved(stranger))
+    expect(story.core.streamParts.size).toBe(0)
   })
 
   it('a newcomer that has left does not come back when it answers', () => {
@@ -374,6 +426,45 @@ describe('a feeder', () => {
       ...{ type: 'send', to: stranger },
       packet: { type: 'redirect', streamPartId: partA, leaderId },
     })
+  })
+})
+
+describe('very many feeders of few members', () => {
+  const feeders = Array.from({ length: 1_000 }, (_, n) => nodeId(1_000 + n))
+  const hostile = nodeId(2)
+
+  function crowd(): TrackerStory {
+    const { story, registry } = storyOf(1)
+    registry.readers.set(hostile, Infinity)
+    for (const id of feeders) {
+      registry.publishers.set(id, true)
+      story.connect(id)
+      story.packet(id, { ...statusOf(partA), membership: feeds })
+    }
+    story.advance(10_000)
+    story.effects.length = 0
+    return story
+  }
+
+  it('are each told of a member that comes', () => {
+    const story = crowd()
+    story.join(hostile)
+    story.advance(1_000)
+    const told = instructions(story.effects).filter(({ to }) => to !== hostile && to !== nodeId(1))
+    expect(new Set(told.map(({ to }) => to)).size).toBe(feeders.length)
+    expect(told.every(({ neighbours }) => neighbours.length === 2)).toBe(true)
+  })
+
+  it('are not all told each time one comes and goes', () => {
+    const story = crowd()
+    story.connect(hostile)
+    for (let n = 0; n < 50; n++) {
+      story.packet(hostile, statusOf(partA, n))
+      story.advance(10)
+      story.packet(hostile, { type: 'leave', streamPartId: partA })
+      story.advance(10)
+    }
+    expect(instructions(story.effects).length).toBeLessThan(6 * feeders.length)
   })
 })
 

@@ -54,7 +54,7 @@ export class TrackerCore {
     replica: ({ streamPartId, replica }) => this.#partTable.expect(streamPartId, replica),
     overlay: ({ streamId, overlay }) => this.#partTable.choose(streamId, overlay),
     streamMissing: ({ streamId }) => this.#partTable.streamMissing(streamId),
-    streamsChanged: ({ streamId }) => this.#state.missing.forget(streamId),
+    streamsChanged: ({ streamId }) => this.#permissions.streamsChanged(streamId),
     userResolved: ({ found, ...question }) => this.#permissions.userResolved(question, found),
     permissionsChanged: ({ streamId }) => this.#permissions.permissionsChanged(streamId),
     stalled: () => this.#nodeTable.forgetAll(),
@@ -96,9 +96,10 @@ export class TrackerCore {
     return this.#state.parts.has(id) || this.#state.resting.has(id)
   }
 
-  /** All that it leads. */
+  /** All that it leads, and those that it would lead as soon as the registry lets in a node that waits here. */
   ledParts(): readonly StreamPartId[] {
-    return [...this.#state.parts.keys(), ...this.#state.resting.ids]
+    const { parts, resting, roles } = this.#state
+    return [...new Set([...parts.keys(), ...resting.ids, ...roles.streamPartIds])]
   }
 
   /** Which nodes say that they store a stream part. */

@@ -1,9 +1,13 @@
-import type { OverlayChoice, StreamId } from '@runnel/protocol'
+import { toStreamPartId, type OverlayChoice, type StreamId, type StreamPartId } from '@runnel/protocol'
+import { VirtualClock } from '@runnel/transport'
 import { describe, expect, it } from 'vitest'
-import { codes, nodeId, partA, partB, statusOf, TrackerStory } from '../core/tracker-core.testkit.ts'
+import { codes, nodeId, partA, partB, statusOf, storing, TrackerStory } from '../core/tracker-core.testkit.ts'
 import { KnownStreams, type StreamFacts } from './known-streams.ts'
 
 const [streamOfA, streamOfB] = [partA, partB].map((id) => id.slice(0, id.indexOf('#')) as StreamId)
+
+const another = toStreamPartId(streamOfA as StreamId, 1)
+const retryMs = 5_000
 
 const random = { strategy: 'random' } as const
 const aware = { strategy: 'topology-aware' } as const
@@ -11,11 +15,12 @@ const aware = { strategy: 'topology-aware' } as const
 /** Owners who answer when the test says so. */
 function setUp() {
   const story = new TrackerStory()
+  const clock = new VirtualClock()
   const chosen: [StreamId, OverlayChoice | undefined][] = []
   const questions: { streamId: StreamId; settle: PromiseWithResolvers<StreamFacts | undefined> }[] = []
   let changed: (streamId: StreamId | undefined) => void = () => {}
   const overlays = new KnownStreams({
-    core: story.core,
+    ...{ core: story.core, clock, retryMs },
     chosen: (streamId, overlay) => chosen.push([streamId, overlay]),
     missing: (streamId) => story.handle({ type: 'streamMissing', streamId }),
     changed: (streamId) => story.handle({ type: 'streamsChanged', streamId }),
@@ -40,7 +45,7 @@ function setUp() {
     questions.shift()?.settle.resolve(undefined)
     await new Promise(setImmediate)
   }
-  return { story, overlays, deny, chosen, questions, answer, changed: (id?: StreamId) => changed(id) }
+  return { story, clock, overlays, deny, chosen, questions, answer, changed: (id?: StreamId) => changed(id) }
 }
 
 describe('the choices of owners', () => {
@@ -83,6 +88,23 @@ describe('the choices of owners', () => {
     expect(story.core.counters.get('streamLookupsFailed')).toBe(1)
   })
 
+  it('are asked for again after a while when nobody could say, of what is still served', async () => {
+    const { story, chosen, questions, answer, clock } = setUp()
+    story.join(nodeId(1), partA)
+    story.join(nodeId(2), partB)
+    for (const { settle } of questions.splice(0)) settle.reject(new Error('the chain is away'))
+    await new Promise(setImmediate)
+    story.packet(nodeId(2), { type: 'leave', streamPartId: partB })
+    clock.advanceBy(retryMs - 1)
+    expect(questions).toEqual([])
+    clock.advanceBy(1)
+    expect(questions.map(({ streamId }) => streamId)).toEqual([streamOfA])
+    await answer(aware)
+    expect(chosen).toEqual([[streamOfA, aware]])
+    clock.advanceBy(10 * retryMs)
+    expect(questions).toEqual([])
+  })
+
   it('are no longer asked for, nor heard, after the stop', async () => {
     const { story, overlays, chosen, questions, answer } = setUp()
     story.join(nodeId(1), partA)
@@ -117,6 +139,49 @@ describe('a stream that the registry does not have', () => {
     story.packet(nodeId(1), statusOf(partA))
     await answer(undefined)
     expect([...story.core.streamParts.keys()]).toEqual([partA])
+  })
+
+  it('has its nodes again as soon as it is back, as after a chain took back its block: they report nothing new', async () => {
+    const { story, deny, answer, changed } = setUp()
+    for (const n of [1, 2]) story.join(nodeId(n), partA)
+    await answer(undefined)
+    for (const n of [1, 2]) story.packet(nodeId(n), statusOf(partA, 1, [nodeId(3 - n)]))
+    story.packet(nodeId(1), storing(partA))
+    changed(streamOfA)
+    await deny()
+    story.join(nodeId(3), partA)
+    expect(story.core.streamParts.size).toBe(0)
+    changed(streamOfA)
+    await answer(undefined)
+    const part = story.core.streamParts.get(partA)
+    expect([...(part?.members.keys() ?? [])]).toEqual([1, 2, 3].map(nodeId))
+    expect(part?.topology.hasEdge(nodeId(1), nodeId(2))).toBe(true)
+    expect([...story.core.storage.nodes(partA)]).toEqual([nodeId(1)])
+  })
+
+  it('has them again with the first that joins, where the registry only seemed not to have it', async () => {
+    const { story, deny, answer } = setUp()
+    for (const n of [1, 2]) story.join(nodeId(n), partA)
+    for (const n of [1, 2]) story.packet(nodeId(n), statusOf(another))
+    await deny()
+    // In something else, so that they stay connected.
+    for (const n of [1, 2]) story.packet(nodeId(n), statusOf(partB))
+    story.advance(60_000)
+    story.join(nodeId(3), partA)
+    await answer(undefined)
+    const inPart = (id: StreamPartId) => [...(story.core.streamParts.get(id)?.members.keys() ?? [])].sort()
+    expect(inPart(partA)).toEqual([1, 2, 3].map(nodeId))
+    expect(inPart(another)).toEqual([1, 2].map(nodeId))
+  })
+
+  it('does not get back who has left meanwhile', async () => {
+    const { story, deny, answer, changed } = setUp()
+    story.join(nodeId(1), partA)
+    await deny()
+    story.packet(nodeId(1), { type: 'leave', streamPartId: partA })
+    changed(streamOfA)
+    await answer(undefined)
+    expect(story.core.streamParts.size).toBe(0)
   })
 
   it('is given up when it is deleted, and kept while nobody can say', async () => {

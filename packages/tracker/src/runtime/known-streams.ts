@@ -1,4 +1,11 @@
-import { parseStreamPartId, type OverlayChoice, type StreamId, type StreamPartId } from '@runnel/protocol'
+import {
+  Alarm,
+  parseStreamPartId,
+  type Clock,
+  type OverlayChoice,
+  type StreamId,
+  type StreamPartId,
+} from '@runnel/protocol'
 import type { TrackerCore } from '../core/tracker-core.ts'
 
 /** What the registry says of a stream. */
@@ -18,6 +25,9 @@ export interface StreamSource {
 export interface KnownStreamsModules {
   readonly core: TrackerCore
   readonly source: StreamSource
+  readonly clock: Clock
+  /** How long after it gave no answer the source is asked again, in milliseconds. */
+  readonly retryMs: number
   chosen(streamId: StreamId, overlay: OverlayChoice | undefined): void
   /** There is no such stream. */
   missing(streamId: StreamId): void
@@ -38,11 +48,15 @@ export class KnownStreams {
   /** Streams to look up: at most those the tracker serves. */
   readonly #waiting = new Set<StreamId>()
   readonly #asking = new Set<StreamId>()
+  /** Streams of which there was no answer, until they are looked up again. */
+  readonly #unanswered = new Set<StreamId>()
+  readonly #retry: Alarm
   #unfollow = (): void => {}
   #running = false
 
   constructor(modules: KnownStreamsModules) {
     this.#modules = modules
+    this.#retry = new Alarm({ onDue: () => this.#askAgain() }, modules)
   }
 
   /** Idempotent. */
@@ -52,9 +66,9 @@ export class KnownStreams {
     const { core, source, changed: tell } = this.#modules
     core.onNewStreamPart = (id) => this.#look(streamOf(id))
     this.#unfollow = source.onChange((changed) => {
-      tell(changed)
       for (const id of core.streamParts.keys())
         if (changed === undefined || streamOf(id) === changed) this.#look(streamOf(id))
+      tell(changed)
     })
   }
 
@@ -64,6 +78,8 @@ export class KnownStreams {
     this.#unfollow()
     this.#modules.core.onNewStreamPart = () => {}
     this.#waiting.clear()
+    this.#unanswered.clear()
+    this.#retry.set(Infinity)
   }
 
   #look(streamId: StreamId): void {
@@ -91,11 +107,25 @@ export class KnownStreams {
       if (facts === undefined) missing(streamId)
       else chosen(streamId, facts.overlay)
     } catch {
-      // It stays as it is until the source reports a change.
+      // It stays as it is until then.
       core.counters.count('streamLookupsFailed')
+      if (this.#running) this.#askLater(streamId)
     } finally {
       this.#asked(streamId)
     }
+  }
+
+  #askLater(streamId: StreamId): void {
+    const { clock, retryMs } = this.#modules
+    this.#unanswered.add(streamId)
+    if (this.#retry.dueMs === Infinity) this.#retry.set(clock.monotonicMs() + retryMs)
+  }
+
+  /** Those that are still served. */
+  #askAgain(): void {
+    for (const id of this.#modules.core.streamParts.keys())
+      if (this.#unanswered.delete(streamOf(id))) this.#look(streamOf(id))
+    this.#unanswered.clear()
   }
 
   #asked(streamId: StreamId): void {

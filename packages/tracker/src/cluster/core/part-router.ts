@@ -16,6 +16,7 @@ import { Leadership, type LeadershipModules } from './leadership.ts'
 export interface PartRouterModules extends LeadershipModules, FaultModules {
   /** Whether this tracker leads a stream part now. */
   leads(id: StreamPartId): boolean
+  /** Those that it leads, and those that it would lead once a node that waits here is let in. */
   ledParts(): readonly StreamPartId[]
   /** A node reports a stream part that this tracker leads from now on: its replica should be used first. */
   prepare(status: Status): void
