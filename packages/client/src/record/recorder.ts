@@ -2,6 +2,7 @@ import type { Delivery, NetworkNode } from '@runnel/network'
 import {
   Alarm,
   encodeDelegation,
+  isRunnelError,
   toStreamPartId,
   type Clock,
   type DelegationRef,
@@ -28,6 +29,11 @@ export interface RecordOptions {
   readonly toPartition?: number | undefined
   /** Ends the recording, as `stop` does. */
   readonly signal?: AbortSignal | undefined
+  /**
+   * Called when the recording has ended because the user lost the permission to subscribe to the recorded stream (NO_SUBSCRIBE_PERMISSION) or that
+   * was deleted (STREAM_NOT_FOUND).
+   */
+  readonly onEnded?: ((error: Error) => void) | undefined
 }
 
 /** A recording in progress. */
@@ -64,7 +70,7 @@ export interface RecorderModules extends PermissionModules {
 export async function record(
   from: StreamId,
   to: StreamId,
-  { partitions, toPartition, signal }: RecordOptions,
+  { partitions, toPartition, signal, onEnded }: RecordOptions,
   modules: RecorderModules,
 ): Promise<Recording> {
   if (from === to) throw clientError('INVALID_ARGUMENT', 'a stream is not recorded into itself')
@@ -78,9 +84,34 @@ export async function record(
     { from, to, toPartition, streamPartIds: chosen.map((it) => toStreamPartId(from, it)) },
     modules,
   )
-  const leaves = chosen.map((partition) => modules.parts.join(stream, partition, { fillGaps: false }))
+  const onDenied = () => void endIfDenied(recorder, onEnded, modules)
+  const leaves = chosen.map((partition) =>
+    modules.parts.join(stream, partition, { fillGaps: false, onDenied }),
+  )
   recorder.start([...leaves, onAbort(ended, () => void recorder.stop())])
   return recorder
+}
+
+/** What ends a recording. A delegation that ended may be renewed. */
+const finalCodes = ['NO_SUBSCRIBE_PERMISSION', 'STREAM_NOT_FOUND']
+
+/** Nothing comes any more: ends it with the reason, if that is final. Never rejects. */
+async function endIfDenied(
+  recorder: Recorder,
+  onEnded: RecordOptions['onEnded'],
+  modules: RecorderModules,
+): Promise<void> {
+  try {
+    await requirePermission('subscribe', recorder.from, modules)
+  } catch (error) {
+    if (!isRunnelError(error) || !finalCodes.includes(error.code) || recorder.isStopped) return
+    void recorder.stop()
+    try {
+      onEnded?.(error)
+    } catch (thrown) {
+      modules.status.emit({ type: 'callback-failed', streamId: recorder.from, error: thrown })
+    }
+  }
 }
 
 /**
@@ -100,6 +131,7 @@ class Recorder implements Recording {
   readonly #delegations = new Map<DelegationRef, Uint8Array>()
   readonly #publishing = new Set<Promise<unknown>>()
   #ends: readonly (() => void)[] = []
+  #isStopped = false
   #counts = { recorded: 0, failed: 0 }
 
   constructor({ from, to, toPartition, streamPartIds }: Recorded, modules: RecorderModules) {
@@ -115,6 +147,10 @@ class Recorder implements Recording {
     this.#ends = [this.#modules.node.on('message', (delivery) => this.#take(delivery)), ...leaves]
   }
 
+  get isStopped(): boolean {
+    return this.#isStopped
+  }
+
   get recorded(): number {
     return this.#counts.recorded
   }
@@ -124,6 +160,7 @@ class Recorder implements Recording {
   }
 
   async stop(): Promise<void> {
+    this.#isStopped = true
     for (const end of this.#ends) end()
     this.#ends = []
     this.#alarm.set(Infinity)
