@@ -181,6 +181,19 @@ describe('streams on a chain', () => {
     expect(await take(subscription, 1)).toMatchObject([{ content: 'after' }])
   })
 
+  it('end the recordings of a user whose permission was revoked, with the reason', async () => {
+    const [owner, guest] = await Promise.all([clients.create(alice), clients.create(bob)])
+    const { id } = await owner.createStream({ path: newPath() })
+    await owner.grant(id, { user: 'public', permissions: ['subscribe'] })
+    const to = await guest.createStream({ path: newPath() })
+    await guest.registerStorageNode('ws://127.0.0.1:1')
+    await guest.addToStorageNode(to.id, guest.userId)
+    const ended = Promise.withResolvers<Error>()
+    await guest.record(id, to.id, { onEnded: ended.resolve })
+    await owner.revoke(id, { user: 'public', permissions: ['subscribe'] })
+    expect(await ended.promise).toMatchObject({ code: 'NO_SUBSCRIBE_PERMISSION' })
+  })
+
   it('end the subscriptions of a stream that is deleted, while they read', async () => {
     const [owner, guest] = await Promise.all([clients.create(alice), clients.create(bob)])
     const { id } = await owner.createStream({ path: newPath() })

@@ -4,6 +4,7 @@ import { expect, it, onTestFinished, vi } from 'vitest'
 import { clientError } from '../errors.ts'
 import type { UndecodableMessage } from '../content/undecodable-message.ts'
 import type { Message } from '../subscribe/message.ts'
+import type { Subscription } from '../subscribe/subscription.ts'
 import { ReaderCore } from './core/reader-core.ts'
 import { Share } from './core/share.ts'
 import { DurableReader, type DurableReaderModules } from './durable-reader.ts'
@@ -16,7 +17,7 @@ const messageIn = (messageChainId: string, timestamp: number) =>
 /** A reader of these messages, with a store that has nothing. */
 function readerOf(
   messages: Iterable<Message> | AsyncIterable<Message>,
-  checkRight: () => Promise<void> = async () => {},
+  readable: DurableReaderModules['readable'] = async () => ({ partitions: 1 }),
   modules: Partial<DurableReaderModules> = {},
 ) {
   const share = new Share(me, 'chain')
@@ -28,10 +29,10 @@ function readerOf(
   const ending = new AbortController()
   const write = vi.fn(async () => ({ bytes: 0 }))
   const reader = new DurableReader(
-    { streamId, name: 'work', autoAck: false, maxLateMs: 1_000_000, isNew: true },
+    { streamId, name: 'work', autoAck: false, maxLateMs: 1_000_000, partitions: 1, isNew: true },
     {
       ...{ clock: systemClock, core, share, ending, groupOf: undefined, listeners: {} },
-      ...{ tagOf: ({ messageChainId }) => messageChainId, say: () => {}, onClosed: () => {}, checkRight },
+      ...{ tagOf: ({ messageChainId }) => messageChainId, say: () => {}, onClosed: () => {}, readable },
       store: { load: async () => [], listen: () => () => {}, write },
       read: async function* () {
         yield* messages
@@ -61,8 +62,8 @@ it('goes on when all that it held became another member’s', async () => {
 })
 
 it('writes nothing more, and so joins no stream part again, once its right is found to have ended', async () => {
-  const checkRight = () => Promise.reject(clientError('NO_SUBSCRIBE_PERMISSION'))
-  const { reader, write, signal } = readerOf([], checkRight)
+  const readable = () => Promise.reject(clientError('NO_SUBSCRIBE_PERMISSION'))
+  const { reader, write, signal } = readerOf([], readable)
   await expect(reader.start(signal)).rejects.toThrow()
   await expect(reader[Symbol.asyncIterator]().next()).rejects.toMatchObject({
     code: 'NO_SUBSCRIBE_PERMISSION',
@@ -140,3 +141,27 @@ it.each([NaN, Infinity, -1])(
     expect((await messages.next()).value?.deliveries).toBe(2)
   },
 )
+
+it('reads partitions that the stream gets as soon as the registry says so, from where all is done on', async () => {
+  let partitions = 1
+  const subscribed: number[] = []
+  const subscribe = async () => {
+    subscribed.push(partitions)
+    const { promise: ended, resolve: unsubscribe } = Promise.withResolvers<void>()
+    const subscription = {
+      caughtUp: () => new Promise<void>(() => {}),
+      unsubscribe: async () => unsubscribe(),
+      async *[Symbol.asyncIterator]() {
+        await ended
+      },
+    }
+    return subscription as Partial<Subscription> as Subscription
+  }
+  const { reader, signal } = readerOf([], async () => ({ partitions }), { subscribe })
+  await reader.start(signal)
+  await vi.waitFor(() => expect(subscribed).toEqual([1]))
+  await reader.look()
+  partitions = 4
+  await reader.look()
+  await vi.waitFor(() => expect(subscribed).toEqual([1, 4]))
+})

@@ -9,6 +9,7 @@ import {
 } from '@runnel/protocol'
 import { deadline, throwIfAborted } from '../deadline.ts'
 import { clientError } from '../errors.ts'
+import type { StreamInfo } from '../registry/ports.ts'
 import type { Message } from '../subscribe/message.ts'
 import { CursorWriter } from './cursor-writer.ts'
 import type { CursorStore } from './cursor-store.ts'
@@ -27,6 +28,8 @@ export interface DurableReaderOptions {
   readonly name: string
   readonly autoAck: boolean
   readonly maxLateMs: number
+  /** How many partitions the stream has. */
+  readonly partitions: number
   /** No storage node has the cursor yet. */
   readonly isNew: boolean
 }
@@ -38,8 +41,8 @@ export interface DurableReaderModules extends Pick<ReaderFeedModules, 'read' | '
   readonly store: Pick<CursorStore, 'load' | 'listen' | 'write'>
   /** Makes this a member of a group; undefined where it reads everything. */
   readonly groupOf: ((onChange: GroupModules['onChange']) => Group) | undefined
-  /** Throws when the user may not read any more. */
-  readonly checkRight: () => Promise<void>
+  /** The stream as it is now. Throws when the user may not read it any more. */
+  readonly readable: () => Promise<Pick<StreamInfo, 'partitions'>>
   readonly tagOf: (chain: Pick<Message, 'partition' | 'publisherId' | 'messageChainId'>) => string
   readonly say: (news: ReaderNews) => void
   readonly listeners: Pick<ReaderOptions, 'onGivenUp' | 'onGap' | 'onUndecodable'>
@@ -67,6 +70,8 @@ export class DurableReader<T = unknown>
   #waiting: (() => void)[] = []
   #failure: { readonly error: unknown } | undefined
   #closing: Promise<void> | undefined
+  /** As many as are read. */
+  #partitions: number
   #cursorBytes = 0
   #leftOut = 0
 
@@ -75,6 +80,7 @@ export class DurableReader<T = unknown>
     this.streamId = options.streamId
     this.name = options.name
     this.#autoAck = options.autoAck
+    this.#partitions = options.partitions
     this.#modules = modules
     this.#due = new Alarm({ onDue: () => this.#expire() }, { clock })
     const onFailed = (error: unknown) => say({ state: 'failed', error })
@@ -118,12 +124,18 @@ export class DurableReader<T = unknown>
     this.#feed.run().catch((error: unknown) => this.#fail(error))
   }
 
-  /** Ends the iteration with an error if the user may no longer read. For `client.reader`. */
-  async checkRight(): Promise<void> {
-    await this.#modules.checkRight().catch((error: unknown) => {
+  /** The registry may have changed: reads other partitions if the stream has, and ends the iteration with an error if the user may no longer read. For `client.reader`. */
+  async look(): Promise<void> {
+    try {
+      const { partitions } = await this.#modules.readable()
+      if (partitions === this.#partitions) return
+      this.#partitions = partitions
+      // What was published there meanwhile was heard by nobody here.
+      this.#feed.again({ timestamp: this.#feed.sweptMs, sequenceNumber: 0 })
+    } catch (error) {
       // While the registry does not answer, what was known applies.
       if (isFinal(error)) this.#fail(error)
-    })
+    }
   }
 
   /** Ends the iteration with an error. */
@@ -308,7 +320,7 @@ export class DurableReader<T = unknown>
 
   async #write(cursor: ReaderCursor): Promise<void> {
     const { store, ending } = this.#modules
-    await this.checkRight()
+    await this.look()
     // Who has left the key part does not join it again for this.
     throwIfAborted(ending.signal)
     const { bytes } = await store.write(cursor, this.#group?.slot ?? 0, ending.signal)

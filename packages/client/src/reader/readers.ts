@@ -79,7 +79,7 @@ export class Readers {
       const share = new Share(nodeId, checked.spread)
       const core = this.#coreOf(cursor, checked, share)
       const reader: DurableReader = new DurableReader(
-        { ...checked, streamId, isNew: stored === undefined },
+        { ...checked, streamId, partitions: stream.partitions, isNew: stored === undefined },
         {
           ...this.#feedModules(stream, options, ending.signal),
           ...{ clock, core, share, store, ending, listeners: options },
@@ -103,7 +103,7 @@ export class Readers {
       )
       const onAbort = () => void reader.close()
       this.#open.add(reader)
-      void watchRight(this.#modules.status, () => reader.checkRight(), ending.signal)
+      void watchRight(this.#modules.status, () => reader.look(), ending.signal)
       signal?.addEventListener('abort', onAbort, { once: true })
       await reader.start(begun).catch(async (error: unknown) => {
         await reader.close()
@@ -201,7 +201,7 @@ export class Readers {
     { id }: StreamInfo,
     { raw, asBytes, schema }: ReaderOptions,
     signal: AbortSignal,
-  ): Pick<DurableReaderModules, 'read' | 'subscribe' | 'checkRight'> {
+  ): Pick<DurableReaderModules, 'read' | 'subscribe' | 'readable'> {
     const { subscriber } = this.#modules
     return {
       read: (selection, listeners) =>
@@ -213,7 +213,7 @@ export class Readers {
         ),
       subscribe: (options) =>
         subscriber.subscribe(id, { raw, asBytes, schema, signal, ...options }, undefined),
-      checkRight: async () => void (await requirePermission('subscribe', id, this.#modules)),
+      readable: () => requirePermission('subscribe', id, this.#modules),
     }
   }
 }

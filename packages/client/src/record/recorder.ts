@@ -9,6 +9,7 @@ import {
   type StreamPartId,
 } from '@runnel/protocol'
 import { onAbort, whileOpen } from '../deadline.ts'
+import { Denial } from '../denial.ts'
 import { asError, clientError } from '../errors.ts'
 import { requirePermission, type PermissionModules } from '../permission.ts'
 import type { Publisher } from '../publish/publisher.ts'
@@ -28,6 +29,11 @@ export interface RecordOptions {
   readonly toPartition?: number | undefined
   /** Ends the recording, as `stop` does. */
   readonly signal?: AbortSignal | undefined
+  /**
+   * Called when the recording has ended because the user lost the permission to subscribe to the recorded stream (NO_SUBSCRIBE_PERMISSION) or that
+   * was deleted (STREAM_NOT_FOUND), and it was not back after 20 seconds.
+   */
+  readonly onEnded?: ((error: Error) => void) | undefined
 }
 
 /** A recording in progress. */
@@ -64,7 +70,7 @@ export interface RecorderModules extends PermissionModules {
 export async function record(
   from: StreamId,
   to: StreamId,
-  { partitions, toPartition, signal }: RecordOptions,
+  { partitions, toPartition, signal, onEnded }: RecordOptions,
   modules: RecorderModules,
 ): Promise<Recording> {
   if (from === to) throw clientError('INVALID_ARGUMENT', 'a stream is not recorded into itself')
@@ -78,8 +84,24 @@ export async function record(
     { from, to, toPartition, streamPartIds: chosen.map((it) => toStreamPartId(from, it)) },
     modules,
   )
-  const leaves = chosen.map((partition) => modules.parts.join(stream, partition, { fillGaps: false }))
-  recorder.start([...leaves, onAbort(ended, () => void recorder.stop())])
+  const denied = new AbortController()
+  const denial = new Denial({
+    ...{ clock: modules.clock, signal: denied.signal },
+    check: () => requirePermission('subscribe', from, modules),
+    onFinal: (error) => {
+      void recorder.stop()
+      try {
+        onEnded?.(error)
+      } catch (thrown) {
+        modules.status.emit({ type: 'callback-failed', streamId: from, error: thrown })
+      }
+    },
+  })
+  const onDenied = () => denial.suspect()
+  const leaves = chosen.map((partition) =>
+    modules.parts.join(stream, partition, { fillGaps: false, onDenied }),
+  )
+  recorder.start([...leaves, onAbort(ended, () => void recorder.stop()), () => denied.abort()])
   return recorder
 }
 

@@ -287,3 +287,49 @@ it('a codec is chosen once for all who came while one was being chosen', async (
   published.close()
   expect(chosen.mock.calls.length - before).toBe(1)
 })
+
+it('pictures go over to another codec where the encoders of one always fail, and stay with the last', async () => {
+  vi.useFakeTimers()
+  let pictures: ReadableStreamDefaultController<VideoFrame> | undefined
+  vi.stubGlobal(
+    'MediaStreamTrackProcessor',
+    class {
+      readable = new ReadableStream<VideoFrame>({ start: (controller) => void (pictures = controller) })
+    },
+  )
+  vi.stubGlobal(
+    'VideoFrame',
+    class {
+      close = () => {}
+    },
+  )
+  vi.stubGlobal(
+    'VideoEncoder',
+    class {
+      static isConfigSupported = () => Promise.resolve({ supported: true })
+      encodeQueueSize = 0
+      state = 'unconfigured'
+      readonly #error: VideoEncoderInit['error']
+      constructor({ error }: VideoEncoderInit) {
+        this.#error = error
+      }
+      configure = () => void (this.state = 'configured')
+      close = () => void (this.state = 'closed')
+      encode(): void {
+        this.state = 'closed'
+        queueMicrotask(() => this.#error(new DOMException('it failed')))
+      }
+    },
+  )
+  const codecs = ['vp09.00.10.08', 'vp8']
+  const published = await publishVideo(session, trackOf('live'), { source: 'screen', codecs })
+  const seen = new Set<string | undefined>()
+  for (let i = 0; i < 200; i++) {
+    pictures?.enqueue({ displayWidth: 1_280, displayHeight: 720, close: () => {} } as VideoFrame)
+    await vi.advanceTimersByTimeAsync(100)
+    seen.add(said.at(-1)?.tracks[0]?.codec)
+  }
+  published.close()
+  vi.useRealTimers()
+  expect([...seen]).toEqual(codecs)
+})

@@ -20,7 +20,7 @@ it('shows a moment that whoever hears of another one goes to, and says so once t
       for (const aheadMs of [400, 450]) yield await Promise.resolve(readTo(fromMs + aheadMs))
     },
   } as Partial<MediaRecording> as MediaRecording
-  const player = new RecordingPlayer(recording, {} as AudioContext, {} as AudioNode)
+  const player = new RecordingPlayer(recording, new EventTarget() as AudioContext, {} as AudioNode)
   const seeked: number[] = []
   player.on('seeked', (atMs) => {
     seeked.push(atMs)
@@ -33,4 +33,22 @@ it('shows a moment that whoever hears of another one goes to, and says so once t
   await vi.advanceTimersByTimeAsync(100)
   expect(seeked).toEqual([30_000, 10_000])
   player.close()
+})
+
+it('sound that was interrupted, as by a call, is resumed while it is open', () => {
+  const recording = {
+    range: { fromMs: 0, toMs: 60_000 },
+    timeLine: new TimeLine(),
+    read: async function* () {},
+  } as Partial<MediaRecording> as MediaRecording
+  const resume = vi.fn(() => Promise.resolve())
+  const context = Object.assign(new EventTarget(), { state: 'interrupted', resume })
+  const player = new RecordingPlayer(recording, context as unknown as AudioContext, {} as AudioNode)
+  player.start()
+  expect(resume).toHaveBeenCalledTimes(1)
+  context.dispatchEvent(new Event('statechange'))
+  expect(resume).toHaveBeenCalledTimes(2)
+  player.close()
+  context.dispatchEvent(new Event('statechange'))
+  expect(resume).toHaveBeenCalledTimes(2)
 })

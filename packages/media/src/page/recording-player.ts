@@ -6,6 +6,7 @@ import { PlaybackClock } from '../recording/playback-clock.ts'
 import type { MediaRecording, RecordedObject } from '../recording/recording.ts'
 import type { Member } from '../session/member.ts'
 import { RecordedMember, type What } from './recorded-member.ts'
+import { resumeInterrupted } from './resume-interrupted.ts'
 
 /** How often it decodes, plays and paints. */
 const tickMs = 20
@@ -54,6 +55,7 @@ export class RecordingPlayer {
   #hasFault = false
   #isSeeking = false
   #timer: ReturnType<typeof setInterval> | undefined
+  #stopResuming: () => void = () => {}
 
   /** `context` and `output` as of `SessionPlayer`. */
   constructor(recording: MediaRecording, context: AudioContext, output: AudioNode = context.destination) {
@@ -67,6 +69,7 @@ export class RecordingPlayer {
   start(atMs: number = this.#recording.range.fromMs): void {
     if (this.#timer !== undefined) return
     this.#timer = setInterval(() => this.#tick(), tickMs)
+    this.#stopResuming = resumeInterrupted(this.#context)
     this.seek(atMs)
   }
 
@@ -157,6 +160,7 @@ export class RecordingPlayer {
   close(): void {
     clearInterval(this.#timer)
     this.#timer = undefined
+    this.#stopResuming()
     this.#reading.abort()
     this.#room()
     for (const player of this.#players.values()) player.close()

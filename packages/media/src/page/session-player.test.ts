@@ -41,7 +41,7 @@ const sound: AudioTrack = {
   ...{ sampleRate: 48_000, numberOfChannels: 1, frameMs: 20, bitrate: 32_000 },
 }
 
-const context = { state: 'suspended' } as AudioContext
+const context = Object.assign(new EventTarget(), { state: 'suspended' }) as unknown as AudioContext
 
 beforeEach(() => {
   vi.useFakeTimers()
@@ -104,4 +104,17 @@ it('ends with its session', async () => {
   ending.controller.abort()
   expect(vi.getTimerCount()).toBe(0)
   expect(player.report.members.size).toBe(0)
+})
+
+it('sound that was interrupted, as by a call, is resumed until the player is closed', () => {
+  const resume = vi.fn(() => Promise.resolve())
+  const interrupted = Object.assign(new EventTarget(), { state: 'running', resume })
+  const player = new SessionPlayer(sessionOf(), interrupted as unknown as AudioContext, {} as AudioNode)
+  player.start()
+  interrupted.state = 'interrupted'
+  interrupted.dispatchEvent(new Event('statechange'))
+  expect(resume).toHaveBeenCalledTimes(1)
+  player.close()
+  interrupted.dispatchEvent(new Event('statechange'))
+  expect(resume).toHaveBeenCalledTimes(1)
 })

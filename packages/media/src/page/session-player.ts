@@ -8,6 +8,7 @@ import type { MediaSession } from '../session/media-session.ts'
 import type { Member } from '../session/member.ts'
 import { DecodableCodecs } from './decodable-codecs.ts'
 import { MemberPlayer, type MemberReport } from './member-player.ts'
+import { resumeInterrupted } from './resume-interrupted.ts'
 
 /** How often sound is played, and key frames are asked for. */
 const tickMs = 10
@@ -43,7 +44,7 @@ export class SessionPlayer {
   readonly #middle = new MiddleReport()
 
   /**
-   * Create `context` once the user has touched the page, or it stays silent. `output` receives all sound, such as a node that sets the
+   * Create `context` once the user has touched the page, or it stays silent; after an interruption, as by a call, the player resumes it. `output` receives all sound, such as a node that sets the
    * volume; by default the context plays it.
    */
   constructor(session: MediaSession, context: AudioContext, output: AudioNode = context.destination) {
@@ -69,6 +70,7 @@ export class SessionPlayer {
       ...timers.map((timer) => () => clearInterval(timer)),
       () => cancelAnimationFrame(this.#painting),
       () => ended.removeEventListener('abort', this.#end),
+      resumeInterrupted(this.#context),
       this.#session.on('members', () => this.#update()),
       this.#session.on('object', (member, object, place) => {
         const nowMs = performance.now()

@@ -25,6 +25,8 @@ export class VideoPublication implements PublishedVideo {
   readonly #mute = new DeviceMute((isMuted) => {
     for (const { publisher } of this.#renditions) publisher?.mute(isMuted)
   })
+  /** Those that are left to choose from. */
+  #codecs: readonly string[]
   #choosing: Promise<void> = Promise.resolve()
   /** Whether a codec is to be chosen once that is done: it is chosen for whoever is there then. */
   #isToChoose = false
@@ -34,6 +36,7 @@ export class VideoPublication implements PublishedVideo {
     this.#session = session
     this.#track = track
     this.#options = options
+    this.#codecs = options.codecs
   }
 
   get #renditions(): readonly VideoRendition[] {
@@ -71,12 +74,12 @@ export class VideoPublication implements PublishedVideo {
   }
 
   #announce(rendition: VideoRendition, index: number): void {
-    const { source, codecs } = this.#options
+    const { source } = this.#options
     const { width: codedWidth, height: codedHeight, framerate, bitrate } = rendition.format
     const kind = 'video' as const
     rendition.publisher = this.#session.publishTrack(
       {
-        ...{ kind, source, codec: codecs[0] ?? '', codedWidth, codedHeight, framerate, bitrate },
+        ...{ kind, source, codec: this.#codecs[0] ?? '', codedWidth, codedHeight, framerate, bitrate },
         ...{ altGroup: altGroups[source], rendition: index },
         minBitsPerS: rendition.minBitsPerS,
       },
@@ -94,9 +97,9 @@ export class VideoPublication implements PublishedVideo {
   }
 
   async #chooseCodec(): Promise<void> {
-    const { codecs, onWithout, onFault } = this.#options
+    const { onWithout, onFault } = this.#options
     const decodes = this.#session.members.map(({ id, catalogue }) => [id, catalogue.decodes] as const)
-    const choice = chooseCodec(codecs, new Map(decodes))
+    const choice = chooseCodec(this.#codecs, new Map(decodes))
     if (choice === undefined || this.#stop.signal.aborted) return
     try {
       for (const rendition of this.#renditions) await rendition.useCodec(choice.codec)
@@ -108,10 +111,20 @@ export class VideoPublication implements PublishedVideo {
     onWithout?.(this.#session.members.filter(({ id }) => choice.without.includes(id)))
   }
 
+  /** Another codec where the encoders of this one always fail, though the browser said that it has them. The last one is tried on. */
+  #leaveFailing(): void {
+    const failing = this.#renditions.map(({ failingCodec }) => failingCodec)
+    const left = this.#codecs.filter((codec) => !failing.includes(codec))
+    if (left.length === 0 || left.length === this.#codecs.length) return
+    this.#codecs = left
+    this.#chooseAgain()
+  }
+
   async #encode(): Promise<void> {
     const still = new StillPicture((picture) => {
       const timestampUs = this.#session.nowUs()
       for (const rendition of this.#renditions) rendition.encode(picture, timestampUs)
+      this.#leaveFailing()
     })
     try {
       for await (const picture of picturesOf(this.#track, this.#stop.signal)) still.take(picture)

@@ -7,6 +7,7 @@ import { VideoRendition } from './video-rendition.ts'
 const given: VideoEncoderConfig[] = []
 const encoded: VideoFrame[] = []
 let failNewest: VideoEncoderInit['error']
+let give: VideoEncoderInit['output']
 
 /** An encoder that encodes nothing. */
 class Encoder {
@@ -15,7 +16,8 @@ class Encoder {
   static isConfigSupported = () => Promise.resolve({ supported: true })
   state = 'unconfigured'
 
-  constructor({ error }: VideoEncoderInit) {
+  constructor({ error, output }: VideoEncoderInit) {
+    give = output
     failNewest = (reason) => {
       this.state = 'closed'
       error(reason)
@@ -143,4 +145,24 @@ it('turns the pictures of a phone, and gives each whole to an encoder of its sha
     [640, 360],
     [202, 360],
   ])
+})
+
+it('a codec is failing after three encoders that gave nothing, and not while one gives pictures between failures', async () => {
+  vi.useFakeTimers()
+  const { rendition } = renditionOf(() => {})
+  const fails = async (times: number) => {
+    for (let i = 0; i < times; i++) {
+      await vi.advanceTimersByTimeAsync(1_000)
+      failNewest(new DOMException('it failed'))
+    }
+  }
+  await rendition.useCodec('vp8')
+  await fails(2)
+  give({ byteLength: 1, copyTo: () => {}, timestamp: 0, type: 'key' } as unknown as EncodedVideoChunk)
+  await fails(2)
+  expect(rendition.failingCodec).toBeUndefined()
+  await fails(1)
+  expect(rendition.failingCodec).toBe('vp8')
+  await rendition.useCodec('av1')
+  expect(rendition.failingCodec).toBeUndefined()
 })

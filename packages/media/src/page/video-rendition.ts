@@ -10,6 +10,8 @@ const keyEveryMs = 4_000
 const maxEncoding = 2
 /** One that failed is replaced this often at most: where each fails at once, there would be nothing else. */
 const replaceEveryMs = 1_000
+/** So many encoders one after the other that failed before they gave a picture: the next would, too. */
+const maxFailures = 3
 /** Pictures in another shape, as of a window whose size is changed: so often at most, as each shape begins with a key frame. */
 const reshapeEveryMs = 1_000
 
@@ -36,6 +38,8 @@ export class VideoRendition {
   #encoderScales = true
   /** When one that failed was replaced last. */
   #replacedMs = -Infinity
+  /** Of encoders since one gave a picture. */
+  #failures = 0
   /** When it last went over to another shape. */
   #reshapedMs = -Infinity
   #isClosed = false
@@ -71,6 +75,11 @@ export class VideoRendition {
     this.#publisher = publisher
   }
 
+  /** The codec in use, where its encoders fail again and again. */
+  get failingCodec(): string | undefined {
+    return this.#failures >= maxFailures ? this.#config?.codec : undefined
+  }
+
   wantKey(): void {
     this.#wantsKey = true
   }
@@ -80,6 +89,7 @@ export class VideoRendition {
     if (this.#config?.codec === codec) return true
     const config = await encoderConfig(codec, this.#format)
     if (config === undefined || this.#isClosed) return false
+    this.#failures = 0
     this.#use(config)
     this.#publisher?.useCodec(codec)
     return true
@@ -162,6 +172,7 @@ export class VideoRendition {
       output: (chunk, metadata) => this.#send(chunk, metadata),
       error: (error) => {
         this.#encoderScales = false
+        this.#failures++
         this.#onFault(error)
         this.#replace()
       },
@@ -171,6 +182,7 @@ export class VideoRendition {
   }
 
   #send(chunk: EncodedVideoChunk, metadata: EncodedVideoChunkMetadata | undefined): void {
+    this.#failures = 0
     const data = new Uint8Array(chunk.byteLength)
     chunk.copyTo(data)
     const temporalLayer = metadata?.svc?.temporalLayerId ?? 0

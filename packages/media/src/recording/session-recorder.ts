@@ -107,6 +107,8 @@ export class SessionRecorder implements AsyncDisposable {
       )
       this.#recordings = begun.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
       const failed = begun.find((one) => one.status === 'rejected')
+      // Where it may not read any more, it was stopped meanwhile, and knew of none of them.
+      if (this.#stopping !== undefined) await this.#stopRecordings()
       if (failed !== undefined) throw failed.reason
     } catch (error) {
       await this.stop()
@@ -115,7 +117,7 @@ export class SessionRecorder implements AsyncDisposable {
     this.#partitions = partitions
     this.#sayWhatIsRead()
     await this.#write(this.#notes.take(this.#moment()))
-    this.#next()
+    if (this.#stopping === undefined) this.#next()
   }
 
   /** Resolves when everything that came before is published. Idempotent. */
@@ -131,8 +133,12 @@ export class SessionRecorder implements AsyncDisposable {
   async #end(): Promise<void> {
     this.#cancel()
     await this.#subscription?.unsubscribe()
-    await Promise.all(this.#recordings.map((recording) => recording.stop()))
+    await this.#stopRecordings()
     if (this.#recordings.length > 0) await this.#write({ ...this.#notes.take(this.#moment()), isLast: true })
+  }
+
+  async #stopRecordings(): Promise<void> {
+    await Promise.all(this.#recordings.map((recording) => recording.stop()))
   }
 
   /** Without what is said of tracks nobody could play what is recorded from then on. */

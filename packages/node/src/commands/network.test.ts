@@ -99,6 +99,17 @@ describe('a network without a chain', { timeout: timeoutMs }, () => {
     await trackers[1]?.said('"revision":3')
   })
 
+  it('ends a responder of a stream that its user may not read any more, with the reason', async () => {
+    const responder = startRunnel(
+      ['respond', `${owner}/orders`, '--with', '1', '--network', served, '--key', 'user.key'],
+      { cwd },
+    )
+    await responder.said('responding in')
+    expect(await update('revoke', '/orders', user, 'subscribe')).toMatchObject({ code: 0 })
+    const { code, stderr } = await responder.ended
+    expect([code, stderr]).toEqual([77, expect.stringContaining('NO_SUBSCRIBE_PERMISSION')])
+  })
+
   it('refuses older documents and those of others', async () => {
     const document = join(cwd, 'network/network.json')
     copyFileSync(document, join(cwd, 'before.json'))
@@ -106,7 +117,7 @@ describe('a network without a chain', { timeout: timeoutMs }, () => {
       .stdout
     expect(stranger).toContain('revision 1')
     expect(await update('add-stream', '/last')).toMatchObject({ code: 0 })
-    await trackers[0]?.said('"revision":4')
+    await trackers[0]?.said('"revision":5')
     copyFileSync(join(cwd, 'before.json'), document)
     await trackers[0]?.said('"code":"NETWORK_DOCUMENT_OLDER"')
     copyFileSync(join(cwd, 'stranger/network.json'), document)

@@ -35,8 +35,10 @@ export const presence = defineCommand({
     const output = standardOutput()
     await withClient(network, {}, async (client) => {
       void tellOfEnd(client)
-      const as = enter === undefined ? {} : { as: enter === '' ? {} : { name: enter } }
-      const watched = await client.presence(streamOf(client), { ...as, signal: stop.signal })
+      const as = enter === undefined || enter === '' ? undefined : { name: enter }
+      const watched = await client.presence(streamOf(client), { as, signal: stop.signal })
+      // Without data, which an encrypted stream does not take.
+      if (enter === '') await watched.enter()
       notice(`watching ${watched.streamId}`)
       const end = () => watched.close()
       void output.closed.then(end)

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { createIdentity, generatePrivateKey, loadCrypto } from '@runnel/protocol'
+import { createIdentity, generatePrivateKey, loadCrypto, toHex } from '@runnel/protocol'
 import { systemClock, systemRandom } from '@runnel/protocol/system'
 import { createTracker, type Tracker } from '@runnel/tracker'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -11,6 +11,8 @@ const timeout = 300_000
 const cwd = newDirectory()
 const stream = `0x${'a'.repeat(40)}/asked`
 const network = ['--network', 'network.json']
+/** Of a user who alone may read it, so that it is encrypted. */
+let secret: string
 let tracker: Tracker
 
 beforeAll(async () => {
@@ -21,7 +23,12 @@ beforeAll(async () => {
   await tracker.start()
   const permissions = [{ user: 'public', publish: true, subscribe: true }]
   const trackers = [{ nodeId: tracker.nodeId, url: tracker.url }]
-  const document = { version: 1, trackers, streams: [{ id: stream, permissions }] }
+  const key = generatePrivateKey(systemRandom)
+  const user = createIdentity(key, crypto).nodeId
+  writeFileSync(join(cwd, 'my.key'), toHex(key), { mode: 0o600 })
+  secret = `${user}/secret`
+  const own = { id: secret, permissions: [{ user, publish: true, subscribe: true }] }
+  const document = { version: 1, trackers, streams: [{ id: stream, permissions }, own] }
   writeFileSync(join(cwd, 'network.json'), JSON.stringify(document))
 })
 afterAll(async () => {
@@ -60,5 +67,14 @@ describe('runnel request, respond and presence', { timeout }, () => {
     member.process.kill('SIGINT')
     await watcher.said('"type":"left"')
     expect((await member.ended).code).toBe(0)
+  })
+  it('enter an encrypted stream without a name, which would not be encrypted', async () => {
+    const enter = (...name: string[]) =>
+      runRunnel(['presence', secret, '--enter', ...name, '--for', '100ms', '--key', 'my.key', ...network], {
+        cwd,
+      })
+    const refused = await enter('alice')
+    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('PRESENCE_NOT_ENCRYPTED')])
+    expect(await enter()).toMatchObject({ code: 0, stderr: expect.stringContaining('watching') as string })
   })
 })

@@ -33,7 +33,7 @@ export const respond = defineCommand({
     ],
   ],
   epilogue:
-    'The program gets the request as JSON on its standard input, and the address of the requester in RUNNEL_PUBLISHER. What it prints is the reply: JSON, otherwise text. If it prints nothing, there is no reply. If it fails, the requester is told its exit code. It is stopped after 30 seconds. Exits with 0 on SIGINT.',
+    'The program gets the request as JSON on its standard input, and the address of the requester in RUNNEL_PUBLISHER. What it prints is the reply: JSON, otherwise text. If it prints nothing, there is no reply. If it fails, the requester is told its exit code. It is stopped after 30 seconds. Exits with 0 on SIGINT, and with an error when the stream is deleted or may no longer be read.',
   run: async ({ stream, run: program, arg: args = [], with: answer, json: _, ...network }) => {
     const streamOf = streamArgument(stream)
     if ((answer === undefined) === (program === undefined))
@@ -43,12 +43,18 @@ export const respond = defineCommand({
     await withClient(network, {}, async (client) => {
       const streamId = streamOf(client)
       void tellOfEnd(client)
-      const responding = await client.respond(streamId, ({ content, publisherId }) =>
-        program === undefined ? value : runHandler([program, ...args], content, publisherId),
+      const ended = Promise.withResolvers<Error>()
+      const responding = await client.respond(
+        streamId,
+        ({ content, publisherId }) =>
+          program === undefined ? value : runHandler([program, ...args], content, publisherId),
+        { onEnded: ended.resolve },
       )
       notice(`responding in ${streamId}`)
-      await stop.stopped
+      // Whoever supervises it is told that no request comes any more.
+      const reason = await Promise.race([stop.stopped, ended.promise])
       await responding.unsubscribe()
+      if (reason !== undefined) throw reason
     })
     stop.release()
   },

@@ -1,5 +1,5 @@
 import { isRunnelError, type Clock, type RunnelError } from '@runnel/protocol'
-import { pause } from '../deadline.ts'
+import { pause } from './deadline.ts'
 
 /** How often it is looked at, by what is known of the registry. */
 const lookMs = 5_000
@@ -18,7 +18,7 @@ export interface DenialModules {
   readonly signal: AbortSignal
 }
 
-/** Whether a user who may not read a stream any more has lost it for good. */
+/** Whether a user who may not read a stream any more has lost that right for good. */
 export class Denial {
   readonly #modules: DenialModules
   #isSuspected = false
