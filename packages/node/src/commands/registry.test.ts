@@ -210,6 +210,10 @@ describe('runnel tracker', { timeout: timeoutMs }, () => {
     await first.said('"code":"NODE_REPLACED"')
     await second.said('tracker connected')
     expect(first.stderr()).toContain('Stop one of the two')
+    const status = /status at (\S+)\/v1\/status/.exec(first.stderr())?.[1]
+    expect(await (await fetch(`${status}/ready`)).json()).toMatchObject({
+      reasons: [{ code: 'NODE_REPLACED' }],
+    })
     expect(second.stderr()).not.toContain('NODE_REPLACED')
   })
 
