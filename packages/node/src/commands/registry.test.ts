@@ -121,7 +121,7 @@ describe('runnel registry', { timeout: timeoutMs }, () => {
     expect(await run(`${add} --network network.json --key poor.key`)).toMatchObject({
       code: 1,
       stdout: '',
-      stderr: expect.stringContaining('(INSUFFICIENT_FUNDS). '),
+      stderr: expect.stringMatching(`: ${poorId} \\(INSUFFICIENT_FUNDS\\)\\. .*chain fund`),
     })
     expect(await run(`registry remove-tracker ${poorId} ${asOwner}`)).toMatchObject({ code: 0 })
   })
