@@ -33,6 +33,7 @@ const snapshot: NodeSnapshot = {
   cryptoBackend: 'js',
   uptimeMs: 0,
   streams: { isRead: true, followed: [], ignoredParts: 0 },
+  isReplaced: false,
   admissionProblem: undefined,
   chainEndpoints: [{ endpoint: 'https://rpc.example', state: 'ok', block: 1 }],
   trackers: [{ nodeId: `0x${'1'.repeat(40)}` as NodeId, connected: true }],

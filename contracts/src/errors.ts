@@ -31,7 +31,8 @@ export const contractsErrors = {
   },
   DEPLOY_FAILED: {
     summary: 'The registries could not be deployed',
-    remedy: 'Check that the chain answers and that the deploying account has funds.',
+    remedy:
+      'Check that the chain answers, and that the deploying account has funds: on a development chain it gets some with runnel chain fund.',
   },
 } as const satisfies Readonly<Record<string, ContractsErrorEntry>>
 

@@ -9,8 +9,8 @@ import { newReadersFolder, root, Terminal } from './terminal.testkit.ts'
 
 const readme = join(root, 'README.md')
 const guides = join(root, 'docs/guides')
-/** Pages with commands; the browser's is opened in a browser, the table for Streamr has none. */
-const pages = readdirSync(guides).filter((name) => !['browser.md', 'from-streamr.md'].includes(name))
+/** Pages with commands, in the order in which readers come to them; the browser's is opened in a browser, the table for Streamr has none. */
+const pages = guidesInOrder().filter((name) => !['browser.md', 'from-streamr.md'].includes(name))
 /** These start a network of their own. */
 const startsNetwork = /^npm (start|run -s emulate|run example)/
 const untilInterrupted = /^npx runnel (node|tracker) --key|^npx runnel respond|^npm run example|\| jq$/
@@ -128,7 +128,12 @@ it('finds lines in order only', () => {
   expect(isIn(['d', 'a'], 'abc d')).toBe(false)
 })
 
-it('every guide is linked from the README', () => {
-  const text = readFileSync(readme, 'utf8')
-  expect(readdirSync(guides).filter((name) => !text.includes(`docs/guides/${name}`))).toEqual([])
+/** As the README lists them. */
+function guidesInOrder(): string[] {
+  const list = /^- \*\*Guides\*\*.*$/m.exec(readFileSync(readme, 'utf8'))?.[0] ?? ''
+  return [...list.matchAll(/\(docs\/guides\/([\w-]+\.md)\)/g)].map(([, name = '']) => name)
+}
+
+it('the README lists every guide once', () => {
+  expect(guidesInOrder().toSorted()).toEqual(readdirSync(guides).toSorted())
 })

@@ -269,7 +269,7 @@ export const clientErrors = {
   },
   INSUFFICIENT_FUNDS: {
     summary: 'The account cannot pay for the transaction',
-    remedy: 'Send it some of the chain’s currency.',
+    remedy: 'Send it some of the chain’s currency; on a development chain, with: runnel chain fund.',
   },
   TRANSACTION_UNCONFIRMED: {
     summary: 'The transaction was sent but not mined within the time limit',

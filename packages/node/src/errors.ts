@@ -120,7 +120,8 @@ export const nodeErrors = {
   },
   INSUFFICIENT_FUNDS: {
     summary: 'The account of the key cannot pay for the transaction',
-    remedy: 'Send it some of the chain’s currency, or give the key of an account that has some.',
+    remedy:
+      'Send it some of the chain’s currency (on a development chain, with: runnel chain fund), or give the key of an account that has some.',
   },
   UP_ALREADY_RUNNING: {
     summary: 'A local network already runs from this directory',

@@ -92,6 +92,7 @@ export async function startBroker(config: BrokerConfig, modules: BrokerModules =
     cryptoBackend: backend,
     uptimeMs: Math.round(performance.now() - startedMs),
     trackers: trackers.states(),
+    isReplaced: trackers.isReplaced(),
     chainEndpoints: client.chainEndpoints,
     streams: streams.status,
     admissionProblem: admissionProblemOf(client),

@@ -183,7 +183,10 @@ describe('durable readers, with processes that are killed', { timeout: timeoutMs
     expect(shown).toMatchObject({ name: 'work', chains: 2 })
     expect(await run(`reader reset ${stream} work`)).toMatchObject({ code: 0 })
     expect(await run(`reader reset ${stream} early --create`)).toMatchObject({ code: 0 })
-    expect(await run(`reader show ${stream} early`)).toMatchObject({ code: 0 })
+    expect(await run(`reader show ${stream} early`)).toMatchObject({
+      code: 0,
+      stdout: 'done before  no time yet\nchains       0\n',
+    })
     const { stdout } = await run(`subscribe ${stream} --reader work --count 5`)
     expect(stdout.trim().split('\n').map(Number).sort()).toEqual(upTo(5))
     expect(await run(`subscribe ${stream} --reader work --last 5`)).toMatchObject({ code: 64 })

@@ -15,6 +15,7 @@ const working: NodeSnapshot = {
     { nodeId, connected: false },
     { nodeId: toNodeId(`0x${'b'.repeat(40)}`), connected: true },
   ],
+  isReplaced: false,
   streams: { isRead: true, followed: [], ignoredParts: 0 },
   admissionProblem: undefined,
   streamParts: [],
@@ -30,6 +31,7 @@ describe('notReadyReasons', () => {
     ['a storage node that works', { plugins: storage(true) }, []],
     ['no tracker at all', { trackers: [] }, ['NO_TRACKER']],
     ['no tracker that is connected', { trackers: [{ nodeId, connected: false }] }, ['NO_TRACKER']],
+    ['another process in its place', { trackers: [], isReplaced: true }, ['NODE_REPLACED']],
     ['storage that is not open', { plugins: storage(false) }, ['STORAGE_FAILED']],
     ['streams not known yet', { streams: { ...working.streams, isRead: false } }, ['STREAMS_UNREAD']],
     [

@@ -2,15 +2,21 @@ import type { NodeSnapshot } from './snapshot.ts'
 
 /** Why a node cannot do its work now. */
 export interface NotReady {
-  readonly code: 'NO_TRACKER' | 'NOT_ADMITTED' | 'STORAGE_FAILED' | 'STREAMS_UNREAD'
+  readonly code: 'NO_TRACKER' | 'NODE_REPLACED' | 'NOT_ADMITTED' | 'STORAGE_FAILED' | 'STREAMS_UNREAD'
   readonly message: string
 }
 
 /** What keeps a node that runs from doing its work; empty when it is ready. */
 export function notReadyReasons(snapshot: NodeSnapshot): NotReady[] {
-  const { trackers, admissionProblem, streams, plugins } = snapshot
+  const { trackers, isReplaced, admissionProblem, streams, plugins } = snapshot
   const reasons: NotReady[] = []
-  if (!trackers.some(({ connected }) => connected)) {
+  if (isReplaced)
+    reasons.push({
+      code: 'NODE_REPLACED',
+      message:
+        'another process with the same node key took the place of this one: stop it, or give each its own key, and restart this one',
+    })
+  else if (!trackers.some(({ connected }) => connected)) {
     const tried = trackers.length === 0 ? '' : `; tried: ${trackers.map(({ nodeId }) => nodeId).join(', ')}`
     reasons.push({ code: 'NO_TRACKER', message: `no tracker is connected${tried}` })
   }

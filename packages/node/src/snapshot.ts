@@ -59,6 +59,8 @@ export interface NodeSnapshot {
   readonly cryptoBackend: string
   readonly uptimeMs: number
   readonly trackers: readonly TrackerState[]
+  /** Whether another process with its key took its place: it left the network until it is restarted. */
+  readonly isReplaced: boolean
   /** How each of several endpoints of the chain does. */
   readonly chainEndpoints: readonly RpcStatus[]
   /** The streams of its setting `streams`. */

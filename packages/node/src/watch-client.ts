@@ -10,6 +10,8 @@ const maxNamedParts = 100
 
 export interface TrackerWatch {
   states(): TrackerState[]
+  /** Whether a tracker said that another process took the place of this node. */
+  isReplaced(): boolean
   /** That connections end when the node stops is no news. */
   stop(): void
 }
@@ -19,6 +21,8 @@ const sentence = ({ message, remedy }: RunnelError) => `${message}. ${withProgra
 /** Logs what happens between the node and its trackers, and remembers how things stand. */
 export function watchTrackers(client: RunnelClient, logger: Logger): TrackerWatch {
   const states = new Map<NodeId, boolean>()
+  let isReplaced = false
+  client.network.on('replaced', () => (isReplaced = true))
   const stop = client.network.on('tracker', (nodeId, state, error) => {
     states.set(nodeId, state === 'connected')
     if (error?.code === 'NODE_REPLACED') logger.error({ tracker: nodeId, code: error.code }, sentence(error))
@@ -29,7 +33,11 @@ export function watchTrackers(client: RunnelClient, logger: Logger): TrackerWatc
     logger.info({ peer, code }, `no link: ${message}`),
   )
   client.network.on('dropped', (counter, detail) => logger.debug({ counter }, detail))
-  return { states: () => [...states].map(([nodeId, connected]) => ({ nodeId, connected })), stop }
+  return {
+    states: () => [...states].map(([nodeId, connected]) => ({ nodeId, connected })),
+    isReplaced: () => isReplaced,
+    stop,
+  }
 }
 
 /**

@@ -68,7 +68,6 @@ function describeForeign(error: unknown): RunnelError {
   }
   const text = 'shortMessage' in error ? String(error.shortMessage) : error.message
   if (chainCodes.has(code)) return clientError('CHAIN_UNREACHABLE', text || code, options)
-  if (code === 'INSUFFICIENT_FUNDS') return nodeError('INSUFFICIENT_FUNDS', undefined, options)
   return nodeError('INTERNAL', text, options)
 }
 

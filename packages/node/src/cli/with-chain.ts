@@ -7,17 +7,27 @@ import {
   type RpcEndpoints,
   type RpcSecrets,
 } from '@runnel/contracts'
-import { isRunnelError } from '@runnel/protocol'
-import { Wallet, type JsonRpcProvider } from '@runnel/contracts/ethers'
+import { isRunnelError, toNodeId } from '@runnel/protocol'
+import { isError, Wallet, type JsonRpcProvider } from '@runnel/contracts/ethers'
+import { nodeError } from '../errors.ts'
 import type { DescribedNetwork } from './network-source.ts'
 
-/** Runs some work with a wallet on a chain, after making sure that the chain answers. Throws CHAIN_UNREACHABLE, CHAIN_DISPUTED or CHAIN_MISMATCH. */
+/** Runs some work with a wallet on a chain, after making sure that the chain answers. Throws CHAIN_UNREACHABLE, CHAIN_DISPUTED, CHAIN_MISMATCH or INSUFFICIENT_FUNDS. */
 export async function withWallet<T>(
   chain: ChainPlace,
   privateKey: string,
   work: (wallet: Wallet, chainId: number) => Promise<T>,
 ): Promise<T> {
-  return withProvider(chain, (provider, chainId) => work(new Wallet(`0x${privateKey}`, provider), chainId))
+  return withProvider(chain, async (provider, chainId) => {
+    const wallet = new Wallet(`0x${privateKey}`, provider)
+    try {
+      return await work(wallet, chainId)
+    } catch (error) {
+      if (!isError(error, 'INSUFFICIENT_FUNDS')) throw error
+      // Not with its cause, which may name the endpoint with its secrets.
+      throw nodeError('INSUFFICIENT_FUNDS', toNodeId(wallet.address))
+    }
+  })
 }
 
 /** Where a chain is asked, and which one it should be. */

@@ -23,7 +23,7 @@ export const readerShow = defineCommand({
   options: userOptions,
   examples: [['reader show 0xowner/lobby billing --key my.key', 'The position that storage nodes have']],
   epilogue:
-    'All messages with an earlier timestamp are done. chains is the number of message chains with later messages that are also done.',
+    'All messages with an earlier timestamp are done; a reader has no such time in its first ten to twenty minutes. chains is the number of message chains with later messages that are also done.',
   run: async ({ stream, name, json, ...network }) => {
     const streamOf = streamArgument(stream)
     await withClient(network, { needsUser: true }, async (client) => {
@@ -31,7 +31,7 @@ export const readerShow = defineCommand({
       const stored = await client.readerState(streamId, name)
       if (stored === undefined) throw noSuchReader(name, streamId)
       printResult(stored, json, [
-        `done before  ${new Date(stored.doneBeforeMs).toISOString()}`,
+        `done before  ${stored.doneBeforeMs === 0 ? 'no time yet' : new Date(stored.doneBeforeMs).toISOString()}`,
         `chains       ${stored.chains}`,
       ])
     })

@@ -121,7 +121,7 @@ describe('runnel registry', { timeout: timeoutMs }, () => {
     expect(await run(`${add} --network network.json --key poor.key`)).toMatchObject({
       code: 1,
       stdout: '',
-      stderr: expect.stringContaining('(INSUFFICIENT_FUNDS). '),
+      stderr: expect.stringMatching(`: ${poorId} \\(INSUFFICIENT_FUNDS\\)\\. .*chain fund`),
     })
     expect(await run(`registry remove-tracker ${poorId} ${asOwner}`)).toMatchObject({ code: 0 })
   })
@@ -210,6 +210,10 @@ describe('runnel tracker', { timeout: timeoutMs }, () => {
     await first.said('"code":"NODE_REPLACED"')
     await second.said('tracker connected')
     expect(first.stderr()).toContain('Stop one of the two')
+    const status = /status at (\S+)\/v1\/status/.exec(first.stderr())?.[1]
+    expect(await (await fetch(`${status}/ready`)).json()).toMatchObject({
+      reasons: [{ code: 'NODE_REPLACED' }],
+    })
     expect(second.stderr()).not.toContain('NODE_REPLACED')
   })
 

@@ -24,6 +24,7 @@ function snapshot(
     cryptoBackend: 'native',
     uptimeMs: 1,
     streams: { isRead: true, followed: [], ignoredParts: 0 },
+    isReplaced: false,
     admissionProblem: undefined,
     trackers: [],
     chainEndpoints: [],

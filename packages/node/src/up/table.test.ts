@@ -20,6 +20,7 @@ function snapshotOf(n: number, links: Links, plugins: PluginStatuses = {}): Node
       cryptoBackend: 'native',
       uptimeMs: 1,
       streams: { isRead: true, followed: [], ignoredParts: 0 },
+      isReplaced: false,
       admissionProblem: undefined,
       trackers: [],
       chainEndpoints: [],

@@ -1,6 +1,5 @@
 import { decodeRegistryError, RpcError, type RpcSecrets } from '@runnel/contracts'
 import { isRunnelError, type RunnelError } from '@runnel/protocol'
-import { isError } from '@runnel/contracts/ethers'
 import { clientError, reasonOf } from '../../errors.ts'
 
 /** Converts what ethers, or the route to the chain, throws into a client error. Neither it nor its cause contains secrets of the endpoint's URL. */
@@ -12,7 +11,6 @@ export function translateChainError(error: unknown, secrets: RpcSecrets): Runnel
   if (refused !== undefined) return clientError(codeOf(refused.name), refused.hint, { cause })
   const detail = `${secrets.shown} (${reasonOf(cause)})`
   if (isUnreachable(error)) return clientError('CHAIN_UNREACHABLE', detail, { cause })
-  if (isError(error, 'INSUFFICIENT_FUNDS')) return clientError('INSUFFICIENT_FUNDS', undefined, { cause })
   return clientError('CHAIN_CALL_FAILED', detail, { cause })
 }
 

@@ -321,6 +321,7 @@ describe('writer', () => {
       poor.streams.createStream({ ...draft, id: toStreamId(`${computeAddress(privateKey)}/a`) }),
     ).rejects.toMatchObject({
       code: 'INSUFFICIENT_FUNDS',
+      message: expect.stringContaining(computeAddress(privateKey).toLowerCase()),
     })
   })
 })

@@ -1,5 +1,5 @@
 import { untilMined, type SentTransaction } from '@runnel/contracts'
-import { isRunnelError } from '@runnel/protocol'
+import { isRunnelError, toNodeId } from '@runnel/protocol'
 import { isError, type AbstractSigner, type ContractTransactionResponse } from '@runnel/contracts/ethers'
 import { clientError } from '../../errors.ts'
 import type { ChainConnection } from './chain-connection.ts'
@@ -61,8 +61,10 @@ export class TransactionSender {
           this.#nextNonce = nonce + 1
           return transaction
         } catch (error) {
-          if (!isNonceTaken(error)) throw error
           const cause = this.#connection.secrets.scrubError(error)
+          if (isError(error, 'INSUFFICIENT_FUNDS'))
+            throw clientError('INSUFFICIENT_FUNDS', toNodeId(await this.#signer.getAddress()), { cause })
+          if (!isNonceTaken(error)) throw error
           if (conflicts === maxNonceConflicts) throw clientError('ACCOUNT_BUSY', undefined, { cause })
           // The endpoint may not count the other one before it is mined.
           leastNonce = nonce + 1

@@ -19,6 +19,7 @@ const snapshot: NodeSnapshot = {
     followed: [{ streamId: toStreamId(`${nodeId}/x`), state: 'joined', partitions: 1 }],
     ignoredParts: 4,
   },
+  isReplaced: false,
   admissionProblem: undefined,
   counters: { 'data.publisherDenied': 3, 'links.open': 4 },
   streamParts: [
