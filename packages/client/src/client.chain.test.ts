@@ -194,6 +194,23 @@ describe('streams on a chain', () => {
     expect(await ended.promise).toMatchObject({ code: 'NO_SUBSCRIBE_PERMISSION' })
   })
 
+  it('are read in the partitions, too, that they get while they are read, from their first message on', async () => {
+    const [owner, guest] = await Promise.all([clients.create(alice), clients.create(bob)])
+    const { id } = await owner.createStream({ path: newPath() })
+    await owner.grant(id, { user: 'public', permissions: ['subscribe'] })
+    const all = await guest.subscribe(id)
+    const first = await guest.subscribe(id, { partitions: [0] })
+    await owner.subscribe(id)
+    await all.waitForNeighbours()
+    await owner.publish(id, 'in 0', { partition: 0 })
+    await owner.updateStream(id, { partitions: 3 })
+    await Promise.all([1, 2].map((partition) => owner.publish(id, `in ${partition}`, { partition })))
+    const got = await take(all, 3)
+    expect(got.map(({ content }) => content).sort()).toEqual(['in 0', 'in 1', 'in 2'])
+    expect([all.partitions, first.partitions]).toEqual([[0, 1, 2], [0]])
+    expect(all.streamPartIds).toEqual([0, 1, 2].map((partition) => `${id}#${partition}`))
+  })
+
   it('end the subscriptions of a stream that is deleted, while they read', async () => {
     const [owner, guest] = await Promise.all([clients.create(alice), clients.create(bob)])
     const { id } = await owner.createStream({ path: newPath() })

@@ -22,11 +22,13 @@ export interface PartUse {
   readonly reads?: boolean
   /** Of one that reads: called, perhaps again and again, where the user may not, as far as is known: nothing comes then. Must not leave in the call. */
   readonly onDenied?: (() => void) | undefined
+  /** Also what was published so long before, if nothing else uses the stream part yet. Default 0. */
+  readonly lookBackMs?: number
 }
 
-type KnownUse = PartUse & Required<Omit<PartUse, 'onDenied'>>
+type KnownUse = PartUse & Required<Pick<PartUse, 'fillGaps' | 'reads'>>
 
-type PartJoin = Required<JoinOptions>
+type PartJoin = Required<Omit<JoinOptions, 'lookBackMs'>>
 
 interface UsedPart {
   readonly scope: PermissionScope
@@ -61,7 +63,7 @@ export class StreamParts {
   join(
     stream: StreamInfo,
     partition: number,
-    { fillGaps = true, reads = true, onDenied }: PartUse = {},
+    { fillGaps = true, reads = true, onDenied, lookBackMs = 0 }: PartUse = {},
   ): () => void {
     const streamPartId = toStreamPartId(stream.id, partition)
     const release = this.use(stream)
@@ -77,7 +79,7 @@ export class StreamParts {
     } else {
       const part = { scope, uses: new Set([use]), keepsLatest, joined: { fillGaps, reads, keepsLatest } }
       part.joined = this.#wanted(part)
-      this.#modules.node.join(streamPartId, part.joined)
+      this.#modules.node.join(streamPartId, { ...part.joined, lookBackMs })
       this.#parts.set(streamPartId, part)
       tellIfDenied(part)
     }

@@ -180,6 +180,11 @@ export interface JoinOptions {
    * the last call for a stream part wins.
    */
   readonly keepsLatest?: boolean
+  /**
+   * Also what was published so long before, in milliseconds, as far as neighbours and the archive still have it. Default 0; only the first
+   * call for a stream part counts.
+   */
+  readonly lookBackMs?: number
 }
 
 /** How far a batch has travelled. Only in nodes that measure, for batches from such nodes. */

@@ -31,6 +31,7 @@ import type { RegistryCache } from '../registry/registry-cache.ts'
 import type { DelegationChecks } from '../registry/registry-delegations.ts'
 import type { StatusHub } from '../status.ts'
 import type { StreamParts } from '../stream-parts.ts'
+import { AddedPartitions } from './added-partitions.ts'
 import { toMessageEquivocation, type MessageEquivocation } from './equivocation.ts'
 import type { MessageGap } from './gap.ts'
 import { HistoryJoin } from './history-join.ts'
@@ -39,7 +40,7 @@ import { QueuedSubscription, type Subscription } from './subscription.ts'
 
 /** What to subscribe to, what comes before live messages, and which callbacks report what is missing. */
 export interface SubscribeOptions<T = unknown> extends Decoding<T> {
-  /** Default: all partitions the stream has now. Not for a prefix. */
+  /** Default: all partitions of the stream, also those that it gets later. Not for a prefix. */
   readonly partitions?: readonly number[] | undefined
   /** Only for a prefix: the most streams to subscribe to; beyond it the newest are left out until others go. 1 to 1,000, default 100. */
   readonly maxStreams?: number | undefined
@@ -124,6 +125,11 @@ export interface Destination {
 /** For the messages of many streams. */
 type SharedDestination = Destination & { readonly shared: { readonly histories: Slots } }
 
+/**
+ * What was published in a partition that a stream has just got is wanted from so long before it was joined: publishers may have heard of it first.
+ */
+const addedLookBackMs = 60_000
+
 /** Gaps remembered as reported. */
 const maxReportedGaps = 1_000
 
@@ -133,6 +139,8 @@ export class Subscriber {
   readonly #modules: SubscriberModules
   readonly #byStreamPart = new Map<StreamPartId, Set<QueuedSubscription>>()
   readonly #all = new Set<QueuedSubscription>()
+  /** Of those that are subscribed to all partitions. */
+  readonly #added = new Map<QueuedSubscription, AddedPartitions>()
   readonly #reportedGaps = new LRU<true>(maxReportedGaps)
   #closed = false
 
@@ -178,6 +186,11 @@ export class Subscriber {
     this.#modules.status.emit({ type: 'equivocation', ...equivocation })
     for (const subscription of [...(this.#byStreamPart.get(found.streamPartId) ?? [])])
       subscription.equivocation(equivocation)
+  }
+
+  /** A stream may have other partitions; any, when none is given. */
+  streamsChanged(changed: StreamId | undefined): void {
+    for (const [{ streamId }, added] of this.#added) if (streamId === (changed ?? streamId)) added.look()
   }
 
   async subscribe(
@@ -269,14 +282,13 @@ export class Subscriber {
   ): Promise<(subscription: QueuedSubscription) => HistoryJoin> {
     const { history, status } = this.#modules
     const wanted = historyOf(selection, options, stream)
-    const planNow = (signal?: AbortSignal) => history.plan(stream, wanted.partitions, signal)
-    const plan = await planNow(options.signal)
+    const plan = await history.plan(stream, wanted.partitions, options.signal)
     return (subscription) =>
       new HistoryJoin(
         { plan, wanted },
         {
           history,
-          plan: planNow,
+          plan: (signal) => history.plan(stream, subscription.partitions, signal),
           sink: subscription,
           flow: subscription.flow,
           room: () => inbox.room(),
@@ -319,14 +331,12 @@ export class Subscriber {
   ): QueuedSubscription {
     const { node, parts, status, steps } = this.#modules
     const inform = (call: () => void) => this.#inform(stream.id, call)
-    const streamPartIds = partitions.map((partition) => toStreamPartId(stream.id, partition))
     const leave = inbox.enter()
     const releases: (() => void)[] = []
     const subscription: QueuedSubscription = new QueuedSubscription(
       {
         streamId: stream.id,
         partitions,
-        streamPartIds,
         order: options.order ?? 'chain',
         urgent: options.urgent ?? false,
       },
@@ -359,8 +369,6 @@ export class Subscriber {
     const onAbort = (): void => void subscription.unsubscribe()
     options.signal?.addEventListener('abort', onAbort, { once: true })
     this.#all.add(subscription)
-    for (const id of streamPartIds)
-      this.#byStreamPart.set(id, (this.#byStreamPart.get(id) ?? new Set()).add(subscription))
     // After it is listed: what the node delivers while joining is not to be missed.
     const { fillGaps = true } = options
     // Who follows many streams looks after them.
@@ -368,7 +376,29 @@ export class Subscriber {
     releases.push(() => ending.abort())
     const denial = shared ? undefined : this.#denial(subscription, inbox, options, ending.signal)
     const onDenied = denial && (() => denial.suspect())
-    for (const partition of partitions) releases.push(parts.join(stream, partition, { fillGaps, onDenied }))
+    const join = (of: StreamInfo, joined: readonly number[], lookBackMs = 0): void => {
+      for (const partition of joined) {
+        const id = toStreamPartId(of.id, partition)
+        this.#byStreamPart.set(id, (this.#byStreamPart.get(id) ?? new Set()).add(subscription))
+        releases.push(parts.join(of, partition, { fillGaps, onDenied, lookBackMs }))
+      }
+    }
+    join(stream, partitions)
+    if (options.partitions === undefined)
+      this.#added.set(
+        subscription,
+        new AddedPartitions(
+          { known: partitions.length },
+          {
+            ...{ clock: this.#modules.clock, signal: ending.signal },
+            getStream: () => this.#modules.cache.getStream(stream.id),
+            onAdded: (now, added) => {
+              subscription.takeIn(added)
+              join(now, added, addedLookBackMs)
+            },
+          },
+        ),
+      )
     return subscription
   }
 
@@ -401,6 +431,7 @@ export class Subscriber {
 
   #forget(subscription: QueuedSubscription): void {
     this.#all.delete(subscription)
+    this.#added.delete(subscription)
     for (const id of subscription.streamPartIds) {
       const subscriptions = this.#byStreamPart.get(id)
       subscriptions?.delete(subscription)

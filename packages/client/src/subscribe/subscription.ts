@@ -1,5 +1,5 @@
 import type { Gap, NetworkNode } from '@runnel/network'
-import type { StreamId, StreamMessage, StreamPartId } from '@runnel/protocol'
+import { toStreamPartId, type StreamId, type StreamMessage, type StreamPartId } from '@runnel/protocol'
 import type { ContentSteps } from '../content/content-steps.ts'
 import { OpeningLanes } from '../content/opening-lanes.ts'
 import type { MessageEquivocation } from './equivocation.ts'
@@ -39,7 +39,7 @@ export interface SubscriptionCounters {
 export interface Subscription<T = unknown> extends AsyncIterable<Message<T>>, AsyncDisposable {
   /** The stream, or the prefix with `/#`. */
   readonly streamId: string
-  /** The subscribed partitions; empty for a prefix, whose streams have their own. */
+  /** The partitions subscribed to now; empty for a prefix, whose streams have their own. */
   readonly partitions: readonly number[]
   /** The stream parts it is subscribed to now. */
   readonly streamPartIds: readonly StreamPartId[]
@@ -61,7 +61,6 @@ export interface Subscription<T = unknown> extends AsyncIterable<Message<T>>, As
 export interface SubscriptionOptions {
   readonly streamId: StreamId
   readonly partitions: readonly number[]
-  readonly streamPartIds: readonly StreamPartId[]
   readonly order: 'chain' | 'arrival'
   readonly urgent: boolean | 'others'
 }
@@ -84,12 +83,11 @@ export interface SubscriptionModules {
 /** One subscriber of some parts of a stream. */
 export class QueuedSubscription implements Subscription, Sink {
   readonly streamId: StreamId
-  readonly partitions: readonly number[]
-  readonly streamPartIds: readonly StreamPartId[]
   /** Whether urgent messages are delivered, past the flow; `others`: those that this client did not publish. */
   readonly takesUrgent: boolean | 'others'
   /** Where the node's messages go in. */
   flow: LiveFlow
+  readonly #partitions: number[]
   readonly #opening: OpeningLanes
   readonly #inbox: Inbox
   readonly #node: NetworkNode
@@ -101,8 +99,7 @@ export class QueuedSubscription implements Subscription, Sink {
 
   constructor(options: SubscriptionOptions, modules: SubscriptionModules) {
     this.streamId = options.streamId
-    this.partitions = options.partitions
-    this.streamPartIds = options.streamPartIds
+    this.#partitions = [...options.partitions]
     this.takesUrgent = options.urgent
     this.#inbox = modules.inbox
     this.#opening = new OpeningLanes(modules.inbox.opening, {
@@ -116,6 +113,19 @@ export class QueuedSubscription implements Subscription, Sink {
     this.#events = modules.events
     this.#newFlow = () => (options.order === 'chain' ? new OrderedFlow(this, modules) : new ArrivalFlow(this))
     this.flow = this.#newFlow()
+  }
+
+  get partitions(): readonly number[] {
+    return this.#partitions
+  }
+
+  get streamPartIds(): readonly StreamPartId[] {
+    return this.#partitions.map((partition) => toStreamPartId(this.streamId, partition))
+  }
+
+  /** It is subscribed to these, too. */
+  takeIn(partitions: readonly number[]): void {
+    this.#partitions.push(...partitions)
   }
 
   /** After a fault: delivers waiting messages if possible, and orders later ones from here on. */

@@ -54,6 +54,7 @@ export type OverlayEvent =
       readonly fillGaps: boolean
       readonly reads: boolean
       readonly keepsLatest?: boolean
+      readonly lookBackMs?: number
     }
   | { readonly type: 'leave'; readonly streamPartId: StreamPartId }
   /** The stream part has a new tracker, or a new connection to it: counters start again. `lost`: signals may have been lost. */

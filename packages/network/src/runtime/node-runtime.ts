@@ -248,10 +248,10 @@ export class NodeRuntime implements NetworkNode {
 
   join(
     streamPartId: StreamPartId,
-    { fillGaps = true, reads = true, keepsLatest = false }: JoinOptions = {},
+    { fillGaps = true, reads = true, keepsLatest = false, lookBackMs = 0 }: JoinOptions = {},
   ): void {
     this.#assertRunning()
-    this.#dispatch({ type: 'join', streamPartId, fillGaps, reads, keepsLatest })
+    this.#dispatch({ type: 'join', streamPartId, fillGaps, reads, keepsLatest, lookBackMs })
   }
 
   leave(streamPartId: StreamPartId): void {

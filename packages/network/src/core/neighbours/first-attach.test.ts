@@ -48,6 +48,15 @@ describe('the attach behind our proof', () => {
     expect(firstFor(script, 2)).toEqual({ type: 'attach', streamPartId: partId, sinceMs: 700, heads: [] })
   })
 
+  it('asks for what was sent before it was joined, too, where that is wanted, as far as neighbours keep it', () => {
+    const script = new CoreScript()
+    script.run({ ...join, lookBackMs: 5_000 }, instruct(1, 2))
+    script.nowMs += 700
+    expect(firstFor(script, 2)).toMatchObject({ sinceMs: 5_700 })
+    script.nowMs += networkLimits.maxRecentAgeMs
+    expect(firstFor(script, 2)).toMatchObject({ sinceMs: networkLimits.maxRecentAgeMs })
+  })
+
   it.each<[string, (script: CoreScript) => void]>([
     ['is not wanted any more', (script) => script.run(instruct(2, 3))],
     ['has a link', (script) => script.run(openedWith(2))],

@@ -32,7 +32,7 @@ export interface PartLivesModules {
 }
 
 type Join = Extract<OverlayEvent, { type: 'join' }>
-type PartOptions = Pick<Join, 'fillGaps' | 'reads' | 'keepsLatest'>
+type PartOptions = Pick<Join, 'fillGaps' | 'reads' | 'keepsLatest' | 'lookBackMs'>
 
 /** How stream parts begin and end: they are joined, left, and begun anew after a fault. */
 export class PartLives {
@@ -130,13 +130,13 @@ export class PartLives {
 
   #add(
     id: StreamPartId,
-    { fillGaps, reads, keepsLatest = false }: PartOptions,
+    { fillGaps, reads, keepsLatest = false, lookBackMs = 0 }: PartOptions,
     nowMs: number,
     faults?: PartFaults,
   ): StreamPart {
     const { counters, effects, parts, thinning, urgentThinning, watch, isLight, time } = this.#modules
     const part = new StreamPart(
-      { id, joinedMs: nowMs, limits: this.#limits, isLight, ...(faults && { faults }) },
+      { id, joinedMs: nowMs - lookBackMs, limits: this.#limits, isLight, ...(faults && { faults }) },
       {
         counters,
         recentBytes: this.#recentBytes,
