@@ -42,6 +42,24 @@ describe('coordinates', () => {
     expect(medianError(unmeasured)).toBeLessThan(0.1)
   })
 
+  it('never get farther from the time they learn, however near the two are and however high', () => {
+    const random = seededRandom('spring')
+    const drawn = (separationMs: number): Coordinate => ({
+      position: Array.from({ length: 3 }, () => separationMs * random.next()),
+      heightMs: 0.1 + 20 * random.next(),
+      error: 0.1 + random.next(),
+    })
+    for (let i = 0; i < 1_000; i++) {
+      const separationMs = [0.1, 1, 10, 100][i % 4] ?? 0
+      const [a, b] = [drawn(separationMs), drawn(separationMs)]
+      const rttMs = 200 * random.next()
+      const errorMs = () => Math.abs(coordinateDistanceMs(a, b) - rttMs)
+      const beforeMs = errorMs()
+      learnDistance(a, b, rttMs, random)
+      expect(errorMs()).toBeLessThan(beforeMs)
+    }
+  })
+
   it('stay finite and at a height above 0 whatever they are told', () => {
     const random = seededRandom('any')
     const [a, b] = [newCoordinate(), newCoordinate()]

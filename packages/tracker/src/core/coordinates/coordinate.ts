@@ -43,6 +43,9 @@ export function coordinateDistanceMs(a: Coordinate, b: Coordinate): number {
 /**
  * Moves `a`, as if on a spring, towards where its distance from `b` is the measured one; further when `a` is less certain than
  * `b`. `random` gives a direction when the two are in the same place.
+ *
+ * Its height takes the heights' share of the distance. By the share of their separation, as in Serf, it would overshoot between
+ * nodes of one place by many times the error.
  */
 export function learnDistance(a: Coordinate, b: Coordinate, rttMs: number, random: RandomSource): void {
   const measuredMs = Math.max(leastRttMs, rttMs)
@@ -56,7 +59,8 @@ export function learnDistance(a: Coordinate, b: Coordinate, rttMs: number, rando
   if (separation > leastSeparationMs) {
     for (const [axis, own] of a.position.entries())
       a.position[axis] = own + (forceMs * (own - (b.position[axis] ?? 0))) / separation
-    a.heightMs = Math.max(leastHeightMs, a.heightMs + (forceMs * (a.heightMs + b.heightMs)) / separation)
+    const heightsShare = (a.heightMs + b.heightMs) / predictedMs
+    a.heightMs = Math.max(leastHeightMs, a.heightMs + forceMs * heightsShare)
   } else {
     const direction = a.position.map(() => random.next() - 0.5)
     const length = Math.max(Math.hypot(...direction), leastSeparationMs)
