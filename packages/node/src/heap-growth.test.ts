@@ -1,22 +1,41 @@
 import { constants, PerformanceObserver } from 'node:perf_hooks'
 import { getHeapSpaceStatistics } from 'node:v8'
+import { VirtualClock } from '@runnel/transport'
 import { expect, it } from 'vitest'
-import { keepOldGenerationTight, keepYoungGenerationSmall, letYoungGenerationGrow } from './heap-growth.ts'
+import {
+  growYoungGenerationWhileBusy,
+  keepOldGenerationTight,
+  keepYoungGenerationSmall,
+} from './heap-growth.ts'
 
 const youngBytes = (): number =>
   getHeapSpaceStatistics().find(({ space_name: name }) => name === 'new_space')?.space_size ?? NaN
 
 const makeObjects = (count: number) => Array.from({ length: count }, (_, i) => ({ i }))
 
-it('keeps the young generation as it is, until it may grow', () => {
+it('keeps the young generation as it is, and has it grow while the process is busy', () => {
+  const clock = new VirtualClock({ startMs: 0 })
+  const growth = () => {
+    const before = youngBytes()
+    expect(makeObjects(2_000_000)).toHaveLength(2_000_000)
+    return youngBytes() - before
+  }
   keepYoungGenerationSmall()
-  const before = youngBytes()
-  expect(makeObjects(2_000_000)).toHaveLength(2_000_000)
-  expect(youngBytes()).toBeLessThanOrEqual(before)
-
-  letYoungGenerationGrow()
-  expect(makeObjects(2_000_000)).toHaveLength(2_000_000)
-  expect(youngBytes()).toBeGreaterThan(before)
+  expect(growth()).toBeLessThanOrEqual(0)
+  let utilization = 0.01
+  const end = growYoungGenerationWhileBusy(clock, () => utilization)
+  clock.advanceBy(10_000)
+  expect(growth()).toBeLessThanOrEqual(0)
+  utilization = 0.5
+  clock.advanceBy(10_000)
+  expect(growth()).toBeGreaterThan(0)
+  utilization = 0.01
+  clock.advanceBy(10_000)
+  expect(growth()).toBeLessThanOrEqual(0)
+  end()
+  utilization = 0.5
+  clock.advanceBy(60_000)
+  expect(growth()).toBeLessThanOrEqual(0)
 })
 
 it('collects the old generation several times as often, as it may grow less', async () => {

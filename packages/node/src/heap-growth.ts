@@ -1,4 +1,6 @@
+import { performance } from 'node:perf_hooks'
 import { setFlagsFromString } from 'node:v8'
+import type { Cancel, Clock } from '@runnel/protocol'
 
 /**
  * Has V8's young generation stay as large as it is. In a process that has just begun that is a megabyte or a few; by itself it grows to 128 MB with
@@ -9,9 +11,37 @@ export function keepYoungGenerationSmall(): void {
   setFlagsFromString('--semi-space-growth-factor=1')
 }
 
-/** Has it grow again with the work, by V8's own factor: for who needed it small only while the program was loaded. */
-export function letYoungGenerationGrow(): void {
-  setFlagsFromString('--semi-space-growth-factor=2')
+/** A process that was at work for more than this share of the time is busy. */
+const busyShare = 0.2
+/** How often a node looks whether it is busy, and its young generation may grow. */
+const lookMs = 10_000
+
+/**
+ * Has it grow again, by V8's own factor, but only while the process is busy: then a small one would cost. Otherwise whatever survives makes it grow,
+ * within half an hour to all that it may have, of a node that hardly does anything. Until the returned function is called.
+ * @param utilization the share of the time since it was last called for which the process was at work
+ */
+export function growYoungGenerationWhileBusy(
+  clock: Pick<Clock, 'schedule'>,
+  utilization: () => number = ownUtilization(),
+): () => void {
+  const look = (): Cancel =>
+    clock.schedule(lookMs, () => {
+      setFlagsFromString(`--semi-space-growth-factor=${utilization() > busyShare ? 2 : 1}`)
+      cancel = look()
+    })
+  let cancel = look()
+  return () => cancel()
+}
+
+function ownUtilization(): () => number {
+  let before = performance.eventLoopUtilization()
+  return () => {
+    const now = performance.eventLoopUtilization()
+    const { utilization } = performance.eventLoopUtilization(now, before)
+    before = now
+    return utilization
+  }
 }
 
 /**

@@ -1,3 +1,4 @@
+import { systemClock } from '@runnel/protocol/system'
 import { defineCommand } from '../cli/command.ts'
 import { notice } from '../cli/output.ts'
 import { configOfFlags, settingOptions } from '../cli/setting-options.ts'
@@ -5,7 +6,7 @@ import { listenForStop } from '../cli/stop-signal.ts'
 import { startBroker } from '../node.ts'
 import { isSupervised } from '../up/child-protocol.ts'
 import { superviseBroker } from '../up/supervised-broker.ts'
-import { letYoungGenerationGrow } from '../heap-growth.ts'
+import { growYoungGenerationWhileBusy } from '../heap-growth.ts'
 
 export const node = defineCommand({
   name: 'node',
@@ -24,13 +25,14 @@ export const node = defineCommand({
     const stop = listenForStop()
     const broker = await startBroker(configOfFlags(args))
     // Verified batches are more garbage than a small one takes without cost.
-    letYoungGenerationGrow()
+    const endGrowth = growYoungGenerationWhileBusy(systemClock)
     if (isSupervised()) superviseBroker(broker)
     else
       notice(
         `node ${broker.nodeId}${broker.httpUrl === undefined ? '' : `, status at ${broker.httpUrl}/v1/status`}`,
       )
     await stop.stopped
+    endGrowth()
     await broker.stop()
     stop.release()
   },
