@@ -244,7 +244,10 @@ export class RegistryService {
     if (isEmpty !== this.#lacksTrackers) {
       this.#lacksTrackers = isEmpty
       if (isEmpty)
-        this.#logger.warn({ kept }, 'the registry lists no tracker; the known trackers stay in use')
+        this.#logger.warn(
+          { kept },
+          `the registry lists no tracker${kept > 0 ? '; the known trackers stay in use' : ' yet'}`,
+        )
       else this.#logger.info({}, 'the registry lists trackers again')
       this.onTrackers({ state: isEmpty ? 'missing' : 'listed', kept })
     }

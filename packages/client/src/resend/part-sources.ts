@@ -180,7 +180,9 @@ export class PartSources {
 
   #allFailed(): RunnelError {
     const denied = this.#failures.length > 0 && this.#failures.every(({ code }) => code === 'RESEND_DENIED')
-    const detail = `${this.streamPartId}: ${this.#failures.map(({ message }) => message).join('; ')}`
+    // One that was asked again says the same again.
+    const reasons = new Set(this.#failures.map(({ message }) => message))
+    const detail = `${this.streamPartId}: ${[...reasons].join('; ')}`
     return clientError(denied ? 'RESEND_DENIED' : 'RESEND_FAILED', detail, { cause: this.#failures[0] })
   }
 }
