@@ -44,6 +44,7 @@ import { bundleForPages, type PageBundles } from './bundle.ts'
  * 0.3 kB are for subscriptions that end with a reason where their user may not read any more, and for an error of tables that are too large.
  * 0.1 kB is for timers that browsers hold back, and sessions for which there is no room.
  * 0.3 kB are for dialling anew where signals were lost with a connection to a tracker, or the other side has given up.
+ * 0.6 kB are for partitions that a stream gets later, and for rights that may come back.
  */
 const budgetBytes = 219_300
 /**
