@@ -6,9 +6,18 @@ import { runFairness } from './fairness-run.ts'
 const nodes = 32
 const subjects = new Set([3, 12, 21, 30])
 
-async function rankOf(conduct: Conduct): Promise<number> {
-  const model = createLatencyModel({ latency: 'aws', nodes, seed: '1' })
-  const options = { seed: '1', degree: 4, overlay: 'topology-aware', model, conduct, subjects } as const
+/** Of one overlay it says little: it depends on where the subjects come to be. */
+const seeds = ['1', '2', '3', '4']
+
+async function meanRankOf(conduct: Conduct): Promise<number> {
+  let sum = 0
+  for (const seed of seeds) sum += await rankOf(conduct, seed)
+  return sum / seeds.length
+}
+
+async function rankOf(conduct: Conduct, seed: string): Promise<number> {
+  const model = createLatencyModel({ latency: 'aws', nodes, seed })
+  const options = { seed, degree: 4, overlay: 'topology-aware', model, conduct, subjects } as const
   const hearings = await runFairness(options, () => {})
   expect(hearings.reduce((sum, { missed }) => sum + missed, 0)).toBe(0)
   const ranks = hearings.filter((_, index) => subjects.has(index)).map(({ rank }) => rank)
@@ -17,6 +26,6 @@ async function rankOf(conduct: Conduct): Promise<number> {
 
 describe('in topology-aware overlays', () => {
   it('who claims to be near to everybody hears no sooner', { timeout: 120_000 }, async () => {
-    expect(await rankOf('near')).toBeGreaterThan((await rankOf('honest')) - 0.05)
+    expect(await meanRankOf('near')).toBeGreaterThan((await meanRankOf('honest')) - 0.05)
   })
 })
