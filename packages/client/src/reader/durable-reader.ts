@@ -124,7 +124,10 @@ export class DurableReader<T = unknown>
     this.#feed.run().catch((error: unknown) => this.#fail(error))
   }
 
-  /** The registry may have changed: reads other partitions if the stream has, and ends the iteration with an error if the user may no longer read. For `client.reader`. */
+  /**
+   * The registry may have changed: reads other partitions if the stream has others, and ends the iteration with an error if the user may no longer
+   * read. For `client.reader`.
+   */
   async look(): Promise<void> {
     try {
       const { partitions } = await this.#modules.readable()

@@ -44,8 +44,8 @@ export class SessionPlayer {
   readonly #middle = new MiddleReport()
 
   /**
-   * Create `context` once the user has touched the page, or it stays silent; after an interruption, as by a call, the player resumes it. `output` receives all sound, such as a node that sets the
-   * volume; by default the context plays it.
+   * Create `context` once the user has touched the page, or it stays silent; after an interruption, as by a call, the player resumes it.
+   * `output` receives all sound, such as a node that sets the volume; by default the context plays it.
    */
   constructor(session: MediaSession, context: AudioContext, output: AudioNode = context.destination) {
     this.#session = session
