@@ -1,14 +1,8 @@
 import type { NodeId } from '@runnel/protocol'
-import type { OverlayStrategyName } from '@runnel/protocol'
-import type { LatencyModel } from '../latency/latency-model.ts'
 import { noArchive } from '../world/no-archive.ts'
-import { World } from '../world/world.ts'
+import { createPlacedWorld, type PlacedWorldOptions } from './placed-world.ts'
 
-export interface ConvergenceOptions {
-  readonly seed: string
-  readonly degree: number
-  readonly overlay: OverlayStrategyName
-  readonly model: LatencyModel
+export interface ConvergenceOptions extends PlacedWorldOptions {
   /** All nodes join within this time, evenly, … */
   readonly joiningMs: number
   /** … and are watched for so long afterwards. */
@@ -27,11 +21,9 @@ export interface ConvergenceFaults {
 
 /** Watches every change of neighbours while nodes join and the overlay improves itself. */
 export async function watchConvergence(options: ConvergenceOptions): Promise<ConvergenceFaults> {
-  const { seed, degree, overlay, model, joiningMs, watchedMs } = options
+  const { degree, model, joiningMs, watchedMs } = options
   const indexes = new Map<NodeId, number>()
-  const placeOf = (nodeId: NodeId): number => indexes.get(nodeId) ?? 0
-  const latencyMs = (from: NodeId, to: NodeId): number => model.oneWayMs(placeOf(from), placeOf(to)) + 0.3
-  const world = await World.create({ seed, degree, overlay, jitterMs: 0, lossRate: () => 0, latencyMs })
+  const world = await createPlacedWorld(options, indexes, () => {})
   const watch = new Watch(degree)
   const nodes = []
   for (let index = 0; index < model.nodes; index++) {

@@ -2,6 +2,7 @@ import type { NodeId } from '@runnel/protocol'
 import type { Overlay } from '../experiments/experiment.ts'
 import type { LatencyModel } from '../latency/latency-model.ts'
 import { World } from '../world/world.ts'
+import { processingMs } from './formation.ts'
 
 /** All of a crowd join within this time. */
 export const joiningMs = 10_000
@@ -10,8 +11,6 @@ export const formingMs = { random: 15_000, 'topology-aware': 60_000, tree: 60_00
   Overlay,
   number
 >
-/** A node's own work for a packet. */
-const processingMs = 0.3
 
 export interface PlacedWorldOptions {
   readonly seed: string

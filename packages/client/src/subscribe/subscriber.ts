@@ -29,7 +29,7 @@ import {
 import type { StreamInfo } from '../registry/ports.ts'
 import type { RegistryCache } from '../registry/registry-cache.ts'
 import type { DelegationChecks } from '../registry/registry-delegations.ts'
-import type { StatusHub } from '../status.ts'
+import { inform, type StatusHub } from '../status.ts'
 import type { StreamParts } from '../stream-parts.ts'
 import { AddedPartitions } from './added-partitions.ts'
 import { toMessageEquivocation, type MessageEquivocation } from './equivocation.ts'
@@ -78,8 +78,8 @@ export interface SubscribeOptions<T = unknown> extends Decoding<T> {
   readonly onHistoryFailed?: ((error: Error) => void) | undefined
   /**
    * Called when the subscription has ended because the user lost the permission to subscribe (NO_SUBSCRIBE_PERMISSION) or the stream was deleted
-   * (STREAM_NOT_FOUND), and it was not back after 20 seconds. There is a status 'subscription-ended' too, and an iteration throws the error after the queued messages. Not for a
-   * prefix, which goes on with its other streams: see the status 'prefix'.
+   * (STREAM_NOT_FOUND), and it was not back after 20 seconds. There is a status 'subscription-ended' too, and an iteration throws the error
+   * after the queued messages. Not for a prefix, which goes on with its other streams: see the status 'prefix'.
    */
   readonly onEnded?: ((error: RunnelError) => void) | undefined
   /** Called when a publisher was shown to have signed two messages for one place; there is a status 'equivocation' too. */
@@ -296,7 +296,7 @@ export class Subscriber {
           onFailed: (thrown) => {
             const error = asError(thrown)
             status.emit({ type: 'history-failed', streamId: stream.id, error })
-            this.#inform(stream.id, () => options.onHistoryFailed?.(error))
+            inform(status, stream.id, () => options.onHistoryFailed?.(error))
           },
         },
       )
@@ -330,7 +330,6 @@ export class Subscriber {
     { inbox, shared }: Destination,
   ): QueuedSubscription {
     const { node, parts, status, steps } = this.#modules
-    const inform = (call: () => void) => this.#inform(stream.id, call)
     const leave = inbox.enter()
     const releases: (() => void)[] = []
     const subscription: QueuedSubscription = new QueuedSubscription(
@@ -347,12 +346,12 @@ export class Subscriber {
         events: {
           gap: (gap) => {
             this.#reportGap(gap)
-            inform(() => options.onGap?.(gap))
+            inform(status, stream.id, () => options.onGap?.(gap))
           },
           equivocation: (equivocation) => options.onEquivocation?.(equivocation),
           undecodable: (message, error) => {
             const undecodable = reportUndecodable(message, error, status)
-            inform(() => options.onUndecodable?.(undecodable))
+            inform(status, stream.id, () => options.onUndecodable?.(undecodable))
           },
           ended: (opened) => {
             if (opened === undefined) leave()
@@ -369,7 +368,6 @@ export class Subscriber {
     const onAbort = (): void => void subscription.unsubscribe()
     options.signal?.addEventListener('abort', onAbort, { once: true })
     this.#all.add(subscription)
-    // After it is listed: what the node delivers while joining is not to be missed.
     const { fillGaps = true } = options
     // Who follows many streams looks after them.
     const ending = new AbortController()
@@ -379,26 +377,27 @@ export class Subscriber {
     const join = (of: StreamInfo, joined: readonly number[], lookBackMs = 0): void => {
       for (const partition of joined) {
         const id = toStreamPartId(of.id, partition)
+        // Listed first: what the node delivers while joining is not to be missed.
         this.#byStreamPart.set(id, (this.#byStreamPart.get(id) ?? new Set()).add(subscription))
         releases.push(parts.join(of, partition, { fillGaps, onDenied, lookBackMs }))
       }
     }
     join(stream, partitions)
-    if (options.partitions === undefined)
-      this.#added.set(
-        subscription,
-        new AddedPartitions(
-          { known: partitions.length },
-          {
-            ...{ clock: this.#modules.clock, signal: ending.signal },
-            getStream: () => this.#modules.cache.getStream(stream.id),
-            onAdded: (now, added) => {
-              subscription.takeIn(added)
-              join(now, added, addedLookBackMs)
-            },
+    if (options.partitions === undefined) {
+      const { clock, cache } = this.#modules
+      const added = new AddedPartitions(
+        { known: partitions.length },
+        {
+          ...{ clock, signal: ending.signal },
+          getStream: () => cache.getStream(stream.id),
+          onAdded: (now, those) => {
+            subscription.takeIn(those)
+            join(now, those, addedLookBackMs)
           },
-        ),
+        },
       )
+      this.#added.set(subscription, added)
+    }
     return subscription
   }
 
@@ -416,17 +415,9 @@ export class Subscriber {
       inbox.fail(error)
       void subscription.unsubscribe()
       status.emit({ type: 'subscription-ended', streamId, error })
-      this.#inform(streamId, () => onEnded?.(error))
+      inform(status, streamId, () => onEnded?.(error))
     }
     return new Denial({ clock, check, onFinal, signal })
-  }
-
-  #inform(streamId: StreamId, call: () => void): void {
-    try {
-      call()
-    } catch (error) {
-      this.#modules.status.emit({ type: 'callback-failed', streamId, error })
-    }
   }
 
   #forget(subscription: QueuedSubscription): void {

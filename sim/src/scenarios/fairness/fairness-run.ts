@@ -3,8 +3,9 @@ import type { Overlay } from '../../experiments/experiment.ts'
 import type { LatencyModel } from '../../latency/latency-model.ts'
 import { ranksOf } from '../../measures/ranks.ts'
 import { ChainPublisher } from '../../world/chain-publisher.ts'
-import { World, type SimNode } from '../../world/world.ts'
+import type { SimNode, World } from '../../world/world.ts'
 import { processingMs } from '../formation.ts'
+import { createPlacedWorld } from '../placed-world.ts'
 import { startNodeOf, type Conduct } from './conduct.ts'
 
 export interface FairnessOptions {
@@ -42,14 +43,11 @@ export async function runFairness(
   options: FairnessOptions,
   onProgress: (text: string) => void,
 ): Promise<readonly Hearing[]> {
-  const { seed, degree, overlay, model } = options
+  const { model } = options
   const places = new Map<NodeId, number>()
   const oneWayMs = (from: NodeId, to: NodeId): number =>
     model.oneWayMs(places.get(from) ?? 0, places.get(to) ?? 0) + processingMs
-  const world = await World.create({
-    ...{ seed, degree, overlay, jitterMs: 0, lossRate: () => 0, latencyMs: oneWayMs },
-    onPassing: (second) => onProgress(`second ${second}`),
-  })
+  const world = await createPlacedWorld(options, places, onProgress)
   const run = new FairnessRun(options, world, places, oneWayMs)
   await run.join()
   return run.publish()

@@ -91,9 +91,8 @@ export function addHistoryRoutes(server: FastifyInstance, requests: GatewayReque
       return caller.release()
     }
     const leftOut = new LeftOut()
-    const messages = read(caller, {
-      ...{ signal: gone.signal, onUndecodable: leftOut.add, onGap: leftOut.addGap },
-    })
+    const { add: onUndecodable, addGap: onGap } = leftOut
+    const messages = read(caller, { signal: gone.signal, onUndecodable, onGap })
     // What is wrong with the request is known with the first message: an answer that has begun has no status left.
     const first = await messages.next()
     async function* texts() {
