@@ -397,6 +397,8 @@ export class Subscriber {
         },
       )
       this.#added.set(subscription, added)
+      // It may have got some while this was opened.
+      added.look()
     }
     return subscription
   }
