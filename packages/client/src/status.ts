@@ -182,12 +182,3 @@ export class StatusHub {
     this.#listeners.clear()
   }
 }
-
-/** Calls what the application gave. What that throws becomes a status 'callback-failed'. */
-export function inform(status: Pick<StatusHub, 'emit'>, streamId: StreamId, call: () => void): void {
-  try {
-    call()
-  } catch (error) {
-    status.emit({ type: 'callback-failed', streamId, error })
-  }
-}

@@ -10,7 +10,7 @@ import { onAbort, throwIfAborted, whileOpen } from '../deadline.ts'
 import { clientError } from '../errors.ts'
 import { checkOptions, type OptionNames } from '../options.ts'
 import { requirePermission, type PermissionModules } from '../permission.ts'
-import { inform, type StatusHub } from '../status.ts'
+import type { StatusHub } from '../status.ts'
 import { checkPartition } from './partition.ts'
 
 /** Which partition of a stream to follow, and for how long. */
@@ -151,11 +151,14 @@ export class UrgentRate implements Disposable {
   }
 
   #tell<E extends keyof UrgentRateEvents>(event: E, ...args: Parameters<UrgentRateEvents[E]>): void {
-    const { streamId } = parseStreamPartId(this.streamPartId)
     const listeners: Set<UrgentRateEvents[E]> = this.#listeners[event]
-    for (const listener of listeners)
-      inform(this.#modules.status, streamId, () =>
-        (listener as (...args: Parameters<UrgentRateEvents[E]>) => void)(...args),
-      )
+    for (const listener of listeners) {
+      try {
+        ;(listener as (...args: Parameters<UrgentRateEvents[E]>) => void)(...args)
+      } catch (error) {
+        const { streamId } = parseStreamPartId(this.streamPartId)
+        this.#modules.status.emit({ type: 'callback-failed', streamId, error })
+      }
+    }
   }
 }

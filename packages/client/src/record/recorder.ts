@@ -15,7 +15,7 @@ import { requirePermission, type PermissionModules } from '../permission.ts'
 import type { Publisher } from '../publish/publisher.ts'
 import { checkPartition } from '../publish/partition.ts'
 import { choosePartitions } from '../resend/selection.ts'
-import { inform, type StatusHub } from '../status.ts'
+import type { StatusHub } from '../status.ts'
 import type { StreamParts } from '../stream-parts.ts'
 import { recordLimits } from './limits.ts'
 import { encodeRecorded, recordingHeaders } from './recording-content.ts'
@@ -90,7 +90,11 @@ export async function record(
     check: () => requirePermission('subscribe', from, modules),
     onFinal: (error) => {
       void recorder.stop()
-      inform(modules.status, from, () => onEnded?.(error))
+      try {
+        onEnded?.(error)
+      } catch (thrown) {
+        modules.status.emit({ type: 'callback-failed', streamId: from, error: thrown })
+      }
     },
   })
   const onDenied = () => denial.suspect()

@@ -29,7 +29,7 @@ import {
 import type { StreamInfo } from '../registry/ports.ts'
 import type { RegistryCache } from '../registry/registry-cache.ts'
 import type { DelegationChecks } from '../registry/registry-delegations.ts'
-import { inform, type StatusHub } from '../status.ts'
+import type { StatusHub } from '../status.ts'
 import type { StreamParts } from '../stream-parts.ts'
 import { AddedPartitions } from './added-partitions.ts'
 import { toMessageEquivocation, type MessageEquivocation } from './equivocation.ts'
@@ -296,7 +296,7 @@ export class Subscriber {
           onFailed: (thrown) => {
             const error = asError(thrown)
             status.emit({ type: 'history-failed', streamId: stream.id, error })
-            inform(status, stream.id, () => options.onHistoryFailed?.(error))
+            this.#inform(stream.id, () => options.onHistoryFailed?.(error))
           },
         },
       )
@@ -346,12 +346,12 @@ export class Subscriber {
         events: {
           gap: (gap) => {
             this.#reportGap(gap)
-            inform(status, stream.id, () => options.onGap?.(gap))
+            this.#inform(stream.id, () => options.onGap?.(gap))
           },
           equivocation: (equivocation) => options.onEquivocation?.(equivocation),
           undecodable: (message, error) => {
             const undecodable = reportUndecodable(message, error, status)
-            inform(status, stream.id, () => options.onUndecodable?.(undecodable))
+            this.#inform(stream.id, () => options.onUndecodable?.(undecodable))
           },
           ended: (opened) => {
             if (opened === undefined) leave()
@@ -417,9 +417,17 @@ export class Subscriber {
       inbox.fail(error)
       void subscription.unsubscribe()
       status.emit({ type: 'subscription-ended', streamId, error })
-      inform(status, streamId, () => onEnded?.(error))
+      this.#inform(streamId, () => onEnded?.(error))
     }
     return new Denial({ clock, check, onFinal, signal })
+  }
+
+  #inform(streamId: StreamId, call: () => void): void {
+    try {
+      call()
+    } catch (error) {
+      this.#modules.status.emit({ type: 'callback-failed', streamId, error })
+    }
   }
 
   #forget(subscription: QueuedSubscription): void {
