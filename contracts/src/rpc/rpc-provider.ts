@@ -6,6 +6,7 @@ import {
   type JsonRpcPayload,
   type JsonRpcResult,
 } from '@runnel/contracts/ethers'
+import { MonotonicProvider } from './monotonic-provider.ts'
 import type { RpcStatus } from './rpc-endpoint.ts'
 import { RpcError } from './rpc-error.ts'
 import { RpcPool } from './rpc-pool.ts'
@@ -41,6 +42,7 @@ export function quorumOf({ rpcUrl, rpcQuorum }: RpcEndpoints): number {
 /** The way to a chain: to one endpoint, or to several as one. */
 export class RpcRoute {
   readonly #endpoints: RpcEndpoints
+  readonly #monotonicMs: () => number
   readonly #pool: RpcPool | undefined
 
   /** Throws RpcError where more are to agree than there are. */
@@ -52,6 +54,7 @@ export class RpcRoute {
     if (quorum > urls.length)
       throw new RpcError('INVALID_CONFIG', `rpcQuorum: ${quorum} cannot agree where there are ${urls.length}`)
     this.#endpoints = endpoints
+    this.#monotonicMs = monotonicMs
     this.#pool =
       urls.length > 1
         ? new RpcPool({ urls, quorum, chainId }, { monotonicMs, onChange: onEndpoint })
@@ -66,9 +69,10 @@ export class RpcRoute {
   /** A provider for that chain. Answers are not cached: on a chain that mines every transaction at once they would be old. */
   provider(chainId: number, options: JsonRpcApiProviderOptions = {}): JsonRpcProvider {
     const request = rpcRequest(rpcUrlsOf(this.#endpoints)[0] ?? '')
-    const fixed = { ...options, staticNetwork: true, cacheTimeout: -1 }
-    if (this.#pool === undefined) return new JsonRpcProvider(request, chainId, fixed)
-    return new PooledProvider(request, chainId, { ...fixed, batchMaxCount: maxBatchRequests }, this.#pool)
+    const fixed = { ...options, staticNetwork: true, cacheTimeout: -1, batchMaxCount: maxBatchRequests }
+    return this.#pool === undefined
+      ? new MonotonicProvider(request, chainId, fixed, this.#monotonicMs)
+      : new PooledProvider(request, chainId, fixed, this.#pool)
   }
 
   /** Asks which chain it is; from then on endpoints of others are not believed. Throws what ethers throws, or RpcError. */

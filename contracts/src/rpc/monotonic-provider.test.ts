@@ -1,0 +1,72 @@
+import { Wallet, type JsonRpcProvider } from 'ethers'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest'
+import { startAnvil, type Anvil } from '../anvil.ts'
+import { untilMined } from './mined.ts'
+import { RpcRoute } from './rpc-provider.ts'
+import { startRpcProxy, type RpcProxy } from './rpc-proxy.testkit.ts'
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
+
+const receiver = `0x${'a1'.repeat(20)}`
+let anvil: Anvil
+let proxy: RpcProxy
+let provider: JsonRpcProvider
+let nowMs: number
+
+beforeAll(async () => {
+  anvil = await startAnvil()
+})
+afterAll(() => anvil.stop())
+beforeEach(async () => {
+  nowMs = 0
+  proxy = await startRpcProxy(anvil.url)
+  provider = new RpcRoute({ rpcUrl: proxy.url }, { monotonicMs: () => nowMs }).provider(31_337)
+})
+afterEach(async () => {
+  provider.destroy()
+  await proxy.stop()
+})
+
+const balance = () => provider.getBalance(receiver)
+const heightsAsked = () => proxy.asked.get('eth_blockNumber') ?? 0
+
+/** Sends 1 wei, sees that it is mined, and then meets a machine that does not know of it yet. */
+async function payAndLag(): Promise<bigint> {
+  const before = await balance()
+  const block = await provider.getBlockNumber()
+  const wallet = new Wallet(anvil.privateKeys[0] ?? '', provider)
+  await untilMined(await wallet.sendTransaction({ to: receiver, value: 1n }))
+  proxy.maxBlock = block
+  return before
+}
+
+it('reads one’s own transaction, whoever answers behind the URL', async () => {
+  const before = await payAndLag()
+  const asked = heightsAsked()
+  const read = balance()
+  await vi.waitUntil(() => heightsAsked() > asked)
+  proxy.maxBlock = Infinity
+  expect(await read).toBe(before + 1n)
+})
+
+it('takes the older answer when nobody behind the URL knows better in time', async () => {
+  const before = await payAndLag()
+  const asked = heightsAsked()
+  const read = balance()
+  await vi.waitUntil(() => heightsAsked() > asked)
+  nowMs += 5_000
+  expect(await read).toBe(before)
+  // From then on that is the chain.
+  expect(await balance()).toBe(before)
+})
+
+it('asks for no heights where nothing was seen of late', async () => {
+  await payAndLag()
+  proxy.maxBlock = Infinity
+  const asked = heightsAsked()
+  await balance()
+  expect(heightsAsked()).toBe(asked + 1)
+  nowMs += 60_000
+  await balance()
+  expect(heightsAsked()).toBe(asked + 1)
+})
