@@ -180,6 +180,31 @@ describe('a durable reader', () => {
     expect(reader.lag().oldestMs).toBeGreaterThan(0)
   })
 
+  it('is told how far it is behind what is stored', async () => {
+    const alice = await publisher()
+    await publish(alice, 0, 4)
+    const [client, other] = [await start(), await start()]
+    expect(await other.readerBacklog(streamId, 'behind')).toBeUndefined()
+    const reader = await client.reader(streamId, { name: 'behind' })
+    const taken = await take(reader, 4)
+    taken[0]?.ack()
+    await reader.flush()
+    const backlog = await other.readerBacklog(streamId, 'behind')
+    expect(backlog).toEqual({ messages: 3, hasMore: false, oldestMs: expect.any(Number) as number })
+    expect(backlog?.oldestMs).toBeGreaterThan(0)
+    for (const message of taken.slice(1)) message.ack()
+    await reader.flush()
+    expect(await other.readerBacklog(streamId, 'behind')).toEqual({
+      messages: 0,
+      hasMore: false,
+      oldestMs: 0,
+    })
+    const signal = AbortSignal.abort()
+    await expect(other.readerBacklog(streamId, 'behind', { signal })).rejects.toMatchObject({
+      code: 'ABORTED',
+    })
+  })
+
   it('begins with what is new, or at a time, where it has no cursor yet', async () => {
     const alice = await publisher()
     await publish(alice, 0, 3)

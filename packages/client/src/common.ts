@@ -67,7 +67,7 @@ export type { ReaderCounters, ReaderLag, ReaderMessage } from './reader/reader-m
 export type { ReaderNews } from './reader/reader-news.ts'
 export type { ReaderOptions, ReaderStart } from './reader/reader-options.ts'
 export type { Spread } from './reader/core/share.ts'
-export type { StoredReader } from './reader/readers.ts'
+export type { ReaderBacklog, StoredReader } from './reader/readers.ts'
 export type { ClientStatus } from './status.ts'
 export type { EncryptionNews } from './encryption/encryption-news.ts'
 export type { PhaseName, PhaseTimes } from './phases.ts'

@@ -32,7 +32,7 @@ import type { PrepareOptions, PublishOptions } from './publish/publisher.ts'
 import type { UrgentRate, UrgentRateOptions } from './publish/urgent-rate.ts'
 import type { DurableReader } from './reader/durable-reader.ts'
 import type { ReaderOptions, ReaderStart } from './reader/reader-options.ts'
-import type { StoredReader } from './reader/readers.ts'
+import type { ReaderBacklog, StoredReader } from './reader/readers.ts'
 import type { RecordOptions, Recording } from './record/recorder.ts'
 import type { Permissions, StorageNodeInfo, StreamInfo, UserPermissions } from './registry/ports.ts'
 import { isTrackerUrl } from './registry/tracker-url.ts'
@@ -492,6 +492,19 @@ export class RunnelClient implements AsyncDisposable {
   async readerState(streamId: string, name: string): Promise<StoredReader | undefined> {
     const id = this.#gate.member(streamId)
     return (await this.#services.sides.get()).readers.show(id, name)
+  }
+
+  /**
+   * Returns how many stored messages a durable reader of this user has not done yet: reads what is stored from its position on, up to
+   * 100,000 messages. Undefined if storage nodes keep nothing of the reader. Throws the errors of `resend`, and ABORTED.
+   */
+  async readerBacklog(
+    streamId: string,
+    name: string,
+    { signal }: { readonly signal?: AbortSignal | undefined } = {},
+  ): Promise<ReaderBacklog | undefined> {
+    const id = this.#gate.member(streamId)
+    return (await this.#services.sides.get()).readers.backlog(id, name, signal)
   }
 
   /**

@@ -179,13 +179,18 @@ describe('durable readers, with processes that are killed', { timeout: timeoutMs
       expect([code, stderr]).toEqual([1, expect.stringContaining('NO_SUCH_READER')])
     }
     expect(await run(`subscribe ${stream} --reader work --count 5`)).toMatchObject({ code: 0 })
-    const shown = JSON.parse((await run(`reader show ${stream} work --json`)).stdout) as { chains: number }
-    expect(shown).toMatchObject({ name: 'work', chains: 2 })
+    const shown = JSON.parse((await run(`reader show ${stream} work --json`)).stdout) as object
+    expect(shown).toEqual({
+      ...{ name: 'work', chains: 2, doneBeforeMs: 0 },
+      backlog: { messages: 0, hasMore: false, oldestMs: 0 },
+    })
     expect(await run(`reader reset ${stream} work`)).toMatchObject({ code: 0 })
     expect(await run(`reader reset ${stream} early --create`)).toMatchObject({ code: 0 })
     expect(await run(`reader show ${stream} early`)).toMatchObject({
       code: 0,
-      stdout: 'done before  no time yet\nchains       0\n',
+      stdout: expect.stringMatching(
+        /^done before  no time yet\nchains       0\nnot done     5, the oldest .+ old\n$/,
+      ) as string,
     })
     const { stdout } = await run(`subscribe ${stream} --reader work --count 5`)
     expect(stdout.trim().split('\n').map(Number).sort()).toEqual(upTo(5))

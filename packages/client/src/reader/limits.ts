@@ -28,6 +28,8 @@ export const readerLimits = {
   maxReaderNameBytes: 128,
   /** Message chains that a reader remembers beyond its floor; beyond it, it forgets finished ones, which may be delivered again after a restart (counter `forgotten`). */
   maxReaderChains: 100_000,
+  /** Stored messages that `readerBacklog` looks at. */
+  maxBacklog: 100_000,
   /** Live messages read from storage again because clocks differ, when the reader went back to history. */
   readerOverlapMs: 10_000,
 } as const

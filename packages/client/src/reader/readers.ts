@@ -51,6 +51,16 @@ export interface StoredReader {
   readonly chains: number
 }
 
+/** What storage nodes have for a reader that is not done. */
+export interface ReaderBacklog {
+  /** Messages that are not done, of those that were looked at. */
+  readonly messages: number
+  /** Whether there is more than was looked at. */
+  readonly hasMore: boolean
+  /** How old the oldest of them is; 0 where all are done. */
+  readonly oldestMs: number
+}
+
 /** The durable readers of one client. */
 export class Readers {
   readonly #modules: ReadersModules
@@ -123,6 +133,26 @@ export class Readers {
       const cursor = joined(await store.load(this.#modules.history.closing))
       return cursor && { name, doneBeforeMs: cursor.floorMs, chains: cursor.chains.length }
     })
+  }
+
+  /** What of the stored messages is not done; undefined where storage nodes have nothing of the reader. */
+  async backlog(streamId: StreamId, name: string, given?: AbortSignal): Promise<ReaderBacklog | undefined> {
+    const signal = anyOf(given, this.#modules.history.closing)
+    const cursor = await this.#with(streamId, name, async (store) => joined(await store.load(signal)))
+    if (cursor === undefined) return undefined
+    const done = new Progress(cursor)
+    const tagOf = tags()
+    const nowMs = this.#modules.clock.now()
+    let [looked, messages, oldestMs, hasMore] = [0, 0, 0, false]
+    const stored = resend(streamId, { from: cursor.floorMs }, { raw: true, signal }, this.#modules)
+    for await (const message of stored) {
+      hasMore = ++looked > readerLimits.maxBacklog
+      if (hasMore) break
+      if (done.has(tagOf(message), message)) continue
+      messages++
+      oldestMs = Math.max(oldestMs, nowMs - message.timestamp)
+    }
+    return { messages, hasMore, oldestMs }
   }
 
   /** Puts a reader elsewhere: one that runs goes on from there. */

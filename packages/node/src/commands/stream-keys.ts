@@ -1,6 +1,7 @@
 import type { OpenerKeys, ReaderState, StreamKeys } from '@runnel/client'
 import { defineCommand } from '../cli/command.ts'
 import { userOptions } from '../cli/common-options.ts'
+import { ageText } from '../cli/duration.ts'
 import { notice, printResult } from '../cli/output.ts'
 import { streamArgument, streamPositional } from '../cli/stream-argument.ts'
 import { withClient } from '../cli/with-client.ts'
@@ -92,18 +93,4 @@ function asJson({ readers, openers, choice, ...rest }: StreamKeys, nowMs: number
       unchecked: opener.unchecked,
     })),
   }
-}
-
-const units: readonly (readonly [string, number])[] = [
-  ['day', 86_400_000],
-  ['hour', 3_600_000],
-  ['minute', 60_000],
-  ['second', 1_000],
-]
-
-/** In the largest unit of which it has one; clocks may differ. */
-function ageText(ageMs: number): string {
-  const [unit, unitMs] = units.find(([, each]) => ageMs >= each) ?? ['second', 1_000]
-  const count = Math.max(0, Math.floor(ageMs / unitMs))
-  return `${count} ${unit}${count === 1 ? '' : 's'}`
 }
