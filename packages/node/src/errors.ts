@@ -92,7 +92,7 @@ export const nodeErrors = {
   INPUT_INVALID: {
     summary: 'The input is invalid',
     remedy:
-      'Correct what the message names. On the command line, give one JSON value per line, or plain text with --text. --skip-invalid skips bad lines.',
+      'Correct what the message names. The command publish takes one JSON value per line, or plain text with --text, and skips bad lines with --skip-invalid.',
   },
   NO_LAST_VALUE: {
     summary: 'No last message is known',

@@ -1,4 +1,14 @@
-import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
@@ -22,6 +32,25 @@ describe('a key file', () => {
       expect.objectContaining({ code: 'KEY_FILE_EXISTS' }),
     )
     expect(readFileSync(at('first'), 'utf8')).toContain(key)
+  })
+
+  it('is not left behind, cut off, where the disk is full', () => {
+    const full = at('full')
+    mkdirSync(full)
+    // One page, which is taken; needs root.
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=4k', 'tmpfs', full])
+    try {
+      writeFileSync(join(full, 'taken'), Buffer.alloc(4096))
+      expect(() => writeKeyFile(join(full, 'key'), key)).toThrow(
+        expect.objectContaining({ code: 'KEY_FILE_UNWRITABLE', message: expect.stringContaining('ENOSPC') }),
+      )
+      expect(readdirSync(full)).toEqual(['taken'])
+      rmSync(join(full, 'taken'))
+      writeKeyFile(join(full, 'key'), key)
+      expect(readKeyFile(join(full, 'key'))).toBe(key)
+    } finally {
+      execFileSync('umount', [full])
+    }
   })
 
   it('that others may read is refused, with the command that closes it', () => {

@@ -1,5 +1,15 @@
 /** Secrets in files that only their owner can read, and that nothing overwrites. */
-import { chmodSync, closeSync, fstatSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  closeSync,
+  fchmodSync,
+  fstatSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { clientError, clientErrorWithRemedy, reasonOf } from '../errors.ts'
 
 /** What the file holds: the beginning of its error codes. */
@@ -61,15 +71,28 @@ export function replacePrivateFile(path: string, text: string): void {
   renameSync(next, path)
 }
 
-/** Writes a new file with mode 600. Throws …_EXISTS or …_UNWRITABLE. */
+/** Writes a new file with mode 600: all of it, or none is left. Throws …_EXISTS or …_UNWRITABLE. */
 export function writeSecretFile(kind: Exclude<SecretKind, 'TOKEN_FILE'>, path: string, text: string): void {
   try {
-    writeFileSync(path, text, { flag: 'wx', mode: 0o600 })
-    // The mode above is cut by the umask, this one is not.
-    chmodSync(path, 0o600)
+    writeNewFile(path, text)
   } catch (cause) {
     if (codeOf(cause) === 'EEXIST') throw clientError(`${kind}_EXISTS`, path, { cause })
     throw clientError(`${kind}_UNWRITABLE`, `${path} (${reasonOf(cause)})`, { cause })
+  }
+}
+
+function writeNewFile(path: string, text: string): void {
+  const file = openSync(path, 'wx', 0o600)
+  try {
+    // The mode above is cut by the umask, this one is not.
+    fchmodSync(file, 0o600)
+    writeFileSync(file, text)
+  } catch (cause) {
+    // A disk may be full: what is half a key would be in the way of a whole one.
+    rmSync(path, { force: true })
+    throw cause
+  } finally {
+    closeSync(file)
   }
 }
 

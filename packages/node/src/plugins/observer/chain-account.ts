@@ -1,7 +1,7 @@
 import { compareRefs, type MessageRef } from '@runnel/protocol'
 
 /** How many of the last messages of a chain are remembered, to tell a repeated one from a late one. */
-export const maxRemembered = 10_000
+export const maxRemembered = 1_000
 
 /** What was seen of one publisher's chain of messages. */
 export interface ChainTotals {
