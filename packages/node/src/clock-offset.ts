@@ -48,16 +48,28 @@ export function offsetText(offsetMs: number): string {
   return `${amount} ${offsetMs > 0 ? 'behind' : 'ahead'}`
 }
 
+/** What servers told of their time. */
+interface MiddleOffset {
+  readonly offsetMs: number
+  readonly servers: number
+  /** Those whose time is about that of this machine. */
+  readonly agreeing: number
+}
+
 /**
- * The middle of what several servers' clocks are ahead, so that one that is wrong does not count, and how many told their time.
- * Undefined when none did, or the signal ends it. Never rejects.
+ * The middle of what several servers' clocks are ahead, so that one that is wrong does not count. Of two in the middle
+ * that which is nearer to this machine's clock: where two disagree, either may be wrong. Undefined when none told its
+ * time, or the signal ends it. Never rejects.
  */
 export async function middleOffsetMs(
   urls: readonly string[],
   signal?: AbortSignal,
-): Promise<{ readonly offsetMs: number; readonly servers: number } | undefined> {
+): Promise<MiddleOffset | undefined> {
   const asked = await Promise.all(urls.map((url) => clockOffsetMs(url, signal).catch(() => undefined)))
   const offsets = asked.filter((offset) => offset !== undefined).toSorted((a, b) => a - b)
-  const offsetMs = offsets[Math.floor(offsets.length / 2)]
-  return offsetMs === undefined ? undefined : { offsetMs, servers: offsets.length }
+  const middle = offsets.slice(Math.ceil(offsets.length / 2) - 1, Math.floor(offsets.length / 2) + 1)
+  const [offsetMs] = middle.toSorted((a, b) => Math.abs(a) - Math.abs(b))
+  if (offsetMs === undefined) return undefined
+  const agreeing = offsets.filter((one) => Math.abs(one) < clockToleranceMs).length
+  return { offsetMs, servers: offsets.length, agreeing }
 }

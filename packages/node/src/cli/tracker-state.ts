@@ -6,6 +6,9 @@ import { z } from 'zod'
 /** How long a tracker may take to answer, in milliseconds. */
 const askTimeoutMs = 5_000
 
+/** Bytes of one answer. */
+const maxAnswerBytes = 8 * 1024 * 1024
+
 const count = z.number().int().nonnegative()
 const nodeId = z.string().regex(/^0x[0-9a-f]{40}$/)
 
@@ -77,7 +80,18 @@ async function get(url: string): Promise<unknown> {
   const response = await fetch(url, { redirect: 'error', signal: AbortSignal.timeout(askTimeoutMs) })
   if (response.status === 404) return undefined
   if (!response.ok) throw new Error(`it answers ${response.status}`)
-  return response.json()
+  return JSON.parse(await boundedText(response))
+}
+
+async function boundedText(response: Response): Promise<string> {
+  const [chunks, decoder] = [[] as string[], new TextDecoder()]
+  let bytes = 0
+  for await (const chunk of response.body ?? []) {
+    bytes += chunk.length
+    if (bytes > maxAnswerBytes) throw new Error(`its answer has more than ${maxAnswerBytes} bytes`)
+    chunks.push(decoder.decode(chunk, { stream: true }))
+  }
+  return chunks.join('') + decoder.decode()
 }
 
 function reasonOf(error: unknown): string {

@@ -83,6 +83,17 @@ describe('what is between this machine and STUN servers', () => {
     })
   })
 
+  it.each([0, 9])(
+    'cannot be told by a server whose other address, at port %d, does not answer',
+    async (port) => {
+      const server = await stunServer('192.0.2.7:4000', { port })
+      expect(await checkNat([server, server])).toMatchObject({
+        state: 'ok',
+        message: expect.stringContaining('a second STUN server'),
+      })
+    },
+  )
+
   it('is a firewall where none answers, and unknown where there is none', async () => {
     const silent = createSocket('udp4')
     sockets.push(silent)
@@ -93,6 +104,10 @@ describe('what is between this machine and STUN servers', () => {
       remedy: expect.stringContaining('circuits.carry'),
     })
     expect(await checkNat([])).toMatchObject({ state: 'warning' })
+    expect(await checkNat([{ hostname: 'stun.invalid', port: 3478 }])).toMatchObject({
+      state: 'warning',
+      message: 'no IPv4 address is known of stun.invalid',
+    })
   })
 })
 

@@ -31,7 +31,16 @@ export async function checkNat(
       socket.once('error', reject)
       socket.bind(0, resolve)
     })
-    return await examineNat(socket, await addressesOf(servers.slice(0, maxServers)))
+    const asked = servers.slice(0, maxServers)
+    const found = await addressesOf(asked)
+    // Nothing was sent, so nothing is known of UDP.
+    if (found.length === 0)
+      return warning(
+        check,
+        `no IPv4 address is known of ${asked.map(({ hostname }) => hostname).join(', ')}`,
+        'Check that this machine can look up names (DNS), and what trackers name with --ice-server.',
+      )
+    return await examineNat(socket, found)
   } catch (error) {
     return failureOf(check, error)
   } finally {
@@ -54,20 +63,19 @@ async function examineNat(socket: Socket, servers: readonly Server[]): Promise<F
   const { mapped } = first.answer
   if (isOwn(mapped, socket.address().port))
     return ok(check, `none: others see this machine at its own address, ${mapped}`)
-  const seen = new Set([
-    ...answered.map(({ answer }) => answer.mapped),
-    ...(await seenByOther(socket, first)),
-  ])
+  const byOther = await seenByOther(socket, first)
+  const seen = new Set([...answered.map(({ answer }) => answer.mapped), ...byOther])
   if (seen.size > 1)
     return warning(
       check,
       `a symmetric NAT: ${[...seen].join(' and ')} for one socket`,
       `Direct links to nodes behind NATs fail unless their NAT admits any sender. Such links go over a TURN server, or ${relays}.`,
     )
-  const filtering = await filteringOf(socket, first)
-  const asked = answered.length > 1 || first.answer.other !== undefined
-  if (!asked)
+  // Two names may stand for one server.
+  const places = new Set(answered.map(({ server }) => `${server.address} ${server.port}`))
+  if (places.size + byOther.length === 1)
     return ok(check, `others see ${mapped}; a second STUN server is needed to tell whether all of them do`)
+  const filtering = byOther.length === 0 ? '' : await filteringOf(socket, first)
   return ok(
     check,
     `an endpoint-independent mapping, ${mapped}${filtering}: direct links to most other nodes work`,
@@ -81,14 +89,10 @@ async function seenByOther(socket: Socket, { answer }: { readonly answer: StunAn
 }
 
 /**
- * Who is let in, in words (RFC 5780, section 4.4); empty where the server has no other address. The socket has sent to
+ * Who is let in, in words (RFC 5780, section 4.4), by a server whose other address has answered. The socket has sent to
  * that one already, so only whether it is let in from a port that it has not sent to can be told from it.
  */
-async function filteringOf(
-  socket: Socket,
-  { server, answer }: { readonly server: Server; readonly answer: StunAnswer },
-): Promise<string> {
-  if (answer.other === undefined) return ''
+async function filteringOf(socket: Socket, { server }: { readonly server: Server }): Promise<string> {
   const fromOtherPort = await askStun(socket, server, { address: false, port: true })
   return fromOtherPort === undefined ? ', which admits only addresses that it has sent to' : ''
 }

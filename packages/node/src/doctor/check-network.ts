@@ -2,6 +2,8 @@ import { openRegistry, shownUrl, type NetworkSource, type RegistryService } from
 import { rpcSecrets } from '@runnel/contracts'
 import type { TrackerAddress } from '@runnel/network'
 import { askTracker } from '../cli/tracker-state.ts'
+import { describeError } from '../cli/describe-error.ts'
+import { withTracker } from './dial-tracker.ts'
 import { failure, failureOf, ok, warning, type Finding } from './finding.ts'
 
 /** Trackers asked. */
@@ -25,7 +27,9 @@ export async function checkRegistries(network: NetworkSource): Promise<RegistryF
     const source =
       network.kind === 'chain'
         ? `chain ${registry.chainId} at ${rpcSecrets(network.rpcUrl).shown}, with the registries`
-        : `a signed document, without a chain${revisionText(registry.endpoints)}`
+        : network.kind === 'document'
+          ? `a signed document, without a chain${revisionText(registry.endpoints)}`
+          : 'none: the network file lists trackers and streams'
     return { finding: ok('chain', source), trackers }
   } catch (error) {
     return { finding: failureOf('chain', error), trackers: [] }
@@ -43,7 +47,7 @@ export async function checkTrackers(trackers: readonly TrackerAddress[]): Promis
   if (trackers.length === 0) return [failure('trackers', 'the network lists none', remedy)]
   const findings = await Promise.all(trackers.slice(0, maxTrackers).map(checkTracker))
   // One is enough.
-  const isReached = findings.some(({ state }) => state === 'ok')
+  const isReached = findings.some(({ state }) => state !== 'error')
   return findings.map((finding) =>
     finding.state === 'error' && isReached ? { ...finding, state: 'warning' } : finding,
   )
@@ -54,12 +58,28 @@ async function checkTracker({ nodeId, url }: TrackerAddress): Promise<Finding> {
   const remedy = 'Check that it is running, and that no firewall or proxy blocks the way.'
   const problem = await openWebSocket(url)
   if (problem !== undefined) return failure(check, `${shown} does not accept WebSockets: ${problem}`, remedy)
+  const refusal = await refusalOf({ nodeId, url })
+  if (refusal !== undefined) {
+    const other = 'Correct its registered address, or its id: runnel registry show.'
+    return failure(check, `${shown} accepts WebSockets, but not as this tracker: ${refusal}`, other)
+  }
   const answer = await askTracker(url, nodeId)
   if ('error' in answer) {
-    const other = 'Its registered address belongs to another tracker, or a proxy forwards only WebSockets.'
-    return warning(check, `${shown} accepts WebSockets, but over HTTP: ${answer.error}`, other)
+    const other =
+      'Nodes can use it; runnel tracker status and the explorer cannot. A proxy may forward only WebSockets.'
+    return warning(check, `${shown} accepts nodes, but over HTTP: ${answer.error}`, other)
   }
   return ok(check, `${shown} answers, with ${answer.nodes} nodes`)
+}
+
+/** Why a node cannot connect to it; undefined when it can. */
+async function refusalOf(tracker: TrackerAddress): Promise<string | undefined> {
+  try {
+    await withTracker(tracker, () => Promise.resolve())
+    return undefined
+  } catch (error) {
+    return describeError(error).message
+  }
 }
 
 /** As the WebSocket of Node.js has it. */

@@ -13,6 +13,7 @@ const remedies: Readonly<Record<string, string>> = {
   EADDRINUSE: 'Stop the other program (ss -ltnp shows which), or choose another port.',
   EADDRNOTAVAIL: 'This machine has no such address: listen on 0.0.0.0, or on one that ip addr shows.',
   EACCES: 'Ports below 1024 need privileges: choose a higher port, behind a proxy if it must be 443.',
+  EMFILE: 'Allow more open files: ulimit -n, or LimitNOFILE of the service.',
   ENOTFOUND: 'Give an IP address of this machine.',
 }
 

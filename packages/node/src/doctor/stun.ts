@@ -27,12 +27,14 @@ const resendAfterMs = 300
 /** STUN requests to one server; then it counts as silent. */
 const maxRequests = 4
 
-/** Asks a server from this socket; undefined when no answer comes within 1.2 s. */
+/** Asks a server from this socket; undefined when no answer comes within 1.2 s, or it is at no port that could be asked. */
 export async function askStun(
   socket: Socket,
   server: { readonly address: string; readonly port: number },
   change?: Change,
 ): Promise<StunAnswer | undefined> {
+  // A server without another address may name 0.0.0.0:0 as that.
+  if (server.port === 0) return undefined
   const id = randomBytes(12)
   const request = requestOf(id, change)
   const { promise, resolve } = Promise.withResolvers<StunAnswer | undefined>()

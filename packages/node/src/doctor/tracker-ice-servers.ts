@@ -1,52 +1,30 @@
-import {
-  createIdentity,
-  decodePacket,
-  encodePacket,
-  generatePrivateKey,
-  loadCrypto,
-  PacketType,
-  type IceServer,
-} from '@runnel/protocol'
-import { systemClock, systemRandom } from '@runnel/protocol/system'
+import { decodePacket, encodePacket, PacketType, type IceServer } from '@runnel/protocol'
 import type { TrackerAddress } from '@runnel/network'
-import { parseIceServer, WebSocketTransport, type Connection } from '@runnel/transport'
+import { parseIceServer, type Connection } from '@runnel/transport'
+import { withTracker } from './dial-tracker.ts'
 
-/** How long a tracker may take to connect and to name its servers, in milliseconds. */
+/** How long a tracker may take to name its servers, in milliseconds. */
 const namingTimeoutMs = 5_000
 
 /** The STUN and TURN servers that a tracker names to a node; none when it names none in time. */
-export async function iceServersOf({ nodeId: peerId, url }: TrackerAddress): Promise<readonly IceServer[]> {
-  const crypto = await loadCrypto()
-  const identity = createIdentity(generatePrivateKey(systemRandom), crypto)
-  const modules = { identity, crypto, clock: systemClock, random: systemRandom, agent: 'runnel doctor' }
-  const transport = new WebSocketTransport({ role: 'node' }, modules)
-  await transport.start()
+export async function iceServersOf(tracker: TrackerAddress): Promise<readonly IceServer[]> {
+  return withTracker(tracker, namedOn).catch(() => [])
+}
+
+async function namedOn(connection: Connection): Promise<readonly IceServer[]> {
   const { promise, resolve } = Promise.withResolvers<readonly IceServer[]>()
   const timer = setTimeout(() => resolve([]), namingTimeoutMs)
-  transport.dial({
-    peerId,
-    url,
-    timeoutMs: namingTimeoutMs,
-    onOpen: (connection: Connection) => {
-      connection.events = {
-        onPacket: (type, body) => {
-          if (type !== PacketType.iceServers) return
-          const packet = decodePacket(type, body.slice())
-          if (packet.type === 'iceServers') resolve(packet.servers)
-        },
-        onDrain: () => {},
-        onClose: () => resolve([]),
-      }
-      connection.send(encodePacket({ type: 'nodeInfo', contact: { addresses: [], dials: ['websocket'] } }))
+  connection.events = {
+    onPacket: (type, body) => {
+      if (type !== PacketType.iceServers) return
+      const packet = decodePacket(type, body.slice())
+      if (packet.type === 'iceServers') resolve(packet.servers)
     },
-    onFail: () => resolve([]),
-  })
-  try {
-    return await promise
-  } finally {
-    clearTimeout(timer)
-    await transport.stop()
+    onDrain: () => {},
+    onClose: () => resolve([]),
   }
+  connection.send(encodePacket({ type: 'nodeInfo', contact: { addresses: [], dials: ['websocket'] } }))
+  return promise.finally(() => clearTimeout(timer))
 }
 
 /** Where STUN requests can be sent: STUN servers, and TURN servers that are reached by UDP. */
