@@ -292,6 +292,21 @@ describe('sessions on disk', () => {
     expect([...file.sessions()].map(({ key }) => key.clientId)).toEqual(['c', 'd'])
   })
 
+  it.each([
+    ['session', `UPDATE session SET subscriptions = '[{'`],
+    ['message', `UPDATE message SET content = x'00ff'`],
+    ['will', `INSERT INTO will VALUES (1, x'ff0f6f')`],
+  ])('say which file it is that has a damaged %s', (_, damage) => {
+    const { directory, start } = machine()
+    const { keeper, connect } = start()
+    subscribe(connect('c'))('one')
+    keeper.close()
+    const database = new Database(join(directory, 'sessions.sqlite'))
+    database.exec(damage)
+    database.close()
+    expect(start).toThrow(expect.objectContaining({ code: 'MQTT_SESSIONS_UNAVAILABLE' }))
+  })
+
   it('are one process’s and one user’s, and no other file', () => {
     const { directory, start } = machine()
     start()

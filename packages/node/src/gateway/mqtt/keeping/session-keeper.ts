@@ -65,12 +65,12 @@ export class SessionKeeper {
     this.#modules = modules
   }
 
-  /** Sessions that were left here and have not ended, for `Sessions.restore`. */
+  /** Sessions that were left here and have not ended, for `Sessions.restore`. Throws MQTT_SESSIONS_UNAVAILABLE. */
   start(): readonly FoundSession[] {
     const { file, clock } = this.#modules
-    const aliveMs = file.aliveMs ?? clock.now()
-    this.#before = file.feeds()
-    const found = [...file.sessions()].map(({ row, endsMs, held, ...session }): FoundSession => {
+    const { aliveMs = clock.now(), feeds, sessions } = file.left()
+    this.#before = feeds
+    const found = sessions.map(({ row, endsMs, held, ...session }): FoundSession => {
       const ends = endsMs ?? aliveMs + 1000 * session.expiryS
       const kept = this.#newKept(row, ends)
       Object.assign(kept, { isThere: session.wasThere, will: session.will })
