@@ -134,10 +134,7 @@ export class KeyedAccess implements GatewayAccess {
     const problem = String(err)
     if (problem === this.#problem) return
     this.#problem = problem
-    this.#modules.logger.error(
-      { err },
-      'the gateway keys could not be read again; the old ones stay in use',
-    )
+    this.#modules.logger.error({ err }, 'the gateway keys could not be read again; the old ones stay in use')
   }
 
   #stamp(): string {
