@@ -1,4 +1,4 @@
-import { chmodSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { writeKeyFile, type RunnelClient } from '@runnel/client'
 import { toNodeId, toStreamId } from '@runnel/protocol'
@@ -98,6 +98,29 @@ describe('the keys of a gateway', () => {
     expect(access.accountOf({ key: keys[0] })).toBe(kept)
     expect(access.accountOf({ key: keys[1] })).toBeUndefined()
     expect(access.accountOf({ key: keys[2] })?.name).toBe('c')
+  })
+
+  it('are read again until they can be: what they name may come later', async () => {
+    const key = newApiKey()
+    const late = { name: 'late', keyHash: hashOfKey(key), as: 'late.key' }
+    const { access, errors, look } = await open([])
+    writeKeysFile(file, [late])
+    await look(() => errors.length > 0)
+    writeKeyFile(join(directory, 'late.key'), aliceKey)
+    await look(() => access.accountOf({ key }) !== undefined)
+    expect(errors).toHaveLength(1)
+  })
+
+  it('outlast a file that nothing can be said of', async () => {
+    const key = newApiKey()
+    const { access, errors, look } = await open([{ name: 'a', keyHash: hashOfKey(key) }])
+    rmSync(file)
+    symlinkSync(file, file)
+    await look(() => errors.length > 0)
+    expect(access.accountOf({ key })?.name).toBe('a')
+    rmSync(file)
+    writeKeysFile(file, [])
+    await look(() => access.accountOf({ key }) === undefined)
   })
 
   it('end when they expire', async () => {

@@ -49,6 +49,8 @@ export class KeyedAccess implements GatewayAccess {
   #known: ReadonlyMap<string, Known> = new Map()
   #byCredential: ReadonlyMap<string, Known> = new Map()
   #seen = ''
+  /** Why it could not be read the last time. */
+  #problem: string | undefined
   #cancel: Cancel = () => {}
   #isStopped = false
 
@@ -111,22 +113,28 @@ export class KeyedAccess implements GatewayAccess {
     })
   }
 
-  /** A file that cannot be read changes nothing: whoever edits it may be in the middle of that. */
+  /** A file that cannot be read changes nothing, as whoever edits it may be in the middle of that; it is tried again until it can. */
   async #look(): Promise<void> {
-    const stamp = this.#stamp()
     try {
+      const stamp = this.#stamp()
       if (stamp !== this.#seen) {
         this.#take(await this.#read())
+        this.#seen = stamp
         this.#modules.logger.info({ keys: this.#known.size }, 'the gateway keys were read again')
       }
+      this.#problem = undefined
     } catch (err) {
-      this.#modules.logger.error(
-        { err },
-        'the gateway keys could not be read again; the old ones stay in use',
-      )
+      this.#failed(err)
     }
-    this.#seen = stamp
     for (const { entry } of this.#known.values()) if (!this.#isInForce(entry)) this.#forget(entry)
+  }
+
+  /** Says so once. */
+  #failed(err: unknown): void {
+    const problem = String(err)
+    if (problem === this.#problem) return
+    this.#problem = problem
+    this.#modules.logger.error({ err }, 'the gateway keys could not be read again; the old ones stay in use')
   }
 
   #stamp(): string {

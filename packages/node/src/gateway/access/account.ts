@@ -1,6 +1,6 @@
 import { matches, overlap, parseStreamPattern, type StreamPattern } from '@runnel/client/follow'
 import { TokenBucket, type Clock, type NodeId, type StreamId } from '@runnel/protocol'
-import type { AcquiredClient, IdentityClients } from './identity-clients.ts'
+import { nameOf, type AcquiredClient, type IdentityClients } from './identity-clients.ts'
 import type { KeyEntry } from './keys-file.ts'
 
 /** Who uses a gateway: what its key may do, and in whose name that is done. */
@@ -8,6 +8,8 @@ export interface GatewayAccount {
   readonly name: string
   /** The user that is served: what it owns is what `/path` names. */
   readonly userId: NodeId
+  /** Names whose client acts for the user, who may have several: accounts with the same share one. */
+  readonly identity: string
   /** Content of one message, at most. */
   readonly maxMessageBytes: number
   /**
@@ -41,6 +43,7 @@ export interface AccountModules {
 export class Account implements GatewayAccount {
   readonly name: string
   readonly userId: NodeId
+  readonly identity: string
   readonly maxMessageBytes: number
   readonly burst: { readonly messages: number; readonly bytes: number }
   readonly #entry: KeyEntry
@@ -56,6 +59,7 @@ export class Account implements GatewayAccount {
     const { userId, clock } = modules
     this.name = name
     this.userId = userId
+    this.identity = nameOf(entry)
     this.maxMessageBytes = maxMessageBytes
     this.#entry = entry
     this.#modules = modules

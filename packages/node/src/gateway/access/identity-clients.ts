@@ -9,6 +9,11 @@ export interface Identity {
   readonly readingKey?: string | undefined
 }
 
+/** Names an identity; that of the broker's own user is empty. */
+export function nameOf({ as, readingKey }: Identity): string {
+  return as === undefined ? '' : JSON.stringify([as, readingKey])
+}
+
 /** A client in use; `release` gives it back, once. */
 export interface AcquiredClient {
   readonly client: RunnelClient
@@ -50,7 +55,7 @@ export class IdentityClients {
   /** Throws GATEWAY_TOO_MANY_IDENTITIES, and what opening a client throws. */
   async acquire({ as, readingKey }: Identity): Promise<AcquiredClient> {
     if (as === undefined) return { client: this.#modules.client, release: () => {} }
-    const name = JSON.stringify([as, readingKey])
+    const name = nameOf({ as, readingKey })
     const entry = this.#entries.get(name) ?? this.#open(name, { as, readingKey })
     entry.users++
     entry.closeLater()

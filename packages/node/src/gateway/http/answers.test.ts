@@ -21,7 +21,7 @@ function open() {
     writable: async () => {},
   } as unknown as RunnelClient
   const account: GatewayAccount = {
-    ...{ name: 'known', userId: toNodeId(`0x${'a'.repeat(40)}`), maxMessageBytes: 1_000 },
+    ...{ name: 'known', identity: '', userId: toNodeId(`0x${'a'.repeat(40)}`), maxMessageBytes: 1_000 },
     acquire: async () => ({ client, release: () => {} }),
     mayPublish: () => true,
     maySubscribe: () => true,

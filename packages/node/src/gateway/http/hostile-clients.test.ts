@@ -37,7 +37,7 @@ class World {
       writable: () => Promise.resolve(),
     } as unknown as RunnelClient
     const account: GatewayAccount = {
-      ...{ name: 'known', userId, maxMessageBytes: 100 },
+      ...{ name: 'known', userId, identity: '', maxMessageBytes: 100 },
       acquire: async () => {
         await this.acquiring
         this.clients++

@@ -6,6 +6,7 @@ import type { GatewayAccess } from '../access/access.ts'
 import type { GatewayAccount } from '../access/account.ts'
 import type { Connection } from './connection.ts'
 import { MqttProblem, Reason } from './core/reasons.ts'
+import type { SessionKey } from './core/session.ts'
 import type { Counters } from './counters.ts'
 import type { Leases } from './leases.ts'
 import type { RefusalLog } from './refusal-log.ts'
@@ -17,6 +18,8 @@ export interface AdmissionModules {
   readonly counters: Counters
   readonly leases: Leases
   readonly refusals: RefusalLog
+  /** Where a client is connected, or was last. */
+  readonly connectionOf: (key: SessionKey) => Connection | undefined
 }
 
 /** Lets clients in that show a key, or a certificate that stands for one. */
@@ -47,13 +50,13 @@ export class Admission {
 
   async #admit(
     connection: Connection,
-    { will }: IConnectPacket,
+    { clientId, will }: IConnectPacket,
     account: GatewayAccount,
     isInForce: () => boolean,
   ): Promise<void> {
     const { counters, leases, logger, refusals } = this.#modules
     const { conversation } = connection
-    const countOut = account.connect()
+    const countOut = account.connect() ?? this.#connectInPlaceOf(account, clientId)
     if (countOut === undefined) {
       counters.refusedConnections++
       const problem = new MqttProblem(Reason.quotaExceeded, 'the key has as many connections as it may')
@@ -82,6 +85,14 @@ export class Admission {
       logger.warn({ err: error, account: account.name }, 'an MQTT client cannot be served')
       conversation.refuse(new MqttProblem(Reason.unavailable, 'the identity of the key cannot be served now'))
     }
+  }
+
+  /** A client that lost its connection is back before that is noticed: the key has the room of the lost one. */
+  #connectInPlaceOf(account: GatewayAccount, clientId: string): (() => void) | undefined {
+    const lost = this.#modules.connectionOf({ account: account.name, clientId })
+    lost?.conversation.fail(new MqttProblem(Reason.takenOver, 'the client connected again'))
+    lost?.countOut()
+    return account.connect()
   }
 
   /** A will is a message of its key: it is taken from the rate when its client connects, so that it is published whatever comes. */

@@ -4,6 +4,7 @@ import type { Packet } from 'mqtt-packet'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { newApiKey } from '../access/keys-file.ts'
 import { encode } from './codec.ts'
+import { Reason } from './core/reasons.ts'
 import type { Counters } from './counters.ts'
 import { mqttLimits } from './limits.ts'
 import { MqttNetwork, type Gateway } from './mqtt-network.testkit.ts'
@@ -12,6 +13,7 @@ import { connectJs } from './mqttjs.testkit.ts'
 describe('a gateway', { timeout: 60_000 }, () => {
   const network = new MqttNetwork()
   const rareKey = newApiKey()
+  const singleKey = newApiKey()
   let gateway: Gateway
   const sockets: Socket[] = []
 
@@ -19,6 +21,7 @@ describe('a gateway', { timeout: 60_000 }, () => {
     await network.start([{ path: 'a' }])
     const subscribe = [`${network.owner.nodeId}/#`]
     network.addKey({ name: 'rare', ...network.ofOwner(rareKey), subscribe, maxMessagesPerS: 1 })
+    network.addKey({ name: 'single', ...network.ofOwner(singleKey), maxConnections: 1 })
     gateway = await network.gateway({ mqtt: { maxConnectionsPerAddress: 4 } })
   })
   afterAll(async () => {
@@ -87,11 +90,23 @@ describe('a gateway', { timeout: 60_000 }, () => {
     await withoutWill.client.endAsync()
   })
 
+  it('lets a client take its connection over where its key may have no more, and no other client', async () => {
+    const url = `mqtt://127.0.0.1:${gateway.port}`
+    const as = (clientId: string) => connectJs(url, singleKey, { clientId, protocolVersion: 5 })
+    const { client: lost } = await as('device')
+    const said = new Promise((resolve) => lost.on('disconnect', ({ reasonCode }) => resolve(reasonCode)))
+    const { client: back } = await as('device')
+    expect(await said).toBe(Reason.takenOver)
+    await expect(as('other')).rejects.toMatchObject({ code: Reason.quotaExceeded })
+    await back.endAsync()
+  })
+
   it('has so many connections of one address', async () => {
     for (let i = 0; i < 4; i++) await open(hello(`c${i}`))
+    const before = counters().refusedConnections
     const fifth = await open()
     fifth.resume()
     await once(fifth, 'close')
-    expect(counters().refusedConnections).toBe(1)
+    expect(counters().refusedConnections).toBe(before + 1)
   })
 })

@@ -86,7 +86,13 @@ export class MqttGateway {
       },
     })
     this.#resuming = new Resuming(limits, { ...modules, sessions: this.#sessions, leases: this.#leases })
-    this.#admission = new Admission({ ...modules, leases: this.#leases, refusals: this.#refusals })
+    this.#admission = new Admission({
+      ...{ ...modules, leases: this.#leases, refusals: this.#refusals },
+      connectionOf: ({ account, clientId }) =>
+        [...this.#connections].findLast(({ session }) => {
+          return session?.key.account === account && session.key.clientId === clientId
+        }),
+    })
   }
 
   get gauges(): Gauges {

@@ -6,6 +6,7 @@ import type { Session, SessionSubscription } from './core/session.ts'
 import type { Filter } from './core/topics.ts'
 import type { Counters } from './counters.ts'
 import { Feeds, type FeedsEvents } from './feeds.ts'
+import { keptFeedIdOf } from './keeping/feed-ids.ts'
 import type { SessionKeeper } from './keeping/session-keeper.ts'
 import type { MqttLimits } from './limits.ts'
 
@@ -64,7 +65,7 @@ export class Leases {
       release()
       return known
     }
-    const identity = this.#identityOf(client)
+    const identity = this.#identityOf(client, account)
     this.#leases.set(session, { account, identity, release })
     return identity
   }
@@ -90,11 +91,11 @@ export class Leases {
     return this.#leases.get(session)?.account.maySubscribeToSome(target) === true
   }
 
-  #identityOf(client: RunnelClient): Identity {
+  #identityOf(client: RunnelClient, account: GatewayAccount): Identity {
     const known = this.#identities.get(client)
     if (known !== undefined) return known
     const { clock, counters, delivered, joined, keeper, logger } = this.#modules
-    const idOf = (feedId: string) => `${client.account} ${feedId}`
+    const idOf = (feedId: string) => keptFeedIdOf(account, feedId)
     const events: FeedsEvents = {
       places: (feedId) => keeper.feed(idOf(feedId)),
       wasKept: (feedId) => keeper.wasKept(idOf(feedId)),

@@ -57,7 +57,7 @@ function start(
   }
   const client = { account: own, subscribe } as unknown as RunnelClient
   const account = {
-    ...{ name: 'a', userId: own, maySubscribe: () => true },
+    ...{ name: 'a', userId: own, identity: '', maySubscribe: () => true },
     acquire: () => acquiring.then(() => ({ client, release: nothing })),
   } as unknown as GatewayAccount
   const journal: SessionJournal = { touched: nothing, changed: nothing, removed: nothing, flush: nothing }
@@ -74,7 +74,7 @@ function start(
   const kept = new Set<string>()
   const row = { heardMs: 0, places: new Map() }
   const keeper = {
-    ...{ start: () => found, forgetFeedsBut: nothing },
+    ...{ start: () => found, goOnWith: nothing },
     restored: ({ key }: Session) => kept.add(key.clientId),
     feed: (id: string) => new FeedPlaces(before.has(id) ? row : undefined, { nowMs: 10, onChanged: nothing }),
     wasKept: (id: string) => before.has(id),

@@ -7,6 +7,7 @@ import type { Session } from './core/session.ts'
 import type { Sessions } from './core/sessions.ts'
 import type { Counters } from './counters.ts'
 import { feedIdOf, type Feeds } from './feeds.ts'
+import { keptFeedIdOf } from './keeping/feed-ids.ts'
 import type { FoundSession, SessionKeeper } from './keeping/session-keeper.ts'
 import type { Leases } from './leases.ts'
 import type { MqttLimits } from './limits.ts'
@@ -45,7 +46,7 @@ export class Resuming {
     sessions.tick(this.#modules.clock.monotonicMs())
     sessions.limitAway()
     const restored = found.filter((session) => sessions.has(session))
-    keeper.forgetFeedsBut(new Set(restored.flatMap(keptFeedsOf)))
+    keeper.goOnWith(new Set(restored.flatMap((session) => this.#keptFeedsOf(session))))
     counters.restoredSessions += restored.length
     for (const [own, ofUser] of Map.groupBy(restored, (session) => session.own)) {
       // One that fails has said so.
@@ -81,6 +82,14 @@ export class Resuming {
     const isKept = new Set(held)
     for (const one of found.held) if (!isKept.has(one)) found.journal.removed(one)
     return session
+  }
+
+  /** Of which it is kept how far its session has them. */
+  #keptFeedsOf({ key, subscriptions }: Session): readonly string[] {
+    const account = this.#modules.access.accountNamed(key.account)
+    if (account === undefined) return []
+    const kept = [...subscriptions.values()].filter(({ options }) => options.qos > 0)
+    return kept.map(({ filter }) => keptFeedIdOf(account, feedIdOf(filter)))
   }
 
   async #resumeAll(left: Iterable<Session>): Promise<void> {
@@ -124,10 +133,4 @@ export class Resuming {
 function mayHave(account: GatewayAccount, { message, messageId }: Held): boolean {
   const isSent = message === undefined || messageId !== undefined
   return isSent || account.maySubscribe(message.delivery.streamId as StreamId)
-}
-
-/** Of which it is kept how far its session has them. */
-function keptFeedsOf({ own, subscriptions }: Session): readonly string[] {
-  const kept = [...subscriptions.values()].filter(({ options }) => options.qos > 0)
-  return kept.map(({ filter }) => `${own} ${feedIdOf(filter)}`)
 }

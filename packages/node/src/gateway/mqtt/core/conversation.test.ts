@@ -220,6 +220,20 @@ describe('a conversation', () => {
     expect(world.wills).toEqual(['4', '128'])
   })
 
+  it('leaves no will of a client that said goodbye and is back before its connection is closed', () => {
+    for (const sessionExpiryInterval of [0, 60]) {
+      const world = new World()
+      const will = { topic: 'w', payload: Buffer.from('gone'), properties: { willDelayInterval: 0 } }
+      const more = { clean: false, will, properties: { sessionExpiryInterval } }
+      const first = world.open()
+      first.connect(more)
+      first.conversation.receive({ cmd: 'disconnect', reasonCode: 0 })
+      world.open().connect(more)
+      first.conversation.closed(0)
+      expect(world.wills).toEqual([])
+    }
+  })
+
   it('writes a session when it unsubscribes from what there was', () => {
     const { connect, conversation } = new World().open()
     const session = connect()

@@ -204,7 +204,7 @@ export class Conversation implements SessionLink {
       this.fail(new MqttProblem(Reason.keepAliveTimeout, 'nothing came within 1.5 times the keep alive'))
   }
 
-  /** The connection is gone. */
+  /** The connection is gone, or its client said that it goes. Idempotent. */
   closed(nowMs: number): void {
     this.#state = 'ended'
     const session = this.#session
@@ -357,6 +357,8 @@ export class Conversation implements SessionLink {
     // With any other reason the will is published (MQTT 5, section 3.1.2.5).
     this.#isGraceful = (reasonCode ?? 0) === 0
     this.#end()
+    // Before its connection is closed the client may be back, or others of its group may be there.
+    this.closed(this.#modules.time().nowMs)
   }
 
   #packetOf({ delivery, form, qos, retain, dup, messageId, subscriptionId }: Sending): IPublishPacket {

@@ -64,6 +64,13 @@ export interface FeedRow {
   readonly places: ReadonlyMap<string, MessageRef>
 }
 
+export interface FileContent {
+  /** When it was last said that the process is there, Unix milliseconds. */
+  readonly aliveMs: number | undefined
+  readonly feeds: ReadonlyMap<string, FeedRow>
+  readonly sessions: readonly SessionRow[]
+}
+
 /**
  * A database of sessions, messages that wait in them, and how far their feeds came. What is written survives the end of the process,
  * however it ends; a machine that loses power may lose the last of it, never half of a transaction
@@ -96,8 +103,16 @@ export class SessionFile {
       return new SessionFile(database)
     } catch (cause) {
       database?.close()
-      const detail = `${path}: ${cause instanceof Error ? cause.message : String(cause)}`
-      throw nodeError('MQTT_SESSIONS_UNAVAILABLE', detail, { cause })
+      throw unavailable(path, cause)
+    }
+  }
+
+  /** All that a process before this one left. Throws MQTT_SESSIONS_UNAVAILABLE where it is damaged. */
+  left(): FileContent {
+    try {
+      return { aliveMs: this.aliveMs, feeds: this.feeds(), sessions: [...this.sessions()] }
+    } catch (cause) {
+      throw unavailable(this.#database.name, cause)
     }
   }
 
@@ -240,6 +255,11 @@ interface MessageColumns {
   readonly id: number
   readonly message_id: number | null
   readonly content: Buffer | null
+}
+
+function unavailable(path: string, cause: unknown): Error {
+  const detail = `${path}: ${cause instanceof Error ? cause.message : String(cause)}`
+  return nodeError('MQTT_SESSIONS_UNAVAILABLE', detail, { cause })
 }
 
 function prepare(database: Database.Database): void {

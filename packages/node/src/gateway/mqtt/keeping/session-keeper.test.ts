@@ -263,6 +263,27 @@ describe('sessions on disk', () => {
     expect(second.file.feeds().size).toBe(0)
   })
 
+  it.each([
+    ['an earlier version kept', 'user feed'],
+    ['was kept for another file of the user', 'user ["an old file"] feed'],
+  ])('go on with what %s', (_, earlier) => {
+    const { clock, start } = machine()
+    const first = start()
+    first.keeper.feed(earlier).note({ ...message, timestamp: clock.now(), sequenceNumber: 3 })
+    first.keeper.flush()
+    first.kill()
+    const second = start()
+    const ids = ['user ["a"] feed', 'user ["b file"] feed']
+    second.keeper.goOnWith(new Set([...ids, 'other ["a"] feed', 'user ["a"] other']))
+    second.keeper.flush()
+    second.kill()
+    const { keeper, file } = start()
+    expect([...file.feeds().keys()].sort()).toEqual(ids)
+    expect(
+      keeper.feed('user ["b file"] feed').had({ ...message, timestamp: clock.now(), sequenceNumber: 3 }),
+    ).toBe(true)
+  })
+
   it('bound what they know of chains', () => {
     const { clock, start } = machine()
     const { keeper, file } = start()
@@ -290,6 +311,21 @@ describe('sessions on disk', () => {
     connect('d')
     clock.advanceBy(mqttLimits.sessionFlushMs)
     expect([...file.sessions()].map(({ key }) => key.clientId)).toEqual(['c', 'd'])
+  })
+
+  it.each([
+    ['session', `UPDATE session SET subscriptions = '[{'`],
+    ['message', `UPDATE message SET content = x'00ff'`],
+    ['will', `INSERT INTO will VALUES (1, x'ff0f6f')`],
+  ])('say which file it is that has a damaged %s', (_, damage) => {
+    const { directory, start } = machine()
+    const { keeper, connect } = start()
+    subscribe(connect('c'))('one')
+    keeper.close()
+    const database = new Database(join(directory, 'sessions.sqlite'))
+    database.exec(damage)
+    database.close()
+    expect(start).toThrow(expect.objectContaining({ code: 'MQTT_SESSIONS_UNAVAILABLE' }))
   })
 
   it('are one process’s and one user’s, and no other file', () => {

@@ -4,6 +4,7 @@ import type { Held } from '../core/outbox.ts'
 import type { KeptSession, Session, SessionJournal, Will } from '../core/session.ts'
 import type { Counters } from '../counters.ts'
 import type { MqttLimits } from '../limits.ts'
+import { userFeedIdOf } from './feed-ids.ts'
 import { FeedPlaces } from './feed-places.ts'
 import type { FeedRow, SessionFile } from './session-file.ts'
 
@@ -54,6 +55,8 @@ export class SessionKeeper {
   /** What a process before this one had, until the feed is opened. */
   #before: ReadonlyMap<string, FeedRow> = new Map()
   readonly #closedFeeds = new Set<string>()
+  /** Those that the file has by another id. */
+  readonly #renamedFeeds = new Map<string, FeedRow>()
   /** Those that the file has: after a restart they begin with what was missed. */
   readonly #writtenFeeds = new Set<string>()
   #cancelFlush: Cancel | undefined
@@ -65,12 +68,12 @@ export class SessionKeeper {
     this.#modules = modules
   }
 
-  /** Sessions that were left here and have not ended, for `Sessions.restore`. */
+  /** Sessions that were left here and have not ended, for `Sessions.restore`. Throws MQTT_SESSIONS_UNAVAILABLE. */
   start(): readonly FoundSession[] {
     const { file, clock } = this.#modules
-    const aliveMs = file.aliveMs ?? clock.now()
-    this.#before = file.feeds()
-    const found = [...file.sessions()].map(({ row, endsMs, held, ...session }): FoundSession => {
+    const { aliveMs = clock.now(), feeds, sessions } = file.left()
+    this.#before = feeds
+    const found = sessions.map(({ row, endsMs, held, ...session }): FoundSession => {
       const ends = endsMs ?? aliveMs + 1000 * session.expiryS
       const kept = this.#newKept(row, ends)
       Object.assign(kept, { isThere: session.wasThere, will: session.will })
@@ -128,10 +131,22 @@ export class SessionKeeper {
     return this.#before.has(feedId)
   }
 
-  /** Only these are of sessions that are back. */
-  forgetFeedsBut(used: ReadonlySet<string>): void {
-    for (const id of this.#before.keys()) if (!used.has(id)) this.#closedFeeds.add(id)
-    this.#before = new Map([...this.#before].filter(([id]) => used.has(id)))
+  /**
+   * Only these are of sessions that are back. One that the file does not have goes on with what its user had, as whom a key acts for may have
+   * another file by now; and earlier versions did not tell them apart.
+   */
+  goOnWith(ids: ReadonlySet<string>): void {
+    const found = this.#before
+    const ofUsers = new Map([...found].map(([id, row]) => [userFeedIdOf(id), row]))
+    const before = new Map<string, FeedRow>()
+    for (const id of ids) {
+      const row = found.get(id) ?? ofUsers.get(userFeedIdOf(id))
+      if (row === undefined) continue
+      before.set(id, row)
+      if (!found.has(id)) this.#renamedFeeds.set(id, row)
+    }
+    for (const id of found.keys()) if (!before.has(id)) this.#closedFeeds.add(id)
+    this.#before = before
     this.#later()
   }
 
@@ -187,6 +202,7 @@ export class SessionKeeper {
   #write(written: (() => void)[]): void {
     const { file, clock } = this.#modules
     for (const row of this.#ended) file.removeSession(row)
+    for (const [id, { heardMs, places }] of this.#renamedFeeds) file.saveFeed(id, heardMs, places)
     for (const id of this.#closedFeeds) file.removeFeed(id)
     for (const kept of this.#dirty) this.#writeOne(kept, written)
     const nowMs = clock.now()
@@ -200,7 +216,7 @@ export class SessionKeeper {
       })
     }
     written.push(() => {
-      for (const all of [this.#ended, this.#closedFeeds, this.#dirty]) all.clear()
+      for (const all of [this.#ended, this.#closedFeeds, this.#renamedFeeds, this.#dirty]) all.clear()
     })
   }
 
