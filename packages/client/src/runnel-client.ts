@@ -1,3 +1,5 @@
+/// <reference lib="esnext.disposable" preserve="true" />
+// Without it, in a page whose `lib` is older, what `respond` returns would be `any`.
 import type { RpcStatus } from '@runnel/contracts'
 import type { HostView, NetworkNode, PublisherPolicy } from '@runnel/network'
 import {
