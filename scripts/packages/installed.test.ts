@@ -58,6 +58,22 @@ describe('a project with @runnel/client', () => {
     expect(await project.run(node, program, JSON.stringify(network))).toBe(hello)
   })
 
+  it('keeps its types in a page whose `lib` is older, as Vite sets it', async () => {
+    project.write(
+      'older.ts',
+      `import type { Responding } from '@runnel/client'
+      // @ts-expect-error: it would be \`any\` if a type that it is made of were missing.
+      export const misspelt = (responding: Responding) => responding.unsubscrib()`,
+    )
+    const lib = ['es2023', 'dom']
+    const options = { target: 'es2023', lib, module: 'esnext', moduleResolution: 'bundler', types: [] }
+    project.write('tsconfig.json', {
+      compilerOptions: { ...options, strict: true, skipLibCheck: true, noEmit: true },
+      files: ['older.ts'],
+    })
+    await project.run(node, join(root, 'node_modules/typescript/bin/tsc'))
+  })
+
   it('talks by WebRTC in Node', async () => {
     expect(await project.run(node, 'out-nodenext/main.js', JSON.stringify(network), 'webrtc')).toBe(hello)
   })

@@ -1,5 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process'
-import { chmodSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { isIn, type Block } from './page.ts'
@@ -35,9 +35,12 @@ export class Terminal {
     const bin = join(directory, '.terminal')
     mkdirSync(bin, { recursive: true })
     // `npx runnel` without the second that npx takes to find the same link.
-    const shim = `#!/bin/sh\n[ "$1" = runnel ] || exit 127\nshift\nexec "${root}/node_modules/.bin/runnel" "$@"\n`
+    const runnel = join(root, 'node_modules/.bin/runnel')
+    const shim = `#!/bin/sh\n[ "$1" = runnel ] || exit 127\nshift\nexec "${runnel}" "$@"\n`
     writeFileSync(join(bin, 'npx'), shim)
     chmodSync(join(bin, 'npx'), 0o755)
+    // As scripts of a project find it.
+    if (!existsSync(join(bin, 'runnel'))) symlinkSync(runnel, join(bin, 'runnel'))
     const clean = Object.entries(process.env).filter(([name]) => !/^(RUNNEL_|NODE_OPTIONS|VITEST)/.test(name))
     this.#env = { ...Object.fromEntries(clean), PATH: `${bin}${delimiter}${process.env['PATH']}` }
   }

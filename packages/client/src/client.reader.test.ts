@@ -267,6 +267,22 @@ describe('a durable reader', () => {
     expect(numbers(await take(again, 1))).not.toEqual([first?.content])
   })
 
+  it('ends with its signal only when the loop is done with its message, whose acknowledgement counts', async () => {
+    await publish(await publisher(), 0, 2)
+    const client = await start()
+    const ending = new AbortController()
+    const reader = await client.reader(streamId, { name: 'at-work', signal: ending.signal })
+    const done: unknown[] = []
+    for await (const message of reader) {
+      ending.abort()
+      done.push(message.content)
+      message.ack()
+    }
+    const again = await client.reader(streamId, { name: 'at-work' })
+    expect(done).toHaveLength(1)
+    expect(numbers(await take(again, 1))).not.toEqual(done)
+  })
+
   it('tells that the cursor cannot be stored, and stores it when it can be', async () => {
     const alice = await publisher()
     await publish(alice, 0, 1)

@@ -382,6 +382,8 @@ describe('refusals', () => {
     const urgent = await client.publish(id('one'), 1, { urgent: true })
     const refused: [Promise<unknown>, string][] = [
       [client.publish('no stream id', 1), 'INVALID_STREAM_ID'],
+      [client.publish({ id: id('one') } as never, 1), 'INVALID_STREAM_ID'],
+      [client.subscribe({ streamId: id('one') } as never), 'INVALID_STREAM_ID'],
       [client.publish(id('one'), undefined), 'INVALID_CONTENT'],
       [client.publish(id('one'), new Uint8Array(2 ** 20 + 1)), 'MESSAGE_TOO_LARGE'],
       [client.publish(id('one'), 1, { partition: 1 }), 'PARTITION_OUT_OF_RANGE'],

@@ -1,3 +1,5 @@
+/// <reference lib="esnext.disposable" preserve="true" />
+// Without it, in a page whose `lib` is older, what `respond` returns would be `any`.
 import type { RpcStatus } from '@runnel/contracts'
 import type { HostView, NetworkNode, PublisherPolicy } from '@runnel/network'
 import {
@@ -396,7 +398,7 @@ export class RunnelClient implements AsyncDisposable {
     this.#gate.requireMember()
     // With a schema content is what that gives; without one the application says what it expects.
     const given = onMessage as OnMessage | undefined
-    if (streamId.endsWith('/#')) {
+    if (/\/#$/.test(streamId)) {
       const { subscribePrefix } = await import('./subscribe/prefix/subscribe-prefix.ts')
       const modules = { ...this.#services, client: this, account: this.account }
       return (await subscribePrefix(streamId, options, given, modules)) as Subscription<T>

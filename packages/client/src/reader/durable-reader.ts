@@ -68,6 +68,9 @@ export class DurableReader<T = unknown>
   readonly #due: Alarm
   readonly #stopListening: () => void
   #waiting: (() => void)[] = []
+  /** Iterations whose application has a message and has not asked for the next. */
+  #atWork = 0
+  #isEnding = false
   #failure: { readonly error: unknown } | undefined
   #closing: Promise<void> | undefined
   /** As many as are read. */
@@ -152,7 +155,10 @@ export class DurableReader<T = unknown>
     return {
       next: async () => {
         if (this.#autoAck) last?.ack()
+        if (last !== undefined) this.#atWork--
+        last = undefined
         last = await this.#next()
+        if (last !== undefined) this.#atWork++
         return last === undefined ? { done: true, value: undefined } : { done: false, value: last }
       },
       return: async () => {
@@ -183,6 +189,13 @@ export class DurableReader<T = unknown>
       ...core.counters,
       ...{ inFlight: core.inFlight, cursorBytes: this.#cursorBytes, cursorLeftOut: this.#leftOut },
     }
+  }
+
+  /** Closes when each loop is done with the message that it is at, or that is due again: its acknowledgement counts. For `client.reader`. */
+  end(): void {
+    this.#isEnding = true
+    this.#changed()
+    if (this.#atWork === 0) void this.close()
   }
 
   /** Takes no more messages, stores acknowledgements, leaves its share to other members, and ends the iteration. Idempotent. */
@@ -218,7 +231,8 @@ export class DurableReader<T = unknown>
     const { core, clock } = this.#modules
     for (;;) {
       if (this.#failure !== undefined) throw this.#failure.error
-      if (this.#closing !== undefined) return undefined
+      if (this.#isEnding && this.#atWork === 0) await this.close()
+      if (this.#isEnding || this.#closing !== undefined) return undefined
       const waiting = core.inFlight
       const delivery = core.take(clock.monotonicMs())
       if (delivery !== undefined) {
@@ -285,6 +299,7 @@ export class DurableReader<T = unknown>
     if (givenUp.length > 0) this.#writer.touch()
     this.#due.set(core.dueMs)
     this.#changed()
+    if (this.#isEnding) void this.close()
   }
 
   #listeners(): FeedListeners {

@@ -54,7 +54,7 @@ export interface ReaderOptions<T = unknown> extends Decoding<T> {
    * Called for messages that other messages name and nobody has; they are delivered if they come within `maxLateMs`. There is a status 'gap' too.
    */
   readonly onGap?: ((gap: MessageGap) => void) | undefined
-  /** Ends the reader as `close` does. */
+  /** Ends the reader as `close` does, once the loop is done with the message that it is at. */
   readonly signal?: AbortSignal | undefined
 }
 

@@ -111,7 +111,7 @@ export class Readers {
           },
         },
       )
-      const onAbort = () => void reader.close()
+      const onAbort = () => reader.end()
       this.#open.add(reader)
       void watchRight(this.#modules.status, () => reader.look(), ending.signal)
       signal?.addEventListener('abort', onAbort, { once: true })

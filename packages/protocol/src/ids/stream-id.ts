@@ -56,8 +56,10 @@ export function toStreamId(text: string): StreamId {
   return id as StreamId
 }
 
-/** As `toStreamId`, and `/path` is a stream of `owner`. Throws INVALID_STREAM_ID. */
-export function streamIdOf(text: string, owner: NodeId): StreamId {
+/** As `toStreamId`, and `/path` is a stream of `owner`. Programs without types may give an object, as to other libraries. Throws INVALID_STREAM_ID. */
+export function streamIdOf(text: unknown, owner: NodeId): StreamId {
+  if (typeof text !== 'string')
+    throw protocolError('INVALID_STREAM_ID', `${typeof text}, where text is needed`)
   return toStreamId(text.startsWith('/') ? owner + text : text)
 }
 
