@@ -112,7 +112,6 @@ export async function startBroker(config: BrokerConfig, modules: BrokerModules =
     websocket === undefined ? 'the node does not listen' : 'the node is listening',
   )
   if (config.streams.length > 0) logger.info({ streams: config.streams }, 'the node takes part in streams')
-  streams.start()
   try {
     const openClient = (identity: Identity) => createClient(clientConfigOfIdentity(identity, config, network))
     await plugins.start({ client, openClient, logger, snapshot })
@@ -120,7 +119,8 @@ export async function startBroker(config: BrokerConfig, modules: BrokerModules =
     await stop()
     throw error
   }
-  // After the plugins: with what they joined it is not needed.
+  // After the plugins: storage asks for more as it joins than is asked here, and with what they joined presence is not needed.
+  streams.start()
   presence.start()
   const [httpUrl, controlUrl] = [plugins.of(httpPlugin)?.url, plugins.of(controlPlugin)?.url]
   logger.info({ nodeId, http: httpUrl, crypto: backend }, 'the node is running')
