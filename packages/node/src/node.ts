@@ -25,7 +25,7 @@ import { createPlugins, type ConfiguredPlugin, type Plugins } from './plugins/pl
 import type { NodeSnapshot } from './snapshot.ts'
 import { JoinedStreams } from './streams/joined-streams.ts'
 import { TrackerPresence } from './streams/tracker-presence.ts'
-import { watchClock } from './watch-clock.ts'
+import { lookAtClock, watchClock } from './watch-clock.ts'
 import {
   watchEncryption,
   watchEndpoints,
@@ -68,8 +68,9 @@ export async function startBroker(config: BrokerConfig, modules: BrokerModules =
   const { backend } = await loadCrypto()
   const plugins = createPlugins([...builtIn(config), ...(await loadPlugins(config.plugins, directory))])
   const network = readNetwork(config.network)
-  void watchClock(network, logger)
+  void lookAtClock(network, logger)
   const client = await openClient(config, network, env)
+  watchClock(network, { node: client.network, clock: systemClock, logger })
   const trackers = watchTrackers(client, logger)
   void watchMembership(client, logger)
   void watchEndpoints(client, logger)
