@@ -15,8 +15,8 @@ interface Rpc {
 export interface RpcProxy {
   /** With a key in its path, as those of providers have. */
   readonly url: string
-  /** Undefined: it answers; 'dead' ends connections, 'mute' never answers. */
-  mood: 'dead' | 'mute' | undefined
+  /** Undefined: it answers; 'dead' ends connections, 'mute' never answers, 'page' answers with a web page. */
+  mood: 'dead' | 'mute' | 'page' | undefined
   /** The newest block that it admits to; events of later ones are left out. */
   maxBlock: number
   /** What it makes of the chain's answer. */
@@ -42,6 +42,7 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
     const body = json(request)
     if (proxy.mood === 'dead') return request.socket.destroy()
     if (proxy.mood === 'mute') return
+    if (proxy.mood === 'page') return response.end('<html>Back soon</html>')
     void body.then(async (asked) => {
       const list = Array.isArray(asked) ? (asked as Rpc[]) : [asked as Rpc]
       for (const { method = '' } of list) proxy.asked.set(method, (proxy.asked.get(method) ?? 0) + 1)

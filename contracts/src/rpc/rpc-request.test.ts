@@ -49,6 +49,28 @@ it('unpacks an answer, up to the size that it may have', async () => {
   await expect(send().sent).rejects.toThrow(/larger than/)
 })
 
+it.each([
+  ['1', 1_500, 'TIMEOUT'],
+  ['30', undefined, 'SERVER_ERROR'],
+])(
+  'asks no more often than an endpoint says that has had enough: after %s s',
+  async (seconds, timeoutMs, code) => {
+    let asked = 0
+    answer = (_, response) => {
+      asked++
+      response.writeHead(429, { 'retry-after': seconds }).end()
+    }
+    await expect(send(timeoutMs).sent.then((response) => response.assertOk())).rejects.toMatchObject({ code })
+    expect(asked).toBeLessThan(4)
+  },
+)
+
+it('asks again in time when an endpoint has had enough for a moment', async () => {
+  const answers = [429, 200]
+  answer = (_, response) => response.writeHead(answers.shift() ?? 500, { 'retry-after': '1' }).end('[1]')
+  expect((await send().sent).bodyJson).toEqual([1])
+})
+
 it('closes its socket when nothing is answered in time', async () => {
   answer = () => {}
   const { sent } = send(50)

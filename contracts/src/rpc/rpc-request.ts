@@ -10,14 +10,27 @@ const maxAnswerBytes = 64 * 1024 * 1024
 
 /**
  * A request to an endpoint of a chain. In Node it ends, and its socket closes, when its time is up, when it is cancelled and when the answer is
- * too large: with ethers' own the socket stays open, and with it the process.
+ * too large: with ethers' own the socket stays open, and with it the process. Where it is told to ask less often it waits as long as that says, or
+ * gives up if that is too long.
  */
 export function rpcRequest(url: string, timeoutMs = requestTimeoutMs): FetchRequest {
   const request = new FetchRequest(url)
   request.timeout = timeoutMs
   if (typeof process !== 'undefined' && typeof process.getBuiltinModule === 'function')
     request.getUrlFunc = getUrlInNode
+  request.retryFunc = (_, response) => waitAsTold(response, timeoutMs)
   return request
+}
+
+/** After a 429. ethers alone takes the seconds of `Retry-After` for milliseconds, and so asks twelve times at once. Without any it waits longer each time. */
+async function waitAsTold(
+  { headers }: { readonly headers: Readonly<Record<string, string>> },
+  timeoutMs: number,
+): Promise<boolean> {
+  const waitMs = Number(headers['retry-after'] ?? 0) * 1000
+  if (waitMs >= timeoutMs) return false
+  if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs))
+  return true
 }
 
 const getUrlInNode: GetUrl = async (asked, cancelled) => {

@@ -1,7 +1,7 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 // Without it, in a page whose `lib` is older, what `respond` returns would be `any`.
 import type { RpcStatus } from '@runnel/contracts'
-import type { HostView, NetworkNode, PublisherPolicy } from '@runnel/network'
+import type { HostView, JoinOptions, NetworkNode, PublisherPolicy } from '@runnel/network'
 import {
   keyPartition,
   parseStreamPartId,
@@ -297,14 +297,20 @@ export class RunnelClient implements AsyncDisposable {
 
   /**
    * Joins a stream part without subscribing: messages flood through, and `network.on('batch')` reports them. Needs no permission; meant for storage
-   * nodes. Partition 100 is the stream's key part. The returned function leaves the part again; it is idempotent. Throws STREAM_NOT_FOUND or
+   * nodes. Partition 100 is the stream's key part. Neighbours also send what was published up to `lookBackMs` before, as far as they still have it, if
+   * nothing else here is in the part yet. The returned function leaves the part again; it is idempotent. Throws STREAM_NOT_FOUND or
    * PARTITION_OUT_OF_RANGE.
    */
-  async joinStreamPart(streamId: string, partition: number): Promise<() => void> {
+  async joinStreamPart(
+    streamId: string,
+    partition: number,
+    { lookBackMs = 0 }: Pick<JoinOptions, 'lookBackMs'> = {},
+  ): Promise<() => void> {
     const stream = await this.getStream(streamId)
     this.#gate.requireOpen()
     const isOfKeys = partition === keyPartition
-    return this.#services.parts.join(stream, isOfKeys ? partition : checkPartition(partition, stream))
+    const checked = isOfKeys ? partition : checkPartition(partition, stream)
+    return this.#services.parts.join(stream, checked, { lookBackMs })
   }
 
   /**

@@ -25,7 +25,7 @@ import { createPlugins, type ConfiguredPlugin, type Plugins } from './plugins/pl
 import type { NodeSnapshot } from './snapshot.ts'
 import { JoinedStreams } from './streams/joined-streams.ts'
 import { TrackerPresence } from './streams/tracker-presence.ts'
-import { watchClock } from './watch-clock.ts'
+import { lookAtClock, watchClock } from './watch-clock.ts'
 import {
   watchEncryption,
   watchEndpoints,
@@ -68,8 +68,9 @@ export async function startBroker(config: BrokerConfig, modules: BrokerModules =
   const { backend } = await loadCrypto()
   const plugins = createPlugins([...builtIn(config), ...(await loadPlugins(config.plugins, directory))])
   const network = readNetwork(config.network)
-  void watchClock(network, logger)
+  void lookAtClock(network, logger)
   const client = await openClient(config, network, env)
+  watchClock(network, { node: client.network, clock: systemClock, logger })
   const trackers = watchTrackers(client, logger)
   void watchMembership(client, logger)
   void watchEndpoints(client, logger)
@@ -112,7 +113,6 @@ export async function startBroker(config: BrokerConfig, modules: BrokerModules =
     websocket === undefined ? 'the node does not listen' : 'the node is listening',
   )
   if (config.streams.length > 0) logger.info({ streams: config.streams }, 'the node takes part in streams')
-  streams.start()
   try {
     const openClient = (identity: Identity) => createClient(clientConfigOfIdentity(identity, config, network))
     await plugins.start({ client, openClient, logger, snapshot })
@@ -120,7 +120,8 @@ export async function startBroker(config: BrokerConfig, modules: BrokerModules =
     await stop()
     throw error
   }
-  // After the plugins: with what they joined it is not needed.
+  // After the plugins: storage asks for more as it joins than is asked here, and with what they joined presence is not needed.
+  streams.start()
   presence.start()
   const [httpUrl, controlUrl] = [plugins.of(httpPlugin)?.url, plugins.of(controlPlugin)?.url]
   logger.info({ nodeId, http: httpUrl, crypto: backend }, 'the node is running')

@@ -200,6 +200,18 @@ describe('storage nodes', { timeout: timeoutMs }, () => {
     expect(stored.slice(0, 500)).toEqual(numbers(500))
   })
 
+  it('store what was published while one was restarted, also where no other stores it and it forwards', async () => {
+    const stream = await newStream('restarted', [storage])
+    await (await network.client()).subscribe(stream)
+    await owner.waitForStorage(await publish(stream, 0, 1))
+    storage.command.process.kill('SIGTERM')
+    await storage.command.ended
+    const missed = await publish(stream, 1, 10)
+    storage = await network.startStorage('first', storageKey, { flags: ['--stream', stream] })
+    await owner.waitForStorage(missed)
+    expect(await contents(await network.client(), stream, 1000)).toEqual(numbers(11))
+  })
+
   it.each([
     ['public', true],
     ['private', false],

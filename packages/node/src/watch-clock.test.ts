@@ -1,9 +1,33 @@
+import { EventEmitter } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { VirtualClock } from '@runnel/transport'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { tellOfClock, watchClock } from './watch-clock.ts'
+import { lookAtClock, tellOfClock, watchClock } from './watch-clock.ts'
 
 describe('watchClock', () => {
+  it('looks again when messages are refused for their times, and not with each of them', async () => {
+    const node = new EventEmitter<{ dropped: [counter: string] }>()
+    const clock = new VirtualClock()
+    const chain = await chainAhead(-20 * 60_000)
+    let said = Promise.withResolvers<string>()
+    let lines = 0
+    const error = ((_: object, text: string) => void (lines++, said.resolve(text))) as never
+    watchClock(chain, { node: node as never, clock, logger: { error } })
+    node.emit('dropped', 'data.tooOld')
+    clock.advanceBy(5 * 60_000)
+    node.emit('dropped', 'thin.refused')
+    for (let i = 0; i < 10; i++) node.emit('dropped', 'data.timestampAhead')
+    expect(await said.promise).toMatch(/20 min ahead/)
+    said = Promise.withResolvers()
+    clock.advanceBy(5 * 60_000)
+    node.emit('dropped', 'data.tooOld')
+    await said.promise
+    expect(lines).toBe(2)
+  })
+})
+
+describe('lookAtClock', () => {
   it.each([
     [3 * 60_000, [expect.stringMatching(/3 min behind.*timedatectl/)]],
     [-180 * 60_000, [expect.stringMatching(/180 min ahead/)]],
@@ -12,7 +36,7 @@ describe('watchClock', () => {
     const chain = await chainAhead(offsetMs)
     const said: string[] = []
     const error = ((_: object, text: string) => void said.push(text)) as never
-    await watchClock(chain, { error })
+    await lookAtClock(chain, { error })
     expect(said).toEqual(lines)
   })
 })

@@ -1,4 +1,5 @@
-import { networkLimits } from '@runnel/network'
+import { networkLimits, type NetworkNode } from '@runnel/network'
+import type { Clock } from '@runnel/protocol'
 import { isNetworkUrl, type DescribedNetwork } from './cli/network-source.ts'
 import { errorLine } from './cli/error-line.ts'
 import { notice } from './cli/output.ts'
@@ -16,8 +17,35 @@ export interface ToldClock {
 /** Servers asked for their time. */
 const maxServers = 3
 
+/** The clock is looked at again when messages are refused for their times, but not more often: one publisher's wrong clock suffices. */
+const lookAgainMs = 5 * 60_000
+
+const refusedForTimes: readonly string[] = ['data.timestampAhead', 'data.tooOld']
+
+/** Logs that this machine's clock is wrong, also where it goes wrong later, as that of a machine that slept does. */
+export function watchClock(
+  network: DescribedNetwork,
+  {
+    node,
+    clock,
+    logger,
+  }: {
+    readonly node: Pick<NetworkNode, 'on'>
+    readonly clock: Pick<Clock, 'monotonicMs'>
+    readonly logger: Pick<Logger, 'error'>
+  },
+): void {
+  let lookedMs = clock.monotonicMs()
+  node.on('dropped', (counter) => {
+    const nowMs = clock.monotonicMs()
+    if (!refusedForTimes.includes(counter) || nowMs - lookedMs < lookAgainMs) return
+    lookedMs = nowMs
+    void lookAtClock(network, logger)
+  })
+}
+
 /** Logs that this machine's clock is wrong by minutes, as the chain or the trackers say: then its messages are refused. Never rejects. */
-export async function watchClock(network: DescribedNetwork, logger: Pick<Logger, 'error'>): Promise<void> {
+export async function lookAtClock(network: DescribedNetwork, logger: Pick<Logger, 'error'>): Promise<void> {
   const wrong = await wrongClock(network)
   if (wrong === undefined) return
   const { code, message, remedy } = wrong.error

@@ -61,7 +61,8 @@ describe('KeptParts', () => {
             if (count === undefined) throw clientError('STREAM_NOT_FOUND', id)
             return { id: toStreamId(id), partitions: count, metadata: '', trackers: [], createdMs: 0 }
           },
-          joinStreamPart: async (id, partition) => {
+          joinStreamPart: async (id, partition, options) => {
+            expect(options).toEqual({ lookBackMs: storageLimits.lookBackMs })
             const key = `${id}#${partition}`
             expect(joined.has(key)).toBe(false)
             joined.add(key)

@@ -18,7 +18,7 @@ import type { StorageLimits } from './storage-limits.ts'
 export interface KeptPartsOptions {
   readonly maxStreamParts: number
   readonly owners: OwnerLists
-  readonly limits: Pick<StorageLimits, 'minRegistryBackoffMs' | 'maxRegistryBackoffMs'>
+  readonly limits: Pick<StorageLimits, 'minRegistryBackoffMs' | 'maxRegistryBackoffMs' | 'lookBackMs'>
 }
 
 export interface KeptPartsModules {
@@ -187,8 +187,10 @@ export class KeptParts {
 
   async #join(streamPartId: StreamPartId): Promise<void> {
     const { client, network, events } = this.#modules
+    const { lookBackMs } = this.#options.limits
     const { streamId, partition } = parseStreamPartId(streamPartId)
-    const release = await client.joinStreamPart(streamId, partition)
+    // What came while this node was restarted may be stored nowhere else.
+    const release = await client.joinStreamPart(streamId, partition, { lookBackMs })
     if (this.#stopped) {
       release()
       return

@@ -56,6 +56,8 @@ export const storageLimits = {
   minRegistryBackoffMs: 1_000,
   /** Longest such pause. */
   maxRegistryBackoffMs: 60_000,
+  /** What was published so long before a stream part is joined is asked of neighbours, too: they keep no more. A restart should take less. */
+  lookBackMs: 30_000,
   /** Repair begins this long before the last time all was well: clocks differ, and messages are late. */
   repairMarginMs: 5 * 60_000,
   /** Message chains, of all publishers, with gaps to ask other storage nodes about (counter `storage.gapsRefused`). */

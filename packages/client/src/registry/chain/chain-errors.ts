@@ -28,6 +28,8 @@ function isUnreachable(error: unknown): boolean {
   // What a browser's fetch rejects with when it got no answer.
   if (error instanceof TypeError && /fetch|network|load failed/i.test(error.message)) return true
   if (!(error instanceof Error) || !('code' in error)) return false
+  // A web page, of a proxy or of a provider that rests: whatever its status, the chain has not answered.
+  if ('operation' in error && error.operation === 'bodyJson') return true
   const code = String(error.code)
   return unreachableCodes.has(code) || /^E[A-Z_]+$/.test(code)
 }

@@ -78,6 +78,21 @@ it('say once that an endpoint refuses to tell events', async () => {
   await hear(1)
 })
 
+it.each([1, 2])('does not take web pages of all %i endpoints for answers', async (count) => {
+  await open(count)
+  const said = vi.waitUntil(() => health.length > 0 || logged.length > 0, { timeout: 30_000 })
+  for (const proxy of proxies) proxy.mood = 'page'
+  await said
+  await expect(registries.streams.getStream(streamOf('page'))).rejects.toMatchObject({
+    code: 'CHAIN_UNREACHABLE',
+    message: expect.stringContaining('not valid JSON'),
+  })
+  for (const proxy of proxies) proxy.mood = undefined
+  await vi.waitUntil(() => health.length > 1, { timeout: 30_000 })
+  expect(health.map(({ state }) => state)).toEqual(['unreachable', 'reachable'])
+  expect(logged.filter((line) => line.includes('refuses'))).toEqual([])
+})
+
 describe.each([2, 3])('%i endpoints', (count) => {
   it('lose no event and repeat none while endpoints die, lag and come back', async () => {
     await open(count)

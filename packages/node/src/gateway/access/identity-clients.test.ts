@@ -56,4 +56,13 @@ describe('clients of identities', () => {
     await clients.stop()
     expect(closed).toEqual(['a'])
   })
+
+  it('leave no timer behind that the process would wait for, when they are released after the end', async () => {
+    const { clients, clock, closed } = open()
+    const late = await clients.acquire({ as: 'a' })
+    await clients.stop()
+    late.release()
+    expect(clock.nextAtMs).toBeUndefined()
+    expect(closed).toEqual(['a'])
+  })
 })

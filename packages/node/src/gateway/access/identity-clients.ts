@@ -63,7 +63,8 @@ export class IdentityClients {
     const release = () => {
       if (isReleased) return
       isReleased = true
-      if (--entry.users > 0) return
+      // One that is closed already is not closed later: the process would wait for that.
+      if (--entry.users > 0 || this.#entries.get(name) !== entry) return
       const close = () => void this.#close(name)
       entry.closeLater = this.#modules.clock.schedule(this.#limits.idleClientMs, close)
     }

@@ -328,6 +328,26 @@ describe('sessions on disk', () => {
     expect(start).toThrow(expect.objectContaining({ code: 'MQTT_SESSIONS_UNAVAILABLE' }))
   })
 
+  it('say so once a minute, however often it is tried, and write it also when nothing changes any more', () => {
+    const { clock, start, errors } = machine()
+    const { connect, file, counters } = start()
+    const inOne = file.inOne.bind(file)
+    file.inOne = () => {
+      throw new Error('disk full')
+    }
+    for (let i = 0; i < 30; i++) {
+      connect(`c${i}`)
+      clock.advanceBy(1_000)
+    }
+    expect(counters.sessionWritesFailed).toBeGreaterThan(29)
+    expect(errors).toHaveLength(1)
+    clock.advanceBy(60_000)
+    expect(errors).toHaveLength(2)
+    file.inOne = inOne
+    clock.advanceBy(mqttLimits.sessionAliveMs)
+    expect([...file.sessions()]).toHaveLength(30)
+  })
+
   it('are one process’s and one user’s, and no other file', () => {
     const { directory, start } = machine()
     start()

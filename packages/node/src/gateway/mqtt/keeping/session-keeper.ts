@@ -38,6 +38,9 @@ interface Kept extends SessionJournal {
   readonly settled: Set<number>
 }
 
+/** How often it is said that sessions are not written. */
+const sayAgainMs = 60_000
+
 type KeeperLimits = Pick<MqttLimits, 'sessionFlushMs' | 'sessionAliveMs' | 'maxCatchUpMs' | 'maxFeedChains'>
 
 /**
@@ -62,6 +65,9 @@ export class SessionKeeper {
   #cancelFlush: Cancel | undefined
   #cancelAlive: Cancel = () => {}
   #isClosed = false
+  /** The last time it was tried, something could not be written. */
+  #isFailing = false
+  #saidMs = -Infinity
 
   constructor(limits: KeeperLimits, modules: SessionKeeperModules) {
     this.#limits = limits
@@ -171,7 +177,7 @@ export class SessionKeeper {
     this.#later()
   }
 
-  /** Writes what has changed. What cannot be written now is tried again with the next change. */
+  /** Writes what has changed. What cannot be written now is tried again with the next change, and now and then. */
   flush(): void {
     this.#cancelFlush?.()
     this.#cancelFlush = undefined
@@ -180,13 +186,12 @@ export class SessionKeeper {
     try {
       this.#modules.file.inOne(() => this.#write(written))
     } catch (err) {
+      this.#isFailing = true
       this.#modules.counters.sessionWritesFailed++
-      this.#modules.logger.error(
-        { err },
-        'sessions of MQTT clients are not written: they would not outlast the node',
-      )
+      this.#sayFailed(err)
       return
     }
+    this.#isFailing = false
     for (const done of written) done()
   }
 
@@ -260,7 +265,7 @@ export class SessionKeeper {
   }
 
   #alive(): void {
-    const { file, clock, logger } = this.#modules
+    const { file, clock } = this.#modules
     const { sessionAliveMs, maxCatchUpMs, maxFeedChains } = this.#limits
     const nowMs = clock.now()
     try {
@@ -273,9 +278,22 @@ export class SessionKeeper {
         }
       })
     } catch (err) {
-      logger.error({ err }, 'sessions of MQTT clients are not written')
+      this.#sayFailed(err)
     }
+    if (this.#isFailing) this.flush()
     this.#cancelAlive = clock.schedule(sessionAliveMs, () => this.#alive())
+  }
+
+  /** Each change tries again: a line for each would fill what is left of the disk. */
+  #sayFailed(err: unknown): void {
+    const { clock, logger, counters } = this.#modules
+    const nowMs = clock.monotonicMs()
+    if (nowMs - this.#saidMs < sayAgainMs) return
+    this.#saidMs = nowMs
+    logger.error(
+      { err, failed: counters.sessionWritesFailed },
+      'sessions of MQTT clients are not written: they would not outlast the node. They are tried again; free some space if the disk is full',
+    )
   }
 
   #newKept(row: number | undefined, endsMs: number | undefined): Kept {
