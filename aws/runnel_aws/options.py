@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import os
 import socket
 import subprocess
@@ -66,11 +67,11 @@ def _add_common(parser: argparse.ArgumentParser) -> None:
         "--endpoint-url", default=os.environ.get("AWS_ENDPOINT_URL"), help="an emulated AWS, for rehearsals"
     )
     parser.add_argument(
-        "--poll-interval", type=float, default=5.0, metavar="SECONDS", help="how often to look; default: 5"
+        "--poll-interval", type=_more_than_0, default=5.0, metavar="SECONDS", help="how often to look; default: 5"
     )
     parser.add_argument(
         "--timeout",
-        type=float,
+        type=_more_than_0,
         default=1800.0,
         metavar="SECONDS",
         help="how long to wait for machines; default: 1800",
@@ -130,7 +131,7 @@ def _add_experiment(parser: argparse.ArgumentParser, name: str) -> None:
         metavar="COMMAND",
         help="says where instances are: JSON list in, JSON object by id out; for rehearsals",
     )
-    parser.add_argument("--hours", type=float, help="of a repeat, for the estimate of the cost")
+    parser.add_argument("--hours", type=_more_than_0, help="of a repeat, for the estimate of the cost")
     if name != "plan":
         parser.add_argument(
             "--dry-run", action="store_true", help="print every step that would be taken, and take none"
@@ -183,6 +184,13 @@ def _absolute(text: str) -> Path:
 
 def _numbers(text: str) -> tuple[int, ...]:
     return tuple(int(part) for part in text.split(","))
+
+
+def _more_than_0(text: str) -> float:
+    number = float(text)
+    if not 0 < number < math.inf:
+        raise argparse.ArgumentTypeError("write a number above 0")
+    return number
 
 
 def _git(*arguments: str) -> str:

@@ -122,6 +122,17 @@ def test_an_experiment_that_does_not_exist_is_refused_before_anything_starts(
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.parametrize("option", ["--hours", "--poll-interval", "--timeout"])
+@pytest.mark.parametrize("value", ["0", "-5", "nan", "inf", "soon"])
+def test_times_that_cannot_be_are_refused_before_anything_starts(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], option: str, value: str
+) -> None:
+    command = ["run", *EXPERIMENT, *REVISION, "--out", str(tmp_path / "out"), "--yes"]
+    assert run(*command, f"{option}={value}") == 64
+    assert option in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
 @pytest.mark.parametrize("command", ["setup", "run"])
 def test_a_setup_that_fails_says_what_may_run_and_how_to_end_it(
     tmp_path: Path,

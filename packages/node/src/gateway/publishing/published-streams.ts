@@ -2,7 +2,7 @@ import type { RunnelClient } from '@runnel/client'
 import type { StreamId } from '@runnel/protocol'
 import type { GatewayLimits } from '../limits.ts'
 
-type PublishingClient = Pick<RunnelClient, 'userId' | 'stopPublishing'>
+type PublishingClient = Pick<RunnelClient, 'nodeId' | 'stopPublishing'>
 
 /** Leaves the streams that were published to longest ago: each that a client publishes to is joined until then. */
 export class PublishedStreams {
@@ -19,7 +19,7 @@ export class PublishedStreams {
 
   /** To be called with each message. */
   note(client: PublishingClient, streamId: StreamId): void {
-    const name = `${client.userId} ${streamId}`
+    const name = `${client.nodeId} ${streamId}`
     this.#streams.delete(name)
     this.#streams.set(name, { client, streamId })
     if (this.#streams.size <= this.#limits.maxPublishedStreams) return
