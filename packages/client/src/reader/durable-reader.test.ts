@@ -23,7 +23,7 @@ function readerOf(
   const share = new Share(me, 'chain')
   const core = new ReaderCore<Message>(
     { generation: 0, floorMs: 0, chains: [] },
-    { ackWaitMs: 30_000, maxInFlight: 1, maxDeliveries: Infinity, maxChains: 100, maxRanges: 100 },
+    { ackWaitMs: 3_600_000, maxInFlight: 1, maxDeliveries: Infinity, maxChains: 100, maxRanges: 100 },
     { isMine: (message, tag) => share.isMine(message, tag) },
   )
   const ending = new AbortController()
@@ -164,4 +164,16 @@ it('reads partitions that the stream gets as soon as the registry says so, from 
   partitions = 4
   await reader.look()
   await vi.waitFor(() => expect(subscribed).toEqual([1, 4]))
+})
+
+it('is told to end, and does when its message is acknowledged, also where nobody asks for the next', async () => {
+  const { reader, signal } = readerOf([messageIn('chain', 10)])
+  await reader.start(signal)
+  const { value } = await reader[Symbol.asyncIterator]().next()
+  reader.end()
+  expect(signal.aborted).toBe(false)
+  const { promise: ended, resolve } = Promise.withResolvers<void>()
+  signal.addEventListener('abort', () => resolve())
+  value?.ack()
+  await ended
 })

@@ -195,7 +195,12 @@ export class DurableReader<T = unknown>
   end(): void {
     this.#isEnding = true
     this.#changed()
-    if (this.#atWork === 0) void this.close()
+    this.#endIfDone()
+  }
+
+  /** An iteration that is left alone asks for no next message: then what it has acknowledged is what it is done with. */
+  #endIfDone(): void {
+    if (this.#isEnding && (this.#atWork === 0 || this.#modules.core.dueMs === Infinity)) void this.close()
   }
 
   /** Takes no more messages, stores acknowledgements, leaves its share to other members, and ends the iteration. Idempotent. */
@@ -256,6 +261,7 @@ export class DurableReader<T = unknown>
         core.acknowledge(delivery)
         this.#writer.touch()
         this.#changed()
+        this.#endIfDone()
       },
       nack: ({ delayMs = 0 } = {}) => {
         // No clock goes off at such a time, and others would be looked at all the while.
