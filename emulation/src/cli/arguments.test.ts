@@ -102,6 +102,7 @@ describe('refuses what says nothing, or twice', () => {
 
 it.each([
   ['loss --place loopback --loss 0,1', 'only --loss 0'],
+  ['churn --place namespaces --nodes 8,300', 'at most 255 nodes'],
   ['loss --place core --dilation 2', 'core cannot change its delays'],
   ['loss --place hosts --hosts file --loss 1', 'only --loss 0'],
   ['loss --place hosts --hosts file --loss 0', '--links'],

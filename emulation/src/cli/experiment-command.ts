@@ -7,6 +7,7 @@ import type { Experiment, ExperimentOptions } from '../experiments/experiment.ts
 import { longestMinutes } from '../experiments/longest.ts'
 import { runOnPlace } from '../experiments/run-on-place.ts'
 import { createPlace, hostsGiven, placeKinds, placeTakes, type PlaceOptions } from '../places/create-place.ts'
+import { maxNamespaceNodes } from '../places/namespaces/namespaces-place.ts'
 import { floodKinds, linkKinds, overlayKinds } from '../places/place.ts'
 import { createUnderlay } from '../underlay/underlay.ts'
 import { checkOption } from './check-option.ts'
@@ -97,7 +98,7 @@ export function experimentCommand(
       const sizes = sizesOf(experiment, argv.nodes)
       refuseWhatItDoesNotTake(experiment, options)
       const place = placeOptionsOf(argv)
-      refuseWhatPlaceCannot(place, experiment, options)
+      refuseWhatPlaceCannot(place, experiment, options, sizes)
       const minutes = argv.minutes ?? longestMinutes(experiment, options, { sizes, place: place.place })
       if (argv.check) return checkTheRest(place, minutes)
       if (argv.out !== undefined) makeFolder(argv.out)
@@ -209,7 +210,10 @@ function refuseWhatPlaceCannot(
   { place }: PlaceOptions,
   { takes }: Experiment,
   { losses, links, dilation = 1 }: Omit<ExperimentOptions, 'nodes'>,
+  sizes: readonly (number | undefined)[],
 ): void {
+  if (place === 'namespaces' && sizes.some((nodes = 0) => nodes > maxNamespaceNodes))
+    throw emulationError('PLACE_CANNOT', `at most ${maxNamespaceNodes} nodes in namespaces`)
   if (place !== 'namespaces' && dilation !== 1)
     throw emulationError('PLACE_CANNOT', `${place} cannot change its delays: no --dilation`)
   if (place === 'loopback' && losses?.some((percentage) => percentage > 0))

@@ -16,7 +16,7 @@ export interface NamespacesPlaceOptions {
 }
 
 /** The emulator's hosts, less the tracker's. */
-const maxNodes = 255
+export const maxNamespaceNodes = 255
 const trackerAddress = '10.1.0.1'
 
 /**
@@ -46,7 +46,7 @@ export class NamespacesPlace implements Place {
   }
 
   async start(fleet: Fleet, signal: AbortSignal): Promise<Hosts> {
-    if (fleet.nodes > maxNodes) throw emulationError('PLACE_CANNOT', `at most ${maxNodes} nodes`)
+    if (fleet.nodes > maxNamespaceNodes) throw emulationError('PLACE_CANNOT', `at most ${maxNamespaceNodes} nodes`)
     const { sites, trackerSite } = this.#underlay
     const tracker = { name: 'tracker', site: trackerSite, address: trackerAddress }
     const nodes = Array.from({ length: fleet.nodes }, (_, index) => ({
