@@ -46,7 +46,8 @@ export class NamespacesPlace implements Place {
   }
 
   async start(fleet: Fleet, signal: AbortSignal): Promise<Hosts> {
-    if (fleet.nodes > maxNamespaceNodes) throw emulationError('PLACE_CANNOT', `at most ${maxNamespaceNodes} nodes`)
+    if (fleet.nodes > maxNamespaceNodes)
+      throw emulationError('PLACE_CANNOT', `at most ${maxNamespaceNodes} nodes`)
     const { sites, trackerSite } = this.#underlay
     const tracker = { name: 'tracker', site: trackerSite, address: trackerAddress }
     const nodes = Array.from({ length: fleet.nodes }, (_, index) => ({
