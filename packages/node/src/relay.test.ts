@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { createIdentity, generatePrivateKey, loadCrypto, toStreamId } from '@runnel/protocol'
 import { systemClock, systemRandom } from '@runnel/protocol/system'
 import { createTracker, type Tracker } from '@runnel/tracker'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { newDirectory } from './cli.testkit.ts'
 import { parseConfig } from './config/load-config.ts'
 import type { BrokerConfigInput } from './config/schema.ts'
@@ -74,6 +74,10 @@ describe('a broker with streams to relay', { timeout: 60_000 }, () => {
     for (const partition of [0, 1]) {
       const part =
         `${toStreamId(`${owner}/open/a`)}#${partition}` as (typeof a.client.network.streamParts)[number]
+      await vi.waitUntil(
+        () => [a, b].every(({ client }) => client.network.streamParts.includes(part)),
+        30_000,
+      )
       await Promise.all([a, b].map(({ client }) => client.network.waitForNeighbours(part)))
     }
     expect(
