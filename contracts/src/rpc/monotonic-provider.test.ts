@@ -60,6 +60,22 @@ it('takes the older answer when nobody behind the URL knows better in time', asy
   expect(await balance()).toBe(before)
 })
 
+it('sends no transaction again that is in one batch with what is read', async () => {
+  await payAndLag()
+  const wallet = new Wallet(anvil.privateKeys[1] ?? '', provider)
+  const transaction = await wallet.populateTransaction({
+    to: receiver,
+    value: 1n,
+    gasLimit: 21_000n,
+    nonce: 0,
+  })
+  const signed = await wallet.signTransaction(transaction)
+  const sent = () => proxy.asked.get('eth_sendRawTransaction') ?? 0
+  const before = sent()
+  await Promise.all([provider.send('eth_sendRawTransaction', [signed]), balance()])
+  expect(sent()).toBe(before + 1)
+})
+
 it('asks for no heights where nothing was seen of late', async () => {
   await payAndLag()
   proxy.maxBlock = Infinity

@@ -5,7 +5,7 @@ import {
   type JsonRpcPayload,
   type JsonRpcResult,
 } from '@runnel/contracts/ethers'
-import { quantityOf, type RpcAnswer } from './rpc-answers.ts'
+import { kindOf, quantityOf, type RpcAnswer } from './rpc-answers.ts'
 
 /** How long after an event or a transaction was seen an answer may be from before it. */
 const settlingMs = 60_000
@@ -48,7 +48,10 @@ export class MonotonicProvider extends JsonRpcProvider {
 
   override async _send(payload: JsonRpcPayload | JsonRpcPayload[]): Promise<JsonRpcResult[]> {
     const payloads = [payload].flat()
-    const isOfState = payloads.some(({ method }) => methodsOfState.has(method))
+    // What may be asked again must send nothing.
+    const isOfState =
+      payloads.some(({ method }) => methodsOfState.has(method)) &&
+      payloads.every(({ method }) => kindOf({ method }) !== 'send')
     const answers =
       isOfState && this.#monotonicMs() < this.#settledAtMs
         ? await this.#read(payloads)
@@ -60,7 +63,7 @@ export class MonotonicProvider extends JsonRpcProvider {
   async #read(payloads: readonly JsonRpcPayload[]): Promise<JsonRpcResult[]> {
     const endMs = this.#monotonicMs() + maxWaitMs
     for (;;) {
-      const answers = await super._send([...payloads, newestBlockQuestion as unknown as JsonRpcPayload])
+      const answers = await super._send([newestBlockQuestion as unknown as JsonRpcPayload, ...payloads])
       const block = quantityOf(answers.find(({ id }) => (id as unknown) === newestBlockQuestion.id))
       // One that does not say is believed, as it would be without other machines.
       if (block === undefined || block >= this.#seen || this.destroyed) return answers

@@ -305,7 +305,7 @@ export class DurableReader<T = unknown>
     if (givenUp.length > 0) this.#writer.touch()
     this.#due.set(core.dueMs)
     this.#changed()
-    if (this.#isEnding) void this.close()
+    this.#endIfDone()
   }
 
   #listeners(): FeedListeners {
