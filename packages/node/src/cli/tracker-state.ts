@@ -1,5 +1,6 @@
 import { shownUrl } from '@runnel/client'
 import type { NodeId } from '@runnel/protocol'
+import { boundedText } from '@runnel/protocol/system'
 import type { ClusterView } from '@runnel/tracker'
 import { z } from 'zod'
 
@@ -80,18 +81,9 @@ async function get(url: string): Promise<unknown> {
   const response = await fetch(url, { redirect: 'error', signal: AbortSignal.timeout(askTimeoutMs) })
   if (response.status === 404) return undefined
   if (!response.ok) throw new Error(`it answers ${response.status}`)
-  return JSON.parse(await boundedText(response))
-}
-
-async function boundedText(response: Response): Promise<string> {
-  const [chunks, decoder] = [[] as string[], new TextDecoder()]
-  let bytes = 0
-  for await (const chunk of response.body ?? []) {
-    bytes += chunk.length
-    if (bytes > maxAnswerBytes) throw new Error(`its answer has more than ${maxAnswerBytes} bytes`)
-    chunks.push(decoder.decode(chunk, { stream: true }))
-  }
-  return chunks.join('') + decoder.decode()
+  const text = await boundedText(response, maxAnswerBytes)
+  if (text === undefined) throw new Error(`its answer has more than ${maxAnswerBytes} bytes`)
+  return JSON.parse(text)
 }
 
 function reasonOf(error: unknown): string {

@@ -1,4 +1,5 @@
 import { isRunnelError, type NodeId } from '@runnel/protocol'
+import { boundedText } from '@runnel/protocol/system'
 import { trackerError } from '../errors.ts'
 import type { ClusterLimits } from './limits.ts'
 import type { RegisteredTracker } from './ports.ts'
@@ -42,10 +43,10 @@ async function ask(
       signal: AbortSignal.timeout(discoveryTimeoutMs),
     })
     if (!response.ok) throw trackerError('CLUSTER_PEER_UNREACHABLE', `${url} answers ${response.status}`)
-    const { peerId, addresses } = JSON.parse(await readText(response, maxDiscoveryBytes)) as Record<
-      string,
-      unknown
-    >
+    const text = await boundedText(response, maxDiscoveryBytes)
+    if (text === undefined)
+      throw trackerError('CLUSTER_PEER_UNREACHABLE', `an answer of more than ${maxDiscoveryBytes} bytes`)
+    const { peerId, addresses } = JSON.parse(text) as Record<string, unknown>
     if (typeof peerId !== 'string' || !isTexts(addresses))
       throw trackerError('CLUSTER_PEER_UNREACHABLE', `${url} does not say where it is in the cluster`)
     return { peerId, addresses }
@@ -59,19 +60,6 @@ async function ask(
 function clusterUrl(url: string): string {
   const { protocol, host } = new URL(url)
   return `${protocol === 'wss:' ? 'https' : 'http'}://${host}/v1/cluster`
-}
-
-async function readText({ body }: Response, maxBytes: number): Promise<string> {
-  const decoder = new TextDecoder()
-  let text = ''
-  let size = 0
-  for await (const piece of body ?? []) {
-    size += piece.length
-    if (size > maxBytes)
-      throw trackerError('CLUSTER_PEER_UNREACHABLE', `an answer of more than ${maxBytes} bytes`)
-    text += decoder.decode(piece, { stream: true })
-  }
-  return text
 }
 
 function isTexts(value: unknown): value is string[] {
