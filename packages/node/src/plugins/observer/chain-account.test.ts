@@ -35,6 +35,11 @@ describe('createChainAccount', () => {
     expect(account.totals()).toMatchObject({ delivered: 2, repeated: 0, missing: 0 })
   })
 
+  it('misses no message that came when it was too old to be told from a repeated one', () => {
+    const later = Array.from({ length: maxRemembered + 2 }, (_, index) => index + 3)
+    expect(accountOf(1, ...later, 2)).toMatchObject({ missing: 0, tooOld: 1 })
+  })
+
   it('remembers a bounded number, and says so of older ones', () => {
     const all = Array.from({ length: maxRemembered + 2 }, (_, index) => index + 1)
     expect(accountOf(...all, 1, 2, 3)).toMatchObject({ delivered: all.length, tooOld: 2, repeated: 1 })

@@ -38,13 +38,13 @@ export function createChainAccount(): ChainAccount {
       repeated++
       return
     }
+    missing.delete(id)
     if (horizon && compareRefs(ref, horizon) <= 0) {
       tooOld++
       return
     }
     // What came before the first message seen here is not this account's business.
     if (previous && last && !seen.has(idOf(previous)) && !isForgotten(previous)) missing.add(idOf(previous))
-    missing.delete(id)
     seen.add(id)
     delivered++
     if (!last || compareRefs(ref, last) > 0) last = ref
