@@ -13,9 +13,10 @@ import type { PluginDefinition } from './plugin.ts'
 export const builtInPlugins = {
   [httpPlugin.name]: httpPlugin,
   [measurementsPlugin.name]: measurementsPlugin,
+  // First of those that join: it asks for what was published before.
+  [storagePlugin.name]: storagePlugin,
   [observerPlugin.name]: observerPlugin,
   [keysPlugin.name]: keysPlugin,
-  [storagePlugin.name]: storagePlugin,
   [controlPlugin.name]: controlPlugin,
   // The gateways come after it.
   [gatewayPlugin.name]: gatewayPlugin,
