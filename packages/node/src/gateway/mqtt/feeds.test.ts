@@ -3,6 +3,7 @@ import { toNodeId } from '@runnel/protocol'
 import { VirtualClock } from '@runnel/transport'
 import { expect, it } from 'vitest'
 import type { SessionSubscription } from './core/session.ts'
+import { qos1 } from './core/subscriptions.testkit.ts'
 import { filterOf } from './core/topics.ts'
 import { Feeds } from './feeds.ts'
 import { FeedPlaces } from './keeping/feed-places.ts'
@@ -37,16 +38,9 @@ function open() {
       },
     },
   })
-  const options = {
-    qos: 1,
-    noLocal: false,
-    retainAsPublished: false,
-    retainHandling: 0,
-    subscriptionId: undefined,
-  } as const
   const session = { journal: {} } as SessionSubscription['session']
   const subscription: SessionSubscription = {
-    ...{ session, name: 't', filter: filterOf('t', own), options, sinceMs: 0 },
+    ...{ session, name: 't', filter: filterOf('t', own), options: qos1, sinceMs: 0 },
   }
   /** Lets the time pass after which it is tried again. */
   const later = async () => {

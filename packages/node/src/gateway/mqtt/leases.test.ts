@@ -5,6 +5,7 @@ import { expect, it } from 'vitest'
 import { newDirectory } from '../../cli.testkit.ts'
 import type { GatewayAccount } from '../access/account.ts'
 import { Sessions } from './core/sessions.ts'
+import { qos1 } from './core/subscriptions.testkit.ts'
 import { filterOf } from './core/topics.ts'
 import { newCounters } from './counters.ts'
 import { SessionFile } from './keeping/session-file.ts'
@@ -14,13 +15,6 @@ import { mqttLimits } from './limits.ts'
 
 const own = toNodeId(`0x${'a'.repeat(40)}`)
 const nothing = () => {}
-const options = {
-  qos: 1,
-  noLocal: false,
-  retainAsPublished: false,
-  retainHandling: 0,
-  subscriptionId: undefined,
-} as const
 
 it('keep how far the sessions of each key are, though several keys act for one user', async () => {
   const clock = new VirtualClock()
@@ -47,7 +41,7 @@ it('keep how far the sessions of each key are, though several keys act for one u
     const { session } = sessions.connect({ account: name, clientId: 'c' }, request)
     const account = { name, userId: own, identity } as unknown as GatewayAccount
     const { feeds } = leases.begin(session, { account, client, release: nothing })
-    const subscription = { session, name: 't', filter: filterOf('t', own), options, sinceMs: 0 }
+    const subscription = { session, name: 't', filter: filterOf('t', own), options: qos1, sinceMs: 0 }
     session.subscriptions.set('t', subscription)
     await feeds.add(subscription)
   }

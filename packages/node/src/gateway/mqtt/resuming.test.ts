@@ -5,6 +5,7 @@ import { expect, it } from 'vitest'
 import type { GatewayAccount } from '../access/account.ts'
 import { Sessions } from './core/sessions.ts'
 import type { Session, SessionJournal, SessionSubscription } from './core/session.ts'
+import { qos1 } from './core/subscriptions.testkit.ts'
 import { filterOf } from './core/topics.ts'
 import { newCounters } from './counters.ts'
 import { FeedPlaces } from './keeping/feed-places.ts'
@@ -14,13 +15,6 @@ import { mqttLimits, type MqttLimits } from './limits.ts'
 import { Resuming } from './resuming.ts'
 
 const own = toNodeId(`0x${'a'.repeat(40)}`)
-const options = {
-  qos: 1,
-  noLocal: false,
-  retainAsPublished: false,
-  retainHandling: 0,
-  subscriptionId: undefined,
-} as const
 const nothing = () => {}
 
 interface Opened {
@@ -63,7 +57,7 @@ function start(
   const journal: SessionJournal = { touched: nothing, changed: nothing, removed: nothing, flush: nothing }
   const found = Object.entries(filters).map(([clientId, names], i): FoundSession => ({
     ...{ key: { account: 'a', clientId }, own, origin: 'origin', expiryS: 60, leftMs: 60_000 - i },
-    subscriptions: names.map((name) => ({ name, options, sinceMs: 0 })),
+    subscriptions: names.map((name) => ({ name, options: qos1, sinceMs: 0 })),
     ...{ received: [], held: [], wasThere: false, will: undefined, journal, drop: nothing },
   }))
   const before = new Set(
@@ -124,7 +118,7 @@ it('leaves out what a client that is back has given up, or replaced, meanwhile',
   const session = connect('c')
   session.subscriptions.delete('given-up')
   const replacing: SessionSubscription = {
-    ...{ session, name: 'replaced', filter: filterOf('other', own), options, sinceMs: 0 },
+    ...{ session, name: 'replaced', filter: filterOf('other', own), options: qos1, sinceMs: 0 },
   }
   session.subscriptions.set('replaced', replacing)
   first.resolve()
@@ -149,7 +143,7 @@ it('gives what was missed to each session, though another client opens the feed 
   const session = connect('new')
   const { feeds } = leases.begin(session, { account, client, release: nothing })
   const filter = filterOf('shared', own)
-  const subscription: SessionSubscription = { session, name: 'shared', filter, options, sinceMs: 5 }
+  const subscription: SessionSubscription = { session, name: 'shared', filter, options: qos1, sinceMs: 5 }
   session.subscriptions.set('shared', subscription)
   const added = feeds.add(subscription)
   expect(paths()).toEqual([])

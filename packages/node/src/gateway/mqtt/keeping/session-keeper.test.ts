@@ -68,6 +68,15 @@ function machine() {
   return { directory, clock, errors, wills, start }
 }
 
+/** Fills the disk of a file of sessions; returns what frees it. */
+function fill(file: SessionFile): () => void {
+  const inOne = file.inOne.bind(file)
+  file.inOne = () => {
+    throw new Error('disk full')
+  }
+  return () => (file.inOne = inOne)
+}
+
 function subscribe(session: Session, name = 't'): (text: string, qos?: 0 | 1 | 2) => void {
   const subscription = { session, name, filter: filterOf(name, own), options, sinceMs: 5 }
   session.subscriptions.set(name, subscription)
@@ -284,6 +293,26 @@ describe('sessions on disk', () => {
     ).toBe(true)
   })
 
+  it('go on with the least that their user had, where they have another file than each of several', () => {
+    const { clock, start } = machine()
+    const first = start()
+    const at = (timestamp: number) => ({ ...message, timestamp, sequenceNumber: 0 })
+    const [earlyMs, lateMs] = [clock.now(), clock.now() + 1_000]
+    first.keeper.feed('user ["a"] feed').note(at(earlyMs))
+    clock.advanceBy(1_000)
+    first.keeper.feed('user ["b"] feed').note(at(lateMs))
+    first.keeper.flush()
+    first.kill()
+    const { keeper } = start()
+    keeper.goOnWith(new Set(['user ["a2"] feed', 'user ["b"] feed']))
+    const [renamed, same] = ['user ["a2"] feed', 'user ["b"] feed'].map((id) => keeper.feed(id))
+    expect([renamed?.had(at(earlyMs)), renamed?.had(at(lateMs)), same?.had(at(lateMs))]).toEqual([
+      true,
+      false,
+      true,
+    ])
+  })
+
   it('bound what they know of chains', () => {
     const { clock, start } = machine()
     const { keeper, file } = start()
@@ -300,14 +329,11 @@ describe('sessions on disk', () => {
   it('say what cannot be written, and write it when it can be', () => {
     const { clock, start, errors } = machine()
     const { connect, file, counters } = start()
-    const inOne = file.inOne.bind(file)
-    file.inOne = () => {
-      throw new Error('disk full')
-    }
+    const free = fill(file)
     connect('c')
     clock.advanceBy(mqttLimits.sessionFlushMs)
     expect([errors.length, counters.sessionWritesFailed, [...file.sessions()].length]).toEqual([1, 1, 0])
-    file.inOne = inOne
+    free()
     connect('d')
     clock.advanceBy(mqttLimits.sessionFlushMs)
     expect([...file.sessions()].map(({ key }) => key.clientId)).toEqual(['c', 'd'])
@@ -331,10 +357,7 @@ describe('sessions on disk', () => {
   it('say so once a minute, however often it is tried, and write it also when nothing changes any more', () => {
     const { clock, start, errors } = machine()
     const { connect, file, counters } = start()
-    const inOne = file.inOne.bind(file)
-    file.inOne = () => {
-      throw new Error('disk full')
-    }
+    const free = fill(file)
     for (let i = 0; i < 30; i++) {
       connect(`c${i}`)
       clock.advanceBy(1_000)
@@ -343,7 +366,7 @@ describe('sessions on disk', () => {
     expect(errors).toHaveLength(1)
     clock.advanceBy(60_000)
     expect(errors).toHaveLength(2)
-    file.inOne = inOne
+    free()
     clock.advanceBy(mqttLimits.sessionAliveMs)
     expect([...file.sessions()]).toHaveLength(30)
   })

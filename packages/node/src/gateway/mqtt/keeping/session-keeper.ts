@@ -139,11 +139,12 @@ export class SessionKeeper {
 
   /**
    * Only these are of sessions that are back. One that the file does not have goes on with what its user had, as whom a key acts for may have
-   * another file by now; and earlier versions did not tell them apart.
+   * another file by now; and earlier versions did not tell them apart. Of several it is the one that came least far.
    */
   goOnWith(ids: ReadonlySet<string>): void {
     const found = this.#before
-    const ofUsers = new Map([...found].map(([id, row]) => [userFeedIdOf(id), row]))
+    const leastLast = [...found].toSorted(([, a], [, b]) => b.heardMs - a.heardMs)
+    const ofUsers = new Map(leastLast.map(([id, row]) => [userFeedIdOf(id), row]))
     const before = new Map<string, FeedRow>()
     for (const id of ids) {
       const row = found.get(id) ?? ofUsers.get(userFeedIdOf(id))
