@@ -76,6 +76,13 @@ it('sends no transaction again that is in one batch with what is read', async ()
   expect(sent()).toBe(before + 1)
 })
 
+it('reads from an endpoint that takes no batches', async () => {
+  const before = await payAndLag()
+  proxy.maxBlock = Infinity
+  proxy.mood = 'single'
+  expect(await balance()).toBe(before + 1n)
+})
+
 it('asks for no heights where nothing was seen of late', async () => {
   await payAndLag()
   proxy.maxBlock = Infinity

@@ -22,7 +22,8 @@ const methodsOfState = new Set([
   'eth_getCode',
   'eth_getTransactionCount',
 ])
-const newestBlockQuestion = { id: 'newest', jsonrpc: '2.0', method: 'eth_blockNumber', params: [] } as const
+/** Its id is none of ethers'. */
+const newestBlockQuestion: JsonRpcPayload = { id: 0, jsonrpc: '2.0', method: 'eth_blockNumber', params: [] }
 
 /**
  * One endpoint, behind which there may be several machines that are not all at one block, as behind the URLs of most providers. What is read
@@ -54,19 +55,20 @@ export class MonotonicProvider extends JsonRpcProvider {
       payloads.every(({ method }) => kindOf({ method }) !== 'send')
     const answers =
       isOfState && this.#monotonicMs() < this.#settledAtMs
-        ? await this.#read(payloads)
+        ? await this.#read(payload)
         : await super._send(payload)
     for (const answer of answers) this.#see(answer)
     return answers
   }
 
-  async #read(payloads: readonly JsonRpcPayload[]): Promise<JsonRpcResult[]> {
+  async #read(payload: JsonRpcPayload | JsonRpcPayload[]): Promise<JsonRpcResult[]> {
     const endMs = this.#monotonicMs() + maxWaitMs
     for (;;) {
-      const answers = await super._send([newestBlockQuestion as unknown as JsonRpcPayload, ...payloads])
-      const block = quantityOf(answers.find(({ id }) => (id as unknown) === newestBlockQuestion.id))
-      // One that does not say is believed, as it would be without other machines.
-      if (block === undefined || block >= this.#seen || this.destroyed) return answers
+      const answers = await super._send([newestBlockQuestion, payload].flat())
+      const block = quantityOf(answers.find(({ id }) => id === newestBlockQuestion.id))
+      // One that takes no batches is believed.
+      if (block === undefined) return super._send(payload)
+      if (block >= this.#seen || this.destroyed) return answers
       if (this.#monotonicMs() >= endMs) {
         this.#seen = block
         return answers

@@ -15,8 +15,8 @@ interface Rpc {
 export interface RpcProxy {
   /** With a key in its path, as those of providers have. */
   readonly url: string
-  /** Undefined: it answers; 'dead' ends connections, 'mute' never answers, 'page' answers with a web page. */
-  mood: 'dead' | 'mute' | 'page' | undefined
+  /** Undefined: it answers; 'dead' ends connections, 'mute' never answers, 'page' answers with a web page, 'single' refuses batches. */
+  mood: 'dead' | 'mute' | 'page' | 'single' | undefined
   /** The newest block that it admits to; events of later ones are left out. */
   maxBlock: number
   /** What it makes of the chain's answer. */
@@ -46,6 +46,8 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
     void body.then(async (asked) => {
       const list = Array.isArray(asked) ? (asked as Rpc[]) : [asked as Rpc]
       for (const { method = '' } of list) proxy.asked.set(method, (proxy.asked.get(method) ?? 0) + 1)
+      if (proxy.mood === 'single' && Array.isArray(asked))
+        return response.end(JSON.stringify({ id: null, error: { code: -32_600, message: 'no batches' } }))
       const { held } = proxy
       const answers = await forward(list)
       proxy.holds++
