@@ -1,5 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import * as client from '@runnel/client'
@@ -54,7 +53,10 @@ const budgetBytes = 219_300
  */
 const encryptionBudgetBytes = 35_200
 
-const outdir = mkdtempSync(join(tmpdir(), 'runnel-page-'))
+// In the package: names and order of chunks depend on the paths between outputs and sources, and with them the size.
+const dist = join(import.meta.dirname, '../dist')
+mkdirSync(dist, { recursive: true })
+const outdir = mkdtempSync(join(dist, 'page-test-'))
 afterAll(() => rmSync(outdir, { recursive: true }))
 
 let bundles: PageBundles
