@@ -120,6 +120,8 @@ export const networkLimits = {
   maxFillPauseMs: 1_000,
   /** No range is given up earlier than this: neighbours that do not have it may be looking for it themselves. */
   minFillAgeMs: 15_000,
+  /** The same where the range ends more than `maxRecentAgeMs` before the newest message of its chain: neighbours keep it no longer, unless it came late. */
+  minOldFillAgeMs: 2_000,
   /**
    * A range is given up after this long, unless the archive is still sending. Longer than it takes to find all neighbours dead
    * and get others, and no longer than those keep what they received.

@@ -133,7 +133,7 @@ export class GapFiller {
     const ageMs = nowMs - fill.openedMs
     const isTooOld = ageMs >= this.#limits.maxFillAgeMs
     if (fill.archive === 'asked' && ageMs >= this.#limits.maxArchiveAgeMs) fill.archive = 'empty'
-    const isDenied = ageMs >= this.#limits.minFillAgeMs && this.#isDeniedByAll(fill, peers)
+    const isDenied = ageMs >= this.#minAgeMs(range) && this.#isDeniedByAll(fill, peers)
     const isOver = isDenied || isTooOld
     const hasTime = part.gaps.fillGaps && ageMs < this.#limits.maxArchiveAgeMs
     const isArchiveNext = hasTime && this.#isArchiveNext(fill, isOver ? Infinity : rounds)
@@ -154,6 +154,13 @@ export class GapFiller {
 
   #isArchiveNext(fill: Fill, rounds: number): boolean {
     return this.#modules.hasArchive && fill.archive === 'unasked' && rounds >= this.#limits.archiveAfterRounds
+  }
+
+  /** Ages are compared by the publisher's clock alone, so that clocks need not agree. */
+  #minAgeMs({ progress, upTo }: OpenRange): number {
+    const { maxRecentAgeMs, minFillAgeMs, minOldFillAgeMs } = this.#limits
+    const newestMs = progress.newest?.timestamp ?? upTo.timestamp
+    return newestMs - upTo.timestamp > maxRecentAgeMs ? minOldFillAgeMs : minFillAgeMs
   }
 
   /** A silent neighbour may be dead and soon replaced, so then time decides, as without a neighbour. */

@@ -214,6 +214,19 @@ describe('a gap', () => {
     expect(gapLines(core.pass(2_000))).toContain('lost (0,30]')
   })
 
+  it('is given up soon when it is older than what neighbours keep, as after a process has slept', () => {
+    const core = script({
+      maxFillRounds: 1,
+      minFillAgeMs: 15_000,
+      minOldFillAgeMs: 1_000,
+      maxRecentAgeMs: 30_000,
+    })
+    core.run(data(2, message(40_000, 30_000)), data(2, message(10, 5)))
+    core.pass(20)
+    for (const peer of [2, 3, 2, 3]) core.run(fetched(peer, core))
+    expect(gapLines(core.pass(5_000)).filter((line) => line.startsWith('lost'))).toEqual(['lost (0,5]'])
+  })
+
   it('is not given up because of neighbours that are silent, but when the time is over', () => {
     const core = script({ maxFillRounds: 2, maxFillAgeMs: 5_000 })
     core.run(data(2, message(40, 30)))
