@@ -91,7 +91,7 @@ describe('the bundle', () => {
       for (const later of [
         ...['node_modules/ethers/', '@noble/post-quantum/', 'encryption/opener.ts'],
         ...['prefix/prefix-subscription.ts', 'follow/stream-follower.ts', 'latest/last.ts'],
-        ...['streams/streams.ts', 'streams/stream-changes.ts'],
+        ...['streams/streams.ts', 'streams/stream-changes.ts', 'resend/wait-for-storage.ts'],
         ...['verification/page-workers.ts', 'verification/worker-verification.ts'],
         ...['hosts/host-choice.ts', 'hosts/host-watch.ts', 'guests/guests.ts', 'reader/durable-reader.ts'],
       ])

@@ -29,7 +29,7 @@ import { StorageArchive, type LateArchive } from './resend/archive.ts'
 import { HistorySource } from './resend/history-source.ts'
 import { resendLimits } from './resend/limits.ts'
 import { StoredMessages } from './resend/stored-messages.ts'
-import { StorageWaiter } from './resend/wait-for-storage.ts'
+import type { StorageWaiter } from './resend/wait-for-storage.ts'
 import { StatusHub } from './status.ts'
 import { StreamParts } from './stream-parts.ts'
 import { Subscriber } from './subscribe/subscriber.ts'
@@ -75,10 +75,16 @@ export function createServices(config: ParsedClientConfig, modules: RunnelClient
   const base = { ...modules, cache, delegations, parts, status, gate, rights }
   const history = new HistorySource(resendLimits, { ...base, policy, endings: delegations })
   const { closing } = history
-  const waiter: StorageWaiter = new StorageWaiter({
-    ...{ history, cache },
-    keysStored: (streamIds, signal) => encryption.keysStored(streamIds, signal),
+  const lazyWaiter = new Lazy(gate, async () => {
+    const { StorageWaiter } = await import('./resend/wait-for-storage.ts')
+    return new StorageWaiter({
+      ...{ history, cache },
+      keysStored: (streamIds, signal) => encryption.keysStored(streamIds, signal),
+    })
   })
+  const waiter: Pick<StorageWaiter, 'wait'> = {
+    wait: async (...wanted) => (await lazyWaiter.get()).wait(...wanted),
+  }
   const cards = modules.cards ?? storageCards(history, modules)
   const encryption: Encryption = new Encryption({
     ...{ ...base, history, source: user.readingKeys, directory: cards, signal: closing },
