@@ -35,6 +35,7 @@ const snapshot: NodeSnapshot = {
   streams: { isRead: true, followed: [], ignoredParts: 0 },
   isReplaced: false,
   admissionProblem: undefined,
+  clockProblem: undefined,
   chainEndpoints: [{ endpoint: 'https://rpc.example', state: 'ok', block: 1 }],
   trackers: [{ nodeId: `0x${'1'.repeat(40)}` as NodeId, connected: true }],
   streamParts: [

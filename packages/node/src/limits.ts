@@ -12,4 +12,8 @@ export const nodeLimits = {
   maxFollowBackoffMs: 60_000,
   /** How often a node that is in no stream part asks its tracker something, to stay connected. */
   presenceMs: 5_000,
+  /** How often a node compares its clock with those of servers. */
+  clockLookMs: 5 * 60_000,
+  /** The same while its clock is wrong. */
+  wrongClockLookMs: 30_000,
 } as const

@@ -7,10 +7,11 @@ import {
   type TransportsConfig,
 } from '@runnel/client'
 import { createNetworkNode } from '@runnel/network'
-import { addressOf, loadCrypto, type NodeId } from '@runnel/protocol'
+import { addressOf, loadCrypto, type NodeId, type RunnelError } from '@runnel/protocol'
 import { systemClock } from '@runnel/protocol/system'
 import { readNetwork, type DescribedNetwork } from './cli/network-source.ts'
 import { readTls } from './cli/tls-files.ts'
+import { ClockWatch } from './clock/clock-watch.ts'
 import { checkGateways } from './gateway/check-gateways.ts'
 import type { BrokerConfig } from './config/schema.ts'
 import { controlPlugin } from './control/control-plugin.ts'
@@ -25,7 +26,6 @@ import { createPlugins, type ConfiguredPlugin, type Plugins } from './plugins/pl
 import type { NodeSnapshot } from './snapshot.ts'
 import { JoinedStreams } from './streams/joined-streams.ts'
 import { TrackerPresence } from './streams/tracker-presence.ts'
-import { lookAtClock, watchClock } from './watch-clock.ts'
 import {
   watchEncryption,
   watchEndpoints,
@@ -68,9 +68,9 @@ export async function startBroker(config: BrokerConfig, modules: BrokerModules =
   const { backend } = await loadCrypto()
   const plugins = createPlugins([...builtIn(config), ...(await loadPlugins(config.plugins, directory))])
   const network = readNetwork(config.network)
-  void lookAtClock(network, logger)
   const client = await openClient(config, network, env)
-  watchClock(network, { node: client.network, clock: systemClock, logger })
+  const clockWatch = new ClockWatch(nodeLimits, { network, clock: systemClock, logger })
+  clockWatch.start()
   const trackers = watchTrackers(client, logger)
   void watchMembership(client, logger)
   void watchEndpoints(client, logger)
@@ -96,7 +96,8 @@ export async function startBroker(config: BrokerConfig, modules: BrokerModules =
     isReplaced: trackers.isReplaced(),
     chainEndpoints: client.chainEndpoints,
     streams: streams.status,
-    admissionProblem: admissionProblemOf(client),
+    admissionProblem: plain(client.admissionProblem),
+    clockProblem: plain(clockWatch.problem),
     ...client.network.metrics(),
     plugins: plugins.statuses(),
   })
@@ -104,6 +105,7 @@ export async function startBroker(config: BrokerConfig, modules: BrokerModules =
   const stop = () => {
     trackers.stop()
     presence.stop()
+    clockWatch.stop()
     return (stopped ??= stopAll(plugins, streams, client, logger))
   }
   const { nodeId, userId } = client
@@ -219,8 +221,8 @@ function tcpOptions({
   return listen ? { listen: { host, port, ...(publicUrl === undefined ? {} : { publicUrl }) } } : {}
 }
 
-function admissionProblemOf({ admissionProblem }: RunnelClient): NodeSnapshot['admissionProblem'] {
-  return admissionProblem && { code: admissionProblem.code, message: admissionProblem.message }
+function plain(problem: RunnelError | undefined): NodeSnapshot['admissionProblem'] {
+  return problem && { code: problem.code, message: problem.message }
 }
 
 async function stopAll(

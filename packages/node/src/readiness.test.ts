@@ -18,6 +18,7 @@ const working: NodeSnapshot = {
   isReplaced: false,
   streams: { isRead: true, followed: [], ignoredParts: 0 },
   admissionProblem: undefined,
+  clockProblem: undefined,
   streamParts: [],
   counters: {},
   plugins: {},
@@ -34,6 +35,11 @@ describe('notReadyReasons', () => {
     ['another process in its place', { trackers: [], isReplaced: true }, ['NODE_REPLACED']],
     ['storage that is not open', { plugins: storage(false) }, ['STORAGE_FAILED']],
     ['streams not known yet', { streams: { ...working.streams, isRead: false } }, ['STREAMS_UNREAD']],
+    [
+      'a clock that is wrong',
+      { clockProblem: { code: 'CLOCK_WRONG', message: '8 min ahead' } },
+      ['CLOCK_WRONG'],
+    ],
     [
       'a private network without it',
       { trackers: [], admissionProblem: { code: 'NODE_NOT_LISTED', message: 'not listed' } },

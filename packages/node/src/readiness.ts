@@ -2,13 +2,14 @@ import type { NodeSnapshot } from './snapshot.ts'
 
 /** Why a node cannot do its work now. */
 export interface NotReady {
-  readonly code: 'NO_TRACKER' | 'NODE_REPLACED' | 'NOT_ADMITTED' | 'STORAGE_FAILED' | 'STREAMS_UNREAD'
+  readonly code:
+    'NO_TRACKER' | 'NODE_REPLACED' | 'NOT_ADMITTED' | 'CLOCK_WRONG' | 'STORAGE_FAILED' | 'STREAMS_UNREAD'
   readonly message: string
 }
 
 /** What keeps a node that runs from doing its work; empty when it is ready. */
 export function notReadyReasons(snapshot: NodeSnapshot): NotReady[] {
-  const { trackers, isReplaced, admissionProblem, streams, plugins } = snapshot
+  const { trackers, isReplaced, admissionProblem, clockProblem, streams, plugins } = snapshot
   const reasons: NotReady[] = []
   if (isReplaced)
     reasons.push({
@@ -22,6 +23,7 @@ export function notReadyReasons(snapshot: NodeSnapshot): NotReady[] {
   }
   if (admissionProblem !== undefined)
     reasons.push({ code: 'NOT_ADMITTED', message: `${admissionProblem.message} (${admissionProblem.code})` })
+  if (clockProblem !== undefined) reasons.push({ code: 'CLOCK_WRONG', message: clockProblem.message })
   if (plugins.storage?.isHealthy === false)
     reasons.push({
       code: 'STORAGE_FAILED',

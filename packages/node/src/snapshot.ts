@@ -67,6 +67,8 @@ export interface NodeSnapshot {
   readonly streams: StreamsStatus
   /** Why it may not take part in the network; undefined when it may. */
   readonly admissionProblem: { readonly code: string; readonly message: string } | undefined
+  /** How its clock is so wrong that other nodes refuse its messages; undefined while it is not, as far as is known. */
+  readonly clockProblem: { readonly code: string; readonly message: string } | undefined
   readonly streamParts: readonly StreamPartMetrics[]
   readonly counters: Readonly<Record<string, number>>
   readonly plugins: PluginStatuses

@@ -1,4 +1,4 @@
-import { clockToleranceMs, clockWrongMs, middleOffsetMs, offsetText } from '../clock-offset.ts'
+import { clockToleranceMs, clockWrongMs, middleOffsetMs, offsetText } from '../clock/clock-offset.ts'
 import { nodeErrors } from '../errors.ts'
 import { failure, ok, warning, type Finding } from './finding.ts'
 

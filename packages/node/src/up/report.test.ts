@@ -26,6 +26,7 @@ function snapshot(
     streams: { isRead: true, followed: [], ignoredParts: 0 },
     isReplaced: false,
     admissionProblem: undefined,
+    clockProblem: undefined,
     trackers: [],
     chainEndpoints: [],
     counters: {},

@@ -22,6 +22,7 @@ function snapshotOf(n: number, links: Links, plugins: PluginStatuses = {}): Node
       streams: { isRead: true, followed: [], ignoredParts: 0 },
       isReplaced: false,
       admissionProblem: undefined,
+      clockProblem: undefined,
       trackers: [],
       chainEndpoints: [],
     },

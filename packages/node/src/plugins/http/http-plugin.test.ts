@@ -21,6 +21,7 @@ const snapshot: NodeSnapshot = {
   },
   isReplaced: false,
   admissionProblem: undefined,
+  clockProblem: undefined,
   counters: { 'data.publisherDenied': 3, 'links.open': 4 },
   streamParts: [
     { streamPartId, neighbours: [], wantedNeighbours: 4, delivered: 7, duplicates: 2, published: 1 },

@@ -1,0 +1,17 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { onTestFinished } from 'vitest'
+
+/** A network whose chain has a clock that is ahead of this machine's by `offsetMs`, until it is set to something else. */
+export async function chainAhead(offsetMs: number) {
+  const ahead = { ms: offsetMs }
+  const server = createServer((_, response) => {
+    response.setHeader('date', new Date(Date.now() + ahead.ms).toUTCString()).end('{}')
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => void server.close())
+  const address = `0x${'1'.repeat(40)}`
+  const registries = { trackerRegistry: address, streamRegistry: address, storageRegistry: address }
+  const rpcUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return { network: { kind: 'chain' as const, rpcUrl, registries }, ahead }
+}
