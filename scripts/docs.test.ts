@@ -31,6 +31,25 @@ function linksIn(markdown: string): string[] {
   return [...markdown.matchAll(/\]\((?!https?:|#|mailto:)([^)#\s]+)/g)].map((match) => match[1] ?? '')
 }
 
+/** The `[path, heading's id]` of links to a heading of a page of this repository; the path is empty for the same page. */
+function headingLinksIn(markdown: string): [path: string, id: string][] {
+  const links = markdown.matchAll(/\]\((?!https?:)((?:[^)#\s]+\.md)?)#([^)\s]+)\)/g)
+  return [...links].map(([, path = '', id = '']) => [path, id])
+}
+
+/** The ids that GitHub gives to headings: those that are alike are numbered. */
+function headingIds(markdown: string): Set<string> {
+  const ids = new Set<string>()
+  for (const [, heading = ''] of markdown.replace(/^```[^]*?^```$/gm, '').matchAll(/^#+ (.*)$/gm)) {
+    const text = heading.replace(/\[(.*?)\]\(.*?\)/g, '$1').toLowerCase()
+    const id = text.replace(/[^\p{L}\p{N}_ -]/gu, '').replaceAll(' ', '-')
+    let number = 0
+    while (ids.has(number === 0 ? id : `${id}-${number}`)) number++
+    ids.add(number === 0 ? id : `${id}-${number}`)
+  }
+  return ids
+}
+
 const pages = [
   'README.md',
   'CONTRIBUTING.md',
@@ -44,6 +63,14 @@ describe('the documentation', () => {
   it('notices a file or an identifier that is gone', () => {
     const page = '`docs/none.md` `scripts/limits-page.ts#none` `scripts/limits-page.ts#limitsPage`'
     expect(pathsIn(page).map(exists)).toEqual([false, false, true])
+  })
+
+  it('notices a heading that is gone', () => {
+    expect(headingLinksIn('[one](a.md#b) [two](#c) [three](https://d.example/#e)')).toEqual([
+      ['a.md', 'b'],
+      ['', 'c'],
+    ])
+    expect([...headingIds('# `a` [b](c)!\n\n## A b\n')]).toEqual(['a-b', 'a-b-1'])
   })
 
   it('has a file and an identifier in each step of a journey', () => {
@@ -82,6 +109,14 @@ describe('the documentation', () => {
     const page = read('docs/protocol.md')
     expect(page).toBe(protocolPage(page))
     expect(page).not.toContain('not described yet')
+  })
+
+  it.each(pages)('%s links only to headings that exist', (page) => {
+    const missing = headingLinksIn(read(page)).filter(([path, id]) => {
+      const target = path === '' ? page : join(dirname(page), path)
+      return !headingIds(read(target)).has(id)
+    })
+    expect(missing).toEqual([])
   })
 
   it.each(pages)('%s names only files and identifiers that exist', (page) => {

@@ -56,7 +56,7 @@ export function scalePage(): string {
     `A node in two streams of twenty has ${network.links} links, measured were four. Of the processor's time the part of bare links grows with them, the rest, whose wake-ups they share ([decision 072](decisions/072-idle-nodes.md)), does not; if it did, a node would take ${amount(2 * cost.idlePercent)} % while nothing is published. Five nodes shared a process there, and so the timer of the library; nodes in processes of their own were not measured. What is sent then, by a node and by its trackers to it, doubles: ${network.links} links and ${network.trackersOfNode} trackers for four and one. It was counted (EVALUATION, where what 072's intervals come to is beside it): most is the library's own, and the rest pings.`,
     'What users bring themselves, and what a broker in the middle would have to pay for: it would send as many messages as all nodes together receive. Floods are full here; thin ones, which publishers of many messages have, send less ([decision 057](decisions/057-thin-floods.md)).',
     '## What size does to an overlay',
-    'The mean stream here has twenty nodes. What one of a hundred thousand and more is like, and costs its tracker, is in [EVALUATION](EVALUATION.md#one-overlay-against-its-size).',
+    'The mean stream here has twenty nodes. What one of a hundred thousand and more is like, and costs its tracker, is in [EVALUATION](evaluation/overlays.md#one-overlay-against-its-size).',
   ]
     .join('\n\n')
     .concat('\n')

@@ -3,7 +3,7 @@ export interface Input {
   readonly value: number
   readonly unit: string
   readonly meaning: string
-  /** Where it was measured: the heading in docs/EVALUATION.md or docs/COMPARISON.md, and the command. Undefined: it is assumed. */
+  /** Where it was measured: the heading in docs/evaluation or docs/COMPARISON.md, and the command. Undefined: it is assumed. */
   readonly measured?: { readonly in: string; readonly command: string }
 }
 

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { scalePage } from '../scale-page.ts'
 import { assumptions, costs } from './inputs.ts'
@@ -64,9 +64,12 @@ describe('what a network needs', () => {
   })
 
   it('takes every measured figure from where the documents have it', () => {
-    const pages = ['EVALUATION', 'COMPARISON'].map((name) =>
-      readFileSync(new URL(`../../docs/${name}.md`, import.meta.url), 'utf8'),
-    )
+    const docs = new URL('../../docs/', import.meta.url)
+    const names = [
+      'COMPARISON.md',
+      ...readdirSync(new URL('evaluation/', docs)).map((name) => `evaluation/${name}`),
+    ]
+    const pages = names.map((name) => readFileSync(new URL(name, docs), 'utf8'))
     for (const { value, measured } of Object.values(costs)) {
       const heading = /"(.*)"/.exec(measured.in)?.[1] ?? ''
       const section = pages.map((page) => sectionOf(page, heading)).find((text) => text !== '') ?? ''

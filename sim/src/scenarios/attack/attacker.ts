@@ -5,7 +5,7 @@ import { tapped } from '../../world/tapped-transport.ts'
 import type { SimNode, World } from '../../world/world.ts'
 import { answerEarly, tinyRttMs, withStatus } from './false-times.ts'
 
-/** What attackers do; docs/EVALUATION.md says why. */
+/** What attackers do; docs/evaluation/attacks.md says why. */
 export const attacks = ['hub', 'eclipse', 'rtt', 'drop'] as const
 export type Attack = (typeof attacks)[number]
 
