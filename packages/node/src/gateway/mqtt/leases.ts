@@ -14,6 +14,8 @@ import type { MqttLimits } from './limits.ts'
 export interface Identity {
   readonly client: RunnelClient
   readonly feeds: Feeds
+  /** Sessions that act in its name. */
+  leases: number
   publishing: number
   publishingBytes: number
 }
@@ -66,6 +68,7 @@ export class Leases {
       return known
     }
     const identity = this.#identityOf(client, account)
+    identity.leases++
     this.#leases.set(session, { account, identity, release })
     return identity
   }
@@ -77,8 +80,7 @@ export class Leases {
     for (const subscription of session.subscriptions.values()) lease.identity.feeds.remove(subscription)
     this.#leases.delete(session)
     lease.release()
-    const isUsed = [...this.#leases.values()].some(({ identity }) => identity === lease.identity)
-    if (!isUsed) this.#identities.delete(lease.identity.client)
+    if (--lease.identity.leases === 0) this.#identities.delete(lease.identity.client)
   }
 
   maySee({ session }: SessionSubscription, streamId: string): boolean {
@@ -108,7 +110,7 @@ export class Leases {
       delivered,
     }
     const feeds = new Feeds(client, this.#limits, { clock, events })
-    const identity = { client, feeds, publishing: 0, publishingBytes: 0 }
+    const identity = { client, feeds, leases: 0, publishing: 0, publishingBytes: 0 }
     this.#identities.set(client, identity)
     return identity
   }

@@ -144,6 +144,17 @@ describe('sessions on disk', () => {
     ])
   })
 
+  it('wait no longer than their clients asked for, though the clock was set back meanwhile', () => {
+    const { clock, start } = machine()
+    const first = start()
+    first.cut(first.connect('away', 60))
+    first.connect('there', 60)
+    first.keeper.close()
+    first.kill()
+    clock.moveWall(-86_400_000)
+    expect(start().found.map(({ leftMs }) => leftMs)).toEqual([60_000, 60_000])
+  })
+
   it('leave their wills after their delays, which begin with the next process; not of who comes back, and once', () => {
     const { clock, wills, start } = machine()
     const willOf = (delayS: number): Will => ({

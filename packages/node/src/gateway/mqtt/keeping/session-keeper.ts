@@ -87,7 +87,8 @@ export class SessionKeeper {
       return {
         ...session,
         held: held.map((one) => one.held),
-        leftMs: ends - clock.now(),
+        // Not more than that where the clock was set back meanwhile.
+        leftMs: Math.min(ends - clock.now(), 1000 * session.expiryS),
         journal: kept,
         drop: () => this.#drop(kept),
       }
