@@ -56,7 +56,7 @@ export const protocolErrors = {
   INVALID_STREAM_ID: {
     summary: 'Not a stream id',
     remedy:
-      'A stream id is 0xowner/path: an Ethereum address, a slash, and 1 to 200 characters from a-z A-Z 0-9 . _ - /. For a stream of your own, write /path.',
+      'A stream id is 0xowner/path: an Ethereum address, a slash, and 1 to 200 characters from a-z A-Z 0-9 . _ - /. For a stream of your own, write /path; to subscribe to all below it, /path/#.',
   },
   INVALID_PARTITION: {
     summary: 'Not a partition',
