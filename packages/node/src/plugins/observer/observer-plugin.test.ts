@@ -2,7 +2,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import type { Message } from '@runnel/client'
 import { toNodeId, toStreamId } from '@runnel/protocol'
-import { expect, it } from 'vitest'
+import { afterEach, expect, it, vi } from 'vitest'
 import type { PluginContext } from '../plugin.ts'
 import { observerPlugin } from './observer-plugin.ts'
 
@@ -14,22 +14,31 @@ function collectGarbage(): void {
   ;(runInNewContext('gc') as () => void)()
 }
 
-it('keeps of a chain what names it and how far it came, and no content', async () => {
+/** The plugin, and what gives it messages of a stream. */
+async function startObserver() {
   const plugin = observerPlugin.create({ streams: [streamId] })
-  let deliver: (message: Message) => void = () => {}
+  let onMessage: (message: Message) => void = () => {}
   const client = {
-    subscribe: (_: string, __: unknown, onMessage: typeof deliver) => {
-      deliver = onMessage
+    subscribe: (_: string, __: unknown, given: typeof onMessage) => {
+      onMessage = given
       return Promise.resolve({ unsubscribe: () => Promise.resolve() })
     },
   }
   await plugin.start({ client } as unknown as PluginContext)
+  const deliver = (message: Pick<Message, 'messageChainId' | 'timestamp' | 'content'>): void =>
+    onMessage({ ...{ streamId, partition: 0, publisherId, sequenceNumber: 0 }, ...message } as Message)
+  return { plugin, deliver }
+}
+
+afterEach(() => vi.useRealTimers())
+
+it('keeps of a chain what names it and how far it came, and no content', async () => {
+  const { plugin, deliver } = await startObserver()
   const chains = ['first', 'second', 'third']
   const contents = chains.flatMap((messageChainId) =>
     [1, 2].map((timestamp) => {
       const content = new Uint8Array(1_000)
-      const place = { streamId, partition: 0, publisherId, messageChainId, timestamp, sequenceNumber: 0 }
-      deliver({ ...place, content } as unknown as Message)
+      deliver({ messageChainId, timestamp, content })
       return new WeakRef(content)
     }),
   )
@@ -48,5 +57,13 @@ it('keeps of a chain what names it and how far it came, and no content', async (
   expect(plugin.status().observed).toEqual(
     chains.map((messageChainId) => ({ ...part, messageChainId, ...totals })),
   )
+  await plugin.stop()
+})
+
+it('measures delays by the clock of dates, which is set while the machine runs', async () => {
+  const { plugin, deliver } = await startObserver()
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 3_600_000 })
+  deliver({ messageChainId: 'chain', timestamp: Date.now() - 20, content: '' })
+  expect(plugin.status().latencyMs?.max).toBeCloseTo(20, 1)
   await plugin.stop()
 })

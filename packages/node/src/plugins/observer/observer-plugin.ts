@@ -42,7 +42,7 @@ function createObserverPlugin({ streams }: ObserverConfig): ObserverPlugin {
   let unaccounted = 0
 
   const record = (message: Message) => {
-    latency.record(performance.timeOrigin + performance.now() - message.timestamp)
+    latency.record(Date.now() - message.timestamp)
     const { publisherId, messageChainId, timestamp, sequenceNumber } = message
     const streamPartId = toStreamPartId(message.streamId, message.partition)
     const key = `${streamPartId} ${publisherId} ${messageChainId}`
