@@ -105,6 +105,19 @@ describe('the explorer', () => {
     await page.getByText('16 of 40 are shown.').waitFor()
   })
 
+  it('shows what was searched for, also after going back', async () => {
+    const page = await open(network.tracker.httpUrl)
+    const search = page.getByRole('searchbox')
+    for (const text of ['lob', 'count']) {
+      await search.fill(text)
+      await search.press('Enter')
+      await page.getByRole('heading', { level: 1, name: `Streams with “${text}”` }).waitFor()
+    }
+    await page.goBack()
+    await page.getByRole('heading', { level: 1, name: 'Streams with “lob”' }).waitFor()
+    await page.waitForFunction(() => document.querySelector('input')?.value === 'lob')
+  })
+
   it('leads from the list of streams to an overlay and its nodes', async () => {
     const page = await open(network.tracker.httpUrl)
     await page.getByRole('link', { name: 'lobby' }).click()
