@@ -5,6 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { freePort } from '@runnel/transport'
 import { TcpProxy } from '../../transport/src/ws/tcp-proxy.testkit.ts'
 import { networkOf, startTracker } from './network.testkit.ts'
+import type { Driver } from './tab-driver.testkit.ts'
 import { driverLoaded, Tabs, value } from './tabs.testkit.ts'
 
 let tabs: Tabs
@@ -163,6 +164,32 @@ describe('a tab', () => {
     await publisher.publish(streamId, 'after')
     // What was published just before it came may be replayed to it.
     expect(['after', 'before,after']).toContain(String(await tab.receivedUpTo('after')))
+  })
+
+  it('loses nothing that it published, if it closes its client before it is left', async () => {
+    const streamId = newStreamId()
+    const publisher = await publisherIn(streamId)
+    const received: unknown[] = []
+    const { promise: all, resolve } = Promise.withResolvers<void>()
+    await publisher.subscribe(streamId, {}, ({ content }) => {
+      if (received.push(content) === 30) resolve()
+    })
+    const tab = await tabs.open()
+    await value(tab.open({ network: networkOf(tracker, streamId) }))
+    await value(tab.subscribe(streamId))
+    await tab.neighbours(1)
+    const contents = numbered(0, 30).map((n) => `${n} ${'x'.repeat(10_000)}`)
+    await tab.page.evaluate(
+      async ([streamId, contents]) => {
+        const { driver } = globalThis as unknown as { driver: Driver }
+        await Promise.all(contents.map((content) => driver.publish(streamId, content)))
+        await driver.close()
+        location.reload()
+      },
+      [streamId, contents] as const,
+    )
+    await all
+    expect(received).toEqual(contents)
   })
 
   it('has the same key as another tab that is open', async () => {

@@ -94,6 +94,30 @@ async function picture(page: Page): Promise<void> {
 }
 
 describe('the explorer', () => {
+  it('tells in how many stream parts a node is, where it lists only some', async () => {
+    const streamParts = Array.from({ length: 16 }, (_, n) => `${streamId}#${n}`)
+    const nodeId = simulatedId(7)
+    const json = { total: 1, nodes: [{ nodeId, connected: true, streamPartCount: 40, streamParts }] }
+    const page = await open(network.tracker.httpUrl)
+    await page.route('**/v1/nodes?*', (route) => route.fulfill({ json }))
+    await page.goto(`${network.tracker.httpUrl}/explorer/#/node/${nodeId}`)
+    await page.getByText(/^In 40 stream parts;/).waitFor()
+    await page.getByText('16 of 40 are shown.').waitFor()
+  })
+
+  it('shows what was searched for, also after going back', async () => {
+    const page = await open(network.tracker.httpUrl)
+    const search = page.getByRole('searchbox')
+    for (const text of ['lob', 'count']) {
+      await search.fill(text)
+      await search.press('Enter')
+      await page.getByRole('heading', { level: 1, name: `Streams with “${text}”` }).waitFor()
+    }
+    await page.goBack()
+    await page.getByRole('heading', { level: 1, name: 'Streams with “lob”' }).waitFor()
+    await page.waitForFunction(() => document.querySelector('input')?.value === 'lob')
+  })
+
   it('leads from the list of streams to an overlay and its nodes', async () => {
     const page = await open(network.tracker.httpUrl)
     await page.getByRole('link', { name: 'lobby' }).click()

@@ -95,9 +95,23 @@ describe('what several trackers say', () => {
     const bases = [await trackerWith(nodes(partId('a'))), await trackerWith(nodes(partId('a'), partId('b')))]
     expect((await findNodes(bases, '0x0', signal)).items).toEqual([
       {
-        ...{ nodeId: id(1), connected: true, streamPartCount: 0, streamParts: [partId('a'), partId('b')] },
+        ...{ nodeId: id(1), connected: true, streamPartCount: 2, streamParts: [partId('a'), partId('b')] },
         ...{ role: 'page', version: null, name: null },
       },
+    ])
+  })
+
+  it('counts the stream parts of a node that no tracker lists, too', async () => {
+    const nodes = (streamPartCount: number, ...streamParts: string[]) => ({
+      '/v1/nodes': { total: 1, nodes: [{ nodeId: id(1), connected: true, streamPartCount, streamParts }] },
+    })
+    const bases = [
+      await trackerWith(nodes(40, partId('a'), partId('b'))),
+      await trackerWith(nodes(3, partId('b'), partId('c'))),
+    ]
+    const { items } = await findNodes(bases, '', signal)
+    expect(items).toMatchObject([
+      { streamPartCount: 3 + 38 + 1, streamParts: [partId('a'), partId('b'), partId('c')] },
     ])
   })
 })

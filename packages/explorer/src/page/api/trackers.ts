@@ -178,17 +178,23 @@ export async function findNodes(
   return { total: items.length + beyond, items, isWhole: areWhole(answers), failures }
 }
 
+/** Each tracker knows the stream parts that it leads, and lists only the first of them. */
 function together(one: NodeSummary | undefined, other: NodeSummary): NodeSummary {
-  if (one === undefined) return other
+  const streamParts = [...new Set([...(one?.streamParts ?? []), ...other.streamParts])]
   return {
-    nodeId: one.nodeId,
-    connected: one.connected || other.connected,
-    streamPartCount: Math.max(one.streamPartCount, other.streamPartCount),
-    streamParts: [...new Set([...one.streamParts, ...other.streamParts])],
-    role: one.role ?? other.role,
-    version: one.version ?? other.version,
-    name: one.name ?? other.name,
+    nodeId: other.nodeId,
+    connected: other.connected || one?.connected === true,
+    streamPartCount: streamParts.length + unlistedParts(one) + unlistedParts(other),
+    streamParts,
+    role: one?.role ?? other.role,
+    version: one?.version ?? other.version,
+    name: one?.name ?? other.name,
   }
+}
+
+/** An older tracker lists all, and does not say how many. */
+function unlistedParts(node: NodeSummary | undefined): number {
+  return node === undefined ? 0 : Math.max(0, node.streamPartCount - node.streamParts.length)
 }
 
 interface PageOf<T> {

@@ -9,11 +9,25 @@ describe('messages that are heard', () => {
   it('wait for none that is missing, neither to be shown nor to be read', async () => {
     const asked: unknown[] = []
     const subscribe = (_: string, options: unknown) => Promise.resolve(asked.push(options))
-    await hearMessages({ subscribe: subscribe as unknown as RunnelClient['subscribe'] }, hearing)
+    const client = { subscribe, userId: 'u' } as unknown as RunnelClient
+    await hearMessages(client, hearing)
     expect(asked).toEqual([
       { partitions: [3], order: 'arrival', raw: true },
       { partitions: [3], order: 'arrival' },
     ])
+  })
+})
+
+describe("the page's own messages", () => {
+  it('are told from others, whose delays are measured', async () => {
+    const place = { messageChainId: 'c', timestamp: Date.now() - 1_000, sequenceNumber: 0, keyId: undefined }
+    const subscribe = (_: string, { raw }: { raw?: boolean }, onMessage: (message: object) => void) => {
+      for (const publisherId of raw ? ['own', 'other'] : []) onMessage({ ...place, publisherId })
+      return Promise.resolve()
+    }
+    const log = new LiveLog()
+    await hearMessages({ subscribe, userId: 'own' } as unknown as RunnelClient, { ...hearing, log })
+    expect([log.received, log.delaysMs().length]).toEqual([2, 1])
   })
 })
 

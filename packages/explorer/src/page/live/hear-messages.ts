@@ -14,13 +14,13 @@ export interface Hearing {
 
 /** Shows every message when it comes, and what it says when that is known. Throws what the client throws. */
 export async function hearMessages(
-  client: Pick<RunnelClient, 'subscribe'>,
+  client: Pick<RunnelClient, 'subscribe' | 'userId'>,
   { streamId, partition, log, onChange }: Hearing,
 ): Promise<void> {
   // The log sorts by itself: no message waits for one that is missing.
   const options = { partitions: [partition], order: 'arrival' } as const
   await client.subscribe(streamId, { ...options, raw: true }, (message) => {
-    log.came(message, Date.now())
+    log.came(message, Date.now(), message.publisherId === client.userId)
     onChange()
   })
   await client.subscribe(streamId, options, (message) => {

@@ -12,7 +12,7 @@ describe('the live log', () => {
   it('keeps the newest messages, and counts all', () => {
     const log = new LiveLog()
     for (let n = 0; n < 1_500; n++) {
-      log.came(at(1_000, n), 1_000 + n)
+      log.came(at(1_000, n), 1_000 + n, false)
       log.opened(at(1_000, n), { n })
     }
     expect(log.received).toBe(1_500)
@@ -26,14 +26,22 @@ describe('the live log', () => {
 
   it('shows no delay below zero, where clocks differ', () => {
     const log = new LiveLog()
-    log.came(at(2_000), 1_000)
+    log.came(at(2_000), 1_000, false)
     expect(log.delaysMs()).toEqual([0])
+  })
+
+  it('measures no delay of what this page publishes, and counts it', () => {
+    const log = new LiveLog()
+    log.came(at(1_000), 1_007, true)
+    log.came(at(1_001), 1_090, false)
+    expect([log.received, log.delaysMs()]).toEqual([2, [89]])
+    expect(log.messages).toMatchObject([{ delayMs: 89 }, { delayMs: 7 }])
   })
 
   it('shows each message once, whatever is known of it first', () => {
     const log = new LiveLog()
     log.opened(at(3, 0, 'key'), 'early')
-    log.came(at(3, 0, 'key'), 5)
+    log.came(at(3, 0, 'key'), 5, false)
     log.stored(at(1, 0, 'key'))
     log.unread(at(2, 0, 'key'), 'no key')
     log.stored(at(3, 0, 'key'))

@@ -70,11 +70,11 @@ export class LiveLog {
     return this.#delaysMs.toSorted((a, b) => a - b)
   }
 
-  /** A live message came; what it says may be known later. */
-  came(place: MessagePlace, nowMs: number): void {
+  /** A live message came; what it says may be known later. The delay of one's own is none of the network's. */
+  came(place: MessagePlace, nowMs: number, isOwn: boolean): void {
     const delayMs = Math.max(0, nowMs - place.timestamp)
     this.#received++
-    this.#delaysMs.push(delayMs)
+    if (!isOwn) this.#delaysMs.push(delayMs)
     if (this.#delaysMs.length > liveLogLimits.maxDelays) this.#delaysMs.shift()
     this.#arrivals.push(nowMs)
     if (this.#arrivals.length > liveLogLimits.maxArrivals) this.#arrivals.shift()

@@ -1,5 +1,12 @@
 import type { ClientStatus } from '@runnel/client/browser'
-import { protocolError, RunnelError, type StreamId } from '@runnel/protocol'
+import {
+  protocolError,
+  RunnelError,
+  toNodeId,
+  type NodeId,
+  type StreamId,
+  type StreamPartId,
+} from '@runnel/protocol'
 import { describe, expect, it } from 'vitest'
 import { troublesAfter, worstOf, type Troubles } from './live-news.ts'
 
@@ -9,6 +16,18 @@ const ended = {
   type: 'subscription-ended',
   streamId: '0xa/b' as StreamId,
   error: new RunnelError('NO_SUBSCRIBE_PERMISSION', '', ''),
+} as const
+const [one, other] = [toNodeId(`0x${'1'.repeat(40)}`), toNodeId(`0x${'2'.repeat(40)}`)]
+const lost = (trackerId: NodeId, error = new RunnelError('TRACKER_LOST', 'It closed', 'Set the clock.')) =>
+  ({ type: 'tracker', trackerId, state: 'disconnected', error }) as const
+const reached = (trackerId: NodeId) => ({ type: 'tracker', trackerId, state: 'connected' }) as const
+const neighbours = (...ids: readonly NodeId[]) =>
+  ({ type: 'neighbours', streamPartId: '0xa/b#0' as StreamPartId, neighbours: ids }) as const
+const dropped = {
+  type: 'dropped',
+  counter: 'data.tooOld',
+  detail: '',
+  error: new RunnelError('TIMESTAMP_REFUSED', '', ''),
 } as const
 const renewed = { type: 'delegation', state: 'renewed', leftMs: 1 } as const
 
@@ -30,6 +49,8 @@ describe('what keeps the page from taking part', () => {
     ['a user who is no longer listed', removed, /not on its list/],
     ['another page with the same key', replaced, /same key.*join again/],
     ['a stream that the user may not read any more', ended, /may not subscribe/],
+    ['a tracker that cannot be reached', lost(one), /no tracker.*It closed\. Set the clock\.$/],
+    ['a clock that is wrong', dropped, /Set the clock.*join again/],
   ] as const)('is %s', (_, status, sentence) => expect(after(status)).toMatch(sentence))
 
   it('stays until the same news says that it is over', () => {
@@ -39,6 +60,19 @@ describe('what keeps the page from taking part', () => {
     expect(after(removed, renewed)).toBe(trouble)
     expect(after(removed, { type: 'admission', isListed: true })).toBeUndefined()
     expect(after(replaced, removed, { type: 'admission', isListed: true }, renewed)).toBe(after(replaced))
+  })
+
+  it('is no tracker where another one serves, or where there are neighbours', () => {
+    expect(after(lost(one), reached(one))).toBeUndefined()
+    expect(after(reached(one), reached(other), lost(one))).toBeUndefined()
+    expect(after(reached(one), reached(other), lost(one), lost(other))).toBeDefined()
+    expect(after(lost(one), neighbours(other))).toBeUndefined()
+    expect(after(lost(one), neighbours(other), neighbours())).toBe(after(lost(one)))
+    expect(after({ type: 'tracker', trackerId: one, state: 'disconnected' })).toBeUndefined()
+  })
+
+  it('is no message that was dropped for another reason than its time', () => {
+    expect(after({ type: 'dropped', counter: 'data.malformed', detail: '' })).toBeUndefined()
   })
 
   it('is no fault, after which the client goes on', () => {

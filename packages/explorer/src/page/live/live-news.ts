@@ -1,5 +1,5 @@
 import type { ClientStatus } from '@runnel/client/browser'
-import { liveSentence } from './live-sentences.ts'
+import { liveSentence, trackerSentence } from './live-sentences.ts'
 
 /** What keeps this page from taking part, as sentences: each ends by news of its own. */
 export interface Troubles {
@@ -9,6 +9,12 @@ export interface Troubles {
   readonly ended?: string | undefined
   readonly admission?: string | undefined
   readonly delegation?: string | undefined
+  /** No tracker can be reached, or none takes this page: no trouble while it has neighbours. */
+  readonly tracker?: string | undefined
+  readonly trackers?: ReadonlySet<string>
+  readonly hasNeighbours?: boolean
+  /** Messages were not taken for their times: for good, as they are not shown. */
+  readonly refused?: string | undefined
 }
 
 /** What does after a status. A fault ends only some work, which the client takes up again. */
@@ -23,14 +29,34 @@ export function troublesAfter(status: ClientStatus, before: Troubles): Troubles 
     case 'delegation':
       if (status.state === 'ending') return before
       return { ...before, delegation: status.state === 'expired' ? liveSentence(expired()) : undefined }
+    case 'tracker':
+      return { ...before, ...trackersAfter(status, before) }
+    case 'neighbours':
+      return { ...before, hasNeighbours: status.neighbours.length > 0 }
+    case 'dropped':
+      // Any neighbour can have many dropped.
+      if (before.refused !== undefined || status.error === undefined) return before
+      return { ...before, refused: liveSentence(status.error) }
     default:
       return before
   }
 }
 
+function trackersAfter(
+  { trackerId, state, error }: Extract<ClientStatus, { type: 'tracker' }>,
+  { trackers = new Set(), tracker }: Troubles,
+): Pick<Troubles, 'trackers' | 'tracker'> {
+  if (state === 'connected') return { trackers: new Set([...trackers, trackerId]), tracker: undefined }
+  const others = new Set([...trackers].filter((other) => other !== trackerId))
+  return { trackers: others, tracker: others.size === 0 && error ? trackerSentence(error) : tracker }
+}
+
 /** The one that lasts longest. */
-export const worstOf = ({ replaced, ended, admission, delegation }: Troubles): string | undefined =>
-  replaced ?? ended ?? admission ?? delegation
+export const worstOf = (troubles: Troubles): string | undefined => {
+  const { replaced, ended, admission, delegation, refused } = troubles
+  const tracker = troubles.hasNeighbours === true ? undefined : troubles.tracker
+  return replaced ?? ended ?? admission ?? delegation ?? tracker ?? refused
+}
 
 /** The status itself carries no such error. */
 function expired(): Error {

@@ -43,6 +43,8 @@ const sentences: Readonly<Record<string, string>> = {
   NO_STORAGE_NODE: 'No storage node keeps this stream: you can only see messages published from now on.',
   NO_PUBLISH_PERMISSION:
     'The key of this page may not publish to this stream. The owner of the stream can allow it.',
+  TIMESTAMP_REFUSED:
+    'Some messages are not shown, because their times are minutes from the clock of this device. Set the clock, then leave and join again. If it is right, the clock of their publisher is wrong.',
   NODE_NOT_LISTED: 'This is a private network, and the key of this page is not on its list.',
   PARTITION_OUT_OF_RANGE:
     'The stream has no messages in this partition: it has fewer partitions, or this one carries its encrypted keys.',
@@ -59,6 +61,15 @@ export function liveSentence(error: unknown): string {
   if (known !== undefined) return known
   const message = error instanceof Error ? error.message : String(error)
   return shownText(`That failed: ${message}`, 300)
+}
+
+/** Why no tracker tells this page of neighbours, and what to do. What a tracker says of it may be in the error. */
+export function trackerSentence(error: Error): string {
+  const remedy = 'remedy' in error && typeof error.remedy === 'string' ? ` ${error.remedy}` : ''
+  return shownText(
+    `This page is connected to no tracker, and finds no neighbours. ${error.message}.${remedy}`,
+    400,
+  )
 }
 
 /** The code of an error of the client; undefined for others. */

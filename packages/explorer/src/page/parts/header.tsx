@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks'
+import { useLayoutEffect, useState } from 'preact/hooks'
 import type { TrackerState } from '../api/trackers.ts'
 import { maxSearchChars, searchTarget, type Route } from '../route.ts'
 import type { ThemeChoice, useTheme } from '../theme.ts'
@@ -69,6 +69,8 @@ export function Header({ route, theme, trackers }: HeaderProps) {
 
 function Search({ initial }: { readonly initial: string }) {
   const [text, setText] = useState(initial)
+  // Before anything is typed into it on the new page.
+  useLayoutEffect(() => setText(initial), [initial])
   const submit = (event: Event) => {
     event.preventDefault()
     location.hash = searchTarget(text)

@@ -7,6 +7,7 @@ import { Notice } from '../parts/notice.tsx'
 import { Stat } from '../parts/stat.tsx'
 import { Table } from '../parts/table.tsx'
 import { usePolled } from '../use-polled.ts'
+import { shownOf } from './list-words.ts'
 
 const nodeEveryMs = 4_000
 
@@ -23,6 +24,9 @@ export function NodeView({
     findNodes(bases ?? [], nodeId, signal),
   )
   const node = value?.items.find((item) => item.nodeId === nodeId)
+  const total = node?.streamPartCount ?? 0
+  const listed = { total, isWhole: true }
+  const shown = shownOf(node?.streamParts.length ?? 0, listed, { isSearch: false, isSorted: false })
   return (
     <section class="page">
       <h1>Node</h1>
@@ -39,7 +43,7 @@ export function NodeView({
       {node !== undefined && (
         <>
           <p>
-            In {plural(node.streamParts.length, 'stream part')};{' '}
+            In {plural(total, 'stream part')};{' '}
             {node.connected ? 'connected to its trackers' : 'its tracker has just lost it'}.
           </p>
           <dl class="facts-list">
@@ -63,6 +67,7 @@ export function NodeView({
             rowKey={(partId) => partId}
             empty="It is not in any stream part."
           />
+          {shown !== undefined && <p class="empty">{shown}</p>}
         </>
       )}
     </section>

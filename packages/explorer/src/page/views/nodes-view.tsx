@@ -30,7 +30,7 @@ const columnsOf = (storage: ReadonlySet<string>): Column<NodeSummary>[] => [
   {
     title: 'Stream parts',
     isNumber: true,
-    cell: (node) => formatCount(Math.max(node.streamPartCount, node.streamParts.length)),
+    cell: ({ streamPartCount }) => formatCount(streamPartCount),
   },
   { title: 'Tracker link', cell: ({ connected }) => (connected ? 'open' : 'just lost') },
 ]

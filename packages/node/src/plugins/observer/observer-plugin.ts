@@ -19,6 +19,8 @@ const schema = z
   })
   .prefault({})
 
+type ChainId = Pick<ObservedChain, 'streamPartId' | 'publisherId' | 'messageChainId'>
+
 type ObserverConfig = z.output<typeof schema>
 
 export interface ObserverPlugin extends Plugin {
@@ -34,24 +36,26 @@ export const observerPlugin = {
 
 function createObserverPlugin({ streams }: ObserverConfig): ObserverPlugin {
   const latency = createLatencyHistogram()
-  const chains = new Map<string, { readonly first: Message; readonly account: ChainAccount }>()
+  // Without contents of messages, which are anybody's, and large.
+  const chains = new Map<string, ChainId & { readonly account: ChainAccount }>()
   let subscriptions: readonly Subscription[] = []
   let unaccounted = 0
 
   const record = (message: Message) => {
-    latency.record(performance.timeOrigin + performance.now() - message.timestamp)
-    const { streamId, partition, publisherId, messageChainId } = message
-    const key = `${streamId}#${partition} ${publisherId} ${messageChainId}`
+    latency.record(Date.now() - message.timestamp)
+    const { publisherId, messageChainId, timestamp, sequenceNumber } = message
+    const streamPartId = toStreamPartId(message.streamId, message.partition)
+    const key = `${streamPartId} ${publisherId} ${messageChainId}`
     let chain = chains.get(key)
     if (!chain) {
       if (chains.size >= maxChains) {
         unaccounted++
         return
       }
-      chain = { first: message, account: createChainAccount() }
+      chain = { streamPartId, publisherId, messageChainId, account: createChainAccount() }
       chains.set(key, chain)
     }
-    chain.account.record(message, message.previous)
+    chain.account.record({ timestamp, sequenceNumber }, message.previous)
   }
   return {
     start: async ({ client, logger }) => {
@@ -66,19 +70,9 @@ function createObserverPlugin({ streams }: ObserverConfig): ObserverPlugin {
       subscriptions = []
     },
     status: () => ({
-      observed: [...chains.values()].map(({ first, account }) => describeChain(first, account)),
+      observed: [...chains.values()].map(({ account, ...id }) => ({ ...id, ...account.totals() })),
       latencyMs: latency.summary(),
       unaccounted,
     }),
-  }
-}
-
-function describeChain(first: Message, account: ChainAccount): ObservedChain {
-  const { streamId, partition, publisherId, messageChainId } = first
-  return {
-    streamPartId: toStreamPartId(streamId, partition),
-    publisherId,
-    messageChainId,
-    ...account.totals(),
   }
 }
