@@ -437,7 +437,7 @@ export const clientErrors = {
   },
   NO_USER_KEY: {
     summary: 'Only the user can change the registries, and its key is not here',
-    remedy: 'Use a client with the privateKey of the user, a signer or a wallet.',
+    remedy: 'Give the user’s key (--key FILE or privateKey), a signer or a wallet.',
   },
   PUBLISH_QUEUE_FULL: {
     summary: 'Messages are published faster than they can be sent',

@@ -129,6 +129,21 @@ describe('the content step of encryption', () => {
     expect((await sealed(process, drafts(text('two'))))[0]?.encryptionType).toBe(0)
   })
 
+  it('seals for the readers of a stream that was made again, also where the registry did not answer just then', async () => {
+    const [process, removed] = [world.start(owner), world.start(reader)]
+    await sealed(process, drafts(text('one')))
+    world.rights.delete(reader.userId)
+    world.stream = { ...world.stream, createdMs: world.clock.now() }
+    world.weather.isStreamless = true
+    process.tell({ kind: 'stream', streamId })
+    await world.settle()
+    world.weather.isStreamless = false
+    await world.pass(2_000)
+    const batch = signed(await sealed(process, drafts(text('two'))))
+    await world.settle()
+    await expect(open(removed, batch)).rejects.toMatchObject({ code: 'KEY_NOT_FOUND' })
+  })
+
   it('does not decide by what changed while it was being asked for', async () => {
     const nobody = `0x${'0'.repeat(40)}` as never
     world.rights.set(nobody, { ...world.rights.get(owner.userId), ...both } as never)

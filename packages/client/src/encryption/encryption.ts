@@ -191,19 +191,16 @@ export class Encryption {
   }
 
   /** Begins anew with a stream whose metadata is another now, or which is another stream. */
-  #compare({ stream }: StreamEncryption): void {
-    const { id } = stream
-    const compared = this.#modules.cache
-      .getStream(id)
-      .then((info) => {
+  #compare(encryption: StreamEncryption): void {
+    const { id } = encryption.stream
+    const compared = encryption
+      .isReplaced(() => this.#compare(encryption))
+      .then((isReplaced) => {
         // It changed again meanwhile, and is compared again.
-        if (this.#comparing.get(id) !== compared) return
-        if (info?.metadata === stream.metadata && info.createdMs === stream.createdMs) return
+        if (!isReplaced || this.#comparing.get(id) !== compared) return
         this.#clearUntilMs.delete(id)
         this.#streams?.remove(id)
       })
-      // Where the registry does not answer, it tells again when it does.
-      .catch(() => {})
       .finally(() => {
         if (this.#comparing.get(id) === compared) this.#comparing.delete(id)
       })

@@ -17,6 +17,7 @@ import {
 import { anyOf, pause } from '../deadline.ts'
 import { asError, clientError, reasonOf } from '../errors.ts'
 import type { StreamInfo } from '../registry/ports.ts'
+import type { RegistryCache } from '../registry/registry-cache.ts'
 import type { MessagePlace } from '../resend/wait-for-storage.ts'
 import { AnswerDesk } from './answer-desk.ts'
 import { Background } from './background.ts'
@@ -53,6 +54,7 @@ export interface StreamEncryptionModules extends ReaderSetModules {
     stream: StreamInfo,
     signal: AbortSignal,
   ) => Promise<ReadonlyMap<NodeId, Card>>
+  readonly cache: Pick<RegistryCache, 'getStream'>
   /** Waits until storage nodes have records; rejects when that takes too long. */
   readonly stored: (places: readonly MessagePlace[], signal: AbortSignal) => Promise<void>
   readonly say: (news: EncryptionNews) => void
@@ -62,6 +64,8 @@ export interface StreamEncryptionModules extends ReaderSetModules {
   readonly signal: AbortSignal
 }
 
+/** After the registry did not say what the stream is now. */
+const askAgainMs = 2_000
 /** How long a publisher without a link waits for the key holder, which may not be there, before it uses a key of its own. */
 const maxHolderWaitMs = 500
 
@@ -83,6 +87,7 @@ export class StreamEncryption {
   readonly #openersKeys: OpenersKeys
   readonly #background: Background
   readonly #closing = new AbortController()
+  #isAskingAgain = false
   /** In the key part. */
   #neighbours: readonly NodeId[] = []
   /** Aborted when the key holder links this user. */
@@ -282,6 +287,30 @@ export class StreamEncryption {
     this.#closing.abort()
     this.#storage.close()
     this.keyPart.leave()
+  }
+
+  /**
+   * Whether the stream has other metadata now, or is another stream. Where the registry does not say, nobody tells of the change again: false, and
+   * `askAgain` is called after a while.
+   */
+  async isReplaced(askAgain: () => void): Promise<boolean> {
+    const { id, metadata, createdMs } = this.stream
+    try {
+      const info = await this.#modules.cache.getStream(id)
+      return info?.metadata !== metadata || info.createdMs !== createdMs
+    } catch {
+      void this.#later(askAgain)
+      return false
+    }
+  }
+
+  async #later(askAgain: () => void): Promise<void> {
+    const { clock, signal } = this.#modules
+    if (this.#isAskingAgain) return
+    this.#isAskingAgain = true
+    await pause(clock, askAgainMs, signal)
+    this.#isAskingAgain = false
+    if (!signal.aborted) askAgain()
   }
 
   /** The stream was changed: there is another one in place of this. */

@@ -91,6 +91,8 @@ export interface Weather {
   delayMs: number
   /** The registry does not answer, and tells nothing. */
   isOutage: boolean
+  /** The registry does not say what the stream is now. */
+  isStreamless: boolean
 }
 
 /** A stream, its registry, its key part with a storage node, and the cards of users: in one process and in virtual time. */
@@ -98,7 +100,7 @@ export class World {
   readonly clock = new VirtualClock({ startMs: Date.UTC(2031, 0, 1) })
   readonly weather: Weather = {
     ...{ isDeaf: false, isUnstored: false, isWithheld: false, isSilent: false, isCardless: false },
-    ...{ delayMs: 0, isOutage: false, isStrict: false, isRefusing: false },
+    ...{ delayMs: 0, isOutage: false, isStreamless: false, isStrict: false, isRefusing: false },
   }
   readonly processes = new Set<TestProcess>()
   readonly rights = new Map<NodeId, Permissions>()
@@ -284,7 +286,10 @@ export class TestProcess {
       },
       user: { userId: user.userId, signer: user.identity },
       cache: {
-        getStream: async () => world.stream,
+        getStream: async () => {
+          if (world.weather.isStreamless) throw clientError('CHAIN_UNREACHABLE')
+          return world.stream
+        },
         permissionsOf: async (_, userId) => this.#ask(() => world.rights.get(userId) ?? noPermissions),
       },
       permissionTable: async () =>

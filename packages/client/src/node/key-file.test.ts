@@ -11,6 +11,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { inspect } from 'node:util'
 import { afterAll, describe, expect, it } from 'vitest'
 import { readKeyFile, writeKeyFile } from './key-file.ts'
 
@@ -51,6 +52,21 @@ describe('a key file', () => {
     } finally {
       execFileSync('umount', [full])
     }
+  })
+
+  it.each([key, `0x${key.toUpperCase()}`])('is not the key itself, which no error repeats: %s', (given) => {
+    const caught = (() => {
+      try {
+        return readKeyFile(given)
+      } catch (error) {
+        return error
+      }
+    })()
+    expect(caught).toMatchObject({
+      code: 'KEY_FILE_MISSING',
+      message: expect.stringContaining('a key in place of the path'),
+    })
+    expect(inspect(caught)).not.toMatch(/c0dec0de/i)
   })
 
   it('that others may read is refused, with the command that closes it', () => {

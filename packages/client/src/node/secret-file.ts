@@ -18,6 +18,9 @@ export type SecretKind = 'KEY_FILE' | 'DELEGATION_FILE' | 'READING_KEY_FILE' | '
 /** Permission bits of anybody but the owner. */
 const othersBits = 0o077
 
+/** What some give instead of a path. */
+const keyDigits = /^(0x)?[0-9a-f]{64}$/i
+
 const ifOthersHadAccess = {
   KEY_FILE: 'Make a new key if others had access.',
   DELEGATION_FILE: 'If others had access, take the delegation back with runnel key revoke, and make another.',
@@ -100,6 +103,8 @@ function open(path: string, fail: FailSecret): number {
   try {
     return openSync(path, 'r')
   } catch (cause) {
+    // What fails here is logged, and a key has no place in logs.
+    if (keyDigits.test(path)) throw fail('MISSING', 'a key in place of the path of its file')
     if (codeOf(cause) === 'ENOENT') throw fail('MISSING', path, { cause })
     throw fail('UNREADABLE', `${path} (${reasonOf(cause)})`, { cause })
   }

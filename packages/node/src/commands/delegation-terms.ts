@@ -1,4 +1,4 @@
-import { limits, toStreamId, type DelegationClaim } from '@runnel/protocol'
+import { limits, streamIdOf, type DelegationClaim, type NodeId } from '@runnel/protocol'
 import { parseDurationMs } from '../cli/duration.ts'
 import { nodeError } from '../errors.ts'
 
@@ -15,8 +15,8 @@ type Terms = Pick<DelegationClaim, 'fromMs' | 'untilMs' | 'publishes' | 'reads' 
 const rightNames = new Set(['publish', 'read'])
 const labelPattern = /^[ -~]+$/
 
-/** Throws USAGE or INVALID_STREAM_ID. */
-export function parseTerms(args: TermsArguments, nowMs: number): Terms {
+/** Paths are of streams of the user. Throws USAGE or INVALID_STREAM_ID. */
+export function parseTerms(args: TermsArguments, userId: NodeId, nowMs: number): Terms {
   const { streams, rights, label } = args
   const lastsMs = Math.round(parseDurationMs(args.for, 'for', limits.maxDelegationMs / 86_400_000))
   const words = rights.split(',')
@@ -27,13 +27,13 @@ export function parseTerms(args: TermsArguments, nowMs: number): Terms {
   return {
     ...{ fromMs: nowMs, untilMs: nowMs + lastsMs, requester: label },
     ...{ publishes: words.includes('publish'), reads: words.includes('read') },
-    streams: streams === undefined ? [] : parseStreams(streams),
+    streams: streams === undefined ? [] : parseStreams(streams, userId),
   }
 }
 
 /** Throws USAGE or INVALID_STREAM_ID. */
-function parseStreams(text: string): DelegationClaim['streams'] {
-  const streams = [...new Set(text.split(',').map(toStreamId))]
+function parseStreams(text: string, userId: NodeId): DelegationClaim['streams'] {
+  const streams = [...new Set(text.split(',').map((one) => streamIdOf(one, userId)))]
   if (streams.length > limits.maxDelegationStreams)
     throw nodeError(
       'USAGE',

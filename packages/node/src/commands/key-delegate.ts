@@ -1,5 +1,6 @@
+import { rmSync } from 'node:fs'
 import { exportReadingKey, keySigner, writeReadingKeyFile } from '@runnel/client'
-import { toNodeId, type NodeId } from '@runnel/protocol'
+import { toNodeId, type Delegation, type NodeId } from '@runnel/protocol'
 import { defineCommand } from '../cli/command.ts'
 import { networkOptions } from '../cli/common-options.ts'
 import { readNetwork } from '../cli/network-source.ts'
@@ -15,6 +16,7 @@ import {
   shownDelegation,
 } from '../keys/delegations.ts'
 import { nameKey, randomKey } from '../keys/key-file.ts'
+import { checkGeneration } from '../keys/reading-keys.ts'
 import { requireKey } from '../keys/resolve-key.ts'
 import { parseTerms } from './delegation-terms.ts'
 
@@ -33,12 +35,20 @@ export const keyDelegate = defineCommand({
       describe:
         'Instead of --out: address of a key made elsewhere. Prints the delegation, for runnel key accept',
     },
-    streams: { type: 'string', describe: 'Only for these streams: id,id (at most 8)' },
+    streams: {
+      type: 'string',
+      describe: 'Only for these streams: id,id (at most 8); /path is a stream of your own',
+    },
     rights: { type: 'string', default: 'publish,read', describe: 'What it may do' },
     for: { type: 'string', default: '30d', describe: 'How long it lasts, from now' },
     'with-reading-key': {
       type: 'string',
       describe: 'Also write your reading key, which decrypts what is encrypted for you, to this file',
+    },
+    generation: {
+      type: 'number',
+      implies: 'with-reading-key',
+      describe: 'Generation of the reading key; runnel reading-key rotate prints the newest. Default: 0',
     },
     label: {
       type: 'string',
@@ -58,30 +68,41 @@ export const keyDelegate = defineCommand({
   ],
   epilogue:
     'Sends nothing to the network, but asks it for its chain id if the network file has none. A delegation for all streams lasts at most 92 days, one for named streams at most 366. Its holder cannot sign transactions, so it cannot create streams or grant permissions. Revoke it with: runnel key revoke. A reading key cannot be revoked, only renewed for later messages: runnel reading-key rotate.',
-  run: async ({ out, to, network, key, json, 'with-reading-key': readingKeyFile, ...args }) => {
-    const terms = parseTerms(args, Date.now())
-    const delegateTo = async (delegateId: NodeId) => {
+  run: async ({ out, to, network, key, json, generation, 'with-reading-key': readingKeyFile, ...args }) => {
+    if (generation !== undefined) checkGeneration(generation)
+    const delegateTo = async (delegateId: NodeId, save: (delegation: Delegation) => void) => {
+      const userKey = requireKey({ key, env: process.env })
+      const { nodeId: userId } = await nameKey(userKey)
+      const terms = parseTerms(args, userId, Date.now())
       if (terms.reads && readingKeyFile === undefined)
         notice(
           withProgram(
             'without a reading key, the delegate cannot decrypt: give --with-reading-key FILE, or later run: runnel reading-key export FILE',
           ),
         )
-      const userKey = requireKey({ key, env: process.env })
       const chainId = await chainIdOf(readNetwork(network))
-      if (readingKeyFile !== undefined)
-        writeReadingKeyFile(readingKeyFile, await exportReadingKey(keySigner(userKey), { chainId }))
-      return makeDelegation(userKey, { ...terms, chainId, delegateId })
+      const delegation = await makeDelegation(userKey, { ...terms, chainId, delegateId })
+      if (readingKeyFile === undefined) return save(delegation)
+      writeReadingKeyFile(readingKeyFile, await exportReadingKey(keySigner(userKey), { chainId, generation }))
+      try {
+        save(delegation)
+      } catch (error) {
+        // It would be in the way of the next try.
+        rmSync(readingKeyFile)
+        throw error
+      }
     }
     if (out !== undefined) {
       const { privateKey, nodeId } = await nameKey(randomKey())
-      const delegation = await delegateTo(nodeId)
-      saveDelegation(out, privateKey, delegation)
-      printResult({ file: out, ...shownDelegation(delegation) }, json, [savedLine(out, delegation)])
-    } else if (to !== undefined) {
-      const delegation = await delegateTo(toNodeId(to))
-      const text = delegationText(delegation)
-      printResult({ delegation: text, ...shownDelegation(delegation) }, json, [text])
-    } else throw nodeError('USAGE', 'key delegate takes --out FILE for a new key, or --to ADDRESS')
+      await delegateTo(nodeId, (delegation) => {
+        saveDelegation(out, privateKey, delegation)
+        printResult({ file: out, ...shownDelegation(delegation) }, json, [savedLine(out, delegation)])
+      })
+    } else if (to !== undefined)
+      await delegateTo(toNodeId(to), (delegation) => {
+        const text = delegationText(delegation)
+        printResult({ delegation: text, ...shownDelegation(delegation) }, json, [text])
+      })
+    else throw nodeError('USAGE', 'key delegate takes --out FILE for a new key, or --to ADDRESS')
   },
 })

@@ -127,6 +127,11 @@ describe('runnel key delegate', () => {
     expect(again).toMatchObject({ code: 1, stderr: expect.stringContaining('DELEGATION_FILE_EXISTS') })
   })
 
+  it('names streams of its user by their paths', async () => {
+    const { stdout } = await run(`key delegate --out p.delegation --streams /a,${bob}/b ${asAlice} --json`)
+    expect(JSON.parse(stdout)).toMatchObject({ streams: [`${alice}/a`, `${bob}/b`] })
+  })
+
   it('is for all streams and 30 days unless told', async () => {
     const { stdout } = await run(`key delegate --out d.delegation ${asAlice} --json`)
     expect(JSON.parse(stdout)).toMatchObject({ streams: [], rights: ['publish', 'read'] })

@@ -6,6 +6,7 @@ import { readNetwork } from '../cli/network-source.ts'
 import { notice, printResult } from '../cli/output.ts'
 import { chainIdOf } from '../cli/with-chain.ts'
 import { withClient } from '../cli/with-client.ts'
+import { nodeError } from '../errors.ts'
 import { cardOf, checkGeneration, shownCard } from '../keys/reading-keys.ts'
 import { requireKey } from '../keys/resolve-key.ts'
 import { generationOption } from './reading-key-options.ts'
@@ -34,7 +35,8 @@ export const readingKeyCard = defineCommand({
   epilogue:
     'A card is not secret. Whoever gets it from you should compare its fingerprint with you over another channel. Without --publish, nothing is sent to the network, but it is asked for its chain id if the network file has none. Storage nodes get your card anyway when you first read something encrypted.',
   run: async ({ 'reading-key': file, publish, generation, network, key, json }) => {
-    checkGeneration(generation)
+    if (checkGeneration(generation) > 0 && publish === true)
+      throw nodeError('USAGE', '--publish stores the card that is in use: it takes no --generation')
     const signed = async (): Promise<ReadingKeyConfig> => {
       const signer = keySigner(requireKey({ key, env: process.env }))
       return exportReadingKey(signer, { chainId: await chainIdOf(readNetwork(network)), generation })

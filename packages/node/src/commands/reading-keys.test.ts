@@ -1,4 +1,4 @@
-import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { readReadingKeyFile } from '@runnel/client'
 import { decodeCard, isCardSignedByKey, loadCrypto } from '@runnel/protocol'
@@ -79,6 +79,18 @@ describe('runnel reading-key', () => {
     expect(await run(line)).toMatchObject({ code: 0, stderr: '' })
     expect(readReadingKeyFile(join(cwd, 'd.reading-key'))).toMatchObject({ userId: alice, generation: 0 })
     expect(readFileSync(join(cwd, 'd.delegation'), 'utf8')).not.toContain('secret')
+    const next = `key delegate --out d1.delegation --with-reading-key d1.reading-key --generation 1 ${asAlice}`
+    expect(await run(next)).toMatchObject({ code: 0 })
+    expect(readReadingKeyFile(join(cwd, 'd1.reading-key')).generation).toBe(1)
+  })
+
+  it.each([
+    ['is too broad', '--out f.delegation --for 93d', 78, 'DELEGATION_TOO_BROAD'],
+    ['cannot be written', '--out alice.key', 1, 'DELEGATION_FILE_EXISTS'],
+  ])('is not left where the delegation %s', async (_, line, code, errorCode) => {
+    const made = run(`key delegate --with-reading-key f.reading-key ${line} ${asAlice}`)
+    expect(await made).toMatchObject(refused(code, errorCode))
+    expect(existsSync(join(cwd, 'f.reading-key'))).toBe(false)
   })
 
   it.each<[string, number, string]>([
@@ -87,6 +99,9 @@ describe('runnel reading-key', () => {
     [`reading-key export x.reading-key --generation -1 ${asAlice}`, 64, 'USAGE'],
     [`reading-key export x.reading-key --generation 0.5 ${asAlice}`, 64, 'USAGE'],
     ['reading-key export x.reading-key --network network.json', 78, 'KEY_REQUIRED'],
+    [`reading-key card --publish --generation 1 ${asAlice}`, 64, 'USAGE'],
+    [`key delegate --out x --generation 1 ${asAlice}`, 64, 'USAGE'],
+    [`key delegate --out x --with-reading-key y --generation -1 ${asAlice}`, 64, 'USAGE'],
     ['reading-key show gone', 78, 'READING_KEY_FILE_MISSING'],
     ['reading-key show alice.key', 78, 'READING_KEY_FILE_INVALID'],
     ['reading-key rotate --network network.json', 78, 'KEY_REQUIRED'],
