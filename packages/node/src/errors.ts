@@ -319,7 +319,8 @@ export const nodeErrors = {
   },
   BENCH_WORKER_LOST: {
     summary: 'The connection to a bench worker closed',
-    remedy: 'Read what the worker printed last. Its machine may have run out of memory.',
+    remedy:
+      'Read what the worker printed last. It was told to end, or its machine may have run out of memory.',
   },
   BENCH_WORKER_FAILED: {
     summary: 'A bench worker could not carry out a request',

@@ -29,8 +29,10 @@ describe('Sequence', () => {
     expect(follow([5, 2, 3, 2])).toMatchObject({ received: 3, missing: 1, disordered: 2, duplicates: 1 })
   })
 
-  it('remembers a bounded number of missing ones', () => {
-    expect(follow([0, 4_000_000_000]).missing).toBe(4_096)
-    expect(follow([4_000_000_000, 0]).missing).toBe(4_096)
+  it('counts all that are missing, and remembers a bounded number of them', () => {
+    expect(follow([0, 4_000_000_000]).missing).toBe(3_999_999_999)
+    expect(follow([4_000_000_000, 0]).missing).toBe(3_999_999_999)
+    expect(follow([0, 4_001, 8_001, 12_001]).missing).toBe(11_998)
+    expect(follow([0, 10_000, 9_999, 1])).toMatchObject({ missing: 9_998, disordered: 1, duplicates: 1 })
   })
 })

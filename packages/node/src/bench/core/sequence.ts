@@ -8,18 +8,20 @@ export interface SequenceCounts {
   disordered: number
 }
 
-/** Missing numbers remembered of one publisher; for older ones it is unknown whether they come again. */
+/** Missing numbers remembered of one publisher. Older ones stay missing: one that comes after all counts as if it came again. */
 const maxMissing = 4_096
 
 /** Follows the numbers of one publisher's messages at one reader, from the first that comes. Memory is bounded, whatever comes. */
 export class Sequence {
   readonly #missing = new Set<number>()
+  /** Missing ones that are remembered no more. */
+  #forgotten = 0
   #first: number | undefined
   #next = 0
 
   /** How many did not come that were published between two which did. */
   get missing(): number {
-    return this.#missing.size
+    return this.#missing.size + this.#forgotten
   }
 
   /** The lowest number that came: as many as were not there before it. */
@@ -49,10 +51,13 @@ export class Sequence {
 
   /** Those from one number to before another are missing; the oldest are forgotten first. */
   #note(from: number, to: number): void {
-    for (let number = Math.max(from, to - maxMissing); number < to; number++) this.#missing.add(number)
+    const rememberFrom = Math.max(from, to - maxMissing)
+    this.#forgotten += rememberFrom - from
+    for (let number = rememberFrom; number < to; number++) this.#missing.add(number)
     for (const oldest of this.#missing) {
       if (this.#missing.size <= maxMissing) return
       this.#missing.delete(oldest)
+      this.#forgotten++
     }
   }
 }

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
+import { untilAborted } from '@runnel/protocol'
 import { lastWordMs, workBoundMs } from '../core/budget.ts'
 import type { LoadPlan } from '../core/plan.ts'
 import type { Target } from '../network/target.ts'
@@ -24,7 +25,7 @@ function generatorWith(over: Partial<Generator>): Generator {
 function optionsWith(generator: Generator, over: Partial<DriveOptions> = {}): DriveOptions {
   return {
     ...{ plan, generators: [generator], place: {} as DriveOptions['place'] },
-    target: { costs: () => [] } as unknown as Target,
+    target: { costs: () => [], died: () => [] } as unknown as Target,
     times: { settleMs: 60_000, warmupMs: 0, durationMs: 0, drainMs: 60_000, prepareMs: 0 },
     ...{ signal: new AbortController().signal, onPhase: () => {}, onSecond: () => {} },
     onUnclosed: (texts) => expect.unreachable(texts.join()),
@@ -64,6 +65,24 @@ describe('drive', () => {
       message: expect.stringContaining('while the overlays settle'),
     })
     expect(vi.getTimerCount()).toBe(0)
+  })
+
+  it('says what of the network had died when its time was up', async () => {
+    vi.useFakeTimers(onlyTimeouts)
+    const missing = () => Promise.resolve(['user 3 has not joined'])
+    const open = () => new Promise<never>(() => {})
+    const joining = generatorWith({
+      missing,
+      open: (_plan, _place, _share, signal) => untilAborted(open(), signal),
+    })
+    const target = { costs: () => [], died: () => ['tracker: signal SIGKILL'] } as unknown as Target
+    const run = drive(optionsWith(joining, { target }))
+    const ended = expect(run).rejects.toMatchObject({
+      code: 'BENCH_TIMEOUT',
+      message: expect.stringContaining('while 2 users join; user 3 has not joined; tracker: signal SIGKILL'),
+    })
+    await vi.advanceTimersByTimeAsync(workBoundMs(plan, optionsWith(joining).times))
+    await ended
   })
 
   it('says which generators no longer answered when its time was up while it sent', async () => {

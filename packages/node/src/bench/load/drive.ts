@@ -48,7 +48,8 @@ export async function drive(options: DriveOptions): Promise<Driven> {
   const reasonOf = async (cause: unknown, missing: () => Promise<readonly string[]>): Promise<unknown> => {
     if (options.signal.aborted) return nodeError('INTERRUPTED', undefined, { cause })
     if (!limit.signal.aborted) return cause
-    return nodeError('BENCH_TIMEOUT', [`while ${phase}`, ...(await missing())].join('; '), { cause })
+    const texts = [`while ${phase}`, ...(await missing()), ...options.target.died()]
+    return nodeError('BENCH_TIMEOUT', texts.join('; '), { cause })
   }
   try {
     const driven = await steps({ ...options, signal }, enter)

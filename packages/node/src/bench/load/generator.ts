@@ -46,7 +46,7 @@ export interface Generator {
   open(plan: LoadPlan, place: UserPlace, share: Share, signal: AbortSignal): Promise<void>
   /** Has publishers say who they are, where what they will send does not wait for that. */
   introduce(): Promise<void>
-  /** What its users lack of a settled overlay, and of introductions; empty when they lack nothing. */
+  /** Which users have not joined, and what the others lack of a settled overlay, and of introductions; empty when they lack nothing. */
   missing(): Promise<readonly string[]>
   /** Sends; resolves when the last message was handed over. */
   run(window: LoadWindow, signal: AbortSignal): Promise<void>

@@ -99,6 +99,15 @@ it('waits for users that open although they were called off, and closes them bef
   expect(closed).toEqual(['user', 'user', 'shared'])
 })
 
+it('says which users have not joined', async () => {
+  opening = () => new Promise(() => {})
+  const generator = new LocalGenerator('here')
+  const { ended } = await opensUsers(generator)
+  expect(await generator.missing()).toEqual(['user 0 has not joined', 'user 1 has not joined'])
+  await stoppedAfter(generator, closeUsersMs)
+  expect(await ended).toBe('AbortError')
+})
+
 it('has nothing to close of users that cannot be opened, and says which neither open nor give up', async () => {
   let calls = 0
   opening = () =>

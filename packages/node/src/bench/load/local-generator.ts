@@ -114,6 +114,7 @@ export class LocalGenerator implements Generator {
     const { plan } = this.#run
     const roles = this.#users.map(({ role }) => role)
     return [
+      ...firstOf(Array.from(this.#opening.keys(), ({ number }) => `user ${number} has not joined`)),
       ...(await lackingNeighbours(plan, this.#users)),
       ...firstOf(this.#introduces ? this.#introductions.lacking(plan, roles) : []),
     ]

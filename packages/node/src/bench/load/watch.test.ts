@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import type { Generator } from './generator.ts'
+import type { Generator, LoadSample } from './generator.ts'
 import { DelayHistogram } from './histogram.ts'
 import { mergeSamples } from './seconds.ts'
 import { secondAfter, Watch } from './watch.ts'
@@ -44,15 +44,21 @@ it('ends where a generator that is looked at fails, or never answers', async () 
   await expect(silent.during(forever())).rejects.toThrow('called off')
 })
 
-it('keeps what others said when one fails', async () => {
+it.each(['before', 'after'])('keeps what another said %s one failed', async (when) => {
   const lost = Promise.withResolvers<never>()
-  const answers = () => {
-    setImmediate(() => lost.reject(new Error('lost')))
-    return Promise.resolve(sample)
+  const said = Promise.withResolvers<LoadSample>()
+  const ends = [() => lost.reject(new Error('lost')), () => said.resolve(sample)]
+  const look = () => {
+    const [first, last] = when === 'before' ? ends.toReversed() : ends
+    first?.()
+    setImmediate(() => last?.())
+    return said.promise
   }
-  const generators = [{ sample: answers }, { sample: () => lost.promise }] as unknown as Generator[]
+  const generators = [{ sample: look }, { sample: () => lost.promise }] as unknown as Generator[]
   const { signal } = new AbortController()
   const watch = new Watch({ generators, startMs: 0, nowMs: () => 1_000, signal, onSecond: () => {} })
   await expect(watch.during(new Promise<never>(() => {}))).rejects.toThrow('lost')
-  expect(watch.seconds).toMatchObject([{ published: 5, received: 7 }])
+  await said.promise
+  watch.end([{ ...sample, published: 1, received: 0 }])
+  expect(watch.seconds).toMatchObject([{ published: 6, received: 7 }])
 })

@@ -27,6 +27,8 @@ export class Watch {
   #beforeMs: number
   /** Of the last second. */
   #samples: readonly LoadSample[] = []
+  /** Of a look that has not ended, or has failed: what a generator said is not said again. */
+  readonly #unused: LoadSample[] = []
 
   constructor(options: WatchOptions) {
     this.#options = options
@@ -42,9 +44,10 @@ export class Watch {
 
   /** What came since the last look. So shortly after it that it says little by itself, it belongs to the second before. */
   end(samples: readonly LoadSample[]): void {
+    const rest = [...this.#unused, ...samples]
     const last = this.seconds.at(-1)
-    if (last === undefined || this.#nowMs() - this.#beforeMs >= momentMs) return this.#add(samples)
-    const all = mergeSamples([...this.#samples, ...samples], last.atS, 1)
+    if (last === undefined || this.#nowMs() - this.#beforeMs >= momentMs) return this.#add(rest)
+    const all = mergeSamples([...this.#samples, ...rest], last.atS, 1)
     this.seconds.splice(-1, 1, { ...all, cpuShare: last.cpuShare })
   }
 
@@ -65,14 +68,9 @@ export class Watch {
       const waitMs = Math.max(0, startMs + second * everyMs - this.#nowMs())
       await pause(waitMs, undefined, { signal: ended }).catch(() => {})
       if (ended.aborted) return
-      const samples: LoadSample[] = []
-      const looks = generators.map(async (one) => void samples.push(await one.sample()))
-      try {
-        await untilAborted(Promise.all(looks), signal)
-      } finally {
-        // What the others said is not said again.
-        if (samples.length > 0) this.#add(samples)
-      }
+      const looks = generators.map(async (one) => void this.#unused.push(await one.sample()))
+      await untilAborted(Promise.all(looks), signal)
+      this.#add(this.#unused.splice(0))
     }
   }
 }

@@ -35,10 +35,11 @@ export async function openHttpUser(gateway: HttpGatewayPlace, options: UserOptio
   const signal = AbortSignal.any([ended.signal, options.signal])
   if (plan.subscribes) {
     const response = await ask(`${stream}/events${query}`, { headers, signal })
-    if (response.body)
-      readEvents(response.body, onMessage).catch((error: unknown) => {
-        if (!signal.aborted) onError(error)
-      })
+    // What ends in order ends a reader all the same: what it misses from then on looks like nothing was sent.
+    const onEnd = (cause: unknown) => {
+      if (!signal.aborted) onError(gatewayUnreachable(gateway.url, cause))
+    }
+    if (response.body) readEvents(response.body, onMessage).then(() => onEnd('it ended the events'), onEnd)
   }
   const post = async (body: Uint8Array<ArrayBuffer>) => {
     const type = { 'content-type': 'application/octet-stream' }

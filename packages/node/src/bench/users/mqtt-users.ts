@@ -27,11 +27,16 @@ async function openMqttUser(connect: typeof connectMqtt, options: UserOptions): 
   const topic = `${part.streamId}@${part.partition}`
   const client = connect(url, {
     ...{ username: 'bench', password: key, reconnectPeriod: 0, protocolVersion: 5 },
+    // Without a connection there will be none again: what waits for one would be told to nobody.
+    queueQoSZero: false,
   })
   try {
     await connected(client, url)
     client.on('message', (_, payload) => onMessage(payload))
     client.on('error', onError)
+    client.on('close', () => {
+      if (!client.disconnecting) onError(gatewayUnreachable(url, 'it closed the connection'))
+    })
     if (plan.subscribes)
       await client.subscribeAsync(topic, { qos: 0 }).catch((cause: unknown) => {
         throw gatewayRefused(url, cause)
@@ -42,7 +47,9 @@ async function openMqttUser(connect: typeof connectMqtt, options: UserOptions): 
   }
   return {
     publish: async (content) => {
-      await client.publishAsync(topic, Buffer.from(content), { qos: 0 })
+      await client.publishAsync(topic, Buffer.from(content), { qos: 0 }).catch((cause: unknown) => {
+        throw gatewayUnreachable(url, cause)
+      })
     },
     dropped: () => undefined,
     neighbours: () => Promise.resolve(undefined),

@@ -69,8 +69,9 @@ export async function startWorker({
   return {
     place: `${host}:${address.port}`,
     stop: async () => {
-      await Promise.all(Array.from(drivers, (driver) => driver.stop()))
+      // First, so that a driver hears of that, and not of what is called off here.
       for (const client of sockets.clients) client.terminate()
+      await Promise.all(Array.from(drivers, (driver) => driver.stop()))
       server.closeAllConnections()
       await new Promise((resolve) => server.close(resolve))
     },

@@ -6,6 +6,7 @@ import { connect as dial, type AddressInfo } from 'node:net'
 import { preciseNow } from '../load/metronome.ts'
 import { closeBoundMs } from '../core/budget.ts'
 import type { LoadPlan } from '../core/plan.ts'
+import { DelayHistogram } from '../load/histogram.ts'
 import { startOwnNetwork } from '../network/own-network.ts'
 import { WorkerConnection, type CallRequest } from './calls.ts'
 import { RemoteGenerator } from './remote-generator.ts'
@@ -34,30 +35,26 @@ async function connect(place: string): Promise<RemoteGenerator> {
   return generator
 }
 
+/** Two users, in a network of their own. */
+async function openTwo(generator: RemoteGenerator, connectPerS: number): Promise<void> {
+  const options = { nodes: 0, parts: 1, degree: 4, encrypted: false, storage: false, gateways: false }
+  const network = await startOwnNetwork({ ...options, signal, onProgress: () => {} })
+  stops.push(() => network.stop())
+  const plan: LoadPlan = {
+    ...{ runId: 1, sender: 0, kind: 'light', links: 'websocket', floods: 'thin', clients: 2, degree: 4 },
+    ...{ publishersPerPart: 1, subscribes: true, history: 0, connectPerS, parts: network.parts },
+    flows: [{ name: 'messages', ratePerS: 100, sizeBytes: 100, urgent: false }],
+  }
+  const users = { network: network.source, user: undefined, host: '127.0.0.1', gateway: undefined }
+  await generator.open(plan, users, { index: 0, of: 1 }, signal)
+}
+
 describe('a worker', () => {
   it(
     'obeys a driver: opens users, sends, and gives what it measured',
     async () => {
-      const options = { nodes: 0, parts: 1, degree: 4, encrypted: false, storage: false, gateways: false }
-      const network = await startOwnNetwork({ ...options, signal, onProgress: () => {} })
-      stops.push(() => network.stop())
       const generator = await connect((await worker()).place)
-      const plan: LoadPlan = {
-        ...{
-          runId: 1,
-          sender: 0,
-          kind: 'light',
-          links: 'websocket',
-          floods: 'thin',
-          clients: 2,
-          publishersPerPart: 1,
-          subscribes: true,
-        },
-        ...{ history: 0, connectPerS: 100, degree: 4, parts: network.parts },
-        flows: [{ name: 'messages', ratePerS: 100, sizeBytes: 100, urgent: false }],
-      }
-      const place = { network: network.source, user: undefined, host: '127.0.0.1', gateway: undefined }
-      await generator.open(plan, place, { index: 0, of: 1 }, signal)
+      await openTwo(generator, 100)
       await expect.poll(() => generator.missing(), { timeout: timeoutMs }).toEqual([])
       const startMs = Date.now()
       await generator.run({ startMs, measureFromMs: startMs, endMs: startMs + 200 }, signal)
@@ -66,6 +63,22 @@ describe('a worker', () => {
       expect(result).toMatchObject({ published: [20], duplicates: 0, missing: 0 })
       expect(result.clockErrorMs).toBeGreaterThan(0)
       expect((await generator.sample()).received).toBe(20)
+    },
+    timeoutMs,
+  )
+
+  it(
+    'is lost at once to a driver when it is told to end while users join',
+    async () => {
+      const started = await worker()
+      const generator = await connect(started.place)
+      // The second user is due long after this test.
+      const opening = openTwo(generator, 0.001)
+      const ended = expect(opening).rejects.toMatchObject({ code: 'BENCH_WORKER_LOST' })
+      const joined = () => generator.result().then(({ joins }) => new DelayHistogram(joins).count)
+      await expect.poll(() => joined().catch(() => 0), { timeout: timeoutMs }).toBe(1)
+      await started.stop()
+      await ended
     },
     timeoutMs,
   )
