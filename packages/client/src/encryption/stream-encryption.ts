@@ -64,7 +64,7 @@ export interface StreamEncryptionModules extends ReaderSetModules {
   readonly signal: AbortSignal
 }
 
-/** After the registry did not say what the stream is now. */
+/** How soon the registry is asked again what the stream is now, where it did not say. */
 const askAgainMs = 2_000
 /** How long a publisher without a link waits for the key holder, which may not be there, before it uses a key of its own. */
 const maxHolderWaitMs = 500
