@@ -34,10 +34,11 @@ export async function startOwnNetwork(options: OwnNetworkOptions): Promise<Targe
   const children: Child[] = []
   const died: string[] = []
   const start: Start = async (name, args) => {
-    options.signal.throwIfAborted()
+    const { signal } = options
+    signal.throwIfAborted()
     options.onProgress(`starting ${name}`)
     const child = await startChild({
-      ...{ name, args, logFile: directory.logFile(name) },
+      ...{ name, args, logFile: directory.logFile(name), signal },
       onDeath: (_, how) => died.push(`${name}: ${how}`),
     })
     children.push(child)
