@@ -46,7 +46,10 @@ export async function startOwnNetwork(options: OwnNetworkOptions): Promise<Targe
   }
   let stopping: Promise<void> | undefined
   const stopAll = async () => {
-    for (const child of children.toReversed()) await child.stop()
+    const [tracker, ...others] = children
+    // Side by side: one that hangs is killed after ten seconds, and there may be hundreds.
+    await Promise.all(others.map((child) => child.stop()))
+    await tracker?.stop()
     directory.release()
     rmSync(path, { recursive: true, force: true })
   }
