@@ -22,6 +22,14 @@ describe('startChild', () => {
     })
   })
 
+  it('gives up a process at once when it is told to, after it has ended', async () => {
+    const stop = new AbortController()
+    const args = ['tracker', '--port', '0']
+    const starting = startChild({ name: 'tracker 1', args, logFile, signal: stop.signal, onDeath })
+    stop.abort(new Error('called off'))
+    await expect(starting).rejects.toThrow('called off')
+  })
+
   it('says why a process ended before it was ready', async () => {
     const options = { name: 'node 1', args: ['node', '--config', 'gone.json'], logFile, onDeath }
     await expect(startChild(options)).rejects.toMatchObject({

@@ -23,6 +23,8 @@ export interface ChildOptions {
   readonly logFile: string
   /** How long it may take to say that it runs, in milliseconds; then it is killed. Default one minute. */
   readonly readyTimeoutMs?: number
+  /** Calls starting off: then it is killed. */
+  readonly signal?: AbortSignal
   /** Called when it ends without having been stopped. */
   onDeath(child: Child, how: string): void
 }
@@ -47,10 +49,11 @@ export interface Child {
 
 /**
  * Starts a command and waits until it says that it runs. Throws UP_START_FAILED with the last line it wrote, or, when it
- * takes too long, with the place of its log; it has ended then.
+ * takes too long, with the place of its log, or the signal's reason; it has ended then.
  */
 export async function startChild(options: ChildOptions): Promise<Child> {
-  const { name, args, logFile, readyTimeoutMs = defaultReadyTimeoutMs, onDeath } = options
+  const { name, args, logFile, readyTimeoutMs = defaultReadyTimeoutMs, signal, onDeath } = options
+  signal?.throwIfAborted()
   // In a group of its own, so that a Ctrl-C reaches this process alone, which then stops all in order.
   // It starts the very commands that a user would.
   const process = fork(programFile, [...args], {
@@ -79,6 +82,7 @@ export async function startChild(options: ChildOptions): Promise<Child> {
     isAlive = false
     for (const resolve of answers.values()) resolve(undefined)
     answers.clear()
+    if (signal?.aborted) return ready.reject(signal.reason)
     const reason = isLate ? `not ready within ${readyTimeoutMs} ms; its log: ${logFile}` : lastLines().at(-1)
     ready.reject(nodeError('UP_START_FAILED', `${name}: ${reason ?? how}`))
   })
@@ -86,6 +90,8 @@ export async function startChild(options: ChildOptions): Promise<Child> {
     isLate = true
     process.kill('SIGKILL')
   }, readyTimeoutMs)
+  const callOff = () => void process.kill('SIGKILL')
+  signal?.addEventListener('abort', callOff)
 
   const send = (message: ParentMessage) => {
     if (process.connected) process.send(message, () => {})
@@ -109,7 +115,10 @@ export async function startChild(options: ChildOptions): Promise<Child> {
   const child: Child = {
     name,
     pid: process.pid,
-    ready: await ready.promise.finally(() => clearTimeout(readyTimer)),
+    ready: await ready.promise.finally(() => {
+      clearTimeout(readyTimer)
+      signal?.removeEventListener('abort', callOff)
+    }),
     get isAlive() {
       return isAlive
     },

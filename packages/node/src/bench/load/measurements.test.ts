@@ -30,3 +30,10 @@ it('counts for the rate what arrives while it is measured, once', () => {
   measurements.received(1, stamp(3, 4_999), 5_000)
   expect(measurements.result().inWindow).toBe(2)
 })
+
+it('keeps of an error its first line: Playwright adds all that its browser has logged', () => {
+  const measurements = new Measurements(1)
+  measurements.failed(new Error('the browser has been closed\nBrowser logs:\n\n/home/me/browser'))
+  measurements.failed('as text\r\nof two lines')
+  expect(measurements.result().errors).toEqual({ 'the browser has been closed': 1, 'as text': 1 })
+})

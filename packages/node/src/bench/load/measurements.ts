@@ -117,8 +117,8 @@ function add(numbers: number[], index: number, more: number): void {
   numbers[index] = (numbers[index] ?? 0) + more
 }
 
-/** An error on one line, with its code if it has one. */
+/** An error on one line, its first, with its code if it has one. */
 export function errorText(error: unknown): string {
-  const text = error instanceof Error ? error.message : String(error)
+  const [text = ''] = (error instanceof Error ? error.message : String(error)).split(/\r?\n/, 1)
   return isRunnelError(error) ? `${error.code}: ${text}` : text
 }

@@ -34,10 +34,11 @@ export async function startOwnNetwork(options: OwnNetworkOptions): Promise<Targe
   const children: Child[] = []
   const died: string[] = []
   const start: Start = async (name, args) => {
-    options.signal.throwIfAborted()
+    const { signal } = options
+    signal.throwIfAborted()
     options.onProgress(`starting ${name}`)
     const child = await startChild({
-      ...{ name, args, logFile: directory.logFile(name) },
+      ...{ name, args, logFile: directory.logFile(name), signal },
       onDeath: (_, how) => died.push(`${name}: ${how}`),
     })
     children.push(child)
@@ -45,7 +46,10 @@ export async function startOwnNetwork(options: OwnNetworkOptions): Promise<Targe
   }
   let stopping: Promise<void> | undefined
   const stopAll = async () => {
-    for (const child of children.toReversed()) await child.stop()
+    const [tracker, ...others] = children
+    // Side by side: one that hangs is killed after ten seconds, and there may be hundreds.
+    await Promise.all(others.map((child) => child.stop()))
+    await tracker?.stop()
     directory.release()
     rmSync(path, { recursive: true, force: true })
   }

@@ -148,6 +148,8 @@ describe('reportOf', () => {
     const report = reportWith([result({ received: 9 })], 'loss=0,rate>0', {}, { cut })
     expect(report).toMatchObject({ received: 9, lossPercent: undefined, losses: { lost: 0 } })
     expect(report.aims.map(({ measured }) => measured)).toEqual([undefined, undefined])
+    // What the one that is lost has published is not known, and so not what should have come.
+    expect(reportText(report)).toContain('4 published, 9 received (loss not measured)')
     const text = expect.stringMatching(/ended early \(BENCH_WORKER_LOST: .*there:1\); without .* two$/)
     expect(report.doubts).toEqual([{ kind: 'ended-early', text }])
   })

@@ -29,8 +29,9 @@ export function delaysText(report: RunReport): string {
 /** What else was measured, and the verdict. */
 export function linesText(report: RunReport): readonly string[] {
   const { published, received, expected, duplicates, disordered, lossPercent } = report
+  const came = lossPercent === undefined ? `${received}` : `${received} of ${expected}`
   return [
-    `${published} published, ${received} of ${expected} received (${lossPercentText(lossPercent)}), ${duplicates} twice, ${disordered} out of order`,
+    `${published} published, ${came} received (${lossPercentText(lossPercent)}), ${duplicates} twice, ${disordered} out of order`,
     ...report.generators.map(
       ({ name, cpuShare, rssBytes }) =>
         `${name}: ${percent(cpuShare * 100)} of a core, ${Math.round(rssBytes / 2 ** 20)} MiB`,

@@ -51,7 +51,7 @@ async function openProcessUser(directory: UpDirectory, options: UserOptions): Pr
     streams: [streamId],
   }
   const child = await startChild({
-    ...{ name, logFile: directory.logFile(name) },
+    ...{ name, logFile: directory.logFile(name), signal: options.signal },
     args: ['node', '--config', directory.writeJson(`nodes/${name}.json`, config)],
     onDeath: (_, how) => options.onError(nodeError('UP_CHILD_DIED', `${name}: ${how}`)),
   })
