@@ -410,7 +410,7 @@ export const detach = (
   peerId: idOf(peer),
   packet: { type: 'detach', streamPartId: partId, reason },
 })
-export const instruct = (counter: number, ...peers: number[]): OverlayEvent => ({
+export const instruct = (counter: number, ...peers: number[]): OverlayEvent & { type: 'instruction' } => ({
   type: 'instruction',
   instruction: {
     type: 'instruction',

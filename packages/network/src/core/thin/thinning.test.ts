@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import {
+  keyPartition,
   placeBefore,
   placeOf,
   signMembership,
+  toStreamPartId,
   type FloodMode,
   type MessageBatch,
   type MessageRef,
@@ -17,10 +19,13 @@ import {
   detach,
   idOf,
   identityOf,
+  instruct,
+  join,
   opened,
   partId,
   publish,
   startMs,
+  streamId,
 } from '../core.testkit.ts'
 import { networkLimits, type NetworkLimits } from '../../limits.ts'
 import { aliasOf, chain, isAsk, script, sends } from './thinning.testkit.ts'
@@ -343,6 +348,19 @@ describe('a node that is asked to thin', () => {
     for (let i = 0; i < 60; i++) core.run(data(2, next()))
     core.lossy.length = 0
     expect(core.run(data(2, early))).toContain('data 4')
+    expect(core.lossy).toEqual([])
+  })
+
+  it('sends what is beside a stream so that it arrives, however many batches a chain has: nobody looks for what is lost', () => {
+    const { core } = script()
+    const streamPartId = toStreamPartId(streamId, keyPartition)
+    const instruction = { ...instruct(2, 2, 3).instruction, streamPartId }
+    core.run({ ...join, streamPartId, fillGaps: false }, { type: 'instruction', instruction })
+    for (const peer of [2, 3])
+      core.run(control(peer, { type: 'attach', streamPartId, sinceMs: 0, heads: [] }))
+    for (let ms = 0; ms < 20; ms++)
+      core.run(publish(batchAt([startMs + ms], { partition: keyPartition, chainId: '~r' })))
+    expect(sends(core.lines)).toContain('data 3')
     expect(core.lossy).toEqual([])
   })
 

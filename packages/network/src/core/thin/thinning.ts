@@ -1,5 +1,6 @@
 import {
   compareRefs,
+  keyPartition,
   placeOf,
   type Digest,
   type MessageBatch,
@@ -16,7 +17,7 @@ import { Announcements, type AnnouncementsLimits, type AnnouncementsModules } fr
 import { ChainAsks, type ChainAsksModules } from './chain-asks.ts'
 import type { LinkModeTally } from './link-modes.ts'
 import { Onward } from './onward.ts'
-import { ThinChains, type ThinChain, type ThinChainsLimits } from './thin-chains.ts'
+import { ThinChains, type ThinChainsLimits } from './thin-chains.ts'
 import { ThinLinks, type OutgoingBatch, type ThinLinksLimits, type ThinLinksModules } from './thin-links.ts'
 
 export interface ThinningLimits extends ThinChainsLimits, ThinLinksLimits, AnnouncementsLimits {}
@@ -75,11 +76,12 @@ export class Thinning {
     const isFast = isNewest ? pace.add(nowMs) : pace.isFast(nowMs)
     const chain =
       this.#chains.find(progress) ??
-      (isNewest && isFast ? this.#add(part, progress, batch, nowMs) : undefined)
+      (isNewest && isFast ? this.#chains.add(part, progress, batch) : undefined)
     const announced = chain && this.#announcements.came(chain, batch, nowMs)
     const holders = announced?.peerIds ?? []
     for (const peerId of holders) part.seen.shown(peerId, progress.chain, last)
     if (chain !== undefined) {
+      this.#sweepBy(nowMs + this.#limits.thinLeaseMs)
       const isEager = from !== undefined && chain.ways.modeOf(from, nowMs) === 'eager'
       if (isEager && announced !== undefined) chain.lateness.add(nowMs - announced.sinceMs)
       if (isEager && isNewest && progress.wanted.length > 0) part.gaps.passed(progress)
@@ -90,12 +92,12 @@ export class Thinning {
         if (isEager && isThin) this.#asks.name(chain, from, nowMs)
       }
     }
-    // Neighbours may no longer look for what is far behind the others.
-    const isOld = newest.timestamp - last.timestamp > this.#limits.maxThinLateMs
-    return new Onward(
-      { batch, progress, last, chain, holders, mayLose: isFast && !isOld, nowMs },
-      this.#onward,
-    )
+    // Nobody looks for what is beside a stream, and neighbours may no longer look for what is far behind the others.
+    const isMissed =
+      batch.chain.partition !== keyPartition &&
+      newest.timestamp - last.timestamp <= this.#limits.maxThinLateMs
+    const mayLose = isFast && isMissed
+    return new Onward({ batch, progress, last, chain, holders, mayLose, nowMs }, this.#onward)
   }
 
   /** A batch came again. */
@@ -126,7 +128,7 @@ export class Thinning {
     const { alias, mode, forMs } = packet
     const asked = { part, progress, alias, mode, untilMs: nowMs + forMs }
     if (!this.#links.ask(peerId, asked, nowMs)) this.#refuse(peerId)
-    this.#sweepMs = Math.min(this.#sweepMs, nowMs + this.#limits.thinLeaseMs)
+    this.#sweepBy(nowMs + this.#limits.thinLeaseMs)
   }
 
   /** A neighbour says what it has. */
@@ -187,10 +189,8 @@ export class Thinning {
     return chain?.part.takesFrom(peerId, chain.id.publisherId) === true ? chain.header : undefined
   }
 
-  #add(part: StreamPart, progress: ChainProgress, batch: MessageBatch, nowMs: number): ThinChain | undefined {
-    const chain = this.#chains.add(part, progress, batch)
-    if (chain !== undefined) this.#sweepMs = Math.min(this.#sweepMs, nowMs + this.#limits.thinLeaseMs)
-    return chain
+  #sweepBy(dueMs: number): void {
+    this.#sweepMs = Math.min(this.#sweepMs, dueMs)
   }
 
   #sweep(nowMs: number): void {
