@@ -75,7 +75,8 @@ export function createServices(config: ParsedClientConfig, modules: RunnelClient
   const base = { ...modules, cache, delegations, parts, status, gate, rights }
   const history = new HistorySource(resendLimits, { ...base, policy, endings: delegations })
   const { closing } = history
-  const lazyWaiter = new Lazy(gate, async () => {
+  // Also while the client closes: what it made is stored then.
+  const lazyWaiter = new Lazy({ requireOpen: () => {} }, async () => {
     const { StorageWaiter } = await import('./resend/wait-for-storage.ts')
     return new StorageWaiter({
       ...{ history, cache },

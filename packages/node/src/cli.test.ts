@@ -157,7 +157,9 @@ describe('runnel', () => {
     const cwd = directoryWith({ 'network.json': staticNetwork(trackers) })
     const result = await runRunnel(['publish', stream, '1', '--network', 'network.json'], { cwd })
     server.close()
-    expect(result.stderr).toContain('60 min behind, so that others refuse the messages (CLOCK_WRONG). Set it')
+    expect(result.stderr).toContain(
+      '60 min behind, so that other nodes refuse its messages, and it theirs (CLOCK_WRONG). Set it',
+    )
     expect(result.stderr).not.toContain('published 1')
     expect(result.code).toBe(78)
   })
