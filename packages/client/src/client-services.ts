@@ -75,7 +75,7 @@ export function createServices(config: ParsedClientConfig, modules: RunnelClient
   const base = { ...modules, cache, delegations, parts, status, gate, rights }
   const history = new HistorySource(resendLimits, { ...base, policy, endings: delegations })
   const { closing } = history
-  // Also while the client closes: what it made is stored then.
+  // Used while the client closes, too: what it still writes then is waited for. Once that is over, the waiter itself refuses.
   const lazyWaiter = new Lazy({ requireOpen: () => {} }, async () => {
     const { StorageWaiter } = await import('./resend/wait-for-storage.ts')
     return new StorageWaiter({

@@ -14,7 +14,7 @@ import {
 } from '@runnel/protocol'
 import { systemClock } from '@runnel/protocol/system'
 import type { Tracker } from '@runnel/tracker'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { startStorage } from './client.storage.testkit.ts'
 import { Clients, newAccount, nextStatus, startTracker, take } from './client.testkit.ts'
 import type { DurableReader, ReaderMessage, RunnelClient, StaticNetwork } from './index.ts'
@@ -90,6 +90,23 @@ describe('a durable reader', () => {
     expect(sorted(await take(again, 12))).toEqual([7, 15, ...upTo(10, 20)])
     await alice.publish(streamId, 30)
     expect(numbers(await take(again, 1))).toEqual([30])
+  })
+
+  it('has what was acknowledged stored before its client is closed', async () => {
+    await publish(await publisher(), 0, 1)
+    const client = await start()
+    const [message] = await take(await client.reader(streamId, { name: 'closing' }), 1)
+    const { stored } = storage
+    onTestFinished(() => void (storage.stored = stored))
+    const answers: string[] = []
+    storage.stored = (place) => {
+      const answer = stored(place)
+      answers.push(answer)
+      return answer
+    }
+    message?.ack()
+    await client.close()
+    expect(answers.at(-1)).toBe('')
   })
 
   it('gives a message again that is not acknowledged in time, or refused, and gives up', async () => {
