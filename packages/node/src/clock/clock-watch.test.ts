@@ -24,7 +24,7 @@ async function watched(offsetMs: number) {
   onTestFinished(() => watch.stop())
   watch.start()
   await looked.promise
-  const after = async (ms: number, nowAheadMs: number) => {
+  const after = async (ms: number, nowAheadMs: number | undefined) => {
     ahead.ms = nowAheadMs
     looked = Promise.withResolvers()
     clock.advanceBy(ms)
@@ -59,6 +59,14 @@ describe('ClockWatch', () => {
     await after(minuteMs, 180 * minuteMs)
     expect(watch.problem).toMatchObject({ code: 'CLOCK_WRONG' })
     expect(lines).toHaveLength(2)
+  })
+
+  it('is not right again because nobody says what time it is', async () => {
+    const { watch, lines, after } = await watched(-20 * minuteMs)
+    await after(minuteMs, undefined)
+    expect(watch.problem).toMatchObject({ code: 'CLOCK_WRONG' })
+    await after(minuteMs, -20 * minuteMs)
+    expect(lines).toHaveLength(1)
   })
 
   it('looks no more once it is stopped', async () => {
