@@ -4,8 +4,9 @@ import { onTestFinished } from 'vitest'
 
 /** A network whose chain has a clock that is ahead of this machine's by `offsetMs`, until it is set to something else; undefined: it does not answer. */
 export async function chainAhead(offsetMs: number) {
-  const ahead: { ms: number | undefined } = { ms: offsetMs }
+  const ahead: { ms: number | undefined; onAsked: () => void } = { ms: offsetMs, onAsked: () => {} }
   const server = createServer((_, response) => {
+    ahead.onAsked()
     if (ahead.ms === undefined) return void response.destroy()
     response.setHeader('date', new Date(Date.now() + ahead.ms).toUTCString()).end('{}')
   })

@@ -1,5 +1,5 @@
 import { VirtualClock } from '@runnel/transport'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { chainAhead } from './chain-ahead.testkit.ts'
 import { ClockWatch } from './clock-watch.ts'
 
@@ -30,7 +30,7 @@ async function watched(offsetMs: number) {
     clock.advanceBy(ms)
     await looked.promise
   }
-  return { watch, clock, lines, after }
+  return { watch, clock, lines, ahead, after }
 }
 
 describe('ClockWatch', () => {
@@ -67,6 +67,14 @@ describe('ClockWatch', () => {
     expect(watch.problem).toMatchObject({ code: 'CLOCK_WRONG' })
     await after(minuteMs, -20 * minuteMs)
     expect(lines).toHaveLength(1)
+  })
+
+  it('is not wrong because the machine slept, or its clock was set, while a server answered', async () => {
+    const { watch, lines, ahead, after } = await watched(0)
+    onTestFinished(() => void vi.useRealTimers())
+    ahead.onAsked = () => vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 60 * minuteMs })
+    await after(5 * minuteMs, 0)
+    expect([watch.problem, lines]).toEqual([undefined, []])
   })
 
   it('looks no more once it is stopped', async () => {
