@@ -11,7 +11,7 @@ export const clockWrongMs = networkLimits.clockToleranceMs / 2
 
 /**
  * How much a server's clock is ahead of this machine's, in milliseconds, give or take a second: by the header Date of its answer (RFC
- * 9110, section 6.6.1). Undefined when it says none. Rejects when it does not answer.
+ * 9110, section 6.6.1). Undefined when it says none, or that is not known. Rejects when it does not answer.
  */
 async function clockOffsetMs(url: string, signal: AbortSignal | undefined): Promise<number | undefined> {
   const askedMs = Date.now()
@@ -20,6 +20,8 @@ async function clockOffsetMs(url: string, signal: AbortSignal | undefined): Prom
     AbortSignal.any([AbortSignal.timeout(askTimeoutMs), ...(signal ? [signal] : [])]),
   )
   const answeredMs = Date.now()
+  // This machine slept meanwhile, or its clock was set: the middle of the two times says nothing.
+  if (Math.abs(answeredMs - askedMs) > askTimeoutMs) return undefined
   const date = Date.parse(told ?? '')
   if (Number.isNaN(date)) return undefined
   // Half a second more than it says, on average.

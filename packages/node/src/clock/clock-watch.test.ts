@@ -1,5 +1,5 @@
 import { VirtualClock } from '@runnel/transport'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { chainAhead } from './chain-ahead.testkit.ts'
 import { ClockWatch } from './clock-watch.ts'
 
@@ -24,13 +24,13 @@ async function watched(offsetMs: number) {
   onTestFinished(() => watch.stop())
   watch.start()
   await looked.promise
-  const after = async (ms: number, nowAheadMs: number) => {
+  const after = async (ms: number, nowAheadMs: number | undefined) => {
     ahead.ms = nowAheadMs
     looked = Promise.withResolvers()
     clock.advanceBy(ms)
     await looked.promise
   }
-  return { watch, clock, lines, after }
+  return { watch, clock, lines, ahead, after }
 }
 
 describe('ClockWatch', () => {
@@ -59,6 +59,22 @@ describe('ClockWatch', () => {
     await after(minuteMs, 180 * minuteMs)
     expect(watch.problem).toMatchObject({ code: 'CLOCK_WRONG' })
     expect(lines).toHaveLength(2)
+  })
+
+  it('is not right again because nobody says what time it is', async () => {
+    const { watch, lines, after } = await watched(-20 * minuteMs)
+    await after(minuteMs, undefined)
+    expect(watch.problem).toMatchObject({ code: 'CLOCK_WRONG' })
+    await after(minuteMs, -20 * minuteMs)
+    expect(lines).toHaveLength(1)
+  })
+
+  it('is not wrong because the machine slept, or its clock was set, while a server answered', async () => {
+    const { watch, lines, ahead, after } = await watched(0)
+    onTestFinished(() => void vi.useRealTimers())
+    ahead.onAsked = () => vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 60 * minuteMs })
+    await after(5 * minuteMs, 0)
+    expect([watch.problem, lines]).toEqual([undefined, []])
   })
 
   it('looks no more once it is stopped', async () => {

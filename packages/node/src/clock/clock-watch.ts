@@ -1,8 +1,7 @@
 import type { Cancel, Clock, RunnelError } from '@runnel/protocol'
 import type { DescribedNetwork } from '../cli/network-source.ts'
-
 import type { Logger } from '../logger.ts'
-import { wrongClock, type WrongClock } from './wrong-clock.ts'
+import { lookAtClock, type WrongClock } from './wrong-clock.ts'
 
 interface ClockWatchModules {
   readonly network: DescribedNetwork
@@ -48,20 +47,22 @@ export class ClockWatch {
 
   async #look(): Promise<void> {
     const { signal } = this.#stopping
-    const wrong = await wrongClock(this.#modules.network, signal)
+    const look = await lookAtClock(this.#modules.network, signal)
     if (signal.aborted) return
-    this.#say(wrong)
-    this.#wrong = wrong
+    // What was wrong still is where nobody says that it is not.
+    if (look !== undefined) this.#found(look === 'right' ? undefined : look)
     const { clockLookMs, wrongClockLookMs } = this.#options
-    const afterMs = wrong === undefined ? clockLookMs : wrongClockLookMs
+    const afterMs = this.#wrong === undefined ? clockLookMs : wrongClockLookMs
     this.#cancel = this.#modules.clock.schedule(afterMs, () => void this.#look())
   }
 
-  #say(wrong: WrongClock | undefined): void {
+  #found(wrong: WrongClock | undefined): void {
     const { logger } = this.#modules
+    const before = this.#wrong
+    this.#wrong = wrong
     if (wrong === undefined) {
-      if (this.#wrong !== undefined) logger.info('the clock is right again')
-    } else if (this.#wrong?.isAccepted !== wrong.isAccepted) {
+      if (before !== undefined) logger.info('the clock is right again')
+    } else if (before?.isAccepted !== wrong.isAccepted) {
       const { offsetMs, error } = wrong
       const { code, message, remedy } = error
       logger.error({ code, offsetMs }, `${message}. ${remedy}`)

@@ -1,7 +1,7 @@
 import { errorLine } from '../cli/error-line.ts'
 import type { DescribedNetwork } from '../cli/network-source.ts'
 import { notice } from '../cli/output.ts'
-import { wrongClock } from './wrong-clock.ts'
+import { lookAtClock } from './wrong-clock.ts'
 
 export interface ToldClock {
   readonly told: Promise<void>
@@ -15,14 +15,14 @@ export interface ToldClock {
  */
 export function tellOfClock(network: DescribedNetwork): ToldClock {
   const calledOff = new AbortController()
-  const looked = wrongClock(network, calledOff.signal)
-  const told = looked.then((wrong) => {
-    if (wrong !== undefined) notice(errorLine(wrong.error))
+  const looked = lookAtClock(network, calledOff.signal)
+  const told = looked.then((clock) => {
+    if (typeof clock === 'object') notice(errorLine(clock.error))
   })
   const requireAccepted = async (): Promise<void> => {
     await told
-    const wrong = await looked
-    if (wrong?.isAccepted === false) throw wrong.error
+    const clock = await looked
+    if (typeof clock === 'object' && !clock.isAccepted) throw clock.error
   }
   return { told, requireAccepted, stop: () => calledOff.abort() }
 }

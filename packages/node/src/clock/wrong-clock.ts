@@ -19,15 +19,16 @@ export interface WrongClock {
 const maxServers = 3
 
 /**
- * Asks the chain, or the trackers, what time it is. Undefined where this machine's clock is right, or nobody said, or the signal called it
+ * Asks the chain, or the trackers, what time it is, and says how this machine's clock is. Undefined where nobody said, or the signal called it
  * off. Never rejects.
  */
-export async function wrongClock(
+export async function lookAtClock(
   network: DescribedNetwork,
   signal?: AbortSignal,
-): Promise<WrongClock | undefined> {
+): Promise<WrongClock | 'right' | undefined> {
   const middle = await middleOffsetMs((await clocksOf(network)).slice(0, maxServers), signal)
-  if (middle === undefined || Math.abs(middle.offsetMs) < clockWrongMs) return undefined
+  if (middle === undefined) return undefined
+  if (Math.abs(middle.offsetMs) < clockWrongMs) return 'right'
   const offsetMs = Math.round(middle.offsetMs)
   const isAccepted = -offsetMs <= networkLimits.clockToleranceMs && offsetMs <= networkLimits.maxLiveAgeMs
   const refused = isAccepted ? '' : ', so that other nodes refuse its messages, and it theirs'

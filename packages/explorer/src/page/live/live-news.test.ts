@@ -10,6 +10,7 @@ import {
 import { describe, expect, it } from 'vitest'
 import { troublesAfter, worstOf, type Troubles } from './live-news.ts'
 
+const partId = '0xa/b#0'
 const removed = { type: 'admission', isListed: false, error: protocolError('NODE_NOT_LISTED') } as const
 const replaced = { type: 'replaced', error: new RunnelError('NODE_REPLACED', '', '') } as const
 const ended = {
@@ -22,7 +23,7 @@ const lost = (trackerId: NodeId, error = new RunnelError('TRACKER_LOST', 'It clo
   ({ type: 'tracker', trackerId, state: 'disconnected', error }) as const
 const reached = (trackerId: NodeId) => ({ type: 'tracker', trackerId, state: 'connected' }) as const
 const neighbours = (...ids: readonly NodeId[]) =>
-  ({ type: 'neighbours', streamPartId: '0xa/b#0' as StreamPartId, neighbours: ids }) as const
+  ({ type: 'neighbours', streamPartId: partId as StreamPartId, neighbours: ids }) as const
 const dropped = {
   type: 'dropped',
   counter: 'data.tooOld',
@@ -32,7 +33,7 @@ const dropped = {
 const renewed = { type: 'delegation', state: 'renewed', leftMs: 1 } as const
 
 const after = (...statuses: readonly ClientStatus[]) =>
-  worstOf(statuses.reduce<Troubles>((before, status) => troublesAfter(status, before), {}))
+  worstOf(statuses.reduce<Troubles>((before, status) => troublesAfter(status, before, partId), {}))
 
 describe('what keeps the page from taking part', () => {
   it.each([
@@ -69,6 +70,13 @@ describe('what keeps the page from taking part', () => {
     expect(after(lost(one), neighbours(other))).toBeUndefined()
     expect(after(lost(one), neighbours(other), neighbours())).toBe(after(lost(one)))
     expect(after({ type: 'tracker', trackerId: one, state: 'disconnected' })).toBeUndefined()
+  })
+
+  it('regards the neighbours of the stream part that it shows, not those of the one with its keys', () => {
+    const ofKeys = (...ids: readonly NodeId[]) =>
+      ({ ...neighbours(...ids), streamPartId: '0xa/b#100' as StreamPartId }) as const
+    expect(after(lost(one), neighbours(other), ofKeys())).toBeUndefined()
+    expect(after(lost(one), neighbours(), ofKeys(other))).toBe(after(lost(one)))
   })
 
   it('is no message that was dropped for another reason than its time', () => {

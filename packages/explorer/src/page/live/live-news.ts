@@ -17,8 +17,8 @@ export interface Troubles {
   readonly refused?: string | undefined
 }
 
-/** What does after a status. A fault ends only some work, which the client takes up again. */
-export function troublesAfter(status: ClientStatus, before: Troubles): Troubles {
+/** What does after a status, where one stream part is shown. A fault ends only some work, which the client takes up again. */
+export function troublesAfter(status: ClientStatus, before: Troubles, partId: string): Troubles {
   switch (status.type) {
     case 'replaced':
       return { ...before, replaced: liveSentence(status.error) }
@@ -32,6 +32,8 @@ export function troublesAfter(status: ClientStatus, before: Troubles): Troubles 
     case 'tracker':
       return { ...before, ...trackersAfter(status, before) }
     case 'neighbours':
+      // Encrypted streams have another part, with their keys.
+      if (status.streamPartId !== partId) return before
       return { ...before, hasNeighbours: status.neighbours.length > 0 }
     case 'dropped':
       // Any neighbour can have many dropped.

@@ -125,7 +125,7 @@ export class Membership {
   async #follow(client: RunnelClient, partId: string): Promise<void> {
     for await (const status of client.status()) {
       const before = this.#troubles
-      this.#troubles = troublesAfter(status, before)
+      this.#troubles = troublesAfter(status, before, partId)
       const isNews = worstOf(this.#troubles) !== worstOf(before)
       if (status.type === 'neighbours' && status.streamPartId === partId) this.#neighbours = status.neighbours
       else if (status.type === 'undecodable' && status.streamPartId === partId) this.#noteUnread(status)

@@ -155,6 +155,21 @@ describe('sessions on disk', () => {
     expect(start().found.map(({ leftMs }) => leftMs)).toEqual([60_000, 60_000])
   })
 
+  it('end once, however often a node is started again with a clock that was set back', () => {
+    const { clock, start } = machine()
+    const first = start()
+    first.cut(first.connect('away', 60))
+    first.keeper.close()
+    first.kill()
+    clock.moveWall(-86_400_000)
+    const second = start()
+    expect(second.found.map(({ leftMs }) => leftMs)).toEqual([60_000])
+    clock.advanceBy(20_000)
+    second.keeper.close()
+    second.kill()
+    expect(start().found.map(({ leftMs }) => leftMs)).toEqual([40_000])
+  })
+
   it('leave their wills after their delays, which begin with the next process; not of who comes back, and once', () => {
     const { clock, wills, start } = machine()
     const willOf = (delayS: number): Will => ({

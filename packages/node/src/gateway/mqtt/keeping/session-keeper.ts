@@ -77,18 +77,20 @@ export class SessionKeeper {
   /** Sessions that were left here and have not ended, for `Sessions.restore`. Throws MQTT_SESSIONS_UNAVAILABLE. */
   start(): readonly FoundSession[] {
     const { file, clock } = this.#modules
-    const { aliveMs = clock.now(), feeds, sessions } = file.left()
+    const nowMs = clock.now()
+    const { aliveMs = nowMs, feeds, sessions } = file.left()
     this.#before = feeds
     const found = sessions.map(({ row, endsMs, held, ...session }): FoundSession => {
-      const ends = endsMs ?? aliveMs + 1000 * session.expiryS
+      const writtenMs = endsMs ?? aliveMs + 1000 * session.expiryS
+      // It waits no longer than its client asked for, where the clock was set back meanwhile.
+      const ends = Math.min(writtenMs, nowMs + 1000 * session.expiryS)
       const kept = this.#newKept(row, ends)
-      Object.assign(kept, { isThere: session.wasThere, will: session.will })
+      Object.assign(kept, { isThere: session.wasThere, will: session.will, isTouched: ends < writtenMs })
       for (const one of held) this.#rows.set(one.held, one.row)
       return {
         ...session,
         held: held.map((one) => one.held),
-        // Not more than that where the clock was set back meanwhile.
-        leftMs: Math.min(ends - clock.now(), 1000 * session.expiryS),
+        leftMs: ends - nowMs,
         journal: kept,
         drop: () => this.#drop(kept),
       }
@@ -103,7 +105,7 @@ export class SessionKeeper {
     kept.session = session
     this.#kept.set(session, kept)
     // It ends at the same time, however often a node is started again.
-    if (kept.isThere) kept.touched()
+    if (kept.isThere || kept.isTouched) kept.touched()
   }
 
   /** A client is there, or there no longer: its session is kept if it outlives the connection. */
