@@ -80,6 +80,7 @@ describe('ClockWatch', () => {
   it('looks no more once it is stopped', async () => {
     const { watch, clock } = await watched(0)
     expect(clock.nextAtMs).toBe(clock.monotonicMs() + 5 * minuteMs)
+    watch.start()
     watch.stop()
     watch.stop()
     expect(clock.nextAtMs).toBeUndefined()

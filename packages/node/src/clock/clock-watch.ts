@@ -25,6 +25,7 @@ export class ClockWatch {
   readonly #stopping = new AbortController()
   #wrong: WrongClock | undefined
   #cancel = nothing
+  #isStarted = false
 
   constructor(options: ClockWatchOptions, modules: ClockWatchModules) {
     this.#options = options
@@ -37,6 +38,8 @@ export class ClockWatch {
   }
 
   start(): void {
+    if (this.#isStarted) return
+    this.#isStarted = true
     void this.#look()
   }
 
