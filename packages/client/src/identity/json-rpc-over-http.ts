@@ -1,3 +1,4 @@
+import { boundedText } from '@runnel/protocol/system'
 import { clientError, reasonOf } from '../errors.ts'
 import { shownUrl } from '../registry/tracker-url.ts'
 
@@ -37,7 +38,7 @@ export class JsonRpcOverHttp {
     try {
       const response = await fetch(url, { method: 'POST', headers, body, redirect: 'error', signal: ends })
       status = response.status
-      text = await boundedText(response)
+      text = await boundedText(response, maxAnswerBytes)
     } catch (cause) {
       if (signal?.aborted) throw clientError('ABORTED', undefined, { cause: signal.reason })
       const reason = timeout.aborted ? `no answer in ${timeoutMs} ms` : causeOf(cause)
@@ -60,20 +61,6 @@ function checkUrl(text: string): void {
   if (url.username !== '' || url.password !== '') {
     throw clientError('INVALID_ARGUMENT', 'the URL of the signer has a user or password: use a token')
   }
-}
-
-/** Undefined when it has more than it may; the rest is not read. */
-async function boundedText({ body }: Response): Promise<string | undefined> {
-  const decoder = new TextDecoder()
-  let text = ''
-  let bytes = 0
-  for await (const chunk of body ?? []) {
-    bytes += chunk.length
-    // Leaving the loop cancels the rest.
-    if (bytes > maxAnswerBytes) return undefined
-    text += decoder.decode(chunk, { stream: true })
-  }
-  return text + decoder.decode()
 }
 
 /** Web3Signer answers a call that failed with a status of 400 or more and the error of JSON-RPC. */

@@ -1,3 +1,4 @@
+import { boundedText } from '@runnel/protocol/system'
 import { clientError, reasonOf } from '../../errors.ts'
 import { maxDocumentBytes } from './network-document.ts'
 
@@ -48,7 +49,7 @@ export class DocumentSource {
       await response.body?.cancel()
       throw new Error(`HTTP ${response.status}`)
     }
-    const text = await readBounded(response)
+    const text = await boundedText(response, maxDocumentBytes)
     // Not before all of it is there: an answer may break off.
     if (text !== undefined)
       [this.#text, this.#entityTag] = [
@@ -87,20 +88,3 @@ export class DocumentSource {
 }
 
 export const isUrl = (place: string): boolean => /^https?:\/\//.test(place)
-
-async function readBounded(response: Response): Promise<string | undefined> {
-  const reader = response.body?.getReader()
-  const decoder = new TextDecoder()
-  let [text, bytes] = ['', 0]
-  while (reader !== undefined) {
-    const { done, value } = await reader.read()
-    if (done) break
-    bytes += value.length
-    if (bytes > maxDocumentBytes) {
-      await reader.cancel()
-      return undefined
-    }
-    text += decoder.decode(value, { stream: true })
-  }
-  return text + decoder.decode()
-}
