@@ -70,7 +70,7 @@ export const keyDelegate = defineCommand({
     'Sends nothing to the network, but asks it for its chain id if the network file has none. A delegation for all streams lasts at most 92 days, one for named streams at most 366. Its holder cannot sign transactions, so it cannot create streams or grant permissions. Revoke it with: runnel key revoke. A reading key cannot be revoked, only renewed for later messages: runnel reading-key rotate.',
   run: async ({ out, to, network, key, json, generation, 'with-reading-key': readingKeyFile, ...args }) => {
     if (generation !== undefined) checkGeneration(generation)
-    const delegateTo = async (delegateId: NodeId, save: (delegation: Delegation) => void) => {
+    const delegateTo = async (delegateId: NodeId, save?: (delegation: Delegation) => void) => {
       const userKey = requireKey({ key, env: process.env })
       const { nodeId: userId } = await nameKey(userKey)
       const terms = parseTerms(args, userId, Date.now())
@@ -82,27 +82,28 @@ export const keyDelegate = defineCommand({
         )
       const chainId = await chainIdOf(readNetwork(network))
       const delegation = await makeDelegation(userKey, { ...terms, chainId, delegateId })
-      if (readingKeyFile === undefined) return save(delegation)
-      writeReadingKeyFile(readingKeyFile, await exportReadingKey(keySigner(userKey), { chainId, generation }))
+      if (readingKeyFile !== undefined)
+        writeReadingKeyFile(
+          readingKeyFile,
+          await exportReadingKey(keySigner(userKey), { chainId, generation }),
+        )
       try {
-        save(delegation)
+        save?.(delegation)
       } catch (error) {
         // It would be in the way of the next try.
-        rmSync(readingKeyFile)
+        if (readingKeyFile !== undefined) rmSync(readingKeyFile)
         throw error
       }
+      return delegation
     }
     if (out !== undefined) {
       const { privateKey, nodeId } = await nameKey(randomKey())
-      await delegateTo(nodeId, (delegation) => {
-        saveDelegation(out, privateKey, delegation)
-        printResult({ file: out, ...shownDelegation(delegation) }, json, [savedLine(out, delegation)])
-      })
-    } else if (to !== undefined)
-      await delegateTo(toNodeId(to), (delegation) => {
-        const text = delegationText(delegation)
-        printResult({ delegation: text, ...shownDelegation(delegation) }, json, [text])
-      })
-    else throw nodeError('USAGE', 'key delegate takes --out FILE for a new key, or --to ADDRESS')
+      const delegation = await delegateTo(nodeId, (made) => saveDelegation(out, privateKey, made))
+      printResult({ file: out, ...shownDelegation(delegation) }, json, [savedLine(out, delegation)])
+    } else if (to !== undefined) {
+      const delegation = await delegateTo(toNodeId(to))
+      const text = delegationText(delegation)
+      printResult({ delegation: text, ...shownDelegation(delegation) }, json, [text])
+    } else throw nodeError('USAGE', 'key delegate takes --out FILE for a new key, or --to ADDRESS')
   },
 })
